@@ -20,7 +20,7 @@ int64_t number(nb::handle value, const char* name) {
 }
 
 nb::object zones() {
-  return nb::module_::import_("headrace.series.timezone");
+  return nb::module_::import_("headrace.zone_names");
 }
 
 // `datetime` of `dtype.zone()` where `utc` is what clocks show in UTC.

@@ -18,7 +18,8 @@ from headrace import _loader as _loader  # before anything that imports the bina
 from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first, so that the engine's errors become these classes
 from headrace._core import version as __version__
-from headrace.array.array import Array, asarray
+from headrace.array.array import Array
+from headrace.array.construct import asarray
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -136,6 +137,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from headrace import report as report
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> ModuleType:

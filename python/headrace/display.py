@@ -11,8 +11,9 @@ import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.frame.columns import Columns
-from headrace.series.timezone import ClockText, clock_texts, zone_in
+from headrace.frame.columns import frame_of
+from headrace.series.timezone import ClockText, clock_texts
+from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -174,7 +175,7 @@ def frame_html(frame: DataFrame, whole: bool = False) -> str:
 
 def series_text(series: Series) -> str:
     """The values, one per line, then name, length and dtype."""
-    frame = Columns.of({series.name or "": series._node})
+    frame = frame_of({series.name or "": series._node})
     rows, _, _, cells = _body(frame)
     name = f"name: {series.name}, " if series.name else ""
     return "\n".join(

@@ -6,9 +6,13 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.zone_names import zoned_word
+
+if TYPE_CHECKING:
+    pass
 
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -18,7 +22,7 @@ WORDS = (
     *("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string"),
     *("date", *TIMESTAMPS, *DURATIONS, "category"),
 )
-_PYTHON: dict[type, str] = {
+PYTHON: dict[type, str] = {
     bool: "bool",
     int: "int64",
     float: "float64",
@@ -93,54 +97,6 @@ class DType(str):
         return f"dtype('{self!s}')"
 
 
-def dtype_word(dtype: Any) -> str:
-    """The engine's name for `dtype`: a name, a NumPy dtype or type, or a Python type.
-
-    Raises
-    ------
-    TypeError
-        For dtypes without a counterpart (object, other units, structured types).
-    """
-    if isinstance(dtype, str):
-        aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
-        word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
-        if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
-            word = word.lower()
-    elif isinstance(dtype, type) and dtype in _PYTHON:
-        word = _PYTHON[dtype]
-    else:
-        import numpy as np
-
-        try:
-            word = np.dtype(dtype).name
-        except TypeError:
-            word = str(getattr(dtype, "name", None) or repr(dtype))  # pandas' own dtypes
-        if word.startswith("str"):
-            word = "string"
-        elif word == "datetime64[D]":
-            word = "date"
-    if word in ("datetime64", "timedelta64"):
-        raise TypeMismatchError(
-            f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"
-        )
-    if word.startswith("decimal"):
-        from headrace.series.decimal import decimal_word
-
-        if decimal := decimal_word(word):
-            return decimal
-    if word not in WORDS and word.startswith("datetime64["):
-        from headrace.series.timezone import zoned_word
-
-        word = zoned_word(word) or word
-        if "," in word:
-            return word
-    if word not in WORDS:
-        raise TypeMismatchError(
-            f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"
-        )
-    return word
-
-
 def refuse_months(spans: Any, op: str) -> None:
     """Raise for months and years of NumPy's timedelta64, single or in an array."""
     if spans.dtype.name.endswith(("M]", "Y]")):
@@ -178,3 +134,55 @@ def common_dtype(dtypes: Sequence[str]) -> str | None:
         return None
     scale = max(behind for _, behind in digits)
     return f"decimal128({min(38, max(before for before, _ in digits) + scale)}, {scale})"
+
+
+def dtype_word(dtype: Any) -> str:
+    """The engine's name for `dtype`: a name, a NumPy dtype or type, or a Python type.
+
+    Raises
+    ------
+    TypeError
+        For dtypes without a counterpart (object, other units, structured types).
+    """
+    if isinstance(dtype, str):
+        aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
+        word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
+        if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
+            word = word.lower()
+    elif isinstance(dtype, type) and dtype in PYTHON:
+        word = PYTHON[dtype]
+    else:
+        import numpy as np
+
+        try:
+            word = np.dtype(dtype).name
+        except TypeError:
+            word = str(getattr(dtype, "name", None) or repr(dtype))  # pandas' own dtypes
+        if word.startswith("str"):
+            word = "string"
+        elif word == "datetime64[D]":
+            word = "date"
+    if word in ("datetime64", "timedelta64"):
+        raise TypeMismatchError(
+            f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"
+        )
+    if decimal := decimal_word(word):
+        return decimal
+    if word not in WORDS and word.startswith("datetime64["):
+        word = zoned_word(word) or word
+        if "," in word:
+            return word
+    if word not in WORDS:
+        raise TypeMismatchError(
+            f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"
+        )
+    return word
+
+
+_WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
+
+
+def decimal_word(word: str) -> str | None:
+    """The engine's name of a decimal dtype; None for others."""
+    match = _WORD.fullmatch(word)
+    return f"decimal128({match[1]}, {match[2]})" if match else None

@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from headrace import _core
-from headrace.array.array import Array, asarray
+from headrace.array.array import Array
+from headrace.array.construct import asarray
 from headrace.lazy.handle import Deferred, mark
 
 Norm = Literal["backward", "ortho", "forward"]

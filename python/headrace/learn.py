@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace import _core
-from headrace.array.array import Array, asarray
+from headrace.array.array import Array
+from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 

@@ -8,12 +8,14 @@ import decimal
 from typing import Any
 
 from headrace import _core
+from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.lazy.handle import Deferred
 from headrace.rows import is_missing
 from headrace.series.calendar_offset import calendar_span
 from headrace.series.duration import UNITS, coarsest, is_span, scale, span
-from headrace.series.timezone import know_zone, name_of, zone_of
+from headrace.series.timezone import know_zone
+from headrace.zone_names import name_of, zone_of
 
 #: Reflected methods that Python and NumPy try if an operand is unknown to us.
 _OPERATORS = (
@@ -61,8 +63,6 @@ def _typed(op: str, value: Any, values: tuple[Any, ...]) -> Any:
 
 def _of_numpy(op: str, value: Any, with_series: bool) -> Any:
     """A number with its dtype, or an array."""
-    from headrace.array.array import asarray
-
     if not getattr(value, "ndim", 1):
         dtype = value.dtype
         if dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype.name != "float16":

@@ -12,7 +12,8 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
-from headrace.array.array import Array, asarray
+from headrace.array.array import Array
+from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
 from headrace.io.atomic_write import write_file
 from headrace.lazy.handle import Deferred, mark

@@ -13,12 +13,14 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from headrace import _core
-from headrace.array.array import Array, asarray
+from headrace.array.construct import asarray
 from headrace.dtypes import dtype_word
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred, array_of, mark
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+    from headrace.array.array import Array
 
 __all__ = [
     "diff",
@@ -72,7 +74,7 @@ def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array
     2
     """
     mark("ricker")
-    return Array(_core.ricker(points, float(width), dtype_word(dtype)))
+    return array_of(_core.ricker(points, float(width), dtype_word(dtype)))
 
 
 def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] = "same") -> Array:
@@ -116,7 +118,7 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     [1.0, 2.0, 3.0]
     """
     mark("fft_convolve")
-    return Array(_core.fft_convolve(_node(signal), _node(taps), mode))
+    return array_of(_core.fft_convolve(_node(signal), _node(taps), mode))
 
 
 def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("inf")) -> Array:
@@ -161,7 +163,7 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
     """
     mark("non_max_suppression")
     limit = threshold._node if isinstance(threshold, Deferred) else _core.scalar(float(threshold))
-    return Array(_core.non_max_suppression(_node(x), window, limit))
+    return array_of(_core.non_max_suppression(_node(x), window, limit))
 
 
 def nonzero(gate: Any) -> Array:
@@ -176,7 +178,7 @@ def nonzero(gate: Any) -> Array:
     [1, 2]
     """
     mark("nonzero")
-    return Array(_core.nonzero(_node(gate)))
+    return array_of(_core.nonzero(_node(gate)))
 
 
 def diff(x: Any) -> Array:
@@ -191,7 +193,7 @@ def diff(x: Any) -> Array:
     [3, 5]
     """
     mark("diff")
-    return Array(_core.diff(_node(x)))
+    return array_of(_core.diff(_node(x)))
 
 
 def histogram(
@@ -238,7 +240,7 @@ def histogram(
     edges = _node(bins) if given else None
     limits = None if range is None else (float(range[0]), float(range[1]))
     counts, made = _core.histogram(_node(x), 0 if given else int(bins), limits, edges)
-    return Array(counts), Array(made)
+    return array_of(counts), array_of(made)
 
 
 def segments(
@@ -293,7 +295,7 @@ def segments(
     """
     mark("segments")
     sizes = None if lengths is None else _node(lengths)
-    return Array(_core.segments(_node(x), _node(begins), sizes, width, normalize))
+    return array_of(_core.segments(_node(x), _node(begins), sizes, width, normalize))
 
 
 # ---- old names, for one release -----------------------------------------------------------------

@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from headrace import _core
+from headrace.array.array_function import call_numpy
+from headrace.array.construct import selector
+from headrace.display import array_text
+from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import is_frame
+from headrace.interop.exchange import to_ndarray
+from headrace.interop.sharing import reduced
 from headrace.lazy.handle import Deferred, mark
-from headrace.series.column import Column, is_series
+from headrace.lazy.profile import Explanation, explain
+from headrace.series.column import series_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     import numpy.typing as npt
@@ -38,11 +44,6 @@ def _index(key: Any) -> int:
         ) from None
 
 
-def _selector(key: Any) -> Array:
-    # An empty list holds no positions, whatever dtype NumPy gives it.
-    return asarray(key, "int64" if isinstance(key, list) and not key else None)
-
-
 class Flags(NamedTuple):
     """Layout flags of an array, as NumPy and XGBoost read them."""
 
@@ -51,7 +52,7 @@ class Flags(NamedTuple):
     writeable: bool
 
 
-class Array(Deferred):
+class Array(Deferred, role="_array"):
     """An n-dimensional array of numbers or bools (one byte each), without nulls.
 
     It is lazy: arithmetic builds plan nodes, and using the result (`repr`, `len`, an export) runs
@@ -167,10 +168,10 @@ class Array(Deferred):
         """Index by slices, integers, a boolean mask or an array of positions; slices are views."""
         mark("getitem")
         if isinstance(key, Deferred | list) or _is_numpy_array(key):
-            selector = _selector(key)
-            if selector.dtype == "bool":
-                return Array(_core.filter(self._node, selector._node))
-            return Array(_core.take(self._node, selector._node))
+            picked = selector(key)
+            if picked.dtype == "bool":
+                return Array(_core.filter(self._node, picked._node))
+            return Array(_core.take(self._node, picked._node))
         keys = list(key) if isinstance(key, tuple) else [key]
         if Ellipsis in keys:
             at = keys.index(Ellipsis)
@@ -360,9 +361,42 @@ class Array(Deferred):
     def __str__(self) -> str:
         return str(self.item()) if self.ndim == 0 else repr(self)
 
-    def __repr__(self) -> str:
-        from headrace.display import array_text
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluation would take, with the number of passes over the data.
 
+        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
+        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
+        """
+        return explain([self._node], analyze, passes)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return call_numpy(self, func, types, args, kwargs)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return reduced(self, protocol)
+
+    def astype(self, dtype: npt.DTypeLike) -> Self:
+        """Convert to another dtype; may copy, which the ledger records.
+
+        >>> import headrace as hr
+        >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
+        [1, -2]
+        """
+        word = dtype_word(dtype)
+        if word == self._node.dtype:
+            return self
+        mark("cast")
+        converted: Self = self._like(_core.elementwise("cast", [self._node], word))
+        return converted
+
+    def __repr__(self) -> str:
         return array_text(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -394,7 +428,7 @@ class Array(Deferred):
         [1.5, 2.5]
         """
         mark("to_series")
-        return Column.of(_core.as_column(self._node), name)
+        return series_of(_core.as_column(self._node), name)
 
     @property
     def flags(self) -> Flags:
@@ -411,42 +445,3 @@ class Array(Deferred):
     ) -> tuple[object, object]:
         column: _core.Column = self.to_series()._value_there()
         return column.__arrow_c_device_array__(requested_schema)
-
-
-def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
-    """An array over `values`: the same memory where the source allows it, never a silent copy.
-
-    Parameters
-    ----------
-    values : array_like
-        A NumPy array, anything with `__dlpack__`, `__array_interface__`, the buffer protocol or
-        Arrow's `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built
-        into an array.
-    dtype : dtype, optional
-        Converts if it differs, which the ledger records.
-
-    Notes
-    -----
-    Operations on memory that its owner may still write run immediately, so that a later write
-    changes no result. Freeze it first (``n.flags.writeable = False``) to let chains run lazily in
-    one pass.
-
-    >>> import headrace as hr, numpy as np
-    >>> n = np.arange(3.0)
-    >>> a = hr.asarray(n)
-    >>> np.asarray(a).ctypes.data == n.ctypes.data
-    True
-    """
-    mark("asarray")
-    if isinstance(values, Array):
-        result = values
-    elif is_series(values):
-        result = Array(_core.as_tensor(values._node))
-    elif is_frame(values):
-        result = values.to_array()
-    else:
-        from headrace.interop.exchange import tensor_from
-
-        tensor, live = tensor_from(values)
-        result = Array(_core.data(tensor, live=live))
-    return result if dtype is None else result.astype(dtype)

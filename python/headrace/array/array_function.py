@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.array.array import asarray
+from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
+from headrace.frame import sort as sorting
 from headrace.lazy.handle import Deferred
+from headrace.signal import diff, histogram, nonzero
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,29 +42,21 @@ def _select(conditions: Any, values: Any, default: Any = 0) -> Any:
 
 
 def _diff(x: Any, n: int = 1) -> Any:
-    from headrace.signal import diff
-
     for _ in range(n):
         x = diff(x)
     return x
 
 
 def _flatnonzero(x: Any) -> Any:
-    from headrace.signal import nonzero
-
     return nonzero(x if x.dtype == "bool" else x != 0)
 
 
 def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:
-    from headrace.signal import histogram
-
     return histogram(x, bins, range)
 
 
 def _ordering(name: str) -> Callable[..., Any]:
     def call(x: Any, axis: int | None = -1, kind: str | None = None, **kwargs: Any) -> Any:
-        from headrace.frame import sort as sorting
-
         others = sorted(word for word, value in kwargs.items() if value and word != "stable")
         if others or axis not in (None, -1, 0) or (axis is None and x.ndim != 1):
             raise UnsupportedError(
@@ -111,3 +105,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "transpose": lambda x, axes=None: asarray(x).transpose(*(axes or ())),
     "ravel": lambda x: asarray(x).ravel(),
 }
+
+
+def call_numpy(
+    value: Deferred, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
+) -> Any:
+    """See `numpy.ndarray.__array_function__`."""
+    implementation = FUNCTIONS.get(func.__name__)
+    if implementation is not None:
+        return implementation(*args, **kwargs)
+    if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
+        return NotImplemented
+    raise UnsupportedError(
+        f"{func.__name__}: not supported by Headrace: type={type(value).__name__!r}; "
+        "convert with to_numpy() first"
+    )

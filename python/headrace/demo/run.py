@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headrace import _core, memory, plot
-from headrace.array.array import Array, asarray
+from headrace.array.array import Array
+from headrace.array.construct import asarray
 from headrace.demo import generator, job
 from headrace.demo.meter import Meter
 from headrace.demo.truth import TOLERANCE, area, match

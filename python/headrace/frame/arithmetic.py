@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.dtypes import FLOATS, INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.column_reductions import by_column
+from headrace.frame.columns import frame_of, is_frame
 from headrace.lazy.handle import mark
 from headrace.operators import Binary, turned
 from headrace.series.column import is_column_values, is_series
 from headrace.series.strings import is_text
+from headrace.series.window import rolling_frame
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -52,8 +54,6 @@ _WORDS: dict[Any, str] = {
 
 def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
     """The operand for each non-label column of `frame`."""
-    from headrace.frame.column_reductions import by_column
-
     names: list[str] = frame._unlabelled()
     if axis not in (0, "index") or is_column_values(other):
         other = by_column(other)
@@ -83,7 +83,7 @@ def binary(frame: DataFrame, name: str, function: Binary, other: Any) -> DataFra
 def with_columns(frame: DataFrame, columns: Mapping[str, Any]) -> DataFrame:
     """The frame with these columns replaced, labels unchanged."""
     made = {**frame._nodes, **{name: each._node for name, each in columns.items()}}
-    return Columns.of(made, frame._labels)
+    return frame_of(made, frame._labels)
 
 
 def with_scalar(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
@@ -94,7 +94,7 @@ def with_scalar(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
     if not columns or any(node.dtype not in _NUMBERS for node in columns.values()):
         return None
     made = _core.elementwise_columns(op, list(columns.values()), _core.scalar(value))
-    return Columns.of({**frame._nodes, **dict(zip(columns, made, strict=True))}, frame._labels)
+    return frame_of({**frame._nodes, **dict(zip(columns, made, strict=True))}, frame._labels)
 
 
 def combine(
@@ -211,6 +211,4 @@ def rolling(
     frame: DataFrame, window: int, min_periods: int | None = None, center: bool = False
 ) -> Any:
     """See `DataFrame.rolling`."""
-    from headrace.series.window import rolling_frame
-
     return rolling_frame(frame, window, min_periods, center)

@@ -12,7 +12,7 @@ from headrace.errors import TypeMismatchError
 from headrace.frame.merge import agreed
 from headrace.lazy.handle import Deferred, looked_at, mark
 from headrace.rows import Row
-from headrace.series.column import Column, is_column_values, is_labelled
+from headrace.series.column import Column, is_column_values, is_labelled, new_series, series_of
 from headrace.series.duration import deviation_of
 from headrace.series.strings import is_text
 
@@ -26,9 +26,9 @@ _LABEL = "column"
 def _alone(value: Any, dtype: str | None) -> _core.Node:
     """A value as a one-row column; bools are bits there, so they are passed as numbers."""
     if not isinstance(value, Deferred):
-        return Column.make([value], dtype=dtype)._node
+        return new_series([value], dtype=dtype)._node
     flat: Any = value.astype("uint8") if value.dtype == "bool" else value
-    return Column.make(flat.reshape(1))._node
+    return new_series(flat.reshape(1))._node
 
 
 def column_values(
@@ -46,7 +46,7 @@ def column_values(
     except TypeMismatchError:
         return Row(dict(zip(values, looked_at(list(values.values())), strict=True)))
     if all(isinstance(value, Deferred) and value.dtype == "bool" for value in values.values()):
-        node = (Column.of(node) != 0)._node
+        node = (series_of(node) != 0)._node
     return Column._column_values(list(values), node, kind, values)
 
 

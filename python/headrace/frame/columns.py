@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.rows import refuse_apart
-from headrace.series.column import Column
+from headrace.series.column import Column, is_labelled, labelled_series, series_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Columns:
     """Columns of one row set. Its public subclass is `DataFrame`.
 
-    Modules below the public class make frames with `of`, `make` and `of_parts`, and ask for them
+    Modules below the public class make frames with `frame_of` and `new_frame`, and ask for them
     with `is_frame`: so they do not import it.
     """
 
@@ -41,40 +41,11 @@ class Columns:
         self._labels = {}
         self.rejects = None
 
-    @staticmethod
-    def make(data: Any = None, columns: Any = None, index: Any = None) -> DataFrame:
-        """A frame of values, or another handle on a frame."""
-        return Columns._frame(data, columns, index)
-
-    @staticmethod
-    def of(
-        nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
-    ) -> DataFrame:
-        """A frame of nodes; labels of the same names are these columns."""
-        frame = Columns._frame()
-        frame._nodes = nodes
-        for name, node in (labels or {}).items():
-            frame._labels[name] = nodes.get(name, node)
-        return frame
-
-    @staticmethod
-    def of_parts(table: _core.Node, names: Iterable[str]) -> DataFrame:
-        """The columns of a table node, in order."""
-        return Columns.of({name: _core.part(table, i) for i, name in enumerate(names)})
-
-    @staticmethod
-    def of_table(table: _core.Table) -> DataFrame:
-        """The columns of a table in memory."""
-        domain = _core.new_domain()
-        return Columns.of(
-            {name: _core.data(table.column(i), name, domain) for i, name in enumerate(table.names)}
-        )
-
     def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
         """A frame of new rows for the columns and hidden labels `names`."""
         made = dict(zip(names, nodes, strict=True))
         shown = {name: made[name] for name in self._nodes}
-        return Columns.of(shown, {name: made[name] for name in self._labels})
+        return frame_of(shown, {name: made[name] for name in self._labels})
 
     def _hidden(self) -> dict[str, _core.Node]:
         """Labels that are not among the selected columns."""
@@ -109,13 +80,13 @@ class Columns:
         """An existing column, with its row labels."""
         node = self._nodes[name]
         if not self._labels or name in self._labels:
-            return Column.of(node, name)
-        return Column.labelled(Columns.of({**self._labels, name: node}, self._labels), name)
+            return series_of(node, name)
+        return labelled_series(frame_of({**self._labels, name: node}, self._labels), name)
 
     def _rows(self) -> int:
         """The number of rows; runs the plan if it depends on the data."""
         for node in self._nodes.values():
-            return len(Column.of(node))
+            return len(series_of(node))
         return 0
 
     def _table(self) -> _core.Table:
@@ -132,7 +103,7 @@ class Columns:
 
     def _in_domain(self, domain: int) -> DataFrame:
         """The same rows as another row set, without labels."""
-        return Columns.of({n: _core.in_domain(v, domain) for n, v in self._nodes.items()})
+        return frame_of({n: _core.in_domain(v, domain) for n, v in self._nodes.items()})
 
     def _refuse_free(self, op: str, node: _core.Node) -> None:
         """Raise for a separate series combined with filtered or sorted rows."""
@@ -150,6 +121,47 @@ class Columns:
             self._labels[name] = node
 
 
+def new_frame(data: Any = None, columns: Any = None, index: Any = None) -> DataFrame:
+    """A frame of values, or another handle on a frame."""
+    return Columns._frame(data, columns, index)
+
+
+def frame_of(
+    nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
+) -> DataFrame:
+    """A frame of nodes; labels of the same names are these columns."""
+    frame = Columns._frame()
+    frame._nodes = nodes
+    for name, node in (labels or {}).items():
+        frame._labels[name] = nodes.get(name, node)
+    return frame
+
+
+def frame_of_parts(table: _core.Node, names: Iterable[str]) -> DataFrame:
+    """The columns of a table node, in order."""
+    return frame_of({name: _core.part(table, i) for i, name in enumerate(names)})
+
+
+def frame_of_table(table: _core.Table) -> DataFrame:
+    """The columns of a table in memory."""
+    domain = _core.new_domain()
+    return frame_of(
+        {name: _core.data(table.column(i), name, domain) for i, name in enumerate(table.names)}
+    )
+
+
 def is_frame(value: object) -> TypeIs[DataFrame]:
     """Whether this is a frame."""
     return isinstance(value, Columns)
+
+
+def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
+    """The frame; with ``ignore_index=True`` without label columns and renumbered."""
+    return frame.reset_index(drop=True) if ignore_index else frame
+
+
+def framed(series: Series) -> DataFrame:
+    """A series as the last column of a frame with its labels."""
+    if is_labelled(series):
+        return series._frame
+    return frame_of({series.name or "value": series._node})

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.apply import grows
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame, without_labels
 from headrace.frame.construct import repeated
-from headrace.frame.labels import framed, without_labels
 from headrace.frame.merge import agreed
+from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -76,7 +75,7 @@ def concat(
         node = _core.concat(agreed([part._node for part in series]))
         if len(series) > 1 and not ignore_index:
             node = _core.in_domain(node, picked_domain())
-        return Column.of(node, series[0].name)
+        return series_of(node, series[0].name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: expected only frames or only series: "
@@ -97,7 +96,7 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     }
     labels = list(named[0]._labels)
     kept = all(list(part._labels) == labels and not part._hidden() for part in named)
-    return Columns.of(joined, {name: joined[name] for name in labels} if kept else None)
+    return frame_of(joined, {name: joined[name] for name in labels} if kept else None)
 
 
 def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
@@ -113,7 +112,7 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
         return part._nodes[name]
     dtype = next(each[name].dtype for each in tables if name in each)
     rows = next(iter(part._nodes.values()))
-    return repeated(rows, Column.make([None], dtype=dtype))
+    return repeated(rows, new_series([None], dtype=dtype))
 
 
 def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
@@ -129,7 +128,7 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
             "rows are not aligned by label: use merge or join on a column, or "
             "reset_index(drop=True) on both to match by position"
         )
-    rows, ours = len(Column.of(node)), len(Column.make(first))
+    rows, ours = len(series_of(node)), len(new_series(first))
     if rows != ours:
         raise InvalidArgumentError(
             f"concat: axis=1 needs equal row counts: column={name!r}, expected={ours}, "
@@ -141,7 +140,7 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
 def _side_by_side(parts: list[Any]) -> DataFrame:
     frames = [part if is_frame(part) else framed(part) for part in parts]
     labelled = any(frame._labels for frame in frames)
-    made = Columns.make()
+    made = new_frame()
     for at, part in enumerate(parts):
         columns = part._nodes if is_frame(part) else {part.name or str(at): part._node}
         for name, node in columns.items():

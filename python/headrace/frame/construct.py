@@ -10,10 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import is_frame
-from headrace.lazy.handle import Deferred
+from headrace.interop.exchange import from_arrow, from_pandas
+from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position
-from headrace.series.column import Column, is_labelled, is_series
+from headrace.series.column import (
+    is_labelled,
+    is_series,
+    new_series,
+    series_of,
+    with_rows_of,
+)
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -44,8 +52,6 @@ def is_single(value: Any) -> bool:
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
-    from headrace.frame.column_reductions import by_column
-
     names = None if columns is None else [str(name) for name in columns]
     if rows and is_series(rows[0]):
         rows = [by_column(row) for row in rows]
@@ -96,8 +102,6 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
 
 def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
     """Fields of a NumPy record array as columns: numbers and times in one pass over memory."""
-    from headrace.lazy.handle import mark
-
     if values.ndim != 1:
         raise TypeMismatchError(
             f"DataFrame: expected one-dimensional records: dimensions={values.ndim}"
@@ -121,7 +125,7 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
         split = _core.split_records(
             "DataFrame", place, len(values), values.strides[0], width, fields
         )
-        made = {n: Column.of(_core.data(column)) for n, column in zip(plain, split, strict=True)}
+        made = {n: series_of(_core.data(column)) for n, column in zip(plain, split, strict=True)}
     for name in names:
         if name not in made:  # strings
             field = values[name]
@@ -165,7 +169,7 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     first = next(iter(data.values()), None)
     if index is not None:
         label = getattr(index, "name", None) or "index"
-        labels = index if is_series(index) else Column.make(list(index))
+        labels = index if is_series(index) else new_series(list(index))
         frame._put(label, _core.in_domain(labels._node, domain))
         frame._labels = {label: frame._nodes[label]}
     elif is_labelled(first):
@@ -177,7 +181,7 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     for name, values in data.items():
         if name in single and spread:
             continue
-        node = Column.make(by_position(values))._node
+        node = new_series(by_position(values))._node
         if is_series(values):
             frame._refuse_free("DataFrame", node)
         else:
@@ -190,15 +194,13 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
 
 def repeated(like: _core.Node, value: Any) -> _core.Node:
     """A scalar, or the single value of a series, repeated for the rows of `like`."""
-    from headrace.frame.apply import with_rows_of
-
     if is_scalar_array(value):  # which stays lazy and keeps its dtype
         every = _core.repeat(like, True)
         return _core.elementwise("where", [every, value._node, value._node], None)
     if isinstance(value, bool | int | float | str) and type(value).__module__ != "numpy":
         return _core.repeat(like, value)
-    one = (value if is_series(value) else Column.make([value]))._node
-    return with_rows_of(Column.of(_core.take(one, _core.repeat(like, 0))), like)._node
+    one = (value if is_series(value) else new_series([value]))._node
+    return with_rows_of(series_of(_core.take(one, _core.repeat(like, 0))), like)._node
 
 
 def fill(frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any) -> None:
@@ -225,8 +227,6 @@ def _take(frame: DataFrame, data: DataFrame, columns: Iterable[str] | None) -> N
 
 def _from_table(data: Any) -> DataFrame:
     """A table of pandas, pyarrow or Polars as a frame."""
-    from headrace.interop.exchange import from_arrow, from_pandas
-
     table: Any = None
     if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
         table = from_pandas(data)

@@ -26,11 +26,13 @@ from headrace.frame import (
 )
 from headrace.frame.columns import Columns
 from headrace.frame.indexing import Locator, PositionLocator
+from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
-from headrace.groupby import keys
+from headrace.groupby import groupby as groups
 from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
-from headrace.rows import Dtypes, Names, is_probed, no_attribute
+from headrace.rows import is_probed, no_attribute
 from headrace.series import column_values  # noqa: F401 (what reductions give)
 from headrace.series.index import row_labels
 
@@ -784,7 +786,7 @@ class DataFrame(Columns):
         >>> df.x.groupby(df.id).sum().to_dict()
         {'a': 2.0, 'b': 4.0}
         """
-        return keys.groupby(
+        return groups.groupby(
             self,
             by,
             level=level,
@@ -1549,7 +1551,7 @@ class DataFrame(Columns):
         `passes` the plan is shown before and after each optimizer pass that changes it. Notebooks
         show a table.
         """
-        return export.explain(self, analyze, passes=passes)
+        return explain(list(self._nodes.values()), analyze, passes)
 
     def to_dict(self, orient: str = "list") -> Any:
         """Python values: lists by name, or in the form given by `orient`.
@@ -1921,7 +1923,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
         {(1, 'x'): 2, (2, 'y'): 1}
         """
-        return reshape.value_counts(self, subset, normalize, sort, ascending, dropna)
+        return duplicates.value_counts(self, subset, normalize, sort, ascending, dropna)
 
     def nunique(self, dropna: bool = True) -> Any:
         """The number of distinct values of each column.

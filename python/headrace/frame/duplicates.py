@@ -6,12 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.frame.columns import Columns
+from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import new_frame, without_labels
+from headrace.groupby.keys import Words, keys_of
 from headrace.lazy.handle import mark
-from headrace.series.column import Column
+from headrace.rows import free_name
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.labelled import LabelledSeries
     from headrace.series.series import Series
 
 
@@ -19,12 +23,9 @@ def duplicated(
     frame: DataFrame, subset: Any = None, keep: Literal["first", "last", False] = "first"
 ) -> Series:
     """See `DataFrame.duplicated`."""
-    from headrace.frame.reshape import repeated_rows
-    from headrace.groupby.groupby import keys_of
-
     keys = keys_of(frame, subset if subset is not None else frame._unlabelled())
     mark("duplicated")
-    return Column.make(repeated_rows([node for _, node in keys], keep))
+    return new_series(repeated_rows([node for _, node in keys], keep))
 
 
 def drop_duplicates(
@@ -35,12 +36,9 @@ def drop_duplicates(
     ignore_index: bool = False,
 ) -> DataFrame:
     """See `DataFrame.drop_duplicates`."""
-    from headrace.frame.labels import without_labels
-    from headrace.groupby.groupby import Words, keys_of
-
     keys = keys_of(frame, subset if subset is not None else frame._unlabelled())
     if _core.are_unique([node for _, node in keys]):
-        return without_labels(Columns.make(frame), ignore_index)
+        return without_labels(new_frame(frame), ignore_index)
     if keep != "first":
         return without_labels(frame[~frame.duplicated(subset, keep)], ignore_index)
     mark("drop_duplicates")
@@ -50,3 +48,45 @@ def drop_duplicates(
     taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
     made = frame._of_rows(list(nodes), taken)
     return without_labels(made, ignore_index)
+
+
+def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
+    """The node of a mask of rows that repeat the keys of a kept row."""
+    if keep not in ("first", "last", False):
+        raise InvalidArgumentError(
+            f"duplicated: invalid value: keep={keep!r}; expected 'first', 'last' or False"
+        )
+    if _core.are_unique(keys):
+        return _core.repeat(keys[0], False)
+    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
+    if keep == "first":
+        return (new_series(place) > 0)._node
+    rows = series_of(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
+    if keep == "last":
+        return (new_series(place) < rows - 1)._node
+    return (rows > 1)._node
+
+
+def value_counts(
+    frame: DataFrame,
+    subset: str | list[str] | None = None,
+    normalize: bool = False,
+    sort: bool = True,
+    ascending: bool = False,
+    dropna: bool = True,
+) -> Any:
+    """See `DataFrame.value_counts`."""
+    names = [subset] if isinstance(subset, str) else subset or frame._unlabelled()
+
+    counted = frame.groupby(names, sort=False, dropna=dropna).size()
+    return counted_values(counted, normalize, sort, ascending)
+
+
+def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascending: bool) -> Any:
+    """Sorted counts, or shares."""
+    counted = counted.rename(free_name("count", counted._frame._labels))
+    made = counted.sort_values(ascending=ascending) if sort else counted
+    if not normalize:
+        return made
+    shares = made / made.sum()
+    return shares.rename("proportion")

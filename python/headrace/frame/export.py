@@ -7,11 +7,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.display import frame_html, frame_text
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
-from headrace.frame.apply import sent
-from headrace.lazy.handle import mark
+from headrace.frame.column_reductions import column_values
+from headrace.io.csv import write_csv
+from headrace.io.parquet import write_parquet
+from headrace.lazy.advice import sent
+from headrace.lazy.handle import array_of, mark
 from headrace.memory.tables import size_text
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
@@ -20,26 +24,18 @@ if TYPE_CHECKING:
 
     from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
-    from headrace.lazy.profile import Explanation
-
-
-def explain(frame: DataFrame, analyze: bool = False, *, passes: bool = False) -> Explanation:
-    """See `DataFrame.explain`."""
-    from headrace.lazy.profile import explain
-
-    return explain(list(frame._nodes.values()), analyze, passes)
 
 
 def to_dict(frame: DataFrame, orient: str = "list") -> Any:
     """See `DataFrame.to_dict`."""
     frame._table()
-    lists = {name: Column.of(node).to_list() for name, node in frame._nodes.items()}
+    lists = {name: series_of(node).to_list() for name, node in frame._nodes.items()}
     if orient == "list":
         return lists
     rows = zip(*lists.values(), strict=True)
     if orient == "records":
         return [dict(zip(lists, row, strict=True)) for row in rows]
-    index = [Column.of(node).to_list() for node in frame._labels.values()]
+    index = [series_of(node).to_list() for node in frame._labels.values()]
     several = list(zip(*index, strict=True)) if len(index) > 1 else None
     plain: list[Any] = index[0] if index else [*range(len(frame))]
     labels: list[Any] = several or plain
@@ -66,8 +62,6 @@ def to_csv(
     **options: Any,
 ) -> str | None:
     """See `DataFrame.to_csv`."""
-    from headrace.io.csv import write_csv
-
     frame = frame if index is None else frame.reset_index(drop=not index)
     if path is not None:
         write_csv(frame, path, **options)
@@ -83,22 +77,16 @@ def to_csv(
 
 def to_string(frame: DataFrame) -> str:
     """See `DataFrame.to_string`."""
-    from headrace.display import frame_text
-
     return frame_text(frame, whole=True)
 
 
 def to_html(frame: DataFrame) -> str:
     """See `DataFrame.to_html`."""
-    from headrace.display import frame_html
-
     return frame_html(frame, whole=True)
 
 
 def memory_usage(frame: DataFrame, *, deep: bool = True) -> Any:
     """See `DataFrame.memory_usage`."""
-    from headrace.frame.column_reductions import column_values
-
     frame._table()
     return column_values({name: frame[name].nbytes for name in frame._nodes}, "memory_usage")
 
@@ -118,8 +106,6 @@ def info(frame: DataFrame) -> None:
 
 def to_parquet(frame: DataFrame, path: str | PathLike[str], **options: Any) -> None:
     """See `DataFrame.to_parquet`."""
-    from headrace.io.parquet import write_parquet
-
     write_parquet(frame, path, **options)
 
 
@@ -129,7 +115,7 @@ def to_numpy(frame: DataFrame) -> np.ndarray[Any, Any]:
 
     frame._table()
     nodes = [frame._nodes[name] for name in frame._unlabelled()]
-    columns = [Column.of(node).to_numpy() for node in nodes]
+    columns = [series_of(node).to_numpy() for node in nodes]
     try:
         dtype = np.result_type(*columns) if columns else np.dtype("float64")
     except TypeError:  # times and numbers
@@ -138,7 +124,7 @@ def to_numpy(frame: DataFrame) -> np.ndarray[Any, Any]:
         # NumPy itself would convert nanoseconds to integers.
         if dtype.kind == "O" and column.dtype.kind in "mM":
             columns[i] = np.empty(len(column), object)
-            columns[i][:] = Column.of(node).to_list()
+            columns[i][:] = series_of(node).to_list()
     size = len(frame) * len(columns) * dtype.itemsize
     _core.record_copy("to_numpy", "columns gathered into one array", size, False)
     if not columns:
@@ -153,10 +139,8 @@ def to_array(frame: DataFrame) -> Array:
     """See `DataFrame.to_array`."""
     import numpy as np
 
-    from headrace.array.array import Array
-
     mark("to_array")
-    columns = [Column.make(frame._nodes[name], name) for name in frame._unlabelled()]
+    columns = [new_series(frame._nodes[name], name) for name in frame._unlabelled()]
     wrong = [str(c.name) for c in columns if c.dtype.kind not in "biuf"]
     if wrong or not columns:
         raise TypeMismatchError(
@@ -174,7 +158,7 @@ def to_array(frame: DataFrame) -> Array:
         size = max(rows, 0) * len(nodes) * dtype.itemsize
         _core.record_copy("to_array", "columns gathered into one array", size, False)
         nodes = [_core.concat(nodes)]
-    made: Array = Array(_core.as_tensor(nodes[0])).reshape(len(columns), -1).T
+    made: Array = array_of(_core.as_tensor(nodes[0])).reshape(len(columns), -1).T
     return made.astype("bool") if dtype.kind == "b" else made
 
 
@@ -201,9 +185,9 @@ def to_pandas(frame: DataFrame) -> Any:
     import pandas as pd
 
     frame._table()
-    columns = {n: Column.make(frame._nodes[n], n).to_pandas() for n in frame._unlabelled()}
+    columns = {n: new_series(frame._nodes[n], n).to_pandas() for n in frame._unlabelled()}
     made = pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
-    labels = {name: Column.of(node) for name, node in frame._labels.items()}
+    labels = {name: series_of(node) for name, node in frame._labels.items()}
     if labels:  # pandas looks up objects, not Arrow strings
         found = [v.to_numpy() if is_text(v) else v.to_pandas() for v in labels.values()]
         many = len(found) > 1

@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headrace import _core
-from headrace.array.array import Array
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.frame.apply import value_by_value
-from headrace.frame.columns import Columns
+from headrace.frame.columns import new_frame
+from headrace.frame.names import masked_names
 from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_values
-from headrace.lazy.handle import Deferred, mark
-from headrace.rows import Row, is_missing, masked_names, whole_number
-from headrace.series.column import Column, is_series
+from headrace.lazy.advice import value_by_value
+from headrace.lazy.handle import Deferred, is_array, mark
+from headrace.rows import Row, is_missing, whole_number
+from headrace.series.column import is_series, new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
     before_end,
@@ -27,9 +27,11 @@ from headrace.series.partial_dates import (
     time_span,
     within,
 )
+from headrace.series.strings import plain
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.index import RowNumber
     from headrace.series.series import Series
 
 _SHOWN = 5
@@ -39,20 +41,7 @@ def positions(rows: int) -> Series:
     """0, 1, 2, ..., the default labels."""
     import numpy as np
 
-    return Column.make(np.arange(rows), "index")
-
-
-class RowNumber(Array):
-    """A row number tied to its row set: the result of `idxmax`."""
-
-    __slots__ = ("_domain",)
-
-    def __init__(self, node: _core.Node, domain: int) -> None:
-        super().__init__(node)
-        self._domain = domain
-
-    def _like(self, node: _core.Node) -> Array:
-        return Array(node)
+    return new_series(np.arange(rows), "index")
 
 
 def counts_rows(key: Any) -> TypeGuard[RowNumber]:
@@ -75,7 +64,7 @@ def refuse_numbers(op: str, key: Any, domain: int) -> None:
 
 def check_row_numbers(op: str, key: Any, domain: int) -> None:
     """Raise for the index of another row set."""
-    are_moved = isinstance(key, RowNumber) and (key._domain | domain) & _core.PICKED_ROWS
+    are_moved = is_array(key) and counts_rows(key) and (key._domain | domain) & _core.PICKED_ROWS
     if are_moved and key._domain != domain:
         raise InvalidArgumentError(
             f"{op}: the row number belongs to other rows, which were filtered or sorted; "
@@ -114,12 +103,6 @@ def one_label(key: Any) -> Any:
     """The label in a one-element array, such as a result of `idxmax`, which is evaluated."""
     one: Any = key
     return one.item() if isinstance(key, Deferred) and not is_several(key) else key
-
-
-def plain(column: Series) -> Series:
-    """Categories as strings, so that they compare with strings; without labels."""
-    column = Column.of(column._node)
-    return column.astype("string") if column.dtype == "category" else column
 
 
 def _equal(label: Series, key: Any) -> Series:
@@ -207,8 +190,8 @@ class Locator:
     def _label_columns(self) -> list[Series]:
         frame = self._frame
         if frame._labels:
-            return [Column.of(node, name) for name, node in frame._labels.items()]
-        return [Column.make(frame._aligned(positions(len(frame))), "index")]
+            return [series_of(node, name) for name, node in frame._labels.items()]
+        return [new_series(frame._aligned(positions(len(frame))), "index")]
 
     def _equal_mask(self, key: Any) -> Series:
         """The rows with this label, or with these leading labels."""
@@ -238,16 +221,16 @@ class Locator:
                 f"loc: expected tuples with a value for each label level: key={key!r}"
             )
         names = [f"label {i}" for i in range(len(labels))]
-        left = Columns.make(
+        left = new_frame(
             {
-                n: Column.make(list(w) if isinstance(w, tuple | range) else w)
+                n: new_series(list(w) if isinstance(w, tuple | range) else w)
                 for n, w in zip(names, wanted, strict=True)
             }
         )
         if len(left) == 0:
             return []
-        right = Columns.make({n: plain(label) for n, label in zip(names, labels, strict=True)})
-        right["place"] = Column.make(right._aligned(positions(len(right))))
+        right = new_frame({n: plain(label) for n, label in zip(names, labels, strict=True)})
+        right["place"] = new_series(right._aligned(positions(len(right))))
         found = left.merge(right, on=names, how="left")
         absent = found[found.place.is_null()]
         if len(absent):
@@ -335,8 +318,8 @@ class Locator:
         if is_mask(rows):
             if is_series(rows):
                 frame._refuse_free("loc", rows._node)
-            node = frame._aligned(Column.make(rows))
-            return Picked.by_mask(Column.of(node).fill_null(False), domain)
+            node = frame._aligned(new_series(rows))
+            return Picked.by_mask(series_of(node).fill_null(False), domain)
         if is_several(rows):
             return Picked.by_places(frame, self._places(rows), domain)
         mask = self._equal_mask(rows)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.frame.indexing import (
     Locator,
     PositionLocator,
@@ -16,6 +16,8 @@ from headrace.frame.indexing import (
     refuse_numbers,
 )
 from headrace.frame.setitem import is_of_locator, lost_assignment
+from headrace.frame.sort import sort_by_nodes
+from headrace.groupby.keys import level_keys
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import mark
 from headrace.rows import (
@@ -24,7 +26,7 @@ from headrace.rows import (
     picked_domain,
     renumbered,
 )
-from headrace.series.column import Column, is_labelled, is_series
+from headrace.series.column import is_labelled, is_series, new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -37,7 +39,7 @@ _SHOWN = 5
 def set_labels(frame: DataFrame, labels: Any) -> None:
     """See `DataFrame.index`."""
     name = getattr(labels, "name", None) or "index"
-    node = frame._aligned(labels if is_series(labels) else Column.make(list(labels)))
+    node = frame._aligned(labels if is_series(labels) else new_series(list(labels)))
     frame._labels = {name: node}
     if name in frame._nodes:
         frame._nodes[name] = node
@@ -48,14 +50,14 @@ def set_index(
 ) -> DataFrame:
     """See `DataFrame.set_index`."""
     mark("set_index")
-    result = Columns.make(frame)
+    result = new_frame(frame)
     names: list[str] = list(frame._labels) if append else []
     for key in keys if isinstance(keys, list | tuple) else [keys]:
         if isinstance(key, str):
             names.append(result._find(key))
             continue
         name = getattr(key, "name", None) or "index"
-        node = Column.make(by_position(key))._node
+        node = new_series(by_position(key))._node
         result._put(name, node)
         names.append(name)
     if not names:
@@ -75,12 +77,12 @@ def reset_index(frame: DataFrame, level: Any = None, *, drop: bool = False) -> D
         shown = {n: v for n, v in frame._nodes.items() if n not in gone}
         nodes = shown if drop else {**gone, **frame._nodes}
         if kept:
-            return Columns.of(nodes, kept)
+            return frame_of(nodes, kept)
     elif drop:
         nodes = {n: v for n, v in frame._nodes.items() if n not in frame._labels}
     else:
         nodes = {**frame._labels, **frame._nodes} if frame._hidden() else frame._nodes
-    return Columns.of({name: renumbered(node) for name, node in nodes.items()})
+    return frame_of({name: renumbered(node) for name, node in nodes.items()})
 
 
 def loc(frame: DataFrame) -> Locator:
@@ -117,8 +119,6 @@ def sort_index(
     na_position: NaPosition = "last",
 ) -> DataFrame:
     """See `DataFrame.sort_index`."""
-    from headrace.frame.sort import sort_by_nodes
-
     mark("sort_index")
     if frame._labels:
         first = {} if level is None else dict(level_keys(frame, level, "sort_index"))
@@ -150,14 +150,14 @@ class SeriesLocator:
             found = Locator(frame).pick(key, name)
         if not is_series(found):
             return found
-        return found.rename(series.name) if series.name else Column.make(found)
+        return found.rename(series.name) if series.name else new_series(found)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to some rows; the handle is rebound, its source is unchanged."""
         if is_of_locator(sys.getrefcount(self._series)):
             raise lost_assignment(key)
         series = self._series
-        frame = Columns.make(framed(series))
+        frame = new_frame(framed(series))
         name = frame.columns[-1]
         if self._by_position:
             frame.iloc[key, len(frame.columns) - 1] = value
@@ -170,39 +170,10 @@ class SeriesLocator:
             series._frame = frame
 
 
-def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
-    """The frame; with ``ignore_index=True`` without label columns and renumbered."""
-    return frame.reset_index(drop=True) if ignore_index else frame
-
-
-def level_keys(
-    frame: DataFrame | None, level: Any, op: str = "groupby"
-) -> list[tuple[str, _core.Node]]:
-    """The labels selected by `level` (position or name), as keys."""
-    labels = dict(frame._labels) if frame is not None else {}
-    names = list(labels)
-    keys: list[tuple[str, _core.Node]] = []
-    for each in level if isinstance(level, list | tuple) else [level]:
-        name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
-        if name not in labels:
-            raise InvalidArgumentError(
-                f"{op}: no such label level: level={each!r}, labels={names}; use set_index first"
-            )
-        keys.append((name, labels[name]))
-    return keys
-
-
-def framed(series: Series) -> DataFrame:
-    """A series as the last column of a frame with its labels."""
-    if is_labelled(series):
-        return series._frame
-    return Columns.of({series.name or "value": series._node})
-
-
 def picked_again(values: Any) -> Any:
     """Rebuild a pickled frame or series of selected rows."""
     if is_series(values):
-        return Column.of(_core.in_domain(values._node, picked_domain()), values.name)
+        return series_of(_core.in_domain(values._node, picked_domain()), values.name)
     return values._in_domain(picked_domain())
 
 

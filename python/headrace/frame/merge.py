@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.columns import frame_of_parts, is_frame
 from headrace.lazy.handle import mark
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, new_series
 from headrace.series.datetime import is_time
-from headrace.series.timezone import zone_in
+from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -37,7 +37,7 @@ Key = tuple[str | None, _core.Node]
 def agreed(columns: list[_core.Node]) -> list[_core.Node]:
     """Unify key dtypes: the finest time unit, all decimal digits, categories as strings."""
     dtype = common_dtype([column.dtype for column in columns])
-    return [Column.make(column).astype(dtype)._node for column in columns] if dtype else columns
+    return [new_series(column).astype(dtype)._node for column in columns] if dtype else columns
 
 
 def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]:
@@ -52,7 +52,7 @@ def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
     zone, other = zone_in(left.dtype), zone_in(right.dtype)
     if not zone or not other or zone == other:
         return right
-    made: Series = Column.make(right).dt.tz_convert(zone)
+    made: Series = new_series(right).dt.tz_convert(zone)
     return made._node
 
 
@@ -61,8 +61,8 @@ def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
     sides = ((left, right), (right, left))
     return agreed(
         [
-            Column.make(key).astype(other.dtype)._node
-            if key.dtype == "date" and is_time(Column.make(other))
+            new_series(key).astype(other.dtype)._node
+            if key.dtype == "date" and is_time(new_series(other))
             else key
             for key, other in sides
         ]
@@ -229,7 +229,7 @@ def merge(
         columns = [(name, b, a) for name, a, b in columns]
     table = _core.join(rows, pairs, columns, kind, unique, word, how)
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
-    made = Columns.of_parts(table, names)
+    made = frame_of_parts(table, names)
     if not sort:
         return made
     found = [a[0] if a[0] in names else b[0] for a, b in keys]

@@ -21,10 +21,13 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE, column_kinds, other_kinds_across
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.columns import Columns
-from headrace.lazy.handle import mark
+from headrace.frame.column_reductions import reduced, reduced_numbers
+from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.concat import concat
+from headrace.groupby.keys import aggregate_name
+from headrace.lazy.handle import array_of, mark
 from headrace.rows import free_name
-from headrace.series.column import Column
+from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import level_of
 
@@ -148,8 +151,6 @@ def supported_along_rows(frame: DataFrame, kind: str, numeric_only: bool | None)
 
 def supported_by_all(frame: DataFrame, functions: list[Any]) -> list[str]:
     """The columns that all of the aggregates support."""
-    from headrace.groupby.groupby import aggregate_name
-
     kinds = [column_kinds(aggregate_name(each, "func")) for each in functions]
     names: list[str] = frame._unlabelled()
     taken = [name for name in names if all(frame[name].dtype.is_of(each) for each in kinds)]
@@ -164,8 +165,6 @@ def reduce_frame(
     frame: DataFrame, kind: str, axis: Axis = 0, numeric_only: bool | None = None, **options: Any
 ) -> Any:
     """An aggregate of each column, or with ``axis=1`` of each row."""
-    from headrace.frame.column_reductions import reduced, reduced_numbers
-
     if axis in (1, "columns"):
         columns = supported_along_rows(frame, kind, numeric_only)
         if kind not in _ACROSS:
@@ -189,10 +188,10 @@ def reduce_frame(
 def labelled_rows(frame: DataFrame, name: str, made: Series) -> Series:
     """One value per row, with the row labels."""
     if not frame._labels:
-        return Column.of(made._node)
+        return series_of(made._node)
     name = free_name(name, frame._labels)
     nodes = {**frame._labels, name: made._node}
-    return Column.labelled(Columns.of(nodes, frame._labels), None)
+    return labelled_series(frame_of(nodes, frame._labels), None)
 
 
 def sum_columns(
@@ -223,13 +222,11 @@ def quantile(
             f"quantile: axis=1 takes a single quantile: q={q!r}; call it once for each"
         )
     columns = supported_columns(frame, "quantile", numeric_only)
-    return Columns.make({str(c.name): c.quantile(q, interpolation) for c in columns})
+    return new_frame({str(c.name): c.quantile(q, interpolation) for c in columns})
 
 
 def mode(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:
     """See `DataFrame.mode`."""
-    from headrace.frame.concat import concat
-
     columns = [type(c)._plain(c) for c in supported_columns(frame, "mode", numeric_only)]
     modes = [c.mode() for c in columns]
     rows = max(map(len, modes))
@@ -239,7 +236,7 @@ def mode(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:
         str(m.name): _core.in_domain(concat([m, n])._node, domain)
         for m, n in zip(modes, nulls, strict=True)
     }
-    return Columns.of(found)
+    return frame_of(found)
 
 
 def count(frame: DataFrame, axis: Axis = 0) -> Any:
@@ -252,9 +249,6 @@ def count(frame: DataFrame, axis: Axis = 0) -> Any:
 
 def agg(frame: DataFrame, func: Any) -> Any:
     """See `DataFrame.agg`."""
-    from headrace.frame.column_reductions import reduced
-    from headrace.groupby.groupby import aggregate_name
-
     mark("agg")
     if not isinstance(func, Mapping | list):
         name = aggregate_name(func, "func")
@@ -276,18 +270,16 @@ def agg(frame: DataFrame, func: Any) -> Any:
         n: in_one_column([c.agg(one) if one in words[n] else None for one in rows])
         for n, c in columns.items()
     }
-    return Columns.make(made, index=rows)
+    return new_frame(made, index=rows)
 
 
 def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any) -> DataFrame:
     """A frame of `matrix` applied to each pair of columns, labelled by their names."""
-    from headrace.array.array import Array
-
     columns = supported_columns(frame, kind, numeric_only)
     mark(kind)
     names = [str(c.name) for c in columns]
-    values = Array(matrix([c._node for c in columns])).to_numpy()
-    return Columns.make(dict(zip(names, values.T.copy(), strict=True)), index=names)
+    values = array_of(matrix([c._node for c in columns])).to_numpy()
+    return new_frame(dict(zip(names, values.T.copy(), strict=True)), index=names)
 
 
 def cov(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:
@@ -325,7 +317,7 @@ def describe(
     for name in names:
         if name in found:
             table[name] = [found[name].get(row) for row in rows]
-    return Columns.make(table).set_index("statistic")
+    return new_frame(table).set_index("statistic")
 
 
 def _percent(level: float) -> str:
@@ -358,7 +350,7 @@ def _times_described(column: Series, levels: list[float]) -> dict[str, str | Non
     if column.dtype.kind == "m":
         found.append(column.std())
         words.append("std")
-    texts = Column.make(found, dtype=column.dtype).astype("string").to_list()
+    texts = new_series(found, dtype=column.dtype).astype("string").to_list()
     return {"count": str(int(column.count())), **dict(zip(words, texts, strict=True))}
 
 

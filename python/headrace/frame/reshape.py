@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns
+from headrace.frame.column_reductions import column_values
+from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.concat import concat
+from headrace.frame.indexing import positions
+from headrace.frame.merge import agreed
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of, with_rows_of
 from headrace.series.duration import counts, unit_of
 
 if TYPE_CHECKING:
@@ -25,23 +29,6 @@ _MOST_TURNED = 10_000
 
 
 # ---- repeated rows -------------------------------------------------------------------------------
-def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
-    """The node of a mask of rows that repeat the keys of a kept row."""
-    from headrace.groupby.groupby import Words
-
-    if keep not in ("first", "last", False):
-        raise InvalidArgumentError(
-            f"duplicated: invalid value: keep={keep!r}; expected 'first', 'last' or False"
-        )
-    if _core.are_unique(keys):
-        return _core.repeat(keys[0], False)
-    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
-    if keep == "first":
-        return (Column.make(place) > 0)._node
-    rows = Column.of(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
-    if keep == "last":
-        return (Column.make(place) < rows - 1)._node
-    return (rows > 1)._node
 
 
 # ---- samples -------------------------------------------------------------------------------------
@@ -97,19 +84,16 @@ def factorize(
     >>> codes.to_list(), uniques.to_list()
     ([0, -1, 1, 0], ['b', 'a'])
     """
-    from headrace.frame.apply import with_rows_of
-    from headrace.frame.indexing import positions
-
     mark("factorize")
-    series = Column.make(by_position(values))
+    series = new_series(by_position(values))
     plain = series._plain()
-    uniques = Column.make((plain.dropna() if use_na_sentinel else plain).unique())
+    uniques = new_series((plain.dropna() if use_na_sentinel else plain).unique())
     if sort:
         uniques = uniques.sort_values().reset_index(drop=True)
-    known = Columns.make({"key": uniques, "code": positions(len(uniques))})
-    rows = Columns.of({"key": series._node})
+    known = new_frame({"key": uniques, "code": positions(len(uniques))})
+    rows = frame_of({"key": series._node})
     codes = rows.merge(known, on="key", how="left").code.fill_null(-1)
-    return with_rows_of(Column.make(codes), series._node), uniques
+    return with_rows_of(new_series(codes), series._node), uniques
 
 
 def _edge(value: float, digits: int) -> float:
@@ -147,16 +131,16 @@ def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, S
     if isinstance(bins, int):
         whole = counts(values, unit_of(dtype))
         edges = _equal_edges(whole, bins, right).round().tolist()
-        counted = Column.make([int(edge) for edge in edges], dtype="int64")
+        counted = new_series([int(edge) for edge in edges], dtype="int64")
         return whole, counted, counted.astype(dtype)
-    given = Column.make(bins)
+    given = new_series(bins)
     given = given.astype(dtype) if given.dtype == "string" else given
     own = _core.comparable_counts("cut", values._node, given._node)
     if not own:
         raise TypeMismatchError(
             f"cut: the edges do not match the values: dtype={dtype!r}, edges={str(given.dtype)!r}"
         )
-    return Column.make(own[0]).astype("int64"), Column.make(own[1]).astype("int64"), given
+    return new_series(own[0]).astype("int64"), new_series(own[1]).astype("int64"), given
 
 
 def _shown_edges(edges: Series) -> list[str]:
@@ -220,7 +204,7 @@ def cut(
     import numpy as np
 
     mark("cut")
-    values = Column.make(x)
+    values = new_series(x)
     if values.dtype.kind in "mM":
         integers, counted, given = _counts_and_edges(values, bins, right)
         names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
@@ -268,10 +252,8 @@ def cut(
     if len(set(names)) != count:
         raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
     at = number.where(inside, count).fill_null(count)
-    entries = _core.ordered_categories(Column.make([*names, None], dtype="category")._node)
-    from headrace.frame.apply import with_rows_of
-
-    found = Column.of(_core.take(entries, at._node))
+    entries = _core.ordered_categories(new_series([*names, None], dtype="category")._node)
+    found = series_of(_core.take(entries, at._node))
     made = values._like(with_rows_of(found, values._node)._node)
     return (made, edges) if retbins else made
 
@@ -314,7 +296,7 @@ def qcut(
         raise InvalidArgumentError(
             f"qcut: invalid value: duplicates={duplicates!r}; expected 'raise' or 'drop'"
         )
-    values = Column.make(x)
+    values = new_series(x)
     levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
     edges = values.quantile(levels).tolist()
     distinct = np.unique(edges).tolist()
@@ -372,34 +354,14 @@ def sample(
     return rows
 
 
-def value_counts(
-    frame: DataFrame,
-    subset: str | list[str] | None = None,
-    normalize: bool = False,
-    sort: bool = True,
-    ascending: bool = False,
-    dropna: bool = True,
-) -> Any:
-    """See `DataFrame.value_counts`."""
-    names = [subset] if isinstance(subset, str) else subset or frame._unlabelled()
-    from headrace.series.reductions import counted_values
-
-    counted = frame.groupby(names, sort=False, dropna=dropna).size()
-    return counted_values(counted, normalize, sort, ascending)
-
-
 def nunique(frame: DataFrame, dropna: bool = True) -> Any:
     """See `DataFrame.nunique`."""
-    from headrace.frame.column_reductions import column_values
-
     return column_values({n: frame[n].nunique(dropna) for n in frame._unlabelled()}, "nunique")
 
 
 def transpose(frame: DataFrame) -> DataFrame:
     """See `DataFrame.T`."""
     import numpy as np
-
-    from headrace.frame.merge import agreed
 
     mark("transpose")
     rows, names = len(frame), frame._unlabelled()
@@ -409,17 +371,17 @@ def transpose(frame: DataFrame) -> DataFrame:
         )
     if not names:
         raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
-    whole = Column.of(_core.concat(agreed([frame._nodes[name] for name in names])))
-    keys = [column.to_list() for column in (Column.of(node) for node in frame._labels.values())]
+    whole = series_of(_core.concat(agreed([frame._nodes[name] for name in names])))
+    keys = [column.to_list() for column in (series_of(node) for node in frame._labels.values())]
     heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
     places = np.arange(len(whole)).reshape(-1, rows).T
     made = {
-        str(head): Column.of(_core.take(whole._node, Column.make(at)._node))
+        str(head): series_of(_core.take(whole._node, new_series(at)._node))
         for head, at in zip(heads, places, strict=True)
     }
     if len(made) < rows:
         raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
-    return Columns.make(made, index=Column.make(names, name="column"))
+    return new_frame(made, index=new_series(names, name="column"))
 
 
 def pivot_table(
@@ -456,7 +418,7 @@ def pivot_table(
                 raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
             parts[name] = groups[value].where(groups[columns] == each)
             made.append(name)
-    spread: DataFrame = Columns.make(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
+    spread: DataFrame = new_frame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
     if fill_value is None:
         return spread
     return spread.fillna(dict.fromkeys(made, fill_value))
@@ -470,8 +432,6 @@ def melt(
     value_name: str = "value",
 ) -> DataFrame:
     """See `DataFrame.melt`."""
-    from headrace.frame.concat import concat
-
     mark("melt")
     ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
     picked = [value_vars] if isinstance(value_vars, str) else value_vars
@@ -480,8 +440,8 @@ def melt(
         raise InvalidArgumentError("melt: no columns to melt; pass value_vars")
     parts = []
     for name in names:
-        part = Columns.of({n: frame._nodes[frame._find(n)] for n in ids})
-        part[value_name] = Column.make(frame._nodes[frame._find(name)])
+        part = frame_of({n: frame._nodes[frame._find(n)] for n in ids})
+        part[value_name] = new_series(frame._nodes[frame._find(name)])
         part[var_name] = name
         parts.append(part[[*ids, var_name, value_name]])
     melted: DataFrame = concat(parts, ignore_index=True)

@@ -13,7 +13,11 @@ from headrace import _core
 from headrace._caller import user_variables
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.arithmetic import with_scalar
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.column_reductions import by_column
+from headrace.frame.columns import frame_of, is_frame, new_frame, without_labels
+from headrace.frame.concat import rows_of
+from headrace.frame.sort import first_of_frame, sort_frame
+from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain, same_rows, whole_number
 from headrace.series.column import is_series
@@ -26,18 +30,18 @@ if TYPE_CHECKING:
 
 def filter_by_expression(frame: DataFrame, text: str) -> DataFrame:
     """See `DataFrame.query`."""
-    from headrace.frame.query import cut, evaluate
+    from headrace.lazy.query import cut, evaluate  # on first use: it loads much
 
     mark("query")
     mask = evaluate(text, frame, user_variables())
     if not is_series(mask) or mask.dtype.kind != "b":
         raise TypeMismatchError(f"query: the expression is not a row condition: text={cut(text)!r}")
-    return Columns.make(frame[mask])
+    return new_frame(frame[mask])
 
 
 def eval_expression(frame: DataFrame, text: str) -> Any:
     """See `DataFrame.eval`."""
-    from headrace.frame.query import evaluate, target_of
+    from headrace.lazy.query import evaluate, target_of
 
     mark("eval")
     name, expression = target_of(text)
@@ -51,13 +55,11 @@ def is_missing_columns(frame: DataFrame) -> DataFrame:
     names = frame._unlabelled()
     found = _core.elementwise_columns("isna", [frame._nodes[name] for name in names])
     made = dict(zip(names, found, strict=True))
-    return Columns.of({**frame._nodes, **made}, frame._labels)
+    return frame_of({**frame._nodes, **made}, frame._labels)
 
 
 def fillna(frame: DataFrame, value: Any) -> DataFrame:
     """See `DataFrame.fillna`."""
-    from headrace.frame.column_reductions import by_column
-
     mark("fillna")
     value = by_column(value)
     if is_frame(value):
@@ -70,7 +72,7 @@ def fillna(frame: DataFrame, value: Any) -> DataFrame:
     for name in values.keys():  # noqa: SIM118 (a row of a frame too)
         frame._find(name)
     filled = {name: frame[name].fillna(each)._node for name, each in values.items()}
-    return Columns.of({**frame._nodes, **filled}, frame._labels)
+    return frame_of({**frame._nodes, **filled}, frame._labels)
 
 
 def dropna(
@@ -83,8 +85,6 @@ def dropna(
     ignore_index: bool = False,
 ) -> DataFrame:
     """See `DataFrame.dropna`."""
-    from headrace.frame.labels import without_labels
-
     mark("dropna")
     if how not in ("any", "all"):
         raise InvalidArgumentError(f"dropna: invalid value: how={how!r}; expected 'any' or 'all'")
@@ -93,13 +93,13 @@ def dropna(
         return columns_with_values(frame, how, thresh)
     present = [frame[frame._find(name)].notna() for name in names]
     if not present:
-        return Columns.make(frame)
+        return new_frame(frame)
     if thresh is not None:
         counts = [mask.astype("int64") for mask in present]
         kept = functools.reduce(operator.add, counts) >= thresh
     else:
         kept = functools.reduce(operator.and_ if how == "any" else operator.or_, present)
-    return without_labels(Columns.make(frame[kept]), ignore_index)
+    return without_labels(new_frame(frame[kept]), ignore_index)
 
 
 def columns_with_values(frame: DataFrame, how: str, thresh: int | None) -> DataFrame:
@@ -119,7 +119,7 @@ def astype(frame: DataFrame, dtype: Any) -> DataFrame:
     for name in wanted.keys():  # noqa: SIM118 (dtypes of a frame too)
         frame._find(name)
     cast = {name: frame[name].astype(each)._node for name, each in wanted.items()}
-    return Columns.of({**frame._nodes, **cast}, frame._labels)
+    return frame_of({**frame._nodes, **cast}, frame._labels)
 
 
 def join_frames(
@@ -158,15 +158,11 @@ def join_frames(
 
 def append(frame: DataFrame, other: Any, ignore_index: bool = False) -> DataFrame:
     """See `DataFrame.append`."""
-    from headrace.frame.apply import grows
-    from headrace.frame.concat import rows_of
-    from headrace.frame.labels import without_labels
-
     mark("append")
     grows("append", "collect the rows in a list and build one frame after the loop")
     if isinstance(other, Mapping):
         other = [dict(other)]
-    rows = other if is_frame(other) else Columns.make(other)
+    rows = other if is_frame(other) else new_frame(other)
     return without_labels(rows_of([frame, rows]), ignore_index)
 
 
@@ -175,7 +171,7 @@ def head(frame: DataFrame, n: int = 5) -> DataFrame:
     mark("head")
     n = whole_number("head", "n", n)
     if n < 0:
-        return Columns.make(frame[:n])
+        return new_frame(frame[:n])
     every = frame._everything()
     domain = same_rows(next(iter(every.values()), None), n)
     nodes = _core.prefix(list(every.values()), n)
@@ -185,7 +181,7 @@ def head(frame: DataFrame, n: int = 5) -> DataFrame:
 def tail(frame: DataFrame, n: int = 5) -> DataFrame:
     """See `DataFrame.tail`."""
     n, length = whole_number("tail", "n", n), len(frame)
-    return Columns.make(frame[max(length - n, 0) if n >= 0 else -n : length])
+    return new_frame(frame[max(length - n, 0) if n >= 0 else -n : length])
 
 
 def sort_values(
@@ -199,9 +195,6 @@ def sort_values(
     key: Callable[[Series], Series] | None = None,
 ) -> DataFrame:
     """See `DataFrame.sort_values`."""
-    from headrace.frame.labels import without_labels
-    from headrace.frame.sort import sort_frame
-
     if by is None:
         raise InvalidArgumentError(
             "sort_values: missing sort key: by=None; pass a column name or a list of them"
@@ -216,8 +209,6 @@ def nlargest(
     keep: Literal["first", "last", "all"] = "first",
 ) -> DataFrame:
     """See `DataFrame.nlargest`."""
-    from headrace.frame.sort import first_of_frame
-
     return first_of_frame("nlargest", frame, n, columns, True, keep)
 
 
@@ -228,6 +219,4 @@ def nsmallest(
     keep: Literal["first", "last", "all"] = "first",
 ) -> DataFrame:
     """See `DataFrame.nsmallest`."""
-    from headrace.frame.sort import first_of_frame
-
     return first_of_frame("nsmallest", frame, n, columns, False, keep)

@@ -8,18 +8,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
-from headrace.frame.indexing import is_mask
-from headrace.lazy.handle import Deferred, mark
+from headrace.frame.indexing import check_row_numbers, counts_rows, domain_of, is_mask
+from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.rows import by_position, picked_domain, refuse_apart, same_rows
-from headrace.series.column import Column, is_series
-from headrace.series.series import Series
+from headrace.series.column import Column, is_series, new_series, series_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 _COLUMNS = (1, "columns")
 _KINDS = {"number": "iufm", "bool": "b", "object": "UO", "string": "U", "str": "U"}
@@ -32,8 +33,6 @@ def _names(columns: Any) -> list[str]:
 
 def _is_of(column: Series, kind: Any) -> bool:
     """Whether a dtype matches an argument of `select_dtypes`."""
-    from headrace.dtypes import dtype_word
-
     letters = {**_KINDS, **_MORE_KINDS}.get(kind) if isinstance(kind, str) else None
     if letters is not None:
         return column.dtype.is_of(letters)
@@ -43,6 +42,8 @@ def _is_of(column: Series, kind: Any) -> bool:
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
+    if isinstance(key, str):
+        return frame._series(frame._find(key))
     if callable(key):
         key = key(frame)
     if is_frame(key):
@@ -54,14 +55,14 @@ def get_item(frame: DataFrame, key: Any) -> Any:
     if isinstance(key, str):
         return frame._series(frame._find(key))
     if isinstance(key, list) and all(isinstance(k, str) for k in key):
-        return Columns.of({k: frame._nodes[frame._find(k)] for k in key}, frame._labels)
+        return frame_of({k: frame._nodes[frame._find(k)] for k in key}, frame._labels)
     if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
         raise TypeMismatchError(
             f"getitem: expected a name, a list of names, a mask or a slice: key={key!r}"
         )
     nodes = frame._everything()
     if is_mask(key):  # rows selected by equal masks are the same row set
-        mask = key if isinstance(key, Deferred) else Column.make(key)
+        mask = key if isinstance(key, Deferred) else new_series(key)
         if is_series(mask):
             refuse_apart("getitem", [mask._node, *nodes.values()])
         picked = [_core.filter(node, mask._node) for node in nodes.values()]
@@ -69,7 +70,7 @@ def get_item(frame: DataFrame, key: Any) -> Any:
     first = next(iter(nodes.values()), None)
     known = isinstance(key, slice) or hasattr(key, "tobytes")
     domain = same_rows(first, key) if known else picked_domain()
-    taken = [_core.in_domain(Column.of(node)[key]._node, domain) for node in nodes.values()]
+    taken = [_core.in_domain(series_of(node)[key]._node, domain) for node in nodes.values()]
     return frame._of_rows(list(nodes), taken)
 
 
@@ -89,7 +90,7 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
                 f"setitem: number of columns does not match the names: expected={len(name)}, "
                 f"got={len(parts)}"
             )
-        made = Columns.make(frame)  # on an error the frame is unchanged
+        made = new_frame(frame)  # on an error the frame is unchanged
         for each, part in zip(name, parts, strict=True):
             made[each] = part
         frame._nodes, frame._labels = made._nodes, made._labels
@@ -109,8 +110,8 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
         values = values[values._unlabelled()[0]]
     if is_single(values):
         rows = next(iter(frame._nodes.values()), None)
-        values = [values] if rows is None else Column.make(repeated(rows, values))
-    node = Column.make(by_position(values))._node
+        values = [values] if rows is None else new_series(repeated(rows, values))
+    node = new_series(by_position(values))._node
     if is_series(values):
         frame._refuse_free("setitem", node)
     frame._put(name, node)
@@ -153,7 +154,7 @@ def insert(frame: DataFrame, loc: int, column: str, value: Any) -> None:
 
 def assign(frame: DataFrame, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
     """See `DataFrame.assign`."""
-    result = Columns.make(frame)
+    result = new_frame(frame)
     for name, values in columns.items():
         result[name] = values(result) if callable(values) else values
     return result
@@ -169,14 +170,12 @@ def drop(
     errors: str = "raise",
 ) -> DataFrame:
     """See `DataFrame.drop`."""
-    from headrace.frame.indexing import RowNumber, check_row_numbers, counts_rows, domain_of
-
     mark("drop")
     if errors not in ("raise", "ignore"):
         raise InvalidArgumentError(
             f"drop: invalid value: errors={errors!r}; expected 'raise' or 'ignore'"
         )
-    if isinstance(labels, RowNumber):
+    if is_array(labels) and counts_rows(labels):
         labels, index = None, labels
     if labels is not None:
         labels = labels if hasattr(labels, "__iter__") else [labels]
@@ -188,7 +187,7 @@ def drop(
             columns = labels
         else:  # column names are strings, so other values mean rows
             index = labels
-    made = Columns.make(frame)
+    made = new_frame(frame)
     if columns is not None:
         ignored = errors == "ignore"
         gone = {n for n in _names(columns) if not ignored or n in frame._nodes}
@@ -196,11 +195,11 @@ def drop(
             frame._find(name)
         kept = {name: node for name, node in frame._nodes.items() if name not in gone}
         left = {name: node for name, node in frame._labels.items() if name not in gone}
-        made = Columns.of(kept, left)
+        made = frame_of(kept, left)
     if index is not None:
-        if isinstance(index, RowNumber):
+        if is_array(index) and counts_rows(index):
             check_row_numbers("drop", index, domain_of(frame))
-            return Columns.make(made[made.index != index])
+            return new_frame(made[made.index != index])
         several = isinstance(index, list | range | Column) or hasattr(index, "ndim")
         if errors == "raise":
             frame.loc[index if several else [index]]  # raises for missing ones
@@ -233,7 +232,7 @@ def rename(
     if len(set(names)) < len(names):
         raise InvalidArgumentError(f"rename: duplicate column name: columns={names}")
     labels = {words.get(name, name): node for name, node in frame._labels.items()}
-    return Columns.of(dict(zip(names, frame._nodes.values(), strict=True)), labels)
+    return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), labels)
 
 
 def filter_columns(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.columns import is_frame, new_frame
+from headrace.frame.concat import rows_of
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.lazy.handle import Deferred
 from headrace.rows import by_position, is_missing, refuse_apart
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, new_series, series_of, with_rows_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -75,7 +76,7 @@ class Picked(NamedTuple):
         places = np.atleast_1d(places)
         chosen[places] = True
         source[places] = np.arange(len(places))
-        mask, own = (Column.make(frame._aligned(Column.make(each))) for each in (chosen, source))
+        mask, own = (new_series(frame._aligned(new_series(each))) for each in (chosen, source))
         return cls(mask, own, domain)
 
     def rows(self) -> int:
@@ -87,7 +88,7 @@ def put_values(
     frame: DataFrame, names: list[str], single: bool, value: Any, picked: Picked | None
 ) -> None:
     """Set columns at the rows of `picked`, or at all rows; on an error the frame is unchanged."""
-    made = Columns.make(frame)
+    made = new_frame(frame)
     for name, part in zip(names, [value] if single else _parts(names, value), strict=True):
         if picked is None:
             made[name] = part
@@ -124,11 +125,9 @@ def _parts(names: list[str], value: Any) -> list[Any]:
 
 def _at_rows(name: str, value: Any, picked: Picked) -> Any:
     """A single value as it is; one value per selected row as a column with them at these rows."""
-    from headrace.frame.apply import with_rows_of
-
     if is_single(value) or is_missing(value):
         return value
-    column = value if is_series(value) else Column.make(by_position(value))
+    column = value if is_series(value) else new_series(by_position(value))
     frame_rows, own = picked.mask._node, column._node
     if is_series(value):
         refuse_apart("loc", [frame_rows, own])
@@ -151,7 +150,7 @@ def _at_rows(name: str, value: Any, picked: Picked) -> Any:
             )
         if rows == 0:
             column = _never_empty(column)
-    return with_rows_of(Column.of(_core.take(column._node, picked.source._node)), frame_rows)
+    return with_rows_of(series_of(_core.take(column._node, picked.source._node)), frame_rows)
 
 
 def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
@@ -163,15 +162,13 @@ def _same_rows(own: _core.Node, rows: _core.Node) -> bool:
 
 def _never_empty(column: Series) -> Series:
     """Append a null, so that `take` has something to take when no row is selected."""
-    from headrace.frame.concat import rows_of
-
-    null = Column.make([None], dtype=str(column.dtype))
-    parts = [Columns.make({"value": Column.of(each._node)}) for each in (column, null)]
+    null = new_series([None], dtype=str(column.dtype))
+    parts = [new_frame({"value": series_of(each._node)}) for each in (column, null)]
     made: Series = rows_of(parts)["value"]
     return made
 
 
 def _new_column(value: Any, mask: Series) -> Series:
     """A column with `value` where the mask is true, null elsewhere."""
-    filled = value if is_series(value) else Column.make(repeated(mask._node, value))
+    filled = value if is_series(value) else new_series(repeated(mask._node, value))
     return filled.where(mask)

@@ -8,18 +8,19 @@ import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.array.array import Array, asarray
+from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred, array_of, is_array, mark
 from headrace.rows import is_missing, picked_domain, whole_number
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, new_series, series_of
 from headrace.series.elementwise import row_positions
-from headrace.series.series import Series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 NaPosition = Literal["first", "last"]
 
@@ -64,7 +65,7 @@ def sort_frame(
     keys = _keys("sort_values", frame, by)
     if key is not None:
         names = [by] if isinstance(by, str) else by
-        keys = [frame._aligned(Column.make(key(frame[name]))) for name in names]
+        keys = [frame._aligned(new_series(key(frame[name]))) for name in names]
     return sort_by_nodes("sort_values", frame, keys, ascending, na_position)
 
 
@@ -95,18 +96,18 @@ def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: st
         rows = _core.argsort(keys, directions, False, first)
         more = _equal_to_last(keys, rows) if keep == "all" else 0
         return _core.argsort(keys, directions, False, first + more) if more else rows
-    places = row_positions(Column.of(keys[0]))  # the later row first
+    places = row_positions(series_of(keys[0]))  # the later row first
     return _core.argsort([*keys, places._node], [*directions, True], False, first)
 
 
 def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
     """The number of rows outside `rows` with the keys of its last row; evaluates."""
-    found = Array(rows)
+    found = array_of(rows)
     if len(found) == 0:
         return 0
     last = int(found[-1])
     tests = []
-    for key in map(Column.of, keys):
+    for key in map(series_of, keys):
         value = key.iloc[last]
         tests.append(key.isna() if is_missing(value) else (key == value).fill_null(False))
     equal = functools.reduce(operator.and_, tests)
@@ -140,29 +141,31 @@ def sort_series(
     mark("sort_values")
     descending = _descending("sort_values", ascending, 1)
     missing_first = _missing_first("sort_values", na_position)
-    by = series._node if key is None else Column.make(key(series))._node
+    by = series._node if key is None else new_series(key(series))._node
     table = _core.sort([by], descending, missing_first, ["value"], [series._node])
-    return Column.of(_core.part(table, 0), series.name)
+    return series_of(_core.part(table, 0), series.name)
 
 
 def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> Array:
     """The positions that sort a series."""
     mark("argsort")
     descending = _descending("argsort", ascending, 1)
-    return Array(_core.argsort([series._node], descending, _missing_first("argsort", na_position)))
+    return array_of(
+        _core.argsort([series._node], descending, _missing_first("argsort", na_position))
+    )
 
 
 def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = "first") -> Series:
     """The first `n` values."""
     mark(op)
     rows = _first_rows(op, [series._node], n, largest, keep)
-    return Column.of(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
+    return series_of(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
 
 
 # ---- arrays --------------------------------------------------------------------------------------
 def _one_dimension(op: str, values: Any) -> Deferred:
     x: Deferred = values if is_series(values) else asarray(values)
-    if isinstance(x, Array) and x.ndim != 1:
+    if is_array(x) and x.ndim != 1:
         raise UnsupportedError(
             f"{op}: expected one dimension: dimensions={x.ndim}; sort each row separately"
         )
@@ -196,10 +199,10 @@ def sort(values: Any, *, descending: bool = False) -> Array | Series:
         return sort_series(x, not descending, "last")
     if x.dtype == "bool":
         ordered = sort(x.astype("uint8"), descending=descending)
-        assert isinstance(ordered, Array)
+        assert is_array(ordered)
         return ordered.astype("bool")
     table = _core.sort([x._node], [descending], False, ["value"], [_core.as_column(x._node)])
-    return Array(_core.as_tensor(_core.part(table, 0)))
+    return array_of(_core.as_tensor(_core.part(table, 0)))
 
 
 def argsort(values: Any, *, descending: bool = False) -> Array:
@@ -225,5 +228,5 @@ def argsort(values: Any, *, descending: bool = False) -> Array:
     """
     mark("argsort")
     x = _one_dimension("argsort", values)
-    node = x.astype("uint8")._node if isinstance(x, Array) and x.dtype == "bool" else x._node
-    return Array(_core.argsort([node], [descending], False))
+    node = x.astype("uint8")._node if is_array(x) and x.dtype == "bool" else x._node
+    return array_of(_core.argsort([node], [descending], False))

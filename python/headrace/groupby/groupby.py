@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.columns import Columns
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import frame_of, frame_of_parts
+from headrace.groupby import rows
+from headrace.groupby import window as windows
+from headrace.groupby.keys import Words, aggregate_name, group_order, keys_of, level_keys
 from headrace.groupby.matrix import group_matrix
 from headrace.groupby.quantile import group_quantiles
-from headrace.groupby.rows import GroupPicks
 from headrace.lazy.handle import mark
 from headrace.rows import is_probed, no_attribute
-from headrace.series.column import Column, is_series
+from headrace.series.column import Column, is_series, new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import (
     BETWEEN,
@@ -26,31 +28,14 @@ from headrace.series.duration import (
     unit_of,
     whole_units,
 )
-from headrace.series.labelled import LabelledSeries
 from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
-
-#: Python and NumPy functions that name an aggregate.
-_FUNCTIONS = {
-    **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
-    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
-    **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
-}
-
-
-class Words(NamedTuple):
-    """One aggregate in the engine's terms."""
-
-    name: str
-    aggregate: str
-    values: _core.Node | None = None
-    other: _core.Node | None = None
-    q: float = 0.5
-    ddof: int = 1
-    min_count: int = 0
+    from headrace.series.window import Rolling
 
 
 def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
@@ -58,93 +43,18 @@ def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
     kind = words.aggregate
     if words.values is None or kind not in (*BETWEEN, "std", "any", "all"):
         return words, None
-    series = Column.make(words.values)
+    series = new_series(words.values)
     if kind in ("any", "all") and is_duration(series):
         return words._replace(values=counts(series, unit_of(words.values.dtype))._node), None
     if not (is_time(series) or is_duration(series)) or kind in ("any", "all"):
         return words, None
     dtype, whole, base = counts_for(kind, series)
-    return words._replace(values=whole._node), lambda made: Column.make(
+    return words._replace(values=whole._node), lambda made: new_series(
         whole_units(made, base, dtype)
     )
 
 
-def group_order(sort: bool, order: bool) -> str:
-    """Return the engine's name for the order of the groups."""
-    return "sorted" if sort else "first" if order else "any"
-
-
-def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
-    """Raise if a key and its frame have different row counts, where both are known."""
-    node = None if frame is None else next(iter(frame._nodes.values()), None)
-    rows, own = -1 if node is None else node.shape[0], key._node.shape[0]
-    if rows >= 0 and own >= 0 and rows != own:
-        raise InvalidArgumentError(
-            f"groupby: key length does not match the frame: key={name!r}, "
-            f"expected={rows}, got={own}"
-        )
-
-
-def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
-    """Names and nodes of the keys: column names, series, expressions, or a list of them."""
-    keys: list[tuple[str, _core.Node]] = []
-    for each in by if isinstance(by, list | tuple) else [by]:
-        if isinstance(each, str) and frame is not None:
-            keys.append((each, frame[each]._node))
-            continue
-        if isinstance(each, str):
-            raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
-        if isinstance(each, Mapping):
-            raise TypeMismatchError(
-                f"groupby: keys cannot be a mapping: key={each!r}; map a column: df.k.map(mapping)"
-            )
-        key = Column.make(each)
-        if frame is not None and is_series(each):
-            frame._refuse_free("groupby", key._node)
-        name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
-        _check_rows(frame, name, key)
-        keys.append((name, key._node))
-    if not keys:
-        raise InvalidArgumentError("groupby: missing key; pass a column name")
-    names = [name for name, _ in keys]
-    if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
-        raise InvalidArgumentError(
-            f"groupby: duplicate key name: name={twice!r}; rename one: "
-            "[df.t.dt.year.rename('year'), df.t.dt.month]"
-        )
-    return keys
-
-
-def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
-    """The engine's name of an aggregate, given by name or as a NumPy or Python function."""
-    if isinstance(aggregate, str):
-        return aggregate
-    name = getattr(aggregate, "__name__", "")
-    if name in _FUNCTIONS and (getattr(aggregate, "__module__", "") or "numpy") in (
-        "builtins",
-        "numpy",
-    ):
-        return _FUNCTIONS[name]
-    if callable(aggregate):
-        raise UnsupportedError(
-            f"{op}: custom Python functions are not supported as aggregates: "
-            f"{place}={name or aggregate!r}; compute a column first (df.assign) and "
-            "aggregate it by name (sum, mean, max, ...), or use apply()"
-        )
-    raise TypeMismatchError(f"{op}: expected the name of an aggregate: {place}={aggregate!r}")
-
-
-class GroupSeries(LabelledSeries):
-    """An aggregate of one column: one value per group, labelled by the keys."""
-
-    __slots__ = ()
-
-    def _value(self) -> Any:
-        _core.force(list(self._frame._nodes.values()))  # in one pass
-        return self._node.value()
-
-
-class GroupBy(GroupPicks):
+class GroupBy:
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
     Aggregates give a frame: the keys as its first columns, then one column per aggregate; those of
@@ -153,6 +63,8 @@ class GroupBy(GroupPicks):
     """
 
     __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order")
+    #: Whether a single column is selected.
+    _single: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -170,6 +82,14 @@ class GroupBy(GroupPicks):
 
     def _of(self, kind: type[GroupBy], nodes: dict[str, _core.Node]) -> GroupBy:
         return kind(self._keys, nodes, self._order, self._dropna, self._labelled)
+
+    def _column(self, name: str, node: _core.Node) -> SeriesGroupBy:
+        """The same groups of another column."""
+        return SeriesGroupBy(self._keys, {name: node}, self._order, self._dropna, self._labelled)
+
+    def _by(self, keys: list[tuple[str, _core.Node]]) -> GroupBy:
+        """Groups by other keys, without columns."""
+        return GroupBy(keys, {}, self._order, self._dropna)
 
     # ---- columns ---------------------------------------------------------------------------------
     def _find(self, name: str) -> str:
@@ -212,7 +132,7 @@ class GroupBy(GroupPicks):
         pairs = [as_numbers(each) for each in columns]
         table = _core.group_by(self._keys, [each for each, _ in pairs], self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        made = Columns.of_parts(table, names)
+        made = frame_of_parts(table, names)
         for words, finish in pairs:
             if finish:
                 made[words.name] = finish(made[words.name])
@@ -225,7 +145,7 @@ class GroupBy(GroupPicks):
 
     def _series(self, made: DataFrame, name: str) -> Any:
         """An aggregate of one column; a frame if the keys are not labels."""
-        return GroupSeries(made, name) if self._labelled else made
+        return Column._group_series(made, name) if self._labelled else made
 
     def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
         """The columns that an aggregate supports, by the names of its results."""
@@ -233,14 +153,14 @@ class GroupBy(GroupPicks):
         if numeric_only:
             kinds = "".join(each for each in kinds if each in NUMBERS)
         elif numeric_only is False:
-            others = [n for n, v in self._values().items() if not Column.make(v).dtype.is_of(kinds)]
+            others = [n for n, v in self._values().items() if not new_series(v).dtype.is_of(kinds)]
             if others:
                 raise TypeMismatchError(
                     f"groupby: {aggregate} does not support these columns: columns={others}; "
                     "select other columns, or pass numeric_only=True"
                 )
         values = self._values().items()
-        columns = {name: node for name, node in values if Column.of(node).dtype.is_of(kinds)}
+        columns = {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
         if not columns:
             raise TypeMismatchError(
                 f"groupby: no column supports {aggregate}: columns={list(self._nodes)}"
@@ -457,12 +377,12 @@ class GroupBy(GroupPicks):
             return self._each("nunique")
         words = []
         for name, node in self._values().items():
-            gone = Column.of(node).isna().astype("int64")._node
+            gone = series_of(node).isna().astype("int64")._node
             words += [Words(name, "nunique", node), Words(f"{name} missing", "max", gone)]
         made = self._frame(words)
         for name in self._values():
             made[name] = made[name] + made.pop(f"{name} missing")
-        return self._series(made, name) if isinstance(self, SeriesGroupBy) else made
+        return self._series(made, name) if self._single else made
 
     def idxmin(self) -> Any:
         """Row position of each group's minimum, the first of equals.
@@ -569,7 +489,7 @@ class GroupBy(GroupPicks):
             raise TypeMismatchError(
                 f"agg: expected a name, a list of names or a dict: spec={spec!r}"
             )
-        single = isinstance(self, SeriesGroupBy)
+        single = self._single
         return self._frame(
             [
                 Words(one if single else f"{name}_{one}", one, node)
@@ -583,7 +503,7 @@ class GroupBy(GroupPicks):
     def _named(self, name: str, pair: Any) -> Words:
         if isinstance(pair, tuple) and len(pair) == 2:
             column, aggregate = pair
-        elif isinstance(self, SeriesGroupBy):
+        elif self._single:
             (column,), aggregate = self._nodes, pair
         else:
             raise TypeMismatchError(
@@ -609,24 +529,293 @@ class GroupBy(GroupPicks):
         aggregate = aggregate_name(aggregate, "aggregate", "transform")
         kinds = group_kinds(aggregate)
         keys = [node for _, node in self._keys]
-        single = isinstance(self, SeriesGroupBy)
+        single = self._single
         values = self._nodes if single else self._values()
         columns = {}
         for name, node in values.items():
-            if single or Column.of(node).dtype.is_of(kinds):
+            if single or series_of(node).dtype.is_of(kinds):
                 words, finish = as_numbers(Words(name, aggregate, node))
                 made = _core.group_transform(keys, words, self._dropna)
-                columns[name] = finish(Column.make(made))._node if finish else made
+                columns[name] = finish(new_series(made))._node if finish else made
         if single:
             ((name, node),) = columns.items()
-            return Column.of(node, name)
-        return Columns.of(columns)
+            return series_of(node, name)
+        return frame_of(columns)
+
+    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Rolling:
+        """Windows within each group; see `Series.rolling`. Rows keep their order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
+        >>> df.groupby("id").x.rolling(2).sum().to_list()
+        [None, None, 3, 6]
+        """
+        return windows.rolling(self, window, min_periods, center)
+
+    def expanding(self, min_periods: int = 1) -> Rolling:
+        """A window of all rows of the group up to each one; see `rolling`.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.expanding().sum().x.to_list()
+        [3, 8, 4]
+        """
+        return self.rolling(_core.ALL_ROWS, min_periods)
+
+    def cumsum(self) -> Any:
+        """Cumulative sums within each group, in row order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").x.cumsum().to_list()
+        [1, 5, 3]
+        """
+        return windows.cumsum(self)
+
+    def cumprod(self) -> Any:
+        """Cumulative products within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cumprod().to_dict()
+        {'x': [3, 15, 4]}
+        """
+        return windows.cumprod(self)
+
+    def cummin(self) -> Any:
+        """Cumulative minima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummin().to_dict()
+        {'x': [3, 3, 4]}
+        """
+        return windows.cummin(self)
+
+    def cummax(self) -> Any:
+        """Cumulative maxima within each group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.cummax().to_dict()
+        {'x': [3, 5, 4]}
+        """
+        return windows.cummax(self)
+
+    def cumcount(self, ascending: bool = True) -> Series:
+        """The number of each row in its group, from 0; null if the key is missing.
+
+        With ``ascending=False`` the number of later rows in its group.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
+        [0, 0, 1]
+        """
+        return windows.cumcount(self, ascending)
+
+    def rank(
+        self,
+        method: Literal["average", "min", "max", "first", "dense"] = "average",
+        ascending: bool = True,
+        *,
+        pct: bool = False,
+    ) -> Any:
+        """The rank of each value within its group, from 1; see `Series.rank`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
+        >>> df.groupby("id").x.rank().to_list()
+        [2.0, 1.0, 1.0]
+        """
+        return windows.rank(self, method, ascending, pct=pct)
+
+    def shift(self, periods: int = 1, *, fill_value: Any = None) -> Any:
+        """Shift rows by `periods` within their group (up if negative); vacated rows become null.
+
+        In row order. Costs a sort by keys and one by positions.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
+        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
+        ([None, None, 1, 2], [3, 4, None, None])
+        """
+        return windows.shift(self, periods, fill_value=fill_value)
+
+    def diff(self, periods: int = 1) -> Any:
+        """Difference to the value `periods` rows before in its group; null where there is none.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})
+        >>> df.groupby("id").x.diff().to_list()
+        [None, None, 3]
+        """
+        return windows.diff(self, periods)
+
+    def head(self, n: int = 5) -> Any:
+        """The first `n` rows of each group, in row order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").head(1).x.to_list(), df.groupby("id").tail(1).x.to_list()
+        ([1, 5], [5, 2])
+        """
+        return rows.head(self, n)
+
+    def tail(self, n: int = 5) -> Any:
+        """The last `n` rows of each group, in row order.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.tail(1).to_dict()
+        {'id': [1, 2], 'x': [5, 4]}
+        """
+        return rows.tail(self, n)
+
+    def nth(self, n: int) -> Any:
+        """The row at position `n` of each group, counted from the end if negative.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.nth(0).to_dict()
+        {'id': [1, 2], 'x': [3, 4]}
+        """
+        return rows.nth(self, n)
+
+    @property
+    def ngroups(self) -> int:
+        """The number of groups; evaluates the keys.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.ngroups
+        2
+        """
+        return len(rows.distinct_keys(self))
+
+    def __len__(self) -> int:
+        return self.ngroups
+
+    def __bool__(self) -> bool:
+        return True  # without evaluation
+
+    def ngroup(self) -> Series:
+        """The group number of each row, in group order; null for dropped rows.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": ["b", "a", "b"]}).groupby("id").ngroup().to_list()
+        [1, 0, 1]
+        """
+        return rows.ngroup(self)
+
+    def get_group(self, name: Any) -> Any:
+        """The rows of one group, by its key or the tuple of its keys.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").get_group("a").x.to_list()
+        [1, 2]
+        """
+        return rows.get_group(self, name)
+
+    # ---- groups in Python ------------------------------------------------------------------------
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Iterate over (key, rows) pairs in Python: slow; `hr.advice` names the line.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> [(key, len(rows)) for key, rows in df.groupby("id")]
+        [('a', 2), ('b', 1)]
+        """
+        return rows.each_group(self, "groupby", "use aggregates by name: agg(...), transform(...)")
+
+    def apply(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Apply a Python function to the rows of each group, one group at a time.
+
+        Scalars give a series labelled by the keys; frames and series are concatenated. Runs
+        immediately: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").x.apply(lambda x: x.max() - x.min()).to_dict()
+        {'a': 1, 'b': 0}
+        """
+        return rows.apply_function(self, function, *args, **kwargs)
+
+    def filter(self, function: Callable[[Any], Any]) -> Any:
+        """The rows of the groups for which a Python function returns true, in order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
+        >>> df.groupby("id").filter(lambda rows: len(rows) > 1).x.to_list()
+        [1, 2]
+        """
+        return rows.filter_groups(self, function)
+
+    # ---- values within groups --------------------------------------------------------------------
+
+    def ffill(self) -> Any:
+        """Replace null and NaN by the last value before them in their group.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 1, 2], "x": [3, None, 4]}).groupby("id").x.ffill().to_list()
+        [3, 3, 4]
+        """
+        return rows.fill_missing(self, "ffill", False)
+
+    def bfill(self) -> Any:
+        """Replace null and NaN by the next value after them in their group.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [None, 5, 2]})
+        >>> df.groupby("id").x.bfill().to_list()
+        [2, 5, 2]
+        """
+        return rows.fill_missing(self, "bfill", True)
+
+    def pct_change(self, periods: int = 1) -> Any:
+        """Each value relative to the one `periods` rows before in its group.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.x.pct_change().round(6).to_list()
+        [None, 0.666667, None]
+        """
+        return rows.pct_change(self, periods)
+
+    # ---- several values per group ----------------------------------------------------------------
+
+    def value_counts(self, normalize: bool = False, sort: bool = True) -> Any:
+        """How often each value occurs in each group, the most frequent first.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 1, 1, 2], "s": ["u", "v", "v", "u"]})
+        >>> df.groupby("id").s.value_counts().to_dict()
+        {(1, 'v'): 2, (1, 'u'): 1, (2, 'u'): 1}
+        """
+        return rows.value_counts(self, normalize, sort)
+
+    def describe(self) -> DataFrame:
+        """Count, mean, std, min, quartiles and max of each group.
+
+        Columns ``x_count``, ``x_mean``, ...; just ``count``, ``mean`` for a single selected column.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.describe()["x_mean"].to_list()
+        [4.0, 4.0]
+        """
+        return rows.describe(self)
+
+    def __repr__(self) -> str:
+        return rows.groups_text(self)
 
 
 class SeriesGroupBy(GroupBy):
     """The values of one column by key."""
 
     __slots__ = ()
+    _single = True
 
     def _values(self) -> dict[str, _core.Node]:
         return self._nodes
@@ -648,7 +837,7 @@ class SeriesGroupBy(GroupBy):
         own = f"{name}_top" if name in taken else name
         table = _core.group_top(self._keys, own, node, n, largest, self._order, self._dropna)
         frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
-        return self._series(self._with_labels(Columns.of(frame)), name)
+        return self._series(self._with_labels(frame_of(frame)), name)
 
     def nlargest(self, n: int = 5) -> Any:
         """The `n` largest numbers of each group, largest first, without a sort.
@@ -663,3 +852,29 @@ class SeriesGroupBy(GroupBy):
     def nsmallest(self, n: int = 5) -> Any:
         """The `n` smallest numbers of each group, smallest first; see `nlargest`."""
         return self._top(n, False)
+
+
+def groupby(
+    rows: DataFrame | Series,
+    by: Any = None,
+    *,
+    level: Any = None,
+    as_index: bool = True,
+    sort: bool = True,
+    dropna: bool = True,
+    order: bool = True,
+    observed: bool = True,
+    group_keys: bool = True,
+) -> GroupBy:
+    """See `DataFrame.groupby`."""
+    if is_series(rows):
+        if not as_index:
+            raise InvalidArgumentError(
+                "groupby: keys of a series are labels: as_index=False; group a frame instead"
+            )
+        nodes = {rows.name or "value": rows._node}
+        frame = getattr(rows, "_frame", None)
+        keys = keys_of(None, by) if level is None else level_keys(frame, level)
+        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
+    keys = keys_of(rows, by) if level is None else level_keys(rows, level)
+    return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index)

@@ -3,69 +3,116 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from headrace.errors import InvalidArgumentError
-from headrace.series.column import is_series
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.series.column import is_series, new_series
 
 if TYPE_CHECKING:
-    from headrace.groupby.groupby import GroupBy
+    pass
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 
-def groupby(
-    self: Any,
-    by: Any = None,
-    *,
-    level: Any = None,
-    as_index: bool = True,
-    sort: bool = True,
-    dropna: bool = True,
-    order: bool = True,
-    observed: bool = True,
-    group_keys: bool = True,
-) -> GroupBy:
-    """Group the rows of a frame, or the values of a series, by key.
+#: Python and NumPy functions that name an aggregate.
+_FUNCTIONS = {
+    **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
+    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
+    **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
+}
 
-    Aggregates of a frame are frames with the keys as their first columns; those of a series, or of
-    a single selected column, are series labelled by the keys.
 
-    Parameters
-    ----------
-    by : str, Series or list of these
-        Column names, or series and expressions over rows of this frame.
-    level : int, str or list of these, optional
-        Label levels by position or name, instead of `by`.
-    as_index : bool
-        Whether the keys become labels; if not, an aggregate of one column is a frame too. A series
-        has no other columns: True.
-    sort : bool
-        Sort groups by key; else keep them in order of first appearance.
-    dropna : bool
-        Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
-    order : bool
-        False with ``sort=False``: groups in the cheapest order, the same in each run.
-    observed, group_keys : bool
-        Accepted for pandas compatibility, without effect: only categories that occur are
-        groups, and keys are always columns.
+class Words(NamedTuple):
+    """One aggregate in the engine's terms."""
 
-    >>> import headrace as hr
-    >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
-    >>> df.groupby("id").x.mean().to_dict()
-    {'a': 2.0, 'b': 2.0}
-    >>> df.x.groupby(df.id).sum().to_dict()
-    {'a': 2.0, 'b': 4.0}
-    """
-    from headrace.frame.labels import level_keys
-    from headrace.groupby.groupby import GroupBy, SeriesGroupBy, group_order, keys_of
+    name: str
+    aggregate: str
+    values: _core.Node | None = None
+    other: _core.Node | None = None
+    q: float = 0.5
+    ddof: int = 1
+    min_count: int = 0
 
-    if is_series(self):
-        if not as_index:
-            raise InvalidArgumentError(
-                "groupby: keys of a series are labels: as_index=False; group a frame instead"
+
+def group_order(sort: bool, order: bool) -> str:
+    """Return the engine's name for the order of the groups."""
+    return "sorted" if sort else "first" if order else "any"
+
+
+def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
+    """Raise if a key and its frame have different row counts, where both are known."""
+    node = None if frame is None else next(iter(frame._nodes.values()), None)
+    rows, own = -1 if node is None else node.shape[0], key._node.shape[0]
+    if rows >= 0 and own >= 0 and rows != own:
+        raise InvalidArgumentError(
+            f"groupby: key length does not match the frame: key={name!r}, "
+            f"expected={rows}, got={own}"
+        )
+
+
+def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
+    """Names and nodes of the keys: column names, series, expressions, or a list of them."""
+    keys: list[tuple[str, _core.Node]] = []
+    for each in by if isinstance(by, list | tuple) else [by]:
+        if isinstance(each, str) and frame is not None:
+            keys.append((each, frame[each]._node))
+            continue
+        if isinstance(each, str):
+            raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
+        if isinstance(each, Mapping):
+            raise TypeMismatchError(
+                f"groupby: keys cannot be a mapping: key={each!r}; map a column: df.k.map(mapping)"
             )
-        nodes = {self.name or "value": self._node}
-        frame = getattr(self, "_frame", None)
-        keys = keys_of(None, by) if level is None else level_keys(frame, level)
-        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
-    keys = keys_of(self, by) if level is None else level_keys(self, level)
-    return GroupBy(keys, self._nodes, group_order(sort, order), dropna, as_index)
+        key = new_series(each)
+        if frame is not None and is_series(each):
+            frame._refuse_free("groupby", key._node)
+        name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")
+        _check_rows(frame, name, key)
+        keys.append((name, key._node))
+    if not keys:
+        raise InvalidArgumentError("groupby: missing key; pass a column name")
+    names = [name for name, _ in keys]
+    if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
+        raise InvalidArgumentError(
+            f"groupby: duplicate key name: name={twice!r}; rename one: "
+            "[df.t.dt.year.rename('year'), df.t.dt.month]"
+        )
+    return keys
+
+
+def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
+    """The engine's name of an aggregate, given by name or as a NumPy or Python function."""
+    if isinstance(aggregate, str):
+        return aggregate
+    name = getattr(aggregate, "__name__", "")
+    if name in _FUNCTIONS and (getattr(aggregate, "__module__", "") or "numpy") in (
+        "builtins",
+        "numpy",
+    ):
+        return _FUNCTIONS[name]
+    if callable(aggregate):
+        raise UnsupportedError(
+            f"{op}: custom Python functions are not supported as aggregates: "
+            f"{place}={name or aggregate!r}; compute a column first (df.assign) and "
+            "aggregate it by name (sum, mean, max, ...), or use apply()"
+        )
+    raise TypeMismatchError(f"{op}: expected the name of an aggregate: {place}={aggregate!r}")
+
+
+def level_keys(
+    frame: DataFrame | None, level: Any, op: str = "groupby"
+) -> list[tuple[str, _core.Node]]:
+    """The labels selected by `level` (position or name), as keys."""
+    labels = dict(frame._labels) if frame is not None else {}
+    names = list(labels)
+    keys: list[tuple[str, _core.Node]] = []
+    for each in level if isinstance(level, list | tuple) else [level]:
+        name = names[each] if isinstance(each, int) and -len(names) <= each < len(names) else each
+        if name not in labels:
+            raise InvalidArgumentError(
+                f"{op}: no such label level: level={each!r}, labels={names}; use set_index first"
+            )
+        keys.append((name, labels[name]))
+    return keys

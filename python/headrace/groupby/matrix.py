@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of
+from headrace.frame.concat import concat
+from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
-from headrace.series.column import Column
+from headrace.series.column import new_series
 from headrace.series.elementwise import row_positions
 
 if TYPE_CHECKING:
@@ -23,8 +25,6 @@ def rows_of_levels(
 
     Rows of one group are adjacent. The level is the last label.
     """
-    from headrace.frame.concat import concat
-
     keys = [name for name, _ in groups._keys]
     level_name = f"level_{len(keys)}"
     while level_name in (*keys, *parts[0]):
@@ -38,7 +38,7 @@ def rows_of_levels(
         frame[" row"] = places * len(levels) + i
         frames.append(frame)
     rows = concat(frames).sort_values(" row")
-    found = Columns.of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
+    found = frame_of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
     if groups._labelled:
         found._labels = {name: found._nodes[name] for name in [*keys, level_name]}
     return found
@@ -46,8 +46,6 @@ def rows_of_levels(
 
 def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
     """Correlations or covariances of column pairs: one row per group and column."""
-    from headrace.groupby.groupby import Words
-
     mark(kind)
     columns = groups._taken(kind, numeric_only)
     names = list(columns)
@@ -57,7 +55,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
         if kind == "corr":
             words.append(Words(f" {i}", "corr", columns[a], columns[b]))
             continue
-        one, other = _deviations(groups, Column.make(columns[a]), Column.make(columns[b]))
+        one, other = _deviations(groups, new_series(columns[a]), new_series(columns[b]))
         words += [
             Words(f" {i} {n}", "sum", each._node)
             for n, each in enumerate((one * other, one, other))
@@ -80,11 +78,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
 
 def _deviations(groups: GroupBy, one: Series, other: Series) -> tuple[Series, Series]:
     """Deviations from the group means over complete pairs, in float64."""
-    from headrace.groupby.groupby import SeriesGroupBy
-
     both = one.notna() & other.notna()
     sides = [each.astype("float64").where(both) for each in (one, other)]
-    mine, theirs = (
-        each - groups._of(SeriesGroupBy, {"side": each._node}).transform("mean") for each in sides
-    )
+    mine, theirs = (each - groups._column("side", each._node).transform("mean") for each in sides)
     return mine, theirs

@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of
+from headrace.groupby.keys import Words
 from headrace.groupby.matrix import rows_of_levels
 from headrace.lazy.handle import mark
-from headrace.series.column import Column
+from headrace.series.column import series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration, level_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
-    from headrace.groupby.groupby import GroupBy, Words
+    from headrace.groupby.groupby import GroupBy
     from headrace.series.series import Series
 
 #: Ranks, counted from 0, that replace a position between two values.
@@ -58,20 +59,19 @@ def group_quantiles(
         return rows_of_levels(groups, made, levels, parts)
     keys = {name: made._nodes[name] for name, _ in groups._keys}
     found = {name: column._node for name, column in parts[0].items()}
-    return groups._with_labels(Columns.of({**keys, **found}))
+    labelled: DataFrame = groups._with_labels(frame_of({**keys, **found}))
+    return labelled
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:
     """The aggregates from which a column's quantile is computed."""
-    from headrace.groupby.groupby import SeriesGroupBy, Words
-
     if interpolation == "linear":
         return [Words(name, "quantile", node, q=level)]
-    column = groups._of(SeriesGroupBy, {name: node})
+    column = groups._column(name, node)
     place = (column.transform("count") - 1) * level
     ranks = column.rank(method="first") - 1
     return [
-        Words(f"{name} {i}", "first", Column.of(node).where(ranks == pick(place))._node)
+        Words(f"{name} {i}", "first", series_of(node).where(ranks == pick(place))._node)
         for i, pick in enumerate(_PICKS[interpolation])
     ]
 

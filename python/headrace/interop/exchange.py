@@ -15,10 +15,13 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
-from headrace.frame.columns import Columns, is_frame
-from headrace.rows import is_missing
-from headrace.series.column import Column
-from headrace.series.timezone import zone_in, zone_of
+from headrace.frame.columns import frame_of, frame_of_table, is_frame
+from headrace.lazy.advice import came_back
+from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.rows import counts_rows, is_missing, pandas_labels, picked_domain
+from headrace.series.categorical import of_pandas
+from headrace.series.column import new_series, series_of
+from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,8 +152,6 @@ def column_from(
         # pandas exposes its blocks as read-only, yet writes to them itself.
         return _array_column(values.to_numpy(), op)[0], True
     if module == "pandas" and type(values).__name__ == "Categorical":
-        from headrace.series.categorical import of_pandas
-
         return of_pandas(values)._value(), False
     if _has_arrow(values):
         return _arrow_column(values, op), False
@@ -240,8 +241,6 @@ def column_node(
     values: Any, op: str = "Series", domain: int = 0, dtype: str | None = None
 ) -> _core.Node:
     """Make the plan node of a column."""
-    from headrace.lazy.handle import Deferred
-
     if isinstance(values, Deferred):
         node = values._node
         return node if node.form == "column" else _core.as_column(node)
@@ -377,9 +376,6 @@ def from_dlpack(values: Any) -> Array:
     >>> hr.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    from headrace.array.array import Array
-    from headrace.lazy.handle import mark
-
     mark("from_dlpack")
     if not hasattr(values, "__dlpack__") and type(values).__name__ != "PyCapsule":
         raise TypeMismatchError(
@@ -387,7 +383,7 @@ def from_dlpack(values: Any) -> Array:
             f"type={type(values).__name__!r}; pass an object with __dlpack__, or use "
             "asarray"
         )
-    return Array(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
+    return array_of(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
 
 
 def from_arrow(values: Any) -> DataFrame | Series:
@@ -418,8 +414,6 @@ def from_arrow(values: Any) -> DataFrame | Series:
     >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
     ['x']
     """
-    from headrace.lazy.handle import mark
-
     mark("from_arrow")
     if not _has_arrow(values):
         raise TypeMismatchError(
@@ -430,8 +424,8 @@ def from_arrow(values: Any) -> DataFrame | Series:
     columns = _arrow_columns(values, "from_arrow")
     made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
     if not columns.is_table:
-        return Column.of(_core.data(made[0]), columns.names[0] or None)
-    return Columns.of_table(_core.Table(columns.names, made))
+        return series_of(_core.data(made[0]), columns.names[0] or None)
+    return frame_of_table(_core.Table(columns.names, made))
 
 
 def from_pandas(values: Any) -> DataFrame | Series:
@@ -456,10 +450,6 @@ def from_pandas(values: Any) -> DataFrame | Series:
     >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
     {'a': 1.5, 'b': 2.5}
     """
-    from headrace.frame.apply import came_back
-    from headrace.lazy.handle import mark
-    from headrace.rows import counts_rows, pandas_labels, picked_domain
-
     mark("from_pandas")
     came_back("from_pandas", values)
     if type(values).__module__.partition(".")[0] != "pandas":
@@ -468,7 +458,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
             "DataFrame or Series"
         )
     if not hasattr(values, "columns"):
-        return Column.make(values)
+        return new_series(values)
     if labels := pandas_labels(values):
         known = values.columns.intersection(labels).tolist()
         if known:
@@ -494,7 +484,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
         else:  # as a table, so that errors name the column
             columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
             nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)
-    return Columns.of(nodes)
+    return frame_of(nodes)
 
 
 __all__ = ["from_arrow", "from_dlpack", "from_pandas"]

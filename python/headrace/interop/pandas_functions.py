@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.array.array import Array
 from headrace.frame.construct import is_single
+from headrace.lazy.handle import is_array
 from headrace.rows import by_position, is_missing
-from headrace.series.column import Column
+from headrace.series.column import new_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -35,8 +35,8 @@ def isna(values: Any) -> Any:
     if hasattr(values, "isna") and not isinstance(values, type):
         return values.isna()
     if is_single(values):
-        return is_missing(values.item() if isinstance(values, Array) else values)
-    return Column.make(by_position(values)).isna()
+        return is_missing(values.item() if is_array(values) else values)
+    return new_series(by_position(values)).isna()
 
 
 def notna(values: Any) -> Any:
@@ -55,4 +55,4 @@ def unique(values: Any) -> Series:
     >>> hr.unique(["b", "a", "b"]).to_list()
     ['b', 'a']
     """
-    return Column.make(Column.make(by_position(values)).unique())
+    return new_series(new_series(by_position(values)).unique())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
-from headrace.frame.columns import Columns, is_frame
-from headrace.lazy.handle import Deferred, mark
-from headrace.series.column import Column
+from headrace.frame.columns import frame_of_table, is_frame
+from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.series.column import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,12 +34,10 @@ def _value_of(value: Any, op: str) -> tuple[Any, str | None]:
 
 
 def _handle_on(value: Any, name: str | None) -> Array | Series | DataFrame:
-    from headrace.array.array import Array
-
     if isinstance(value, _core.Table):
-        return Columns.of_table(value)
+        return frame_of_table(value)
     node = _core.data(value)
-    return Array(node) if isinstance(value, _core.Tensor) else Column.of(node, name)
+    return array_of(node) if isinstance(value, _core.Tensor) else series_of(node, name)
 
 
 class SharedHandle:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from headrace import _core
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns
-from headrace.frame.dataframe import DataFrame
+from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from typing import BinaryIO, TypeVar
 
     import numpy.typing as npt
+
+    from headrace.frame.dataframe import DataFrame
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
     _Reader = TypeVar("_Reader", bound="Callable[..., DataFrame]")
@@ -221,7 +222,7 @@ def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
     """
     scan = _core.CsvScan(_opened(source), _options("scan_csv", options))
     table = _core.scan_csv(scan)
-    return Columns.of_parts(table, scan.names)
+    return frame_of_parts(table, scan.names)
 
 
 @_shows_options
@@ -290,8 +291,8 @@ def read_csv(
     [0.5, None]
     """
     table, rejects = _core.read_csv(_opened(source), _options("read_csv", options, on_bad))
-    frame = Columns.of_table(table)
-    frame.rejects = Columns.of_table(rejects) if on_bad == "reject" else None
+    frame = frame_of_table(table)
+    frame.rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
 
 

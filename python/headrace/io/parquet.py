@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InputError, TypeMismatchError, UnsupportedError, input_error
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io.atomic_write import new_file
 from headrace.lazy.handle import mark
 
@@ -198,10 +198,10 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
     names = _wanted(op, columns, list(file.schema_arrow.names))
     groups = _Groups(op, place, file, names, None if now else stamp)
     if now:
-        return Columns.of_table(groups.read(list(range(len(names)))))
+        return frame_of_table(groups.read(list(range(len(names)))))
     name = os.path.basename(place) if isinstance(place, str) else "a file object"
     table = _core.row_groups_table(op, name, groups.none, groups.rows(), groups)
-    return Columns.of_parts(table, names)
+    return frame_of_parts(table, names)
 
 
 def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:

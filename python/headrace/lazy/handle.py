@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
-from headrace.dtypes import DType, dtype_word
+from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
     import numpy as np
     import numpy.typing as npt
+    from typing_extensions import TypeIs
 
     from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
-    from headrace.lazy.profile import Explanation
+    from headrace.series.index import RowNumber
 
 
 #: Tell the engine the operator and the user's line that the next nodes belong to.
@@ -43,8 +44,16 @@ class Deferred(_core.BufferSource):
 
     __slots__ = ("__weakref__", "_node")
     _kind: ClassVar[str] = "value"
+    _array: ClassVar[type[Array]]
+    _row_number: ClassVar[type[RowNumber]]
     # Above ndarray's 0, so that ndarray + ours dispatches to us.
     __array_priority__ = 1000.0
+
+    def __init_subclass__(cls, role: str = "", **options: Any) -> None:
+        """Remember the public class of a role, so that modules below it can make one."""
+        super().__init_subclass__(**options)
+        if role:
+            setattr(Deferred, role, cls)
 
     def __init__(self, node: _core.Node) -> None:
         super().__init__()
@@ -63,16 +72,6 @@ class Deferred(_core.BufferSource):
         dtype('int64')
         """
         return DType(self._node.dtype)
-
-    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
-        """The steps that evaluation would take, with the number of passes over the data.
-
-        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
-        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
-        """
-        from headrace.lazy.profile import explain
-
-        return explain([self._node], analyze, passes)
 
     # ---- devices ---------------------------------------------------------------------------------
     def to(self, device: str) -> Self:
@@ -148,13 +147,6 @@ class Deferred(_core.BufferSource):
         interface: dict[str, Any] = self._value().__array_interface__
         return interface
 
-    def __array__(
-        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
-    ) -> np.ndarray[Any, Any]:
-        from headrace.interop.exchange import to_ndarray
-
-        return to_ndarray(self._value(), dtype, copy)
-
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._value_there().__dlpack__(**kwargs)
 
@@ -170,10 +162,10 @@ class Deferred(_core.BufferSource):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()  # the values are immutable
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        from headrace.interop.sharing import reduced
+    if TYPE_CHECKING:
 
-        return reduced(self, protocol)
+        def astype(self, dtype: npt.DTypeLike) -> Self:
+            """Convert to another dtype."""
 
     # ---- element-wise ----------------------------------------------------------------------------
     def _elementwise(self, op: str, *values: Any) -> Self:
@@ -187,20 +179,6 @@ class Deferred(_core.BufferSource):
                 break
         made: Self = best._like(node)
         return made
-
-    def astype(self, dtype: npt.DTypeLike) -> Self:
-        """Convert to another dtype; may copy, which the ledger records.
-
-        >>> import headrace as hr
-        >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
-        [1, -2]
-        """
-        word = dtype_word(dtype)
-        if word == self._node.dtype:
-            return self
-        mark("cast")
-        converted: Self = self._like(_core.elementwise("cast", [self._node], word))
-        return converted
 
     def __add__(self, other: Any) -> Self:
         return self._elementwise("add", self, other)
@@ -365,10 +343,8 @@ class Deferred(_core.BufferSource):
 
     # ---- reductions ------------------------------------------------------------------------------
     def _reduce(self, kind: str, ddof: int = 0, skip_nan: bool = False) -> Array:
-        from headrace.array.array import Array
-
         mark(kind)
-        return Array(_core.reduction(kind, self._node, ddof, skip_nan))
+        return array_of(_core.reduction(kind, self._node, ddof, skip_nan))
 
     # ---- NumPy's protocols -----------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -393,20 +369,15 @@ class Deferred(_core.BufferSource):
             "convert with to_numpy() first"
         )
 
-    def __array_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        from headrace.array.array_function import FUNCTIONS
 
-        implementation = FUNCTIONS.get(func.__name__)
-        if implementation is not None:
-            return implementation(*args, **kwargs)
-        if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
-            return NotImplemented
-        raise UnsupportedError(
-            f"{func.__name__}: not supported by Headrace: type={type(self).__name__!r}; "
-            "convert with to_numpy() first"
-        )
+def array_of(node: _core.Node) -> Array:
+    """An array of a node."""
+    return Deferred._array(node)
+
+
+def is_array(value: object) -> TypeIs[Array]:
+    """Whether this is an array."""
+    return isinstance(value, Deferred._array)
 
 
 def _plain_ufunc() -> Any:

@@ -18,6 +18,8 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from headrace.lazy.handle import is_array
+
 if TYPE_CHECKING:
     from types import CodeType
 
@@ -85,9 +87,8 @@ def is_constant(value: Any) -> bool:
         import numpy as np
 
         return isinstance(value, np.generic) and not isinstance(value, np.void | np.object_)
-    from headrace.array.array import Array
 
-    return type(value) is Array and value.shape == ()
+    return is_array(value) and not value.shape
 
 
 def _is_known_function(value: Any) -> bool:

@@ -10,10 +10,11 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.frame.construct import repeated
 from headrace.lazy.handle import Deferred
 from headrace.lazy.traceable import is_traceable
 from headrace.rows import is_probed
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -171,7 +172,7 @@ class Traced:
         self._bounds: tuple[int, int] | None = bounds
 
     def _made(self, column: Any, of_numpy: bool, bounds: Any = None) -> Traced:
-        return Traced(Column.of(column._node), self._branches, of_numpy, bounds)
+        return Traced(series_of(column._node), self._branches, of_numpy, bounds)
 
     def _with(self, op: str, left: Any, right: Any) -> Traced:
         kinds = _kind(left), _kind(right)
@@ -320,13 +321,11 @@ def _choose(condition: Series, yes: Any, no: Any) -> Any:
     like = next((each for each in (yes, no) if isinstance(each, Traced)), None)
     of_numpy = like is not None and like._of_numpy
     branches = like._branches if like is not None else _Branches([])
-    return Traced(Column.of(made._node), branches, of_numpy)
+    return Traced(series_of(made._node), branches, of_numpy)
 
 
 def _repeated(like: Series, value: Any) -> Series:
-    from headrace.frame.construct import repeated
-
-    return Column.make(repeated(like._node, value))
+    return new_series(repeated(like._node, value))
 
 
 def _as_floats(value: Any, beside: Any) -> Any:
@@ -425,7 +424,7 @@ def of_values(function: Any, column: Series) -> Series | None:
     """
     if not is_traceable(function) or column.dtype == "uint64":
         return None
-    column = Column.of(column._node).astype("float64" if column.dtype.kind == "f" else "int64")
+    column = series_of(column._node).astype("float64" if column.dtype.kind == "f" else "int64")
     made = _traced(lambda branches: function(Traced(column, branches, False)), column._node)
     if made is None or not column._node.nullable:
         return made

@@ -16,7 +16,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 from headrace.operators import Binary
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -67,7 +67,7 @@ def equals(series: Series, other: Any) -> bool:
     """See `Series.equals`."""
     if not is_series(other) or series.dtype != other.dtype or len(series) != len(other):
         return False
-    mine, theirs = (Column.of(_core.data(each._value())) for each in (series, other))
+    mine, theirs = (series_of(_core.data(each._value())) for each in (series, other))
     alike = (mine == theirs).fill_null(False) | (mine.is_null() & theirs.is_null())
     if series.dtype.kind == "f":
         alike = alike | (mine.is_nan() & theirs.is_nan()).fill_null(False)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of, new_frame
 from headrace.lazy.handle import mark
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of, with_rows_of
+from headrace.series.strings import plain
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -33,7 +34,7 @@ class CategoryAccessor:
         >>> s.cat.categories.to_list()
         ['b', 'a']
         """
-        return Column.of(_core.data(self._series._value().categories))
+        return series_of(_core.data(self._series._value().categories))
 
     @property
     def codes(self) -> Series:
@@ -45,7 +46,7 @@ class CategoryAccessor:
         [0, 1, 0]
         """
         mark("codes")
-        return Column.of(_core.retype(self._series._node, "int32"), self._series.name)
+        return series_of(_core.retype(self._series._node, "int32"), self._series.name)
 
     def as_ordered(self) -> Series:
         """The column with ordered categories, which compare and sort by that order.
@@ -67,22 +68,19 @@ class CategoryAccessor:
         >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
         ['S', 'M', 'M', 'L']
         """
-        from headrace.frame.apply import with_rows_of
-        from headrace.frame.indexing import plain
-
         mark("set_categories")
         names = list(new_categories)
         if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
             raise InvalidArgumentError(
                 f"set_categories: expected distinct strings: new_categories={names!r}"
             )
-        entries = Column.make([*names, None], dtype="category")._node
+        entries = new_series([*names, None], dtype="category")._node
         if ordered:
             entries = _core.ordered_categories(entries)
-        known = Columns.make({"key": Column.make(names, dtype="string"), "code": range(len(names))})
-        rows = Columns.of({"key": plain(self._series)._node})
+        known = new_frame({"key": new_series(names, dtype="string"), "code": range(len(names))})
+        rows = frame_of({"key": plain(self._series)._node})
         codes = rows.merge(known, on="key", how="left").code.fill_null(len(names))
-        made = Column.of(_core.take(entries, codes._node))
+        made = series_of(_core.take(entries, codes._node))
         found: Series = self._series._like(with_rows_of(made, self._series._node)._node)
         return found
 
@@ -181,11 +179,11 @@ def of_pandas(values: Any) -> Series:
     import numpy as np
 
     names = values.categories.tolist()
-    entries = Column.make([*names, None], dtype="category")._node
+    entries = new_series([*names, None], dtype="category")._node
     if values.ordered:
         entries = _core.ordered_categories(entries)
     codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
-    return Column.of(_core.take(entries, Column.make(codes)._node))
+    return series_of(_core.take(entries, new_series(codes)._node))
 
 
 def as_pandas_categories(series: Series, dtype: Any) -> Series:

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from headrace.frame.columns import Columns
     from headrace.series.column_values import ColumnValues
-    from headrace.series.labelled import LabelledSeries
+    from headrace.series.labelled import GroupSeries, LabelledSeries
     from headrace.series.series import Series
 
 
 class Column(Deferred):
     """One named column. Its public subclass is `Series`, with labels `LabelledSeries`.
 
-    Modules below the public classes make them with `of`, `make` and `labelled`, and ask for them
-    with `is_series`: so they import neither.
+    Modules below the public classes make them with `series_of`, `new_series` and
+    `labelled_series`, and ask for them with `is_series`: so they import neither.
     """
 
     __slots__ = ("name",)
@@ -30,26 +30,7 @@ class Column(Deferred):
     _series: ClassVar[type[Series]]
     _labelled: ClassVar[type[LabelledSeries]]
     _column_values: ClassVar[type[ColumnValues]]
-
-    def __init_subclass__(cls, role: str = "", **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if role:
-            setattr(Column, role, cls)
-
-    @staticmethod
-    def of(node: _core.Node, name: str | None = None) -> Series:
-        """A series of a node."""
-        return Column._series(node, name)
-
-    @staticmethod
-    def make(values: Any, name: str | None = None, dtype: Any = None, index: Any = None) -> Series:
-        """A series of values."""
-        return Column._series(values, name, dtype, index)
-
-    @staticmethod
-    def labelled(frame: Columns, name: str | None = None) -> LabelledSeries:
-        """The last column of a frame, labelled by the others."""
-        return Column._labelled(frame, name)
+    _group_series: ClassVar[type[GroupSeries]]
 
     def _like(self, node: _core.Node) -> Any:
         return Column._series(node, self.name)
@@ -62,6 +43,23 @@ class Column(Deferred):
         node = _core.apply(op, values)
         made: Self = NotImplemented if node is None else self._like(node)
         return made
+
+
+def series_of(node: _core.Node, name: str | None = None) -> Series:
+    """A series of a node."""
+    return Column._series(node, name)
+
+
+def new_series(
+    values: Any, name: str | None = None, dtype: Any = None, index: Any = None
+) -> Series:
+    """A series of values."""
+    return Column._series(values, name, dtype, index)
+
+
+def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:
+    """The last column of a frame, labelled by the others."""
+    return Column._labelled(frame, name)
 
 
 def is_series(value: object) -> TypeIs[Series]:
@@ -77,3 +75,10 @@ def is_labelled(value: object) -> TypeIs[LabelledSeries]:
 def is_column_values(value: object) -> TypeIs[ColumnValues]:
     """Whether this is the result of a frame's reductions: one value per column."""
     return isinstance(value, Column._column_values)
+
+
+def with_rows_of(made: Series, like: _core.Node) -> Series:
+    """Mark a result as having one row for each row of `like`."""
+    if like.domain:
+        return series_of(_core.in_domain(made._node, like.domain), made.name)
+    return series_of(_core.data(made._value()), made.name)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns
-from headrace.series.column import Column
+from headrace.frame.columns import frame_of
+from headrace.lazy.handle import array_of
+from headrace.series.column import new_series
 from headrace.series.labelled import LabelledSeries
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class ColumnValues(LabelledSeries, role="_column_values"):
     ) -> None:
 
         domain = _domain_of(tuple(names))
-        labels = _core.in_domain(Column.make(names, dtype="string")._node, domain)
+        labels = _core.in_domain(new_series(names, dtype="string")._node, domain)
         nodes = {_LABEL: labels, name: _core.in_domain(values, domain)}
-        super().__init__(Columns.of(nodes, {_LABEL: labels}), name)
+        super().__init__(frame_of(nodes, {_LABEL: labels}), name)
         self._names = names
         self._parts = parts
 
@@ -77,13 +78,11 @@ class ColumnValues(LabelledSeries, role="_column_values"):
 
     def _by_column(self) -> dict[str, Any]:
         """The value of each column by name, lazy if it is a number."""
-        from headrace.array.array import Array
-
         if self._parts is None:
             rows = self._plain()
             self._parts = {name: rows[i : i + 1].max() for i, name in enumerate(self._names)}
         elif isinstance(self._parts, list):
-            self._parts = dict(zip(self._names, map(Array, self._parts), strict=True))
+            self._parts = dict(zip(self._names, map(array_of, self._parts), strict=True))
         return self._parts
 
     def __getitem__(self, key: Any) -> Any:

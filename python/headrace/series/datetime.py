@@ -18,7 +18,8 @@ from headrace.series.duration import (
 )
 from headrace.series.parse_times import TimeTexts
 from headrace.series.rounding import STEPS, multiples, step_of
-from headrace.series.timezone import know_zone, localized, name_of, zone_in, zone_of
+from headrace.series.timezone import know_zone, localized
+from headrace.zone_names import name_of, zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series

@@ -4,23 +4,14 @@
 from __future__ import annotations
 
 import decimal
-import re
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.lazy.handle import Deferred, mark
-from headrace.series.column import Column
+from headrace.series.column import series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
-
-_WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
-
-
-def decimal_word(word: str) -> str | None:
-    """The engine's name of a decimal dtype; None for others."""
-    match = _WORD.fullmatch(word)
-    return f"decimal128({match[1]}, {match[2]})" if match else None
 
 
 def is_decimal(value: Any) -> bool:
@@ -38,7 +29,7 @@ def _is_float(value: Any) -> bool:
 def aggregate(series: Series, kind: str) -> decimal.Decimal | None:
     """The exact sum, minimum or maximum, evaluated here; None if there is no value."""
     mark(kind)
-    found: decimal.Decimal | None = Column.of(
+    found: decimal.Decimal | None = series_of(
         _core.decimal_reduction(kind, series._node)
     ).to_list()[0]
     return found

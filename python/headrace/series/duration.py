@@ -11,7 +11,7 @@ from headrace import _core
 from headrace.dtypes import refuse_months
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import Deferred, mark
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -74,8 +74,8 @@ def counts(column: Deferred, unit: str, clamp: bool = False) -> Any:
     """
     dtype = column._node.dtype
     if unit_of(dtype) != unit:
-        return Column.of(_core.rescale_unit(column._node, f"timedelta64[{unit}]", clamp))
-    return Column.of(_core.retype(column._node, _storage(dtype))).astype("int64")
+        return series_of(_core.rescale_unit(column._node, f"timedelta64[{unit}]", clamp))
+    return series_of(_core.retype(column._node, _storage(dtype))).astype("int64")
 
 
 def of_counts(whole: Any, dtype: str) -> _core.Node:
@@ -257,10 +257,10 @@ def aggregate(series: Deferred, kind: str, **options: Any) -> Any:
     found = getattr(whole, kind)(**options).item()
     if math.isnan(found):
         return None
-    number = Column.make([found])
+    number = new_series([found])
     if isinstance(found, int):
-        return Column.make(of_counts(number + base, dtype)).to_list()[0]
-    return Column.make(whole_units(number, base, dtype)).to_list()[0]
+        return new_series(of_counts(number + base, dtype)).to_list()[0]
+    return new_series(whole_units(number, base, dtype)).to_list()[0]
 
 
 def level_of(q: Any) -> float:
@@ -280,5 +280,5 @@ def quantile(series: Deferred, q: float | list[float], interpolation: str) -> An
         return aggregate(series, "quantile", q=level_of(level), interpolation=interpolation)
 
     if isinstance(q, list):
-        return Column.make([one(each) for each in q], dtype=series._node.dtype)
+        return new_series([one(each) for each in q], dtype=series._node.dtype)
     return one(q)

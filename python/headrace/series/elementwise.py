@@ -8,14 +8,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from headrace import _core
-from headrace.dtypes import INTEGERS
+from headrace.array.construct import asarray
+from headrace.dtypes import INTEGERS, dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.duplicates import repeated_rows
+from headrace.frame.merge import comparable
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
-from headrace.series.column import Column, is_series
-from headrace.series.timezone import zone_in, zone_of
+from headrace.series.categorical import as_pandas_categories
+from headrace.series.column import is_series, new_series, series_of, with_rows_of
+from headrace.series.timezone import know_zone
+from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from headrace.series.series import Series
 
     Values = TypeVar("Values", bound=Series)
@@ -27,9 +34,7 @@ def _mask_of(condition: Any) -> Any:
         return condition
     import numpy as np
 
-    from headrace.array.array import asarray
-
-    return Column.make(condition) if np.ndim(condition) else asarray(condition)
+    return new_series(condition) if np.ndim(condition) else asarray(condition)
 
 
 def _without_nulls(condition: Any) -> Any:
@@ -45,15 +50,13 @@ def _times_of(texts: list[Any], dtype: str) -> Series:
     if zone := zone_in(dtype):  # local time
         tz = zone_of(zone)
         aware = [t if t is None or t.tzinfo else t.replace(tzinfo=tz) for t in parsed]
-        return Column.make(aware, dtype=f"datetime64[us, {zone}]")
-    times = Column.make(parsed)
+        return new_series(aware, dtype=f"datetime64[us, {zone}]")
+    times = new_series(parsed)
     return times if dtype == "date" else times.astype(dtype)
 
 
 def duplicated(series: Series, keep: Literal["first", "last", False] = "first") -> Series:
     """See `Series.duplicated`."""
-    from headrace.frame.reshape import repeated_rows
-
     mark("duplicated")
     made: Series = series._like(repeated_rows([series._node], keep))
     return made
@@ -72,8 +75,6 @@ def drop_duplicates(series: Series, *, keep: Literal["first", "last", False] = "
 
 def isin(series: Series, values: Any) -> Series:
     """See `Series.isin`."""
-    from headrace.frame.merge import comparable
-
     mark("isin")
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise TypeMismatchError(f"isin: expected a list of values: values={values!r}")
@@ -88,7 +89,7 @@ def isin(series: Series, values: Any) -> Series:
         values = [v for v in values if v is None or isinstance(v, str) == texts]
         if not values:
             return series.is_null() & False
-    wanted = Column.make(by_position(values))
+    wanted = new_series(by_position(values))
     if wanted.dtype == "string" and series.dtype == "category":
         wanted = wanted.astype("category")
     elif wanted.dtype == "string" and series.dtype.kind == "M":
@@ -139,7 +140,7 @@ def clip(series: Series, lower: Any = None, upper: Any = None) -> Series:
             continue
         kept, made = made, made._elementwise(op, made, bound)
         if getattr(bound, "ndim", 0):
-            made = made.where(Column.make(bound).notna(), kept)
+            made = made.where(new_series(bound).notna(), kept)
     return made
 
 
@@ -209,28 +210,24 @@ def fillna(series: Values, value: Any) -> Values:
 
 def ffill(series: Series) -> Series:
     """See `Series.ffill`."""
-    from headrace.frame.apply import with_rows_of
-
     mark("ffill")
     last = row_positions(series).where(series.notna(), 0).cummax()
-    found = Column.of(_core.take(series._node, last._node))
+    found = series_of(_core.take(series._node, last._node))
     made: Series = series._like(with_rows_of(found, series._node)._node)
     return made
 
 
 def bfill(series: Series) -> Series:
     """See `Series.bfill`."""
-    from headrace.frame.apply import with_rows_of
-
     mark("bfill")
-    turned = Column.of(series._node)[::-1].ffill()[::-1]
+    turned = series_of(series._node)[::-1].ffill()[::-1]
     made: Series = series._like(with_rows_of(turned, series._node)._node)
     return made
 
 
 def row_positions(series: Series) -> Series:
     """0, 1, 2, ... for the rows, without evaluating their number."""
-    ones = Column.of(series._node).is_null().astype("int64") * 0 + 1
+    ones = series_of(series._node).is_null().astype("int64") * 0 + 1
     return ones.cumsum() - 1
 
 
@@ -243,3 +240,19 @@ def dropna(series: Series) -> Series:
 def is_float(series: Series) -> bool:
     """Whether the values are floats, which NaN is among."""
     return series.dtype.kind == "f"
+
+
+def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
+    """See `Series.astype`."""
+    word, own = dtype_word(dtype), series._node.dtype
+    if word == "category" and not isinstance(dtype, str):
+        return as_pandas_categories(series, dtype)  # type: ignore[return-value]
+    if word == own:
+        return series
+    if word in ("string", "date"):
+        know_zone(own)
+    elif own in ("string", "category"):
+        know_zone(word)
+    mark("astype")
+    made: Values = series._like(_core.astype(series._node, word))
+    return made

@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.frame.columns import Columns
+from headrace.array.array import Array
+from headrace.frame.columns import frame_of
+from headrace.frame.indexing import check_row_numbers, domain_of, positions
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
-from headrace.frame.indexing import check_row_numbers, domain_of, positions
+    from headrace.series.series import Series
 
 
 class Labels(Series):
@@ -55,4 +57,17 @@ def row_labels(frame: DataFrame) -> Series | DataFrame:
         ((name, node),) = frame._labels.items()
         return Labels(node, name)
 
-    return Columns.of(dict(frame._labels))
+    return frame_of(dict(frame._labels))
+
+
+class RowNumber(Array, role="_row_number"):
+    """A row number tied to its row set: the result of `idxmax`."""
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, node: _core.Node, domain: int) -> None:
+        super().__init__(node)
+        self._domain = domain
+
+    def _like(self, node: _core.Node) -> Array:
+        return Array(node)

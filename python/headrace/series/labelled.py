@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns, is_frame
+from headrace.frame.columns import frame_of, is_frame, new_frame
+from headrace.frame.construct import is_single, repeated
 from headrace.frame.indexing import (
     Locator,
     is_mask,
@@ -20,13 +21,13 @@ from headrace.rows import (
     pandas_labels,
     renumbered,
 )
-from headrace.series.column import Column, is_series
+from headrace.series.column import is_series, labelled_series, new_series, series_of
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.frame.sort import NaPosition
-from headrace.frame.construct import is_single, repeated
+    from headrace.series.series import Series
 
 
 class LabelledSeries(Series, role="_labelled"):
@@ -56,10 +57,10 @@ class LabelledSeries(Series, role="_labelled"):
     def _like(self, node: _core.Node) -> LabelledSeries:
 
         nodes = {**self._frame._nodes, self._frame.columns[-1]: node}
-        return Column.labelled(Columns.of(nodes, self._frame._labels), self.name)
+        return labelled_series(frame_of(nodes, self._frame._labels), self.name)
 
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
-        return Column.labelled(frame, self.name)
+        return labelled_series(frame, self.name)
 
     @property
     def index(self) -> Series | DataFrame:
@@ -70,7 +71,7 @@ class LabelledSeries(Series, role="_labelled"):
     def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
         """A frame of the labels and the values, named `name`; with ``drop`` only the values."""
         if drop:
-            return Column.make(renumbered(self._node), self.name)
+            return new_series(renumbered(self._node), self.name)
         return self.to_frame(name).reset_index()
 
     def to_frame(self, name: str | None = None) -> DataFrame:
@@ -93,7 +94,7 @@ class LabelledSeries(Series, role="_labelled"):
 
     def rename(self, name: str) -> LabelledSeries:
         """The same values under another name."""
-        return Column.labelled(self.to_frame(name), name)
+        return labelled_series(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:
         """The value at a label, or at a position if labels are not numbers; several likewise.
@@ -111,7 +112,7 @@ class LabelledSeries(Series, role="_labelled"):
     def _numbered(self) -> bool:
         """Whether the rows have a single numeric label."""
         labels = list(self._frame._labels.values())
-        return len(labels) == 1 and Column.make(labels[0]).dtype.is_of("biuf")
+        return len(labels) == 1 and new_series(labels[0]).dtype.is_of("biuf")
 
     def __contains__(self, label: Any) -> bool:
         """Whether this label exists."""
@@ -152,7 +153,7 @@ class LabelledSeries(Series, role="_labelled"):
         ordered = self._of_rows(
             self._frame.sort_values(last, ascending=ascending, na_position=na_position, key=key)
         )
-        return Column.of(ordered._node, self.name) if ignore_index else ordered
+        return series_of(ordered._node, self.name) if ignore_index else ordered
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
@@ -196,16 +197,26 @@ def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> D
         names = pandas_labels(values)
         word = name or "value"
         word = f"{word}_value" if word in names else word
-        table = Columns.make(values.to_frame(word)).reset_index()
+        table = new_frame(values.to_frame(word)).reset_index()
         return (table if dtype is None else table.astype({word: dtype})).set_index(names)
-    labels = index if is_series(index) else Column.make(list(index))
+    labels = index if is_series(index) else new_series(list(index))
     own = labels.name or "index"
-    made = Columns.make({own: labels})
+    made = new_frame({own: labels})
     word = name or "value"
     if word == own:
         word = f"{word}_value"
     if is_single(values):
-        values = Column.make(repeated(made._nodes[own], values))
-    column = Column.make(values, dtype=dtype)
-    made[word] = Column.of(_core.in_domain(column._node, made._nodes[own].domain))
+        values = new_series(repeated(made._nodes[own], values))
+    column = new_series(values, dtype=dtype)
+    made[word] = series_of(_core.in_domain(column._node, made._nodes[own].domain))
     return made.set_index(own)
+
+
+class GroupSeries(LabelledSeries, role="_group_series"):
+    """An aggregate of one column: one value per group, labelled by the keys."""
+
+    __slots__ = ()
+
+    def _value(self) -> Any:
+        _core.force(list(self._frame._nodes.values()))  # in one pass
+        return self._node.value()

@@ -7,12 +7,15 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import mark
-from headrace.series.column import Column
+from headrace.series.column import new_series
 from headrace.series.duration import unit_of
 from headrace.series.rounding import STEPS
 from headrace.series.strings import is_text
+from headrace.series.timezone import know_zone
+from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -26,7 +29,7 @@ def _column_of(op: str, values: Any, errors: str) -> Series:
         raise InvalidArgumentError(
             f"{op}: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
         )
-    return Column.make([values] if isinstance(values, _ONE) else values)
+    return new_series([values] if isinstance(values, _ONE) else values)
 
 
 def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
@@ -118,9 +121,6 @@ def to_datetime(
     >>> str(hr.to_datetime(["2024-02-29 12:00:00.000000001"]).dtype)
     'datetime64[ns]'
     """
-    from headrace.dtypes import dtype_word
-    from headrace.series.timezone import know_zone, zone_in
-
     mark("to_datetime")
     column = _column_of("to_datetime", values, errors)
     wanted = dtype or "datetime64[{}]"
@@ -178,8 +178,6 @@ def to_timedelta(
     >>> [str(each) for each in hr.to_timedelta(["1 days 02:00:00", "-00:30"]).to_list()]
     ['1 day, 2:00:00', '-1 day, 23:30:00']
     """
-    from headrace.dtypes import dtype_word
-
     mark("to_timedelta")
     column = _column_of("to_timedelta", values, errors)
     word = dtype_word(dtype) if dtype else "timedelta64[{}]"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace.errors import ColumnNotFoundError
 from headrace.series.datetime import is_time
-from headrace.series.timezone import zone_in, zone_of
+from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series

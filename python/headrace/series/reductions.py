@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import Columns
-from headrace.lazy.handle import mark
-from headrace.rows import free_name
+from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.duplicates import counted_values
+from headrace.frame.reshape import cut
+from headrace.groupby.keys import Words, aggregate_name
+from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series import decimal as decimals
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.decimal import is_decimal
 from headrace.series.duration import (
@@ -27,31 +29,18 @@ from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
-    from headrace.series.labelled import LabelledSeries
     from headrace.series.series import Series
-
-
-def counted_values(counted: LabelledSeries, normalize: bool, sort: bool, ascending: bool) -> Any:
-    """Sorted counts, or shares."""
-    counted = counted.rename(free_name("count", counted._frame._labels))
-    made = counted.sort_values(ascending=ascending) if sort else counted
-    if not normalize:
-        return made
-    shares = made / made.sum()
-    return shares.rename("proportion")
 
 
 def _binned(values: Series, bins: Any, dropna: bool) -> Any:
     """The number of values in each bin, in bin order; evaluates."""
-    from headrace.frame.reshape import cut
-
     binned = cut(values, bins, include_lowest=True)
     counted = binned.value_counts(sort=False).to_dict()
     names = binned.cat.categories.to_list() if counted or not dropna else []
     name = values.name or "key"
-    bins_in_order = Column.make(names, dtype="category").cat.as_ordered()
-    counts = Column.make([counted.get(each, 0) for each in names], dtype="int64")
-    return Columns.make({name: bins_in_order, "count": counts}).set_index(name)["count"]
+    bins_in_order = new_series(names, dtype="category").cat.as_ordered()
+    counts = new_series([counted.get(each, 0) for each in names], dtype="int64")
+    return new_frame({name: bins_in_order, "count": counts}).set_index(name)["count"]
 
 
 def _floats(series: Any) -> Any:
@@ -134,11 +123,9 @@ def position_of(series: Series, kind: str) -> Any:
 
 def label_of(series: Series, kind: str) -> Any:
     """The label of the first smallest or largest value."""
-    from headrace.frame.indexing import RowNumber
-
     place = position_of(series, kind)
     if getattr(series, "_frame", None) is None:
-        return RowNumber(place._node, series._node.domain)
+        return Deferred._row_number(place._node, series._node.domain)
     return series.index.iloc[int(place)]
 
 
@@ -148,7 +135,7 @@ def mode(series: Series) -> Series:
         none: Series = series.dropna().reset_index(drop=True)
         return none
     counted = series.value_counts().to_frame()
-    value, count = (Column.of(node) for node in counted._nodes.values())
+    value, count = (series_of(node) for node in counted._nodes.values())
     found = value[count == count.max()].sort_values()
     made: Series = found.reset_index(drop=True).rename(series.name)
     return made
@@ -156,29 +143,23 @@ def mode(series: Series) -> Series:
 
 def cov(series: Series, other: Any, ddof: int = 1) -> Any:
     """See `Series.cov`."""
-    from headrace.array.array import Array
-
     mark("cov")
     columns = [_floats(each)._node for each in (series, other)]
-    return Array(_core.covariance(columns, ddof))[0, 1]
+    return array_of(_core.covariance(columns, ddof))[0, 1]
 
 
 def corr(series: Series, other: Any) -> Any:
     """See `Series.corr`."""
-    from headrace.array.array import Array
-
     mark("corr")
-    return Array(_core.correlation([_line(each)._node for each in (series, other)]))[0, 1]
+    return array_of(_core.correlation([_line(each)._node for each in (series, other)]))[0, 1]
 
 
 def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
     """See `Series.agg`."""
-    from headrace.groupby.groupby import aggregate_name
-
     if isinstance(func, list):
         names = [aggregate_name(each, "func") for each in func]
         made = decimals.in_one_column([series.agg(name) for name in names])
-        return Columns.make({series.name or "value": made}, index=names)[series.name or "value"]
+        return new_frame({series.name or "value": made}, index=names)[series.name or "value"]
     if callable(func) and not isinstance(func, str):
         return func(series)
     method = getattr(series, func, None) if isinstance(func, str) else None
@@ -188,7 +169,7 @@ def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
 
 
 def is_ordered(series: Series, wrong: str) -> bool:
-    """Whether no value is `wrong` ("less" or "greater") beside the one before it, or missing."""
+    """Whether no value is missing, or `wrong` ("less" or "greater") than the one before it."""
     falls = series._elementwise(wrong, series, series.shift()).fill_null(False)
     return not bool((falls | series.isna()).any())
 
@@ -207,13 +188,11 @@ def all_true(series: Series) -> Array:
 
 def quantiles(series: Series, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
     """See `Series.quantile`."""
-    from headrace.array.array import Array
-
     mark("quantile")
     if is_time(series) or is_duration(series):
         return quantile(series, q, interpolation)
     levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
-    result = Array(_core.quantile(_floats(series)._node, levels, interpolation))
+    result = array_of(_core.quantile(_floats(series)._node, levels, interpolation))
     return result if isinstance(q, list) else result[0]
 
 
@@ -227,7 +206,7 @@ def distinct(series: Series) -> Series:
     """See `Series.unique`."""
     mark("unique")
     table = _core.group_by([(series.name or "", series._node)], [], "first", False)
-    return Column.of(_core.part(table, 0), series.name)
+    return series_of(_core.part(table, 0), series.name)
 
 
 def value_counts(
@@ -239,30 +218,25 @@ def value_counts(
     dropna: bool = True,
 ) -> Any:
     """See `Series.value_counts`."""
-    from headrace.groupby.groupby import SeriesGroupBy, keys_of
-
     if bins is not None:
         made = counted_values(_binned(series, bins, dropna), False, sort, ascending)
         return (made / len(series)).rename("proportion") if normalize else made
-    groups = SeriesGroupBy(keys_of(None, series), {}, "first", dropna)
-    return counted_values(groups.size(), normalize, sort, ascending)
+    counted = series.groupby(series, sort=False, dropna=dropna).size()
+    return counted_values(counted, normalize, sort, ascending)
 
 
 def nunique(series: Series, dropna: bool = True) -> Array:
     """See `Series.nunique`."""
-    from headrace.array.array import Array
-    from headrace.groupby.groupby import Words
-
     if dropna and _core.are_unique([series._node]):
         return series.count()
     mark("nunique")
     words = [Words("size", "size")]
     table = _core.group_by([("key", series._node)], words, "any", dropna)
-    return Array(_core.reduction("count", _core.part(table, 1)))
+    return array_of(_core.reduction("count", _core.part(table, 1)))
 
 
 def describe(series: Series, percentiles: list[float] | None = None) -> Any:
     """See `Series.describe`."""
     name = series.name or "value"
-    frame = Columns.of({name: series._node})
+    frame = frame_of({name: series._node})
     return frame.describe(percentiles, include="all")[name]

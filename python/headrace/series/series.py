@@ -9,11 +9,24 @@ import sys
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
+from headrace.array.array_function import call_numpy
+from headrace.array.construct import asarray
+from headrace.display import frame_html, series_text
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns
-from headrace.groupby import keys
+from headrace.frame.apply import map_series
+from headrace.frame.columns import frame_of, framed, new_frame
+from headrace.frame.indexing import check_row_numbers
+from headrace.frame.labels import SeriesLocator, picked_again
+from headrace.frame.reshape import factorize
+from headrace.frame.setitem import is_temporary, lost_assignment
+from headrace.frame.sort import argsort_series, first_of_series, sort_series
+from headrace.groupby import groupby as groups
+from headrace.interop.exchange import column_node, column_to_ndarray, column_to_pandas, to_ndarray
+from headrace.interop.sharing import reduced
+from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.handle import Deferred, looked_at, mark
+from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.rows import (
     are_picked,
@@ -22,18 +35,14 @@ from headrace.rows import (
     no_attribute,
     pandas_labels,
     picked_domain,
-    refuse_apart,
     renumbered,
-    same_rows,
-    whole_number,
 )
-from headrace.series import arithmetic, elementwise, reductions, window
+from headrace.series import arithmetic, elementwise, reductions, rows, window
 from headrace.series.categorical import CategoryAccessor
 from headrace.series.column import Column
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.strings import TextAccessor
-from headrace.series.timezone import know_zone
 from headrace.series.window import Rolling, rolling_series
 
 if TYPE_CHECKING:
@@ -106,8 +115,6 @@ class Series(Column, role="_series"):
         elif isinstance(values, Series):
             node, name = values._node, name if name is not None else values.name
         else:
-            from headrace.interop.exchange import column_node
-
             mark("series")
             if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
                 values = looked_at(values)
@@ -137,11 +144,9 @@ class Series(Column, role="_series"):
             raise no_attribute("Series has no attribute", name, (), type(self))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        from headrace.frame.labels import picked_again
-
         if are_picked(self._node):
             return picked_again, (Series(renumbered(self._node), self.name),)
-        return super().__reduce_ex__(protocol)
+        return reduced(self, protocol)
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
@@ -157,19 +162,7 @@ class Series(Column, role="_series"):
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
         [1.0, 2500.0]
         """
-        word, own = dtype_word(dtype), self._node.dtype
-        if word == "category" and not isinstance(dtype, builtins.str):
-            from headrace.series.categorical import as_pandas_categories
-
-            return as_pandas_categories(self, dtype)  # type: ignore[return-value]
-        if word == own:
-            return self
-        if word in ("string", "date"):
-            know_zone(own)
-        elif own in ("string", "category"):
-            know_zone(word)
-        mark("astype")
-        return self._like(_core.astype(self._node, word))  # type: ignore[no-any-return]
+        return elementwise.as_dtype(self, dtype)
 
     # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:
@@ -255,47 +248,15 @@ class Series(Column, role="_series"):
         return Series(self._node, name)
 
     def __iter__(self) -> Iterator[Any]:
-        from headrace.frame.apply import goes_to_python
-
         goes_to_python("iter", len(self))
         return iter(self.to_list())
 
     def __getitem__(self, key: Any) -> Any:
         """Select rows by a boolean mask, a slice or positions, or one value by position."""
-        mark("getitem")
-        key = key(self) if callable(key) else key
-        if isinstance(key, slice):
-            begin, stop, step = key.indices(len(self))
-            if step != 1:
-                import numpy as np
-
-                return self[np.arange(begin, stop, step)]
-            return self._like(_core.slice(self._node, begin, max(stop - begin, 0)))
-        if isinstance(key, Series) and key.dtype == "bool":
-            refuse_apart("getitem", [self._node, key._node])
-            return self._like(_core.filter(self._node, key._node))
-        if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
-            from headrace.array.array import _selector
-
-            selector = _selector(key)
-            if selector.dtype == "bool":
-                return self._like(_core.filter(self._node, selector._node))
-            domain = same_rows(self._node, key) if hasattr(key, "tobytes") else picked_domain()
-            return self._like(_core.in_domain(_core.take(self._node, selector._node), domain))
-        from headrace.frame.apply import value_by_value
-
-        value_by_value("getitem")
-        index = whole_number("getitem", "row", key)
-        self._check_label(key)
-        length = len(self)
-        if not -length <= index < length:
-            raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
-        return self[index % length : index % length + 1].to_list()[0]
+        return rows.get_item(self, key)
 
     def _check_label(self, key: Any, op: builtins.str = "getitem") -> None:
         """Raise if a number means a label that was not kept."""
-        from headrace.frame.indexing import check_row_numbers
-
         check_row_numbers(op, key, self._node.domain)
 
     def head(self, n: int = 5) -> Series:
@@ -308,15 +269,7 @@ class Series(Column, role="_series"):
         >>> s.head(1).to_list()
         [3.0]
         """
-        mark("head")
-        n = whole_number("head", "n", n)
-        if n < 0:
-            kept: Series = self[:n]
-            return kept
-        node = _core.prefix([self._node], n)[0]
-        if are_picked(self._node) and not are_picked(node):
-            node = _core.in_domain(node, same_rows(self._node, n))
-        return Series(node, self.name)
+        return rows.head(self, n)
 
     def tail(self, n: int = 5) -> Series:
         """The last `n` rows; all but the first ``-n`` when `n` is negative.
@@ -326,8 +279,7 @@ class Series(Column, role="_series"):
         >>> s.tail(1).to_list()
         [1.0]
         """
-        n, length = whole_number("tail", "n", n), len(self)
-        return Series(self[max(length - n, 0) if n >= 0 else -n : length])
+        return rows.tail(self, n)
 
     def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
         """The rows at these positions: the same as `iloc`; there is only one axis.
@@ -349,8 +301,6 @@ class Series(Column, role="_series"):
         >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.index.to_list()
         ['a', 'b']
         """
-        from headrace.frame.labels import framed
-
         return framed(self).index
 
     @property
@@ -362,8 +312,6 @@ class Series(Column, role="_series"):
         >>> df.x.loc["b"], df.x.loc[["b", "a"]].to_list()
         (2, [2, 1])
         """
-        from headrace.frame.labels import SeriesLocator
-
         return SeriesLocator(self, by_position=False)
 
     @property
@@ -374,8 +322,6 @@ class Series(Column, role="_series"):
         >>> hr.Series([3, 1, 4]).iloc[1:].to_list()
         [1, 4]
         """
-        from headrace.frame.labels import SeriesLocator
-
         return SeriesLocator(self, by_position=True)
 
     at, iat = loc, iloc
@@ -385,8 +331,6 @@ class Series(Column, role="_series"):
 
         Existing columns are never written, so the frame that the series is from is unchanged.
         """
-        from headrace.frame.setitem import is_temporary, lost_assignment
-
         if is_temporary(sys.getrefcount(self), self):
             raise lost_assignment(key)
         self.loc[key] = value
@@ -421,7 +365,7 @@ class Series(Column, role="_series"):
         >>> s.to_frame("x").to_dict()
         {'x': [3.0, None, 1.0]}
         """
-        return Columns.of({name or self.name or "value": self._node})
+        return frame_of({name or self.name or "value": self._node})
 
     # ---- other forms -----------------------------------------------------------------------------
     def copy(self, deep: bool = True) -> Self:
@@ -457,8 +401,6 @@ class Series(Column, role="_series"):
         >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
         [2, 26]
         """
-        from headrace.frame.apply import map_series
-
         return map_series(self, arg)
 
     def apply(self, function: Any) -> Series:
@@ -468,8 +410,6 @@ class Series(Column, role="_series"):
         >>> hr.Series(["a", None]).apply(lambda text: text * 2).to_list()
         ['aa', None]
         """
-        from headrace.frame.apply import map_series
-
         return map_series(self, function)
 
     def sample(
@@ -486,11 +426,7 @@ class Series(Column, role="_series"):
         >>> hr.Series([1, 2, 3, 4]).sample(2, random_state=0).size
         2
         """
-        from headrace.frame.reshape import sampled_rows
-
-        mark("sample")
-        values: Series = self[sampled_rows(len(self), n, frac, replace, random_state)]
-        return values
+        return rows.sample(self, n, frac=frac, replace=replace, random_state=random_state)
 
     def factorize(
         self, *, sort: bool = False, use_na_sentinel: bool = True
@@ -501,8 +437,6 @@ class Series(Column, role="_series"):
         >>> [part.tolist() for part in hr.Series(["b", "a", "b"]).factorize()]
         [[0, 1, 0], ['b', 'a']]
         """
-        from headrace.frame.reshape import factorize
-
         return factorize(self, sort=sort, use_na_sentinel=use_na_sentinel)
 
     @property
@@ -557,8 +491,6 @@ class Series(Column, role="_series"):
         >>> hr.Series([2.0, None, 1.0]).sort_values(ascending=False).to_list()
         [2.0, 1.0, None]
         """
-        from headrace.frame.sort import sort_series
-
         return sort_series(self, ascending, na_position, key)
 
     def argsort(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Array:
@@ -568,8 +500,6 @@ class Series(Column, role="_series"):
         >>> hr.Series(["b", None, "a"]).argsort().tolist()
         [2, 0, 1]
         """
-        from headrace.frame.sort import argsort_series
-
         return argsort_series(self, ascending, na_position)
 
     def nlargest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
@@ -583,8 +513,6 @@ class Series(Column, role="_series"):
         >>> s.nlargest(1).to_list()
         [3.0]
         """
-        from headrace.frame.sort import first_of_series
-
         return first_of_series("nlargest", self, n, True, keep)
 
     def nsmallest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
@@ -595,8 +523,6 @@ class Series(Column, role="_series"):
         >>> s.nsmallest(1).to_list()
         [1.0]
         """
-        from headrace.frame.sort import first_of_series
-
         return first_of_series("nsmallest", self, n, False, keep)
 
     # ---- values ----------------------------------------------------------------------------------
@@ -1468,7 +1394,7 @@ class Series(Column, role="_series"):
         >>> df.x.groupby(df.id).sum().to_dict()
         {'a': 2.0, 'b': 4.0}
         """
-        return keys.groupby(
+        return groups.groupby(
             self,
             by,
             level=level,
@@ -1592,8 +1518,6 @@ class Series(Column, role="_series"):
         >>> hr.Series([3, 1]).to_array().tolist()
         [3, 1]
         """
-        from headrace.array.array import asarray
-
         return asarray(self)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -1607,8 +1531,6 @@ class Series(Column, role="_series"):
         >>> hr.Series([3.0, 1.0]).to_numpy()
         array([3., 1.])
         """
-        from headrace.interop.exchange import column_to_ndarray
-
         return column_to_ndarray(self._value())
 
     def to_arrow(self) -> Any:
@@ -1629,25 +1551,35 @@ class Series(Column, role="_series"):
         >>> type(s.to_pandas()).__name__
         'Series'
         """
-        from headrace.frame.apply import sent
-        from headrace.interop.exchange import column_to_pandas
-
         return sent(column_to_pandas(self._value(), self.name))
 
     def to_torch(self) -> Any:
         """A PyTorch tensor on the same memory; raises for nulls."""
         return self.to_array().to_torch()
 
-    def __repr__(self) -> builtins.str:
-        from headrace.display import series_text
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluation would take, with the number of passes over the data.
 
+        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
+        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
+        """
+        return explain([self._node], analyze, passes)
+
+    def __array__(
+        self, dtype: npt.DTypeLike | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        return to_ndarray(self._value(), dtype, copy)
+
+    def __array_function__(
+        self, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[builtins.str, Any]
+    ) -> Any:
+        return call_numpy(self, func, types, args, kwargs)
+
+    def __repr__(self) -> builtins.str:
         return series_text(self)
 
     def _repr_html_(self) -> builtins.str:
-        from headrace.display import frame_html
-        from headrace.frame.dataframe import DataFrame
-
-        return frame_html(DataFrame({self.name or "": self}))
+        return frame_html(new_frame({self.name or "": self}))
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()

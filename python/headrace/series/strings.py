@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
-from headrace.series.column import Column
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
+
 
 #: Special characters of a regular expression.
 _SIGNS = "\\.^$*+?{}[]|()"
@@ -175,7 +176,7 @@ class TextAccessor:
         found = _core.extract_regex(self._series._node, _pattern("extract", pat, True, flags))
         if not expand and len(found) == 1:
             return self._made(found[0][1])
-        return Columns.of(dict(found))
+        return frame_of(dict(found))
 
     def replace(
         self,
@@ -296,7 +297,7 @@ class TextAccessor:
         )
         pieces: list[Any] = []
         for each in [self._series, *(others if several else [others])]:
-            column = Column.make(each)
+            column = new_series(each)
             if not is_text(column):
                 raise TypeMismatchError(
                     f"cat: expected a string column: dtype={str(column.dtype)!r}; use "
@@ -453,7 +454,7 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
     if isinstance(series, str):
         return to_numeric([series], errors).to_list()[0]
     if not isinstance(series, Deferred):
-        series = Column.make(series)
+        series = new_series(series)
     if not is_text(series):
         return series
     whole = _core.parse_numbers(series._node, "int64", True)
@@ -461,3 +462,9 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
     _core.force([whole, real])
     found = [made.value().null_count for made in (whole, real)]
     return series._like(whole if found[0] == found[1] else real)
+
+
+def plain(column: Series) -> Series:
+    """Categories as strings, so that they compare with strings; without labels."""
+    column = series_of(column._node)
+    return column.astype("string") if column.dtype == "category" else column

@@ -6,73 +6,15 @@ from __future__ import annotations
 import datetime
 import functools
 import itertools
-import re
 from typing import Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.series.column import Column, is_series
+from headrace.errors import InvalidArgumentError
+from headrace.series.column import is_series, new_series, series_of
+from headrace.zone_names import zone_in, zone_of
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
-_FIXED = re.compile(r"(?:UTC)?([+-])(\d\d):?(\d\d)")
-_ZONED = re.compile(r"datetime64\[(s|ms|us|ns), *(.+)\]")
-
-
-def zone_in(dtype: str) -> str:
-    """The zone in a dtype name; empty for naive times."""
-    return dtype.partition(", ")[2].removesuffix("]") if dtype.startswith("datetime64") else ""
-
-
-def zoned_word(word: str) -> str | None:
-    """The engine's name of a zoned dtype whose zone is known here; None for others."""
-    match = _ZONED.fullmatch(word)
-    if not match:
-        return None
-    zone_of(match[2])
-    return f"datetime64[{match[1]}, {match[2]}]"
-
-
-@functools.cache
-def zone_of(name: str) -> datetime.tzinfo:
-    """The tzinfo of a zone name: from the tz database, or fixed such as ``+05:30``."""
-    if name == "UTC":
-        return datetime.UTC
-    if fixed := _FIXED.fullmatch(name):
-        size = datetime.timedelta(hours=int(fixed[2]), minutes=int(fixed[3]))
-        if size < datetime.timedelta(days=1):
-            return datetime.timezone(-size if fixed[1] == "-" else size, name)
-    import zoneinfo
-
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        raise InvalidArgumentError(
-            f"time zone: not found in the system's tz database: zone={name!r}; use a name "
-            "such as 'Europe/Berlin', 'UTC' or '+05:30' (if the system has no database: "
-            "pip install tzdata)"
-        ) from None
-
-
-def name_of(zone: Any) -> str:
-    """The name of a zone, given as a name or a ``tzinfo``."""
-    if isinstance(zone, str):
-        zone_of(zone)
-        return zone
-    if not isinstance(zone, datetime.tzinfo):
-        raise TypeMismatchError(f"time zone: expected a name or a tzinfo: zone={zone!r}")
-    name = getattr(zone, "key", None) or getattr(zone, "zone", None)  # zoneinfo, pytz
-    if name:
-        return str(name)
-    offset = zone.utcoffset(None)
-    if offset is None or offset % datetime.timedelta(minutes=1):
-        raise TypeMismatchError(
-            f"time zone: the tzinfo has no name: zone={zone!r}; use zoneinfo.ZoneInfo(name)"
-        )
-    minutes = offset // datetime.timedelta(minutes=1)
-    if not minutes:
-        return "UTC"
-    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 def _rules(zone: datetime.tzinfo) -> tuple[list[int], list[int]]:
@@ -134,17 +76,17 @@ def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.
         return _core.localize(times._node, dtype, ambiguous, nonexistent)
 
     if not isinstance(nonexistent, str):
-        there = Column.make(node("earliest", "NaT")).notna()
+        there = new_series(node("earliest", "NaT")).notna()
         times = times.where(there, (times + nonexistent).astype(times._node.dtype))
         nonexistent = "raise"
     if isinstance(ambiguous, str) and ambiguous != "infer":
         return node(ambiguous, nonexistent)
     if isinstance(ambiguous, bool):  # as in pandas: whether it is summer time
         return node("earliest" if ambiguous else "latest", nonexistent)
-    first, last = (Column.make(node(word, nonexistent)) for word in ("earliest", "latest"))
+    first, last = (new_series(node(word, nonexistent)) for word in ("earliest", "latest"))
     summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
     if not is_series(summer):
-        summer = Column.of(_core.in_domain(Column.make(summer)._node, first._node.domain))
+        summer = series_of(_core.in_domain(new_series(summer)._node, first._node.domain))
     chosen = first.where(summer, last)
     return chosen._node
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.aggregates import NUMBERS, TABLE, WINDOWS
+from headrace.aggregates import NUMBERS, WINDOWS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import Columns
+from headrace.frame.columns import frame_of, new_frame
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
-from headrace.series.column import Column
+from headrace.series.column import series_of
 from headrace.series.elementwise import row_positions
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Rolling:
             raise InvalidArgumentError(
                 f"agg: a list of aggregates needs a single column: columns={list(self._columns)}"
             )
-        return Columns.make({name: getattr(self, name)() for name in names})
+        return new_frame({name: getattr(self, name)() for name in names})
 
     def count(self) -> Any:
         """Numbers of non-missing values; null if the window has too few rows.
@@ -225,7 +225,7 @@ class Rolling:
         [None, 2, 2]
         """
         there = {
-            n: Column.of(node).notna().astype("int64")._node for n, node in self._columns.items()
+            n: series_of(node).notna().astype("int64")._node for n, node in self._columns.items()
         }
         return self._made("sum", columns=there)
 
@@ -254,7 +254,7 @@ def rolling_frame(frame: Any, window: int, min_periods: int | None, center: bool
 
     def finish(made: dict[str, _core.Node]) -> Any:
         labels = {name: node for name, node in frame._nodes.items() if name in frame._labels}
-        return Columns.of({**labels, **made}, frame._labels)
+        return frame_of({**labels, **made}, frame._labels)
 
     return Rolling(numbers_of(frame, "rolling"), finish, window, min_periods, center)
 
@@ -299,173 +299,3 @@ def cumulate(series: Series, name: str) -> Series:
         return cumulate(series.astype("int8"), name).astype("bool")
     made: Series = series._like(_core.cumulative(name, series._node))
     return made
-
-
-class GroupRows:
-    """The part of `GroupBy` whose results have one value per row."""
-
-    __slots__ = ()
-
-    def _finish_rows(self: Any, made: dict[str, _core.Node]) -> Any:
-        from headrace.groupby.groupby import SeriesGroupBy
-
-        if isinstance(self, SeriesGroupBy):
-            ((name, node),) = made.items()
-            return Column.of(node, name)
-        return Columns.of(made)
-
-    def _rows(
-        self: Any, op: str, make: Callable[..., _core.Node], *words: Any, kinds: str | None = None
-    ) -> Any:
-        mark(op)
-        keys = [node for _, node in self._keys]
-        return self._finish_rows(
-            rows_of_groups(make, keys, self._picked(op, kinds), self._dropna, *words)
-        )
-
-    def _picked(self: Any, op: str, kinds: str | None) -> dict[str, _core.Node]:
-        """The columns of these kinds; a single selected one whatever its kind."""
-        from headrace.groupby.groupby import SeriesGroupBy
-
-        values: dict[str, _core.Node] = self._values()
-        if kinds is None or isinstance(self, SeriesGroupBy):
-            return values
-        picked = {n: node for n, node in values.items() if Column.of(node).dtype.is_of(kinds)}
-        if not picked:
-            raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
-        return picked
-
-    def rolling(
-        self: Any, window: int, min_periods: int | None = None, center: bool = False
-    ) -> Rolling:
-        """Windows within each group; see `Series.rolling`. Rows keep their order.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
-        >>> df.groupby("id").x.rolling(2).sum().to_list()
-        [None, None, 3, 6]
-        """
-        keys = [node for _, node in self._keys]
-        columns = self._picked("rolling", NUMBERS)
-        return Rolling(columns, self._finish_rows, window, min_periods, center, keys, self._dropna)
-
-    def expanding(self, min_periods: int = 1) -> Rolling:
-        """A window of all rows of the group up to each one; see `rolling`.
-
-        >>> import headrace as hr
-        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.expanding().sum().x.to_list()
-        [3, 8, 4]
-        """
-        return self.rolling(_core.ALL_ROWS, min_periods)
-
-    def cumsum(self: Any) -> Any:
-        """Cumulative sums within each group, in row order.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
-        >>> df.groupby("id").x.cumsum().to_list()
-        [1, 5, 3]
-        """
-        return self._rows("cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative)
-
-    def cumprod(self: Any) -> Any:
-        """Cumulative products within each group.
-
-        >>> import headrace as hr
-        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.cumprod().to_dict()
-        {'x': [3, 15, 4]}
-        """
-        return self._rows(
-            "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
-        )
-
-    def cummin(self: Any) -> Any:
-        """Cumulative minima within each group.
-
-        >>> import headrace as hr
-        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.cummin().to_dict()
-        {'x': [3, 3, 4]}
-        """
-        return self._rows("cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative)
-
-    def cummax(self: Any) -> Any:
-        """Cumulative maxima within each group.
-
-        >>> import headrace as hr
-        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.cummax().to_dict()
-        {'x': [3, 5, 4]}
-        """
-        return self._rows("cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative)
-
-    def cumcount(self: Any, ascending: bool = True) -> Series:
-        """The number of each row in its group, from 0; null if the key is missing.
-
-        With ``ascending=False`` the number of later rows in its group.
-
-        >>> import headrace as hr
-        >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
-        [0, 0, 1]
-        """
-        mark("cumcount")
-        if not ascending:
-            return self._behind()  # type: ignore[no-any-return]
-        keys = [node for _, node in self._keys]
-        node = _core.part(_core.group_places(keys, self._dropna), 0)
-        return Column.of(_core.in_domain(node, keys[0].domain))
-
-    def rank(
-        self: Any,
-        method: Literal["average", "min", "max", "first", "dense"] = "average",
-        ascending: bool = True,
-        *,
-        pct: bool = False,
-    ) -> Any:
-        """The rank of each value within its group, from 1; see `Series.rank`.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
-        >>> df.groupby("id").x.rank().to_list()
-        [2.0, 1.0, 1.0]
-        """
-        places = self._rows("rank", _core.group_rank, method, not ascending)
-        if not pct:
-            return places
-        return places / self.transform("nunique" if method == "dense" else "count")
-
-    def shift(self: Any, periods: int = 1, *, fill_value: Any = None) -> Any:
-        """Shift rows by `periods` within their group (up if negative); vacated rows become null.
-
-        In row order. Costs a sort by keys and one by positions.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
-        >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
-        ([None, None, 1, 2], [3, 4, None, None])
-        """
-        periods = whole_number("shift", "periods", periods)
-        made = self._rows("shift", _core.group_shift, periods)
-        if fill_value is None or periods == 0:
-            return made
-        there = self.cumcount() >= periods if periods > 0 else self._behind() >= -periods
-        return made.where(there, fill_value)
-
-    def diff(self: Any, periods: int = 1) -> Any:
-        """Difference to the value `periods` rows before in its group; null where there is none.
-
-        >>> import headrace as hr
-        >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})
-        >>> df.groupby("id").x.diff().to_list()
-        [None, None, 3]
-        """
-        mark("diff")
-        keys = [node for _, node in self._keys]
-        columns = self._picked("diff", "iufmM")
-        before = rows_of_groups(
-            _core.group_shift, keys, columns, self._dropna, whole_number("diff", "periods", periods)
-        )
-        made = {n: (Column.of(node) - Column.make(before[n]))._node for n, node in columns.items()}
-        return self._finish_rows(made)

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import Error, InvalidArgumentError
-from headrace.frame.query_values import LONGEST, UnknownValueError, computed, field, item, known
 from headrace.lazy.handle import Deferred
+from headrace.lazy.query_values import LONGEST, UnknownValueError, computed, field, item, known
 from headrace.series.column import Column, is_series
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hr.asarray`: arrays over the memory of others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.frame.columns import is_frame
+from headrace.interop.exchange import tensor_from
+from headrace.lazy.handle import array_of, is_array, mark
+from headrace.series.column import is_series
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from headrace.array.array import Array
+
+
+def selector(key: Any) -> Array:
+    """Positions or a mask as an array."""
+    # An empty list holds no positions, whatever dtype NumPy gives it.
+    return asarray(key, "int64" if isinstance(key, list) and not key else None)
+
+
+def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
+    """An array over `values`: the same memory where the source allows it, never a silent copy.
+
+    Parameters
+    ----------
+    values : array_like
+        A NumPy array, anything with `__dlpack__`, `__array_interface__`, the buffer protocol or
+        Arrow's `__arrow_c_array__`; a Series without nulls; or Python numbers, which are built
+        into an array.
+    dtype : dtype, optional
+        Converts if it differs, which the ledger records.
+
+    Notes
+    -----
+    Operations on memory that its owner may still write run immediately, so that a later write
+    changes no result. Freeze it first (``n.flags.writeable = False``) to let chains run lazily in
+    one pass.
+
+    >>> import headrace as hr, numpy as np
+    >>> n = np.arange(3.0)
+    >>> a = hr.asarray(n)
+    >>> np.asarray(a).ctypes.data == n.ctypes.data
+    True
+    """
+    mark("asarray")
+    if is_array(values):
+        result = values
+    elif is_series(values):
+        result = array_of(_core.as_tensor(values._node))
+    elif is_frame(values):
+        result = values.to_array()
+    else:
+        tensor, live = tensor_from(values)
+        result = array_of(_core.data(tensor, live=live))
+    return result if dtype is None else result.astype(dtype)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names and dtypes of columns, with the common methods of a pandas Index and Series."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.column_reductions import by_column
+from headrace.series.column import new_series
+
+
+def masked_names(mask: Any, names: list[str]) -> Names | None:
+    """The names where a column mask is true; None for anything else.
+
+    A mask has one bool per column, in order, or labelled by column name.
+    """
+    if str(getattr(mask, "dtype", "")) == "bool":
+        named = by_column(mask)
+        if not isinstance(named, Mapping):
+            mask = mask.tolist()
+        elif sorted(named) != sorted(names):
+            raise InvalidArgumentError(
+                f"columns: the mask is labelled by other columns: labels={list(named)}, "
+                f"columns={names}"
+            )
+        else:
+            return Names(name for name in names if named[name])
+    if not (isinstance(mask, list) and mask and all(isinstance(each, bool) for each in mask)):
+        return None
+    if len(mask) != len(names):
+        raise InvalidArgumentError(
+            f"columns: mask length does not match the columns: expected={len(names)}, "
+            f"got={len(mask)}"
+        )
+    return Names(name for name, each in zip(names, mask, strict=True) if each)
+
+
+class Names(list[str]):
+    """Column names: a list with the common methods of a pandas Index.
+
+    >>> Names(["x", "y", "z"]).difference(["y"])
+    ['x', 'z']
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        """One name, or the names of a slice, a list of positions or a mask."""
+        if isinstance(key, slice):
+            return Names(list.__getitem__(self, key))
+        if (kept := masked_names(key, self)) is not None:
+            return kept
+        if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
+            return Names(list.__getitem__(self, operator.index(at)) for at in key)
+        return list.__getitem__(self, key)
+
+    def __eq__(self, other: object) -> Any:
+        """Whether a list has the same names; one bool per name for a string."""
+        return list.__eq__(self, other) if not isinstance(other, str) else self.isin([other])
+
+    def __ne__(self, other: object) -> Any:
+        return list.__ne__(self, other) if not isinstance(other, str) else ~self.isin([other])
+
+    __hash__ = None
+
+    def isin(self, names: Iterable[str]) -> Any:
+        """A boolean array: which names are among `names`."""
+        import numpy as np
+
+        wanted = set(names)
+        return np.array([name in wanted for name in self], bool)
+
+    def difference(self, other: Iterable[str]) -> Names:
+        """The names that are not in `other`, sorted."""
+        gone = set(other)
+        return Names(sorted(name for name in self if name not in gone))
+
+    def intersection(self, other: Iterable[str]) -> Names:
+        """The names that are in `other` too."""
+        return self[self.isin(other)]  # type: ignore[no-any-return]
+
+    def union(self, other: Iterable[str]) -> Names:
+        """The names of both, sorted."""
+        return Names(sorted({*self, *other}))
+
+    def drop(self, names: str | Iterable[str]) -> Names:
+        """All names but these, which must exist."""
+        gone = [names] if isinstance(names, str) else list(names)
+        for name in gone:
+            self.get_loc(name)
+        return self[~self.isin(gone)]  # type: ignore[no-any-return]
+
+    def get_loc(self, name: str) -> int:
+        """The position of a name."""
+        if name not in self:
+            _core.no_such_column("columns", list(self), str(name))
+        return self.index(name)
+
+    @property
+    def str(self) -> Any:
+        """`Series.str` of the names as a series."""
+        return new_series(list(self), dtype="string").str
+
+    @property
+    def values(self) -> Any:
+        """The names as a NumPy array."""
+        import numpy as np
+
+        return np.array(list(self), object)
+
+    def tolist(self) -> Any:
+        """A plain list."""
+        return list(self)
+
+    to_list = tolist
+
+
+class Dtypes(dict[str, Any]):
+    """Column dtypes by name, with the common methods of a pandas Series.
+
+    >>> import headrace as hr
+    >>> dtypes = hr.DataFrame({"a": [1], "b": ["x"], "c": [2]}).dtypes
+    >>> dtypes == "int64", dtypes[dtypes == "int64"].index
+    (array([ True, False,  True]), ['a', 'c'])
+    """
+
+    def __getitem__(self, key: Any) -> Any:
+        """The dtype of a column, or those selected by a mask."""
+        kept = masked_names(key, list(self.keys()))
+        if kept is None:
+            return dict.__getitem__(self, key)
+        return Dtypes({name: dict.__getitem__(self, name) for name in kept})
+
+    def __eq__(self, other: object) -> Any:
+        """Whether a dictionary is equal; one bool per column for a dtype."""
+        import numpy as np
+
+        if isinstance(other, Mapping):
+            return dict.__eq__(self, other)
+        return np.array([dtype == other for dtype in dict.values(self)], bool)
+
+    def __ne__(self, other: object) -> Any:
+        return ~self.__eq__(other) if not isinstance(other, Mapping) else dict.__ne__(self, other)
+
+    __hash__ = None
+
+    def __iter__(self) -> Iterator[str]:
+        raise TypeMismatchError(
+            "dtypes: not iterable, because pandas yields the dtypes here and a mapping "
+            "its names; use keys(), values() or items()"
+        )
+
+    @property
+    def index(self) -> Names:
+        """The names."""
+        return Names(self.keys())

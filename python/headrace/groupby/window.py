@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Window functions of groups: the rows of each group in their order."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace import _core
+from headrace.aggregates import NUMBERS, TABLE
+from headrace.errors import TypeMismatchError
+from headrace.frame.columns import frame_of
+from headrace.groupby.keys import Words
+from headrace.lazy.handle import mark
+from headrace.rows import whole_number
+from headrace.series.column import new_series, series_of
+from headrace.series.window import Rolling, rows_of_groups
+
+if TYPE_CHECKING:
+    from headrace.groupby.groupby import GroupBy
+    from headrace.series.series import Series
+
+
+def key_nodes(groups: GroupBy) -> list[_core.Node]:
+    """The nodes of the keys."""
+    return [node for _, node in groups._keys]
+
+
+def rows_after(groups: GroupBy) -> Series:
+    """Number of rows after each row within its group."""
+    keys = key_nodes(groups)
+    rows = _core.group_transform(keys, Words("rows", "size", keys[0]), groups._dropna)
+    return new_series(rows) - 1 - groups.cumcount()
+
+
+def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
+    """Results by column as a frame, or as a series for a single selected column."""
+    if groups._single:
+        ((name, node),) = made.items()
+        return series_of(node, name)
+    return frame_of(made)
+
+
+def window_function(
+    groups: GroupBy, op: str, make: Callable[..., _core.Node], *words: Any, kinds: str | None = None
+) -> Any:
+    """A window function of the engine, over the columns of these kinds."""
+    mark(op)
+    keys = [node for _, node in groups._keys]
+    return frame_or_series(
+        groups,
+        rows_of_groups(make, keys, supported_columns(groups, op, kinds), groups._dropna, *words),
+    )
+
+
+def supported_columns(groups: GroupBy, op: str, kinds: str | None) -> dict[str, _core.Node]:
+    """The columns of these kinds; a single selected one whatever its kind."""
+    values: dict[str, _core.Node] = groups._values()
+    if kinds is None or groups._single:
+        return values
+    picked = {n: node for n, node in values.items() if series_of(node).dtype.is_of(kinds)}
+    if not picked:
+        raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
+    return picked
+
+
+def rolling(
+    groups: GroupBy, window: int, min_periods: int | None = None, center: bool = False
+) -> Rolling:
+    """See `GroupBy.rolling`."""
+    keys = [node for _, node in groups._keys]
+    columns = supported_columns(groups, "rolling", NUMBERS)
+    return Rolling(
+        columns,
+        functools.partial(frame_or_series, groups),
+        window,
+        min_periods,
+        center,
+        keys,
+        groups._dropna,
+    )
+
+
+def cumsum(groups: GroupBy) -> Any:
+    """See `GroupBy.cumsum`."""
+    return window_function(
+        groups, "cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative
+    )
+
+
+def cumprod(groups: GroupBy) -> Any:
+    """See `GroupBy.cumprod`."""
+    return window_function(
+        groups, "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
+    )
+
+
+def cummin(groups: GroupBy) -> Any:
+    """See `GroupBy.cummin`."""
+    return window_function(
+        groups, "cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative
+    )
+
+
+def cummax(groups: GroupBy) -> Any:
+    """See `GroupBy.cummax`."""
+    return window_function(
+        groups, "cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative
+    )
+
+
+def cumcount(groups: GroupBy, ascending: bool = True) -> Series:
+    """See `GroupBy.cumcount`."""
+    mark("cumcount")
+    if not ascending:
+        return rows_after(groups)
+    keys = [node for _, node in groups._keys]
+    node = _core.part(_core.group_places(keys, groups._dropna), 0)
+    return series_of(_core.in_domain(node, keys[0].domain))
+
+
+def rank(
+    groups: GroupBy,
+    method: Literal["average", "min", "max", "first", "dense"] = "average",
+    ascending: bool = True,
+    *,
+    pct: bool = False,
+) -> Any:
+    """See `GroupBy.rank`."""
+    places = window_function(groups, "rank", _core.group_rank, method, not ascending)
+    if not pct:
+        return places
+    return places / groups.transform("nunique" if method == "dense" else "count")
+
+
+def shift(groups: GroupBy, periods: int = 1, *, fill_value: Any = None) -> Any:
+    """See `GroupBy.shift`."""
+    periods = whole_number("shift", "periods", periods)
+    made = window_function(groups, "shift", _core.group_shift, periods)
+    if fill_value is None or periods == 0:
+        return made
+    there = groups.cumcount() >= periods if periods > 0 else rows_after(groups) >= -periods
+    return made.where(there, fill_value)
+
+
+def diff(groups: GroupBy, periods: int = 1) -> Any:
+    """See `GroupBy.diff`."""
+    mark("diff")
+    keys = [node for _, node in groups._keys]
+    columns = supported_columns(groups, "diff", "iufmM")
+    before = rows_of_groups(
+        _core.group_shift, keys, columns, groups._dropna, whole_number("diff", "periods", periods)
+    )
+    made = {n: (series_of(node) - new_series(before[n]))._node for n, node in columns.items()}
+    return frame_or_series(groups, made)

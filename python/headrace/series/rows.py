@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of a series: by mask, slice and position, the first and last ones, samples."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.array.construct import selector
+from headrace.frame.reshape import sampled_rows
+from headrace.lazy.advice import value_by_value
+from headrace.lazy.handle import mark
+from headrace.rows import (
+    are_picked,
+    picked_domain,
+    refuse_apart,
+    same_rows,
+    whole_number,
+)
+from headrace.series.column import is_series, new_series, series_of
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
+
+
+def get_item(series: Series, key: Any) -> Any:
+    """See `Series.__getitem__`."""
+    mark("getitem")
+    key = key(series) if callable(key) else key
+    if isinstance(key, slice):
+        begin, stop, step = key.indices(len(series))
+        if step != 1:
+            import numpy as np
+
+            return series[np.arange(begin, stop, step)]
+        return series._like(_core.slice(series._node, begin, max(stop - begin, 0)))
+    if is_series(key) and key.dtype == "bool":
+        refuse_apart("getitem", [series._node, key._node])
+        return series._like(_core.filter(series._node, key._node))
+    if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
+        picked = selector(key)
+        if picked.dtype == "bool":
+            return series._like(_core.filter(series._node, picked._node))
+        domain = same_rows(series._node, key) if hasattr(key, "tobytes") else picked_domain()
+        return series._like(_core.in_domain(_core.take(series._node, picked._node), domain))
+    value_by_value("getitem")
+    index = whole_number("getitem", "row", key)
+    series._check_label(key)
+    length = len(series)
+    if not -length <= index < length:
+        raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
+    return series[index % length : index % length + 1].to_list()[0]
+
+
+def head(series: Series, n: int = 5) -> Series:
+    """See `Series.head`."""
+    mark("head")
+    n = whole_number("head", "n", n)
+    if n < 0:
+        kept: Series = series[:n]
+        return kept
+    node = _core.prefix([series._node], n)[0]
+    if are_picked(series._node) and not are_picked(node):
+        node = _core.in_domain(node, same_rows(series._node, n))
+    return series_of(node, series.name)
+
+
+def tail(series: Series, n: int = 5) -> Series:
+    """See `Series.tail`."""
+    n, length = whole_number("tail", "n", n), len(series)
+    return new_series(series[max(length - n, 0) if n >= 0 else -n : length])
+
+
+def sample(
+    series: Series,
+    n: int | None = None,
+    *,
+    frac: float | None = None,
+    replace: bool = False,
+    random_state: Any = None,
+) -> Series:
+    """See `Series.sample`."""
+    mark("sample")
+    values: Series = series[sampled_rows(len(series), n, frac, replace, random_state)]
+    return values
