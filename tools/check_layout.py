@@ -38,6 +38,7 @@ FOLDER_ORDER = {
 }
 FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}
 MOST_STEMS = 40
+MOST_MODULES = 20
 
 FORBIDDEN_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|core)($|_)")
 NAME_EXCEPTIONS = {
@@ -49,6 +50,10 @@ MAX_LINES = 800
 LONG_FILES = {  # path -> why it may be longer
     "python/headrace/_core.pyi": "generated",
     "python/tests/test_promises.py": "one small test a promise, in the order of the documents",
+    **{
+        f"python/headrace/{facade}.py": "a facade: signatures, docstrings, and one line a method"
+        for facade in ("frame/dataframe", "series/series", "groupby/groupby")
+    },
 }
 README_LINES = 12
 MOST_FUNCTION_LINES = 80
@@ -314,6 +319,18 @@ def check_rooms() -> list[str]:
     return problems
 
 
+def check_packages() -> list[str]:
+    """Check that no folder of the Python package has too many modules."""
+    package = ROOT / "python/headrace"
+    problems = []
+    for folder in [package, *(path for path in package.iterdir() if path.is_dir())]:
+        modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+        if len(modules) > MOST_MODULES:
+            where = folder.relative_to(ROOT).as_posix()
+            problems.append(f"{where}: {len(modules)} modules, more than {MOST_MODULES}")
+    return problems
+
+
 def check_public() -> list[str]:
     """Check that the installed headers are no internal ones and need the standard library alone."""
     wanted, public = [PUBLIC], set()
@@ -347,7 +364,7 @@ def check_glossary() -> list[str]:
 
 def main() -> int:
     """Check the whole tree; print one line per problem."""
-    problems = check_rooms() + check_public() + check_glossary()
+    problems = check_rooms() + check_packages() + check_public() + check_glossary()
     files = [
         path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()
     ]
