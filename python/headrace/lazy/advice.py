@@ -3,14 +3,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.settings import is_strict
-
-if TYPE_CHECKING:
-    pass
 
 
 def row_by_row(op: str, fix: str) -> None:
