@@ -200,40 +200,100 @@ void finish_same(const PlanStep& step) {
     if (!node->is_ready()) node->finish(from->value());
 }
 
-// The step of nodes that one operator makes of values that are there, without outputs where nothing
-// is left to make; nothing for other plans. No pass has anything to change in it, so it needs no
-// copy: lines on small frames are such plans.
-std::optional<PlanStep> single_step(std::span<const NodePtr> nodes) {
-  PlanStep step;
-  std::unordered_set<const Node*> seen;
-  for (const NodePtr& node : nodes) {
-    if (node->is_ready() || !seen.insert(node.get()).second) continue;
+// Steps of nodes that one operator each, or one chain of element-wise ones, makes of values that
+// are there. No pass has anything to change in them, so the plan is not copied: lines on small
+// frames are such plans.
+class UnplannedSteps {
+ public:
+  /// False where the nodes have to be planned.
+  bool add(const NodePtr& node) {
+    if (node->is_ready() || !seen_.insert(node.get()).second) return true;
     const Node::Fields& fields = node->fields();
     const bool is_column = fields.kind() == NodeKind::kPart && !fields.inputs[0]->is_ready();
     const NodePtr& maker = is_column ? fields.inputs[0] : node;
-    if (step.outputs.empty()) step.outputs.push_back(maker);
-    if (maker != step.outputs[0] || fields.plan != 0 || fields.optimized) return {};
+    if (is_planned(fields) || is_planned(maker->fields()) || has_fused_) return false;
+    const auto [at, is_new] = by_maker_.try_emplace(maker.get(), steps_.size());
+    if (is_new) {
+      if (!structures_.insert(maker->fields().structure).second) return false;
+      steps_.emplace_back().outputs.push_back(maker);
+    }
+    PlanStep& step = steps_[at->second];
     if (is_column)
       step.outputs.push_back(node);
-    else
-      step.whole_table = fields.kind() == NodeKind::kTable;
+    else if (fields.kind() == NodeKind::kTable)
+      step.whole_table = true;
+    else if (fields.is_fusable())
+      return add_chain(node, step) && steps_.size() == 1;
+    return true;
   }
-  if (step.outputs.empty()) return step;
-  const Node::Fields& fields = step.outputs[0]->fields();
-  const bool is_in_part = fields.kind() == NodeKind::kTable && !step.whole_table;
-  step.inputs = is_in_part ? inputs_of_columns(step.outputs) : fields.inputs;
-  const bool has_all = std::all_of(step.inputs.begin(), step.inputs.end(),
-                                   [](const NodePtr& input) { return input->is_ready(); });
-  if (fields.optimized || !has_all) return {};
-  return step;
-}
+
+  /// The steps, if what all of them read is there, or one chain makes it: the mask of a filter.
+  std::optional<std::vector<PlanStep>> take() {
+    if (has_fused_) return std::move(steps_);
+    NodePtr mask;
+    for (PlanStep& step : steps_) {
+      const Node::Fields& fields = step.outputs[0]->fields();
+      const bool is_table = fields.kind() == NodeKind::kTable;
+      step.inputs = is_table && !step.whole_table ? inputs_of_columns(step.outputs) : fields.inputs;
+      for (const NodePtr& input : step.inputs) {
+        if (input->is_ready()) continue;
+        if (is_table || !input->fields().is_fusable() || (mask && mask != input)) return {};
+        mask = input;
+      }
+    }
+    if (mask) {
+      PlanStep step;
+      step.outputs.push_back(mask);
+      if (is_planned(mask->fields()) || !structures_.insert(mask->fields().structure).second ||
+          !add_chain(mask, step))
+        return {};
+      steps_.insert(steps_.begin(), std::move(step));
+    }
+    return std::move(steps_);
+  }
+
+ private:
+  static bool is_planned(const Node::Fields& fields) {
+    return fields.plan != 0 || fields.optimized;
+  }
+
+  // One pass makes it, alone: of several a plan says which run together.
+  bool add_chain(const NodePtr& node, PlanStep& step) {
+    has_fused_ = true;
+    std::unordered_set<const Node*> reads;
+    std::vector<const Node*> stack{node.get()};
+    while (!stack.empty()) {
+      const Node::Fields& fields = stack.back()->fields();
+      stack.pop_back();
+      for (const NodePtr& input : fields.inputs) {
+        if (!reads.insert(input.get()).second) continue;
+        if (input->is_ready()) {
+          step.inputs.push_back(input);
+          continue;
+        }
+        const Node::Fields& inner = input->fields();
+        if (reads.size() > kMostReads || is_planned(inner) || !may_be_in_pass_of(node, input) ||
+            !structures_.insert(inner.structure).second)
+          return false;
+        stack.push_back(input.get());
+      }
+    }
+    return true;
+  }
+
+  static constexpr size_t kMostReads = 32;  // of a chain: a plan costs little beside longer ones
+
+  std::vector<PlanStep> steps_{};
+  std::unordered_map<const Node*, size_t> by_maker_{};
+  std::unordered_set<const Node*> seen_{};
+  std::unordered_set<uint64_t> structures_{};  // equal nodes are merged by a plan
+  bool has_fused_ = false;
+};
 
 std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
-  if (std::optional<PlanStep> step = single_step(nodes)) {
-    std::vector<PlanStep> steps;
-    if (!step->outputs.empty()) steps.push_back(std::move(*step));
-    return steps;
-  }
+  UnplannedSteps unplanned;
+  if (std::ranges::all_of(nodes, [&](const NodePtr& node) { return unplanned.add(node); }))
+    if (auto steps = unplanned.take()) return std::move(*steps);
   LogicalPlan plan(nodes);
   optimize(plan);
   plan.keep_rewritten();

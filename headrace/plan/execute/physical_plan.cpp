@@ -129,12 +129,6 @@ class Planner {
     }
   }
 
-  static bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input) {
-    return input->kind() == NodeKind::kElementwise &&
-           input->signature().same_rows(pass_signature(node)) &&
-           input->fields().chain_length < kLongestChain;
-  }
-
   // ---- fused passes ----
 
   /// A fusable target: what its chain reads, and how much of that was not planned yet.
@@ -304,6 +298,12 @@ class Planner {
 };
 
 }  // namespace
+
+bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input) {
+  return input->kind() == NodeKind::kElementwise &&
+         input->signature().same_rows(pass_signature(node)) &&
+         input->fields().chain_length < kLongestChain;
+}
 
 std::vector<bool> wanted_columns(const PlanStep& step) {
   const Node::Fields& table = step.outputs[0]->fields();

@@ -21,6 +21,9 @@ struct PlanStep {
   bool whole_table = false;  ///< the table itself is needed, not only the columns in `outputs`
 };
 
+/// Whether the pass over the rows of a fusable node may make an input too, without a buffer for it.
+bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input);
+
 /// Which columns of its table the step makes; none of another step.
 std::vector<bool> wanted_columns(const PlanStep& step);
 
