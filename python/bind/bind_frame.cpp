@@ -77,6 +77,14 @@ void bind_frame(nb::module_& m) {
   m.def("reduce_columns", reduce_columns, "kind"_a, "columns"_a, "ddof"_a, Unlocked());
   m.def("stack", &hr::stack, "values"_a, Unlocked());
   m.def("filter", lazy(&hr::filter), "rows"_a, "mask"_a, Unlocked());
+  m.def(
+      "filter_columns",
+      [](const std::vector<hr::NodePtr>& columns, const hr::NodePtr& mask) {
+        std::vector<hr::NodePtr> kept;
+        for (const hr::NodePtr& column : columns) kept.push_back(hr::filter(column, mask));
+        return kept;
+      },
+      "columns"_a, "mask"_a, Unlocked());
   m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());

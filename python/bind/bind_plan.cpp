@@ -81,6 +81,16 @@ nb::object node_value(const hr::Node& node) {
   return python_value(hr::to_place(node.value(), hr::host));
 }
 
+// One row of a column that has its value; None where it is null. Negative rows count from the end.
+nb::object row_value(const hr::Node& node, int64_t row) {
+  const auto& column = std::get<hr::Column>(node.value());
+  const int64_t rows = column.num_rows();
+  if (row < -rows || row >= rows) throw nb::index_error("row out of range");
+  const int64_t at = row < 0 ? row + rows : row;
+  if (hr::place_of(node.value()).is_host()) return python_element(column, at);
+  return python_element(std::get<hr::Column>(hr::to_place(column.slice(at, 1), hr::host)), 0);
+}
+
 // The value where it is.
 nb::object value_there(const hr::Node& node) {
   return hr::place_of(node.value()).is_host() ? node_value(node) : python_value(node.value());
@@ -143,7 +153,11 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("is_ready", [](const NodeHandle& self) { return self.node->is_ready(); })
       .def(
           "value", [](const NodeHandle& self) { return node_value(*self.node); },
-          nb::sig("def value(self) -> typing.Any"));
+          nb::sig("def value(self) -> typing.Any"))
+      .def(
+          "row", [](const NodeHandle& self, int64_t row) { return row_value(*self.node, row); },
+          "row"_a, nb::sig("def row(self, row: int) -> typing.Any"),
+          "A row of a column that is ready; None where it is null.");
 
   m.def(
       "value_there", [](const NodePtr& node) { return value_there(*node); }, "node"_a,
@@ -201,6 +215,14 @@ void bind_plan(nb::module_& m) {
   m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
   m.def("scalar", scalar, "value"_a);
   m.def("part", lazy(&hr::table_column), "table"_a, "index"_a);
+  m.def(
+      "parts",
+      [](const NodePtr& table, int64_t count) {
+        std::vector<NodePtr> columns;
+        for (int64_t i = 0; i < count; ++i) columns.push_back(hr::table_column(table, i));
+        return columns;
+      },
+      "table"_a, "count"_a, "The first columns of a table.");
   m.def("elementwise", elementwise, "op"_a, "inputs"_a, "dtype"_a = nb::none(), Unlocked());
   m.def("elementwise_ops", elementwise_ops, nb::sig("def elementwise_ops() -> list[str]"));
   m.def("reduction", reduction, "kind"_a, "node"_a, "ddof"_a = 0, "skip_nan"_a = false, Unlocked());

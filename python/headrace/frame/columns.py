@@ -37,13 +37,15 @@ class Columns:
         Columns._frame = cls  # type: ignore[assignment]
 
     def __init__(self) -> None:
-        self._nodes = {}
-        self._labels = {}
-        self.rejects = None
+        _set_nodes(self, {})
+        _set_labels(self, {})
+        _set_rejects(self, None)
 
     def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
         """A frame of new rows for the columns and hidden labels `names`."""
         made = dict(zip(names, nodes, strict=True))
+        if not self._labels:
+            return frame_of(made)
         shown = {name: made[name] for name in self._nodes}
         return frame_of(shown, {name: made[name] for name in self._labels})
 
@@ -53,7 +55,7 @@ class Columns:
 
     def _everything(self) -> dict[str, _core.Node]:
         """Columns and hidden labels."""
-        return {**self._nodes, **self._hidden()}
+        return {**self._nodes, **self._hidden()} if self._labels else dict(self._nodes)
 
     def _unlabelled(self) -> list[str]:
         """The columns that are not labels."""
@@ -121,6 +123,12 @@ class Columns:
             self._labels[name] = node
 
 
+# Attributes of a frame are its columns: `DataFrame.__setattr__` would look these names up.
+_set_nodes = Columns.__dict__["_nodes"].__set__
+_set_labels = Columns.__dict__["_labels"].__set__
+_set_rejects = Columns.__dict__["rejects"].__set__
+
+
 def new_frame(data: Any = None, columns: Any = None, index: Any = None) -> DataFrame:
     """A frame of values, or another handle on a frame."""
     return Columns._frame(data, columns, index)
@@ -130,16 +138,16 @@ def frame_of(
     nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
 ) -> DataFrame:
     """A frame of nodes; labels of the same names are these columns."""
-    frame = Columns._frame()
-    frame._nodes = nodes
-    for name, node in (labels or {}).items():
-        frame._labels[name] = nodes.get(name, node)
+    frame = object.__new__(Columns._frame)
+    _set_nodes(frame, nodes)
+    _set_labels(frame, {n: nodes.get(n, v) for n, v in labels.items()} if labels else {})
+    _set_rejects(frame, None)
     return frame
 
 
-def frame_of_parts(table: _core.Node, names: Iterable[str]) -> DataFrame:
+def frame_of_parts(table: _core.Node, names: list[str]) -> DataFrame:
     """The columns of a table node, in order."""
-    return frame_of({name: _core.part(table, i) for i, name in enumerate(names)})
+    return frame_of(dict(zip(names, _core.parts(table, len(names)), strict=True)))
 
 
 def frame_of_table(table: _core.Table) -> DataFrame:

@@ -261,7 +261,7 @@ class DataFrame(Columns):
     def __getattr__(self, name: str) -> Series:
         if is_probed(name):
             raise AttributeError(name)
-        nodes: dict[str, _core.Node] = object.__getattribute__(self, "_nodes")
+        nodes = self._nodes
         if name in nodes:
             return self._series(name)
         raise no_attribute("DataFrame has no column or method", name, nodes, DataFrame)

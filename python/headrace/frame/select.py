@@ -42,6 +42,8 @@ def _is_of(column: Series, kind: Any) -> bool:
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
+    if type(key) is str:
+        return frame._series(frame._find(key))
     if isinstance(key, str):
         return frame._series(frame._find(key))
     if callable(key):
@@ -65,7 +67,7 @@ def get_item(frame: DataFrame, key: Any) -> Any:
         mask = key if isinstance(key, Deferred) else new_series(key)
         if is_series(mask):
             refuse_apart("getitem", [mask._node, *nodes.values()])
-        picked = [_core.filter(node, mask._node) for node in nodes.values()]
+        picked = _core.filter_columns(list(nodes.values()), mask._node)
         return frame._of_rows(list(nodes), picked)
     first = next(iter(nodes.values()), None)
     known = isinstance(key, slice) or hasattr(key, "tobytes")
@@ -77,6 +79,10 @@ def get_item(frame: DataFrame, key: Any) -> Any:
 def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
     """See `DataFrame.__setitem__`."""
     mark("setitem")
+    if type(name) is str and is_series(values):
+        frame._refuse_free("setitem", values._node)
+        frame._put(name, values._node)
+        return
     if isinstance(name, list) and all(isinstance(each, str) for each in name):
         parts = [values[n] for n in values.columns] if is_frame(values) else values
         if is_single(parts) or is_series(parts):
@@ -111,10 +117,7 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
     if is_single(values):
         rows = next(iter(frame._nodes.values()), None)
         values = [values] if rows is None else new_series(repeated(rows, values))
-    node = new_series(by_position(values))._node
-    if is_series(values):
-        frame._refuse_free("setitem", node)
-    frame._put(name, node)
+    frame._put(name, new_series(by_position(values))._node)
 
 
 def rename_all(frame: DataFrame, names: Any) -> None:

@@ -81,7 +81,7 @@ def sort_by_nodes(
     missing_first = _missing_first(op, na_position)
     nodes = frame._everything()
     table = _core.sort(keys, descending, missing_first, list(nodes), list(nodes.values()))
-    return frame._of_rows(list(nodes), [_core.part(table, i) for i in range(len(nodes))])
+    return frame._of_rows(list(nodes), _core.parts(table, len(nodes)))
 
 
 def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: str) -> _core.Node:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
+_new = _core.BufferSource.__new__
+
+
 class Column(Deferred):
     """One named column. Its public subclass is `Series`, with labels `LabelledSeries`.
 
@@ -33,11 +36,11 @@ class Column(Deferred):
     _group_series: ClassVar[type[GroupSeries]]
 
     def _like(self, node: _core.Node) -> Any:
-        return Column._series(node, self.name)
+        return series_of(node, self.name)
 
     def _plain(self) -> Series:
         """The same values without labels."""
-        return Column._series(self._node, self.name)
+        return series_of(self._node, self.name)
 
     def _elementwise(self, op: str, *values: Any) -> Self:
         node = _core.apply(op, values)
@@ -47,7 +50,10 @@ class Column(Deferred):
 
 def series_of(node: _core.Node, name: str | None = None) -> Series:
     """A series of a node."""
-    return Column._series(node, name)
+    made = _new(Column._series)  # without its __init__: each line of users makes some
+    made._node = node
+    made.name = name
+    return made
 
 
 def new_series(
