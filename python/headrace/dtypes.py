@@ -34,6 +34,9 @@ PYTHON: dict[type, str] = {
 }
 
 
+_KINDS = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M", "t": "m"}
+
+
 class DType(str):
     """A dtype: a name that compares equal to NumPy's dtype and can be passed to NumPy.
 
@@ -62,10 +65,10 @@ class DType(str):
 
         Categories and decimals are objects in NumPy.
         """
-        if self == "category" or self.startswith("decimal"):
+        kind = _KINDS.get(self[0], "U")
+        if kind in "cM" and self.startswith(("category", "decimal")):
             return "O"
-        letters = {"b": "b", "i": "i", "u": "u", "f": "f", "c": "c", "d": "M", "t": "m"}
-        return letters.get(self[0], "U")
+        return kind
 
     def is_of(self, kinds: str) -> bool:
         """Whether the dtype is of one of these kinds; decimals count as floats."""

@@ -21,6 +21,11 @@ def are_picked(node: _core.Node) -> bool:
     return bool(node.domain & _core.PICKED_ROWS)
 
 
+def is_ready(node: _core.Node, row: int) -> bool:
+    """Whether a column has its value, and this row."""
+    return node.is_ready and -node.shape[0] <= row < node.shape[0]
+
+
 def picked_domain() -> int:
     """A new row set of selected rows."""
     return _core.new_domain() | _core.PICKED_ROWS
@@ -139,15 +144,33 @@ def is_probed(name: str) -> bool:
     return name.startswith(("__", "_repr_", "_ipython_")) or name in ("_nodes", "_row")
 
 
+class _NoAttributeError(AttributeError):
+    """Looks for a similar name when it is shown: `hasattr` asks for many that are not there."""
+
+    def __init__(self, what: str, name: str, columns: Iterable[str], kind: type) -> None:
+        super().__init__(what, name)
+        self._columns, self._kind = columns, kind
+
+    def __str__(self) -> str:
+        from difflib import get_close_matches
+
+        what, name = self.args
+        words = [*self._columns, *(word for word in dir(self._kind) if not word.startswith("_"))]
+        close = get_close_matches(name, words, 1)
+        fix = f"; the columns are {', '.join(self._columns)}" if self._columns else ""
+        return f"{what} {name!r}{f'; did you mean {close[0]!r}?' if close else fix}"
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+
+_NoAttributeError.__name__ = _NoAttributeError.__qualname__ = "AttributeError"
+_NoAttributeError.__module__ = "builtins"
+
+
 def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
     """An error that suggests a similar name, else lists the columns if there are any."""
-    from difflib import get_close_matches
-
-    names = list(columns)
-    words = [*names, *(word for word in dir(kind) if not word.startswith("_"))]
-    close = get_close_matches(name, words, 1)
-    fix = f"; the columns are {', '.join(names)}" if names else ""
-    return AttributeError(f"{what} {name!r}{f'; did you mean {close[0]!r}?' if close else fix}")
+    return _NoAttributeError(what, name, columns, kind)
 
 
 class Row(Mapping[str, Any]):

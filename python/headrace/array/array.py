@@ -327,6 +327,8 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.5, 2.5]).sum().item()
         4.0
         """
+        if self._node.shape == () and self.dtype.kind in "biuf":
+            return self._value().item(())
         return self.to_numpy().item()
 
     def tolist(self) -> Any:

@@ -16,7 +16,7 @@ from headrace.frame.names import masked_names
 from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_values
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import Deferred, is_array, mark
-from headrace.rows import Row, is_missing, whole_number
+from headrace.rows import Row, are_picked, is_missing, is_ready, whole_number
 from headrace.series.column import is_series, new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
@@ -274,7 +274,13 @@ class Locator:
 
     def pick(self, rows: Any, columns: Any) -> Any:
         """The rows and columns selected by the two parts of a key."""
-        rows = rows(self._frame) if callable(rows) else rows
+        frame = self._frame
+        if type(rows) is int and type(columns) is str and not frame._labels and rows >= 0:
+            node = frame._nodes.get(columns)
+            if node is not None and is_ready(node, rows) and not are_picked(node):
+                value_by_value("loc")
+                return node.row(rows)
+        rows = rows(frame) if callable(rows) else rows
         self._check_numbers(rows)
         found, single = self._rows(one_label(rows))
         if single:
@@ -341,6 +347,11 @@ class PositionLocator:
         mark("iloc")
         frame = self._frame
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if type(rows) is type(columns) is int and -len(frame._nodes) <= columns < len(frame._nodes):
+            node = list(frame._nodes.values())[columns]
+            if is_ready(node, rows):
+                value_by_value("iloc")
+                return node.row(rows)
         if callable(rows):
             rows = rows(frame)
         picked, single = self._names(columns)

@@ -12,6 +12,7 @@ from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import mark
 from headrace.rows import (
     are_picked,
+    is_ready,
     picked_domain,
     refuse_apart,
     same_rows,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 def get_item(series: Series, key: Any) -> Any:
     """See `Series.__getitem__`."""
     mark("getitem")
+    node = series._node
+    if type(key) is int and is_ready(node, key) and not are_picked(node):
+        value_by_value("getitem")
+        return node.row(key)
     key = key(series) if callable(key) else key
     if isinstance(key, slice):
         begin, stop, step = key.indices(len(series))
