@@ -8,13 +8,11 @@
 #include "headrace/functions/strings/string_transform.h"
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/functions/temporal/timezone.h"
-#include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/relational/rows/row_nodes.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -70,17 +68,6 @@ NodePtr number_node(const ApplyOperand& operand) {
   return literal(Scalar::weak(number_of(decimal->digits)));
 }
 
-// Times or durations as integers of the unit; days as they are kept.
-NodePtr counts(const NodePtr& column, CountUnit unit, bool clamp) {
-  const Dtype dtype = column->signature().dtype;
-  if (count_unit(dtype) == unit) return retype(column, dtype.storage());
-  const Signature& signature = column->signature();
-  if (signature.shape.empty())
-    throw_error<TypeMismatchError>("astype", "a single time cannot change its unit",
-                                   {{"dtype", dtype.name()}}, "use item() first");
-  return rescale_unit(signature.form == Form::kTensor ? as_column(column) : column, *unit, clamp);
-}
-
 // The literal as an integer of the unit, which its own divides.
 NodePtr count_node(Int128 nanoseconds, CountUnit unit, bool clamp) {
   const Int128 scale = nanoseconds_per(unit), rest = (nanoseconds % scale + scale) % scale;
@@ -98,7 +85,7 @@ NodePtr side_node(const ApplyOperand& operand, Cast how, CountUnit unit) {
   const bool clamp = how == Cast::kClampedCounts;
   if (how == Cast::kFloat64 && node) return decimal_cast(*node, TypeId::kFloat64);
   if (how == Cast::kNone || how == Cast::kFloat64) return number_node(operand);
-  if (node) return counts(*node, unit, clamp);
+  if (node) return counts_of_unit(*node, unit, clamp);
   const auto& value = std::get<Literal>(operand.value);
   if (const auto* time = std::get_if<TimeLiteral>(&value))
     return count_node(time->nanoseconds, unit, clamp);
@@ -165,7 +152,8 @@ NodePtr apply_calendar(Op op, const BoundOperation& bound, std::span<const Apply
   const auto& span = std::get<CalendarLiteral>(std::get<Literal>(sides[column ? 1 : 0].value));
   NodePtr times = column ? *column : std::get<NodePtr>(sides[1].value);
   const Dtype own = times->signature().dtype;
-  if (count_unit(own) != bound.unit) times = retype(counts(times, bound.unit, false), bound.dtype);
+  if (count_unit(own) != bound.unit)
+    times = retype(counts_of_unit(times, bound.unit, false), bound.dtype);
   if (own.has_zone()) times = local_times(times);
   const int64_t sign = op == Op::kSubtract ? -1 : 1;
   const Int128 units = sign * (span.nanoseconds / nanoseconds_per(bound.unit));
@@ -217,19 +205,12 @@ NodePtr apply_text(Op op, std::span<const ApplyOperand> before,
 
 // ---- decimals -----------------------------------------------------------------------------------
 
-// Digits that hold all values of an integer dtype.
-int digits_of(Dtype dtype) {
-  if (dtype.is_bool()) return 1;
-  constexpr int kDigits[] = {3, 5, 10, 20};
-  return kDigits[std::countr_zero(static_cast<uint64_t>(dtype.size_bytes()))];
-}
-
 DecimalSide decimal_side(std::string_view op, const ApplyOperand& operand) {
   if (const NodePtr* node = node_of(operand)) {
     const Signature& signature = (*node)->signature();
     if (signature.dtype.is_decimal()) return *node;
     if (signature.form == Form::kColumn)
-      return decimal_cast(*node, Dtype::decimal(digits_of(signature.dtype), 0));
+      return decimal_cast(*node, Dtype::decimal(integer_digits(signature.dtype), 0));
     throw_error<TypeMismatchError>(op, "cannot combine a decimal column with this array",
                                    {{"other", signature.dtype.name()}},
                                    "use decimals, integers or floats");
@@ -350,23 +331,20 @@ std::vector<ApplyOperand> with_nulls(std::span<const ApplyOperand> operands) {
   return read;
 }
 
-NodePtr apply_known(Op op, std::span<const ApplyOperand> operands) {
-  if (all_numbers(operands)) {
-    std::vector<NodePtr> inputs;
-    inputs.reserve(operands.size());
-    for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
-    return elementwise(op, std::move(inputs));
-  }
-  const std::vector<ApplyOperand> read = read_literals(operands);
-  const std::span<const ApplyOperand> all(read);
-  const size_t condition = op == Op::kWhere && all.size() == 3 ? 1 : 0;
-  const auto before = all.first(condition), sides = all.subspan(condition);
-  if (sides.empty() || sides.size() > 2)
-    throw_error<InvalidArgumentError>(op_row(op).name, "wrong number of operands",
-                                      {{"operands", operands.size()}});
-  std::vector<BindOperand> kinds;
-  for (const ApplyOperand& side : sides) kinds.push_back(bind_operand(side));
-  const BoundOperation bound = bind(op, kinds);
+// By the null rule.
+NodePtr without_nulls(const NodePtr& node, bool value) {
+  if (!node->signature().nullable) return node;
+  return elementwise(Op::kFillNull, {node, literal(Scalar::weak(value))});
+}
+
+void make_null_false(std::span<ApplyOperand> operands) {
+  for (ApplyOperand& operand : operands)
+    if (const NodePtr* node = node_of(operand); node && is_number(*node))
+      operand.value = without_nulls(*node, false);
+}
+
+NodePtr apply_bound(Op op, const BoundOperation& bound, std::span<const ApplyOperand> before,
+                    std::span<const ApplyOperand> sides) {
   switch (bound.storage) {
     case Storage::kText:
       return apply_text(op, before, sides);
@@ -382,12 +360,34 @@ NodePtr apply_known(Op op, std::span<const ApplyOperand> operands) {
   return apply_numbers(op, bound, before, sides, scales);
 }
 
+NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
+  if (nulls == NullRule::kThreeValued && all_numbers(operands)) {
+    std::vector<NodePtr> inputs;
+    inputs.reserve(operands.size());
+    for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
+    return elementwise(op, std::move(inputs));
+  }
+  std::vector<ApplyOperand> read = read_literals(operands);
+  const std::span<ApplyOperand> all(read);
+  const size_t condition = op == Op::kWhere && all.size() == 3 ? 1 : 0;
+  const auto before = all.first(condition), sides = all.subspan(condition);
+  if (sides.empty() || sides.size() > 2)
+    throw_error<InvalidArgumentError>(op_row(op).name, "wrong number of operands",
+                                      {{"operands", operands.size()}});
+  std::vector<BindOperand> kinds;
+  for (const ApplyOperand& side : sides) kinds.push_back(bind_operand(side));
+  const BoundOperation bound = bind(op, kinds, nulls);
+  if (bound.null_is_false) make_null_false(condition ? before : sides);
+  const NodePtr result = apply_bound(op, bound, before, sides);
+  return bound.null_becomes ? without_nulls(result, *bound.null_becomes) : result;
+}
+
 }  // namespace
 
-NodePtr apply(Op op, std::span<const ApplyOperand> operands) {
+NodePtr apply(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
   const bool misses = op == Op::kWhere && operands.size() == 3 &&
                       is_missing(operands[1]) != is_missing(operands[2]);
-  return misses ? apply_known(op, with_nulls(operands)) : apply_known(op, operands);
+  return misses ? apply_known(op, with_nulls(operands), nulls) : apply_known(op, operands, nulls);
 }
 
 std::vector<NodePtr> comparable_counts(std::string_view name, const NodePtr& left,
@@ -397,8 +397,8 @@ std::vector<NodePtr> comparable_counts(std::string_view name, const NodePtr& lef
   const DtypeKind kind = sides[0].kind();
   if (kind != sides[1].kind() || (kind != DtypeKind::kTime && kind != DtypeKind::kDuration))
     return {};
-  const BoundOperation bound = bind(Op::kEqual, sides, name);
-  return {counts(left, bound.unit, true), counts(right, bound.unit, true)};
+  const BoundOperation bound = bind(Op::kEqual, sides, NullRule::kThreeValued, name);
+  return {counts_of_unit(left, bound.unit, true), counts_of_unit(right, bound.unit, true)};
 }
 
 }  // namespace hr

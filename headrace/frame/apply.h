@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise operations on columns of any dtype: what the binder says, as nodes.
 #pragma once
-#include "headrace/plan/bind/literal.h"
+#include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/node.h"
 
 #include <span>
@@ -22,9 +22,10 @@ struct ApplyOperand {
 /// `where`, a null literal (and NaN where there are no numbers) chooses null. The rules are the
 /// binder's (docs/design/binder.md): times become integers of their finest unit, a string compared
 /// with times is read as one, decimals stay exact with integers and become float64 with floats.
+/// `nulls`: see NullRule; arithmetic with null is null by both.
 /// Throws TypeMismatchError for dtypes that the operation does not take together,
 /// InvalidArgumentError for operands of different rows.
-HR_API NodePtr apply(Op op, std::span<const ApplyOperand> operands);
+HR_API NodePtr apply(Op op, std::span<const ApplyOperand> operands, NullRule nulls);
 
 /// Two columns of times, or two of durations, as integers that compare as they do; nothing for
 /// other columns. `name`: the operation in errors.

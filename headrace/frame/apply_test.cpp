@@ -100,13 +100,40 @@ TEST(Apply, ChoosesNullForAMissingValue) {
   const Frame frame = orders();
   const auto kept = [&](const char* name, const Literal& missing) {
     return text_of(hr::apply(
-        Op::kWhere, std::vector<ApplyOperand>{
-                        {NodePtr(frame["count"] > 4)}, {NodePtr(frame[name])}, {missing}}));
+        Op::kWhere,
+        std::vector<ApplyOperand>{{NodePtr(frame["count"] > 4)}, {NodePtr(frame[name])}, {missing}},
+        NullRule::kThreeValued));
   };
   const Literal null = Scalar::null(TypeId::kBool);
   EXPECT_EQ(kept("item", null), "NA bolt NA");
   EXPECT_EQ(kept("day", Scalar::weak(std::nan(""))), "NA 2024-02-29 NA");
   EXPECT_EQ(kept("count", null), "NA 30 NA");
+}
+
+TEST(Apply, CountsMissingAsFalseWhereAsked) {
+  const Frame frame = orders();
+  const auto known = [](Op op, const std::vector<ApplyOperand>& operands) {
+    const NodePtr made = hr::apply(op, operands, NullRule::kMissingIsFalse);
+    EXPECT_FALSE(made->signature().nullable);
+    return text_of(made);
+  };
+  const Literal nut = std::string("nut"), four = Scalar::weak(int64_t{4});
+  const NodePtr item = frame["item"], day = frame["day"], count = frame["count"],
+                price = frame["price"], mask = frame["item"] == "nut";
+  EXPECT_EQ(known(Op::kEqual, {{item}, {nut}}), "true false false");
+  EXPECT_EQ(known(Op::kNotEqual, {{item}, {nut}}), "false true true");
+  EXPECT_EQ(known(Op::kGreaterEqual, {{count}, {four}}), "true true false");
+  EXPECT_EQ(known(Op::kLess, {{price}, {count}}), "true true false");
+  EXPECT_EQ(known(Op::kNotEqual, {{day}, {day}}), "false false true");
+  EXPECT_EQ(known(Op::kIsNan, {{count}}), "false false false");
+  EXPECT_EQ(known(Op::kLogicalNot, {{mask}}), "false true true");
+  EXPECT_EQ(known(Op::kBitwiseOr, {{mask}, {mask}}), "true false false");
+  EXPECT_EQ(text_of(hr::apply(Op::kWhere, std::vector<ApplyOperand>{{mask}, {day}, {day}},
+                              NullRule::kMissingIsFalse)),
+            "2024-02-28 2024-02-29 NA");
+  EXPECT_EQ(text_of(hr::apply(Op::kAdd, std::vector<ApplyOperand>{{count}, {four}},
+                              NullRule::kMissingIsFalse)),
+            "8 34 NA");
 }
 
 TEST(Astype, ConvertsAllDtypes) {

@@ -71,11 +71,8 @@ std::vector<JoinColumn> joined_columns(const Frame& left, const Frame& right, co
   const bool only_left = how == "semi" || how == "anti";
   std::vector<JoinColumn> columns;
   for (const std::string& name : left.columns()) {
-    if (is_shared(keys, name)) {  // complete on the side whose rows are all kept
-      JoinColumn column{.name = name};
-      if (how != "right") column.left = left[name];
-      if (how == "right" || how == "outer") column.right = right[name];
-      columns.push_back(std::move(column));
+    if (is_shared(keys, name)) {
+      columns.push_back(shared_key(name, left[name], right[name], how));
     } else {
       const bool is_taken = !only_left && right.contains(name);
       columns.push_back({is_taken ? name + options.suffixes.first : name, left[name], nullptr});

@@ -16,15 +16,17 @@ namespace hr {
 
 Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
   const std::vector<ApplyOperand> given(operands.begin(), operands.end());
-  return hr::apply(op, given);
+  return hr::apply(op, given, NullRule::kThreeValued);
 }
 
 Series apply(Op op, const Series& left, const Literal& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}});
+  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}},
+                    NullRule::kThreeValued);
 }
 
 Series apply(Op op, const Literal& left, const Series& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}});
+  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}},
+                    NullRule::kThreeValued);
 }
 
 Column Series::column() const {
@@ -54,8 +56,8 @@ Array Series::nunique() const {
 Series Series::isna() const {
   const NodePtr null = hr::elementwise(Op::kIsNull, {node_});
   if (!dtype().is_floating()) return null;
-  const NodePtr nan = hr::elementwise(Op::kIsNan, {node_});
-  return Series(null) | Series(hr::elementwise(Op::kFillNull, {nan, Series(false)}));
+  const ApplyOperand own{node_};
+  return Series(null) | Series(hr::apply(Op::kIsNan, {&own, 1}, NullRule::kMissingIsFalse));
 }
 
 Series Series::fillna(const Series& value) const {

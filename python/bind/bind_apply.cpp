@@ -66,7 +66,8 @@ hr::Literal integer_literal(nb::handle value) {
 /// The operands of one call, in order.
 class Operands {
  public:
-  Operands(std::string_view op, nb::tuple values) : op_(op), values_(std::move(values)) {}
+  Operands(std::string_view op, nb::tuple values, hr::NullRule nulls)
+      : op_(op), values_(std::move(values)), nulls_(nulls) {}
 
   /// False when one is nothing that the engine knows.
   bool read() {
@@ -84,12 +85,12 @@ class Operands {
     const hr::Op op = hr::op_from_name(op_);
     try {
       const GilReleased released;
-      return hr::apply(op, given_);
+      return hr::apply(op, given_, nulls_);
     } catch (const hr::TypeMismatchError&) {  // names cost time: only errors have them
     }
     name_columns();
     const GilReleased released;
-    return hr::apply(op, given_);
+    return hr::apply(op, given_, nulls_);
   }
 
   /// Throws for filtered or sorted rows with a separate series, which pandas would align.
@@ -170,13 +171,15 @@ class Operands {
 
   std::string_view op_;
   nb::tuple values_;
+  hr::NullRule nulls_;
   std::vector<hr::ApplyOperand> given_;
 };
 
 // None where an operand is unknown to the engine.
-std::optional<NodeHandle> apply(std::string_view op, nb::tuple values) {
+std::optional<NodeHandle> apply(std::string_view op, nb::tuple values, bool missing_is_false) {
   mark(op);
-  Operands operands(op, std::move(values));
+  Operands operands(op, std::move(values),
+                    missing_is_false ? hr::NullRule::kMissingIsFalse : hr::NullRule::kThreeValued);
   if (!operands.read()) return {};
   operands.check_rows();
   return NodeHandle{operands.apply()};
@@ -216,8 +219,9 @@ void bind_apply(nb::module_& m) {
       },
       "value"_a, "dtype"_a);
   m.def("null_literal", [] { return LiteralHandle{hr::Scalar::null(hr::TypeId::kBool)}; });
-  m.def("apply", &apply, "op"_a, "values"_a,
-        nb::sig("def apply(op: str, values: tuple[typing.Any, ...]) -> Node | None"));
+  m.def("apply", &apply, "op"_a, "values"_a, "missing_is_false"_a = false,
+        nb::sig("def apply(op: str, values: tuple[typing.Any, ...], "
+                "missing_is_false: bool = False) -> Node | None"));
   m.def("refuse_apart", [](std::string_view op) { Operands::refuse_apart(op); }, "op"_a);
   m.def(
       "astype",

@@ -27,5 +27,15 @@ void bind_join(nb::module_& m) {
                         {unique.first, unique.second, how == "right"}, indicator, how);
       },
       "rows"_a, "keys"_a, "columns"_a, "kind"_a, "unique"_a, "indicator"_a, "how"_a, Unlocked());
+  m.def(
+      "shared_key",
+      [](const NodePtr& left, const NodePtr& right, std::string_view how) {
+        const hr::JoinColumn column = hr::shared_key("", left, right, how);
+        const auto side = [](const NodePtr& node) {
+          return node ? std::optional(NodeHandle{node}) : std::nullopt;
+        };
+        return std::make_pair(side(column.left), side(column.right));
+      },
+      "left"_a, "right"_a, "how"_a, Unlocked());
   m.def("is_in", lazy(&hr::is_in), "values"_a, "set"_a, Unlocked());
 }

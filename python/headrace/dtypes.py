@@ -5,14 +5,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.zone_names import zoned_word
-
-if TYPE_CHECKING:
-    pass
 
 FLOATS = ("float32", "float64")
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
@@ -111,7 +107,6 @@ def refuse_months(spans: Any, op: str) -> None:
 
 #: Decimal digits that hold all values of an integer dtype.
 _DIGITS = {"int8": 3, "uint8": 3, "int16": 5, "uint16": 5, "int32": 10, "uint32": 10}
-_TIMELY = re.compile(r"(datetime64|timedelta64)\[(s|ms|us|ns)(.*)\]")
 _DECIMAL = re.compile(r"decimal128\((\d+), (\d+)\)")
 
 
@@ -120,23 +115,6 @@ def digits_of(dtype: str) -> tuple[int, int] | None:
     if decimal := _DECIMAL.fullmatch(dtype):
         return int(decimal[1]) - int(decimal[2]), int(decimal[2])
     return (_DIGITS.get(dtype, 20), 0) if dtype in INTEGERS else None
-
-
-def common_dtype(dtypes: Sequence[str]) -> str | None:
-    """The common dtype of times, of decimals and integers, of strings and categories; else None."""
-    if len(set(dtypes)) < 2:
-        return None
-    if set(dtypes) == {"string", "category"}:
-        return "string"
-    times = [time for dtype in dtypes if (time := _TIMELY.fullmatch(dtype))]
-    if len(times) == len(dtypes) and len({(time[1], time[3]) for time in times}) == 1:
-        unit = max((time[2] for time in times), key=("s", "ms", "us", "ns").index)
-        return f"{times[0][1]}[{unit}{times[0][3]}]"
-    digits = [both for dtype in dtypes if (both := digits_of(dtype))]
-    if len(digits) < len(dtypes) or not any(dtype.startswith("decimal") for dtype in dtypes):
-        return None
-    scale = max(behind for _, behind in digits)
-    return f"decimal128({min(38, max(before for before, _ in digits) + scale)}, {scale})"
 
 
 def dtype_word(dtype: Any) -> str:

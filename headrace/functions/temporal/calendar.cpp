@@ -7,6 +7,7 @@
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/plan/graph/view.h"
 
 #include <algorithm>
 #include <limits>
@@ -249,6 +250,15 @@ NodePtr rescale_unit(const NodePtr& column, TimeUnit unit, bool clamp) {
   const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
   signature.dtype = TypeId::kInt64;
   return apply_operator(FinerCounts::make(factor, clamp), std::move(signature), {column});
+}
+
+NodePtr counts_of_unit(const NodePtr& column, CountUnit unit, bool clamp) {
+  const Signature& signature = column->signature();
+  if (count_unit(signature.dtype) == unit) return retype(column, signature.dtype.storage());
+  if (signature.shape.empty())
+    throw_error<TypeMismatchError>("astype", "a single time cannot change its unit",
+                                   {{"dtype", signature.dtype.name()}}, "use item() first");
+  return rescale_unit(signature.form == Form::kTensor ? as_column(column) : column, *unit, clamp);
 }
 
 }  // namespace hr

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the calendar says of dates and timestamps.
 #pragma once
+#include "headrace/plan/bind/literal.h"
 #include "headrace/plan/graph/node.h"
 
 #include <string_view>
@@ -38,5 +39,8 @@ HR_API NodePtr add_months(const NodePtr& column, int64_t months, int64_t units);
 /// or the greatest count with `clamp`, which keeps comparisons right, else InvalidArgumentError
 /// with its row. Throws TypeMismatchError for another dtype, and for a coarser unit.
 HR_API NodePtr rescale_unit(const NodePtr& column, TimeUnit unit, bool clamp);
+
+/// The same for the unit of a binder's answer: days as they are kept, if they are what it counts.
+HR_API NodePtr counts_of_unit(const NodePtr& column, CountUnit unit, bool clamp);
 
 }  // namespace hr

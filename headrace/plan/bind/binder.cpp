@@ -3,6 +3,7 @@
 #include "headrace/plan/bind/binder.h"
 
 #include <algorithm>
+#include <bit>
 #include <vector>
 
 namespace hr {
@@ -268,6 +269,41 @@ Cast cast_of(const Rule& rule, DtypeKind kind) {
   return floats ? Cast::kFloat64 : Cast::kNone;
 }
 
+void count_missing_as_false(Op op, std::span<const BindOperand> sides, BoundOperation& bound) {
+  const bool are_bools =
+      std::ranges::all_of(sides, [](const BindOperand& side) { return side.dtype.is_bool(); });
+  switch (op_row(op).rule) {
+    case OpRule::kCompare:
+    case OpRule::kTest:
+      bound.null_becomes = op == Op::kNotEqual;
+      break;
+    case OpRule::kLogical:
+    case OpRule::kSelect:
+      bound.null_is_false = true;
+      break;
+    case OpRule::kBitwise:
+      bound.null_is_false = are_bools;
+      break;
+    default:
+      break;
+  }
+}
+
+BoundOperation bind_dtypes(Op op, std::span<const BindOperand> sides, std::string_view name) {
+  if (std::ranges::all_of(sides, is_number) || op_row(op).rule == OpRule::kNullTest) return {};
+  if (name.empty()) name = op_row(op).name;
+  if (is_exact_power(op, sides)) return {.storage = Storage::kDecimal};
+  const Set operation = operation_set(op);
+  const Rule* const rule = rule_of(operation, sides);
+  if (!rule) refuse(op, name, sides);
+  BoundOperation bound{.storage = rule->storage, .result = rule->result};
+  for (size_t i = 0; i < sides.size(); ++i) bound.casts[i] = cast_of(*rule, sides[i].kind());
+  if (rule->result != Result::kStorage || rule->cast == Cast::kClampedCounts ||
+      rule->cast == Cast::kCounts)
+    bind_counts(name, operation, sides, bound);
+  return bound;
+}
+
 }  // namespace
 
 DtypeKind kind_of(Dtype dtype) {
@@ -286,19 +322,77 @@ DtypeKind BindOperand::kind() const {
   return kind_of(dtype);
 }
 
-BoundOperation bind(Op op, std::span<const BindOperand> sides, std::string_view name) {
-  if (std::ranges::all_of(sides, is_number) || op_row(op).rule == OpRule::kNullTest) return {};
-  if (name.empty()) name = op_row(op).name;
-  if (is_exact_power(op, sides)) return {.storage = Storage::kDecimal};
-  const Set operation = operation_set(op);
-  const Rule* const rule = rule_of(operation, sides);
-  if (!rule) refuse(op, name, sides);
-  BoundOperation bound{.storage = rule->storage, .result = rule->result};
-  for (size_t i = 0; i < sides.size(); ++i) bound.casts[i] = cast_of(*rule, sides[i].kind());
-  if (rule->result != Result::kStorage || rule->cast == Cast::kClampedCounts ||
-      rule->cast == Cast::kCounts)
-    bind_counts(name, operation, sides, bound);
+BoundOperation bind(Op op, std::span<const BindOperand> sides, NullRule nulls,
+                    std::string_view name) {
+  BoundOperation bound = bind_dtypes(op, sides, name);
+  if (nulls == NullRule::kMissingIsFalse) count_missing_as_false(op, sides, bound);
   return bound;
+}
+
+int integer_digits(Dtype dtype) {
+  if (dtype.is_bool()) return 1;
+  constexpr int kDigits[] = {3, 5, 10, 20};
+  return kDigits[std::countr_zero(static_cast<uint64_t>(dtype.size_bytes()))];
+}
+
+namespace {
+
+Dtype common_decimal(std::span<const Dtype> dtypes) {
+  int before = 0, scale = 0;
+  for (const Dtype dtype : dtypes) {
+    const int own = dtype.is_decimal() ? dtype.scale() : 0;
+    const int digits = dtype.is_decimal() ? dtype.precision() : integer_digits(dtype);
+    before = std::max(before, digits - own);
+    scale = std::max(scale, own);
+  }
+  return Dtype::decimal(std::min(kMostDigits, before + scale), scale);
+}
+
+// Of timestamps, or of durations.
+std::optional<Dtype> finest_unit(std::span<const Dtype> dtypes) {
+  Dtype finest = dtypes[0];
+  for (const Dtype dtype : dtypes) {
+    if (!dtype.has_unit() || dtype.is_duration() != finest.is_duration() ||
+        dtype.zone_number() != finest.zone_number())
+      return {};
+    if (dtype.unit() > finest.unit()) finest = dtype;
+  }
+  return finest;
+}
+
+}  // namespace
+
+std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes) {
+  if (std::ranges::all_of(dtypes, [&](Dtype dtype) { return dtype == dtypes[0]; }))
+    return dtypes[0];
+  const auto all = [&](auto&& test) { return std::ranges::all_of(dtypes, test); };
+  if (all([](Dtype dtype) { return kind_of(dtype) == DtypeKind::kText; })) return TypeId::kString;
+  if (all([](Dtype dtype) { return dtype.has_unit(); })) return finest_unit(dtypes);
+  if (all([](Dtype dtype) { return dtype.is_real() || dtype.is_bool(); })) {
+    Dtype common = dtypes[0];
+    for (const Dtype dtype : dtypes) common = promote(common, dtype);
+    return common;
+  }
+  if (all([](Dtype dtype) { return dtype.is_decimal() || dtype.is_integer(); }))
+    return common_decimal(dtypes);
+  return {};
+}
+
+BoundKeys bind_keys(std::string_view name, Dtype left, Dtype right) {
+  if (left == right) return {.dtype = left};
+  const BindOperand sides[] = {{.dtype = left}, {.dtype = right}};
+  const DtypeKind kind = sides[0].kind();
+  if (kind == sides[1].kind() && (kind == DtypeKind::kTime || kind == DtypeKind::kDuration))
+    return {.are_counts = true, .unit = bind(Op::kEqual, sides, NullRule::kThreeValued, name).unit};
+  if ((left.is_decimal() && right.is_floating()) || (left.is_floating() && right.is_decimal()))
+    return {.dtype = TypeId::kFloat64};
+  const Dtype both[] = {left, right};
+  const std::optional<Dtype> common = common_dtype(both);
+  if (!common)
+    throw_error<TypeMismatchError>(name, "these dtypes cannot be compared",
+                                   {{"left", left.name()}, {"right", right.name()}},
+                                   "cast one of them with astype");
+  return {.dtype = *common};
 }
 
 }  // namespace hr

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -25,6 +26,19 @@ enum class DtypeKind : uint8_t {
 };
 
 HR_API DtypeKind kind_of(Dtype dtype);
+
+/// What comparisons, tests and logical operations make of a missing operand, and `where` of a
+/// missing condition.
+enum class NullRule : uint8_t {
+  /// Null, unless the other operand decides (false and null is false): SQL, and the dtypes of
+  /// pandas
+  /// that have nulls.
+  kThreeValued,
+  /// False, but `!=` is true; a missing truth value counts as false: masks, and the dtypes of
+  /// pandas
+  /// that have NaN.
+  kMissingIsFalse,
+};
 
 /// A side of an operation: a column or array of a dtype, or a literal. `name` is for errors.
 struct BindOperand {
@@ -58,14 +72,36 @@ struct BoundOperation {
 
   Storage storage = Storage::kNumbers;
   std::array<Cast, 2> casts{};
-  CountUnit unit{};                  ///< of counts
-  Result result = Result::kStorage;  ///< kStorage: the dtype is the storage's
-  Dtype dtype{};                     ///< of times and durations that result
+  CountUnit unit{};                    ///< of counts
+  Result result = Result::kStorage;    ///< kStorage: the dtype is the storage's
+  Dtype dtype{};                       ///< of times and durations that result
+  bool null_is_false = false;          ///< in the operands, of `where` in the condition
+  std::optional<bool> null_becomes{};  ///< in the result
 };
 
 /// Binds an element-wise operation to its one or two sides (of `where` and `fill_null` those that
 /// are chosen from). Throws TypeMismatchError, with the dtypes and what to do, for kinds that the
 /// operation does not take together. `name`: the operation in errors; by default its own.
-HR_API BoundOperation bind(Op op, std::span<const BindOperand> sides, std::string_view name = {});
+HR_API BoundOperation bind(Op op, std::span<const BindOperand> sides, NullRule nulls,
+                           std::string_view name = {});
+
+/// Digits that hold all values of an integer dtype or bool.
+HR_API int integer_digits(Dtype dtype);
+
+/// The dtype of rows of these dtypes put together: numbers as `promote` has them, the finest unit
+/// of times of one zone and of durations, all digits of decimals and integers, strings for strings
+/// and categories. None for others.
+HR_API std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes);
+
+/// What `==` makes of two keys: counts of `unit`, limited to 64 bits, or values of `dtype`.
+struct BoundKeys {
+  bool are_counts = false;
+  CountUnit unit{};
+  Dtype dtype{};
+};
+
+/// Binds the keys of a join or of a set: times are instants, decimals next to floats float64.
+/// Throws TypeMismatchError, naming both dtypes, for keys that do not compare.
+HR_API BoundKeys bind_keys(std::string_view name, Dtype left, Dtype right);
 
 }  // namespace hr

@@ -14,16 +14,20 @@ using Storage = BoundOperation::Storage;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
+constexpr NullRule kThreeValued = NullRule::kThreeValued,
+                   kMissingIsFalse = NullRule::kMissingIsFalse;
+
 const Dtype kInt = TypeId::kInt64, kDouble = TypeId::kFloat64, kString = TypeId::kString,
             kDate = TypeId::kDate, kTime = Dtype::timestamp(TimeUnit::kMilli),
             kSpan = Dtype::duration(TimeUnit::kMicro), kPrice = Dtype::decimal(15, 2);
 
-BoundOperation bound(Op op, Dtype left, Dtype right) {
-  return bind(op, std::vector<BindOperand>{{.dtype = left}, {.dtype = right}});
+BoundOperation bound(Op op, Dtype left, Dtype right, NullRule nulls = kThreeValued) {
+  return bind(op, std::vector<BindOperand>{{.dtype = left}, {.dtype = right}}, nulls);
 }
 
 BoundOperation bound(Op op, Dtype left, const Literal& right, Dtype dtype) {
-  return bind(op, std::vector<BindOperand>{{.dtype = left}, {.dtype = dtype, .literal = &right}});
+  return bind(op, std::vector<BindOperand>{{.dtype = left}, {.dtype = dtype, .literal = &right}},
+              kThreeValued);
 }
 
 void refuses(Op op, Dtype left, Dtype right, const std::string& message) {
@@ -38,7 +42,7 @@ TEST(Binder, LeavesNumbersToTheEvaluator) {
     EXPECT_EQ(found.casts[0], Cast::kNone);
     EXPECT_EQ(found.result, Result::kStorage);
   }
-  EXPECT_EQ(bind(Op::kIsNull, std::vector<BindOperand>{{.dtype = kString}}).storage,
+  EXPECT_EQ(bind(Op::kIsNull, std::vector<BindOperand>{{.dtype = kString}}, kThreeValued).storage,
             Storage::kNumbers);
 }
 
@@ -84,7 +88,8 @@ TEST(Binder, ScalesDurationsByNumbers) {
   EXPECT_EQ(bound(Op::kMultiply, kInt, kSpan).dtype, kSpan);
   EXPECT_EQ(bound(Op::kDivide, kSpan, kSpan).result, Result::kStorage);
   EXPECT_EQ(bound(Op::kRemainder, kSpan, kSpan).dtype, kSpan);
-  EXPECT_EQ(bind(Op::kNegative, std::vector<BindOperand>{{.dtype = kSpan}}).dtype, kSpan);
+  EXPECT_EQ(bind(Op::kNegative, std::vector<BindOperand>{{.dtype = kSpan}}, kThreeValued).dtype,
+            kSpan);
   refuses(Op::kDivide, kInt, kSpan, "the dtypes cannot be combined");
 }
 
@@ -98,12 +103,61 @@ TEST(Binder, KeepsDecimalsExactBesideIntegersOnly) {
   refuses(Op::kWhere, kPrice, kDouble, "other_dtype='float64'");
 }
 
+TEST(Binder, TakesTheNullRuleFromItsCaller) {
+  const Dtype kBool = TypeId::kBool;
+  for (const Op op : {Op::kLess, Op::kNotEqual, Op::kBitwiseAnd, Op::kLogicalNot, Op::kIsNan}) {
+    EXPECT_FALSE(bound(op, kBool, kBool).null_is_false);
+    EXPECT_FALSE(bound(op, kBool, kBool).null_becomes);
+  }
+  for (const Dtype dtype : {kInt, kString, kTime, kPrice}) {
+    EXPECT_EQ(bound(Op::kLess, dtype, dtype, kMissingIsFalse).null_becomes, false);
+    EXPECT_EQ(bound(Op::kNotEqual, dtype, dtype, kMissingIsFalse).null_becomes, true);
+    EXPECT_TRUE(bound(Op::kWhere, dtype, dtype, kMissingIsFalse).null_is_false);
+    EXPECT_FALSE(bound(Op::kAdd, kInt, kInt, kMissingIsFalse).null_becomes);
+  }
+  EXPECT_TRUE(bound(Op::kBitwiseAnd, kBool, kBool, kMissingIsFalse).null_is_false);
+  EXPECT_FALSE(bound(Op::kBitwiseAnd, kInt, kInt, kMissingIsFalse).null_is_false);
+  EXPECT_TRUE(bound(Op::kLogicalOr, kInt, kInt, kMissingIsFalse).null_is_false);
+}
+
+TEST(Binder, PutsRowsTogether) {
+  const auto common = [](std::vector<Dtype> dtypes) { return common_dtype(dtypes); };
+  EXPECT_EQ(common({kDate, kDate}), kDate);
+  EXPECT_EQ(common({kInt, TypeId::kUInt64, kDouble}), kDouble);
+  EXPECT_EQ(common({kString, TypeId::kCategory}), kString);
+  EXPECT_EQ(common({kTime, Dtype::timestamp(TimeUnit::kNano)}), Dtype::timestamp(TimeUnit::kNano));
+  EXPECT_EQ(common({kSpan, Dtype::duration(TimeUnit::kSecond)}), kSpan);
+  EXPECT_EQ(common({TypeId::kInt8, kPrice, TypeId::kUInt64}), Dtype::decimal(22, 2));
+  EXPECT_EQ(common({Dtype::decimal(38, 0), Dtype::decimal(20, 10)}), Dtype::decimal(38, 10));
+  const Dtype utc = Dtype::timestamp(TimeUnit::kSecond, "UTC");
+  for (const Dtype other : {kInt, kString, kDate, kSpan, utc, kPrice})
+    EXPECT_FALSE(common({kTime, other})) << other.name();
+  EXPECT_FALSE(common({kInt, kPrice, kDouble}));
+}
+
+TEST(Binder, ComparesKeys) {
+  const Dtype utc = Dtype::timestamp(TimeUnit::kSecond, "UTC"),
+              berlin = Dtype::timestamp(TimeUnit::kNano, "Europe/Berlin");
+  EXPECT_FALSE(bind_keys("merge", kTime, kTime).are_counts);
+  EXPECT_TRUE(bind_keys("merge", kTime, kDate).are_counts);
+  EXPECT_EQ(bind_keys("merge", utc, berlin).unit, TimeUnit::kNano);
+  EXPECT_EQ(bind_keys("merge", kPrice, TypeId::kFloat32).dtype, kDouble);
+  EXPECT_EQ(bind_keys("merge", TypeId::kBool, TypeId::kInt8).dtype, TypeId::kInt8);
+  EXPECT_EQ(bind_keys("merge", TypeId::kCategory, kString).dtype, kString);
+  EXPECT_THAT([&] { bind_keys("merge", kInt, kString); },
+              ThrowsMessage<TypeMismatchError>(
+                  HasSubstr("merge: these dtypes cannot be compared: left='int64'")));
+  EXPECT_THROW(bind_keys("merge", kTime, utc), TypeMismatchError);
+}
+
 TEST(Binder, NamesWhatDoesNotMatch) {
   const Literal text = std::string("x"), three = Scalar::weak(int64_t{3});
   EXPECT_THAT(
       [&] {
-        bind(Op::kGreater, std::vector<BindOperand>{{.dtype = kInt, .name = "a"},
-                                                    {.dtype = kString, .literal = &text}});
+        bind(Op::kGreater,
+             std::vector<BindOperand>{{.dtype = kInt, .name = "a"},
+                                      {.dtype = kString, .literal = &text}},
+             kThreeValued);
       },
       ThrowsMessage<TypeMismatchError>("greater: the value does not match the column's dtype: "
                                        "column='a', dtype='int64', value='x'; pass a number, or "

@@ -9,12 +9,14 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
-#include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/temporal/calendar.h"
+#include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/optimize/zone_map.h"
 #include "headrace/relational/join/join_cost.h"
 #include "headrace/relational/join/semi_join_filter.h"
 #include "headrace/relational/rows/operator_inputs.h"
+#include "headrace/relational/rows/row_nodes.h"
 
 #include <algorithm>
 #include <array>
@@ -28,26 +30,35 @@ namespace {
 
 constexpr std::string_view kOp = "merge";
 
-// Both keys in the dtype that they have in common, in which == compares them.
-void unify_key_types(std::string_view op, NodePtr& left, NodePtr& right) {
-  if (left->signature().dtype.is_floating()) right = decimal_to_float(right);
-  if (right->signature().dtype.is_floating()) left = decimal_to_float(left);
-  const Dtype a = left->signature().dtype, b = right->signature().dtype;
-  if (a == b || (a.is_category() && b.is_category())) return;
-  if (a.is_decimal() && b.is_decimal()) {
-    const Dtype common = decimal_result(Op::kMaximum, a, b);
-    left = decimal_cast(left, common);
-    right = decimal_cast(right, common);
-    return;
+void unify_keys(std::string_view op, NodePtr& left, NodePtr& right) {
+  const BoundKeys bound = bind_keys(op, left->signature().dtype, right->signature().dtype);
+  for (NodePtr* key : {&left, &right})
+    *key = bound.are_counts ? counts_of_unit(*key, bound.unit, true)
+                            : to_common_dtype(*key, bound.dtype);
+}
+
+// A date as the time at which it begins, next to times.
+void raise_date(NodePtr& column, Dtype other) {
+  if (column->signature().dtype.is_date() && other.is_timestamp() && !other.has_zone())
+    column = to_common_dtype(column, other);
+}
+
+// The two sides of one column of keys.
+void unify_values(NodePtr& left, NodePtr& right) {
+  raise_date(left, right->signature().dtype);
+  raise_date(right, left->signature().dtype);
+  const Dtype both[] = {left->signature().dtype, right->signature().dtype};
+  std::optional<Dtype> dtype = common_dtype(both);
+  if (!dtype) {
+    const BoundKeys bound = bind_keys(kOp, both[0], both[1]);
+    if (bound.are_counts)
+      throw_error<TypeMismatchError>(kOp, "one column cannot hold two time zones",
+                                     {{"left", both[0].name()}, {"right", both[1].name()}},
+                                     "use dt.tz_convert on one side");
+    dtype = bound.dtype;
   }
-  const bool numbers = (a.is_real() || a.is_bool()) && (b.is_real() || b.is_bool());
-  if (!numbers)
-    throw_error<TypeMismatchError>(op, "these dtypes cannot be compared",
-                                   {{"left", a.name()}, {"right", b.name()}},
-                                   "cast one of them with astype");
-  const Dtype common = promote(a, b);
-  if (a != common) left = cast(left, common);
-  if (b != common) right = cast(right, common);
+  left = to_common_dtype(left, *dtype);
+  right = to_common_dtype(right, *dtype);
 }
 
 // Which inputs a column is made of; -1: none.
@@ -310,6 +321,18 @@ struct Join final : OperatorOf<Join, TableOperator> {
 
 }  // namespace
 
+JoinColumn shared_key(const std::string& name, NodePtr left, NodePtr right, std::string_view how) {
+  const Dtype a = left->signature().dtype, b = right->signature().dtype;
+  if (a.has_zone() && b.has_zone() && a != b)
+    right = retype(right, Dtype::timestamp(b.unit(), a.zone()));
+  if (a != b && kind_of(a) == DtypeKind::kText && kind_of(b) == DtypeKind::kText)
+    unify_values(left, right);
+  JoinColumn column{.name = name};
+  if (how != "right") column.left = std::move(left);
+  if (how == "right" || how == "outer") column.right = std::move(right);
+  return column;
+}
+
 NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
              JoinUnique unique, const std::string& indicator, const std::string& how) {
   auto op = std::make_shared<Join>();
@@ -321,7 +344,7 @@ NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, Joi
   for (size_t i = 0; i < sides.left_keys.size(); ++i) {
     NodePtr left = column_node(kOp, sides.left_keys[i]),
             right = column_node(kOp, sides.right_keys[i]);
-    unify_key_types(kOp, left, right);
+    unify_keys(kOp, left, right);
     op->keys.push_back({inputs.add(left, false), inputs.add(right, true)});
   }
   op->rows = op->keys.empty() ? OutputSource{inputs.add(column_node(kOp, sides.left_rows), false),
@@ -344,7 +367,7 @@ NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, Joi
   for (const JoinColumn& column : columns) {
     NodePtr left = column.left ? column_node(kOp, column.left) : nullptr;
     NodePtr right = column.right ? column_node(kOp, column.right) : nullptr;
-    if (left && right) unify_key_types(kOp, left, right);
+    if (left && right) unify_values(left, right);
     op->joins_categories |= left && right && left->signature().dtype.is_category();
     add(column.name, (left ? left : right)->signature().dtype,
         {inputs.add(left, false), inputs.add(right, true)});
@@ -436,7 +459,7 @@ struct IsIn final : OperatorOf<IsIn, Predicate> {
 
 NodePtr is_in(const NodePtr& values, const NodePtr& set) {
   NodePtr left = column_node("isin", values), right = column_node("isin", set);
-  unify_key_types("isin", left, right);
+  unify_keys("isin", left, right);
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;
   signature.nullable = false;

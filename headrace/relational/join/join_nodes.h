@@ -5,6 +5,7 @@
 #include "headrace/relational/join/join.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hr {
@@ -16,6 +17,12 @@ struct JoinColumn {
   NodePtr left{};
   NodePtr right{};
 };
+
+/// The one column that a key of the same name on both sides becomes: complete on the side of which
+/// the join `how` keeps all rows. Times have the left side's zone, strings and categories become
+/// strings.
+HR_API JoinColumn shared_key(const std::string& name, NodePtr left, NodePtr right,
+                             std::string_view how);
 
 /// Keys pair by pair (none: every left row with every right one). `left_rows` and `right_rows`: any
 /// column of each side, for its rows.
@@ -29,9 +36,9 @@ struct JoinSides {
 /// A table of `columns`, then, if it has a name, `indicator`: "left_only", "right_only" or "both".
 /// `how`: the user's word for it, "right" for a left join with the sides swapped, whose
 /// indicator is swapped too.
-/// The keys are always read, the rest if it is needed; rows are matched once. Throws
-/// InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are not compared,
-/// naming both dtypes.
+/// Keys compare by `bind_keys`; they are always read, the rest if it is needed; rows are matched
+/// once. Throws InvalidArgumentError when a name comes twice, TypeMismatchError for keys that are
+/// not compared, naming both dtypes.
 HR_API NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
                     JoinUnique unique, const std::string& indicator, const std::string& how);
 

@@ -12,12 +12,16 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/temporal/calendar.h"
+#include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
 
 namespace hr {
 
@@ -98,21 +102,17 @@ struct Stack final : OperatorOf<Stack> {
   static auto parameters(auto& self) { return std::tie(self.dtype); }
 };
 
-// The dtype that all have in common.
-Dtype common_dtype(std::string_view op, const std::vector<NodePtr>& nodes) {
+Dtype dtype_of_all(std::string_view op, const std::vector<NodePtr>& nodes) {
   if (nodes.empty()) throw_error<InvalidArgumentError>(op, "no columns to concatenate");
-  Dtype dtype = nodes[0]->signature().dtype;
-  for (const NodePtr& node : nodes) {
-    const Dtype other = node->signature().dtype;
-    if (other == dtype) continue;
-    const auto is_number = [](Dtype each) { return each.is_real() || each.is_bool(); };
-    if (!is_number(dtype) || !is_number(other))
-      throw_error<TypeMismatchError>(op, "columns of these dtypes cannot be concatenated",
-                                     {{"dtype", dtype.name()}, {"other", other.name()}},
-                                     "cast one of them with astype");
-    dtype = promote(dtype, other);
-  }
-  return dtype;
+  std::vector<Dtype> dtypes;
+  dtypes.reserve(nodes.size());
+  for (const NodePtr& node : nodes) dtypes.push_back(node->signature().dtype);
+  if (const std::optional<Dtype> common = common_dtype(dtypes)) return *common;
+  size_t at = 1;
+  while (common_dtype(std::span(dtypes).first(at + 1))) ++at;
+  throw_error<TypeMismatchError>(op, "columns of these dtypes cannot be concatenated",
+                                 {{"dtype", dtypes[0].name()}, {"other", dtypes[at].name()}},
+                                 "cast one of them with astype");
 }
 
 }  // namespace
@@ -152,9 +152,17 @@ NodePtr take(const NodePtr& rows, const NodePtr& positions) {
   return apply_operator(Take::make(), std::move(signature), {rows, positions});
 }
 
+NodePtr to_common_dtype(const NodePtr& column, Dtype dtype) {
+  const Dtype own = column->signature().dtype;
+  if (own == dtype) return column;
+  if (dtype.is_decimal() || own.is_decimal()) return decimal_cast(column, dtype);
+  if (dtype.has_unit()) return retype(rescale_unit(column, dtype.unit(), false), dtype);
+  return cast(column, dtype);
+}
+
 NodePtr concat(const std::vector<NodePtr>& columns) {
   for (const NodePtr& column : columns) require_rows("concat", column);
-  const Dtype dtype = common_dtype("concat", columns);
+  const Dtype dtype = dtype_of_all("concat", columns);
   std::vector<NodePtr> inputs;
   Signature signature = columns[0]->signature();
   signature.form = Form::kColumn;
@@ -164,7 +172,7 @@ NodePtr concat(const std::vector<NodePtr>& columns) {
   for (const NodePtr& column : columns) {
     const Signature& own = column->signature();
     NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
-    inputs.push_back(own.dtype == dtype ? input : cast(input, dtype));
+    inputs.push_back(to_common_dtype(input, dtype));
     signature.nullable |= own.nullable;
     signature.shape[0] = own.rows() == kUnknown || signature.shape[0] == kUnknown
                              ? kUnknown
@@ -203,7 +211,7 @@ struct Shift final : OperatorOf<Shift> {
 
 NodePtr stack(const std::vector<NodePtr>& values) {
   Signature signature;
-  signature.dtype = common_dtype("stack", values);
+  signature.dtype = dtype_of_all("stack", values);
   signature.shape = {static_cast<int64_t>(values.size())};
   std::vector<NodePtr> inputs;
   inputs.reserve(values.size());

@@ -17,8 +17,11 @@ HR_API NodePtr filter(const NodePtr& rows, const NodePtr& mask);
 /// Rows at the integer `positions`; negative ones count from the end.
 HR_API NodePtr take(const NodePtr& rows, const NodePtr& positions);
 
-/// The rows of all columns, one after the other, in the dtype they have in common. Throws
-/// TypeMismatchError for dtypes without one, naming both.
+/// A column in a dtype of which `common_dtype` or `bind_keys` says that it holds the values.
+HR_API NodePtr to_common_dtype(const NodePtr& column, Dtype dtype);
+
+/// The rows of all columns, one after the other, in the dtype they have in common; see
+/// `common_dtype`. Throws TypeMismatchError for dtypes without one, naming two.
 HR_API NodePtr concat(const std::vector<NodePtr>& columns);
 
 /// A column with a row for each 0-d array, in the dtype that they have in common.

@@ -30,8 +30,7 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _where(condition: Any, x: Any, y: Any) -> Any:
     owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
-    known = condition.fill_null(False) if hasattr(condition, "fill_null") else condition
-    return owner._elementwise("where", known, x, y)
+    return owner._elementwise("where", condition, x, y, missing_is_false=True)
 
 
 def _select(conditions: Any, values: Any, default: Any = 0) -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.dtypes import FLOATS, INTEGERS, digits_of
 from headrace.errors import TypeMismatchError
-from headrace.frame.merge import agreed
 from headrace.lazy.handle import Deferred, looked_at, mark
 from headrace.rows import Row
 from headrace.series.column import Column, is_column_values, is_labelled, new_series, series_of
@@ -42,7 +41,7 @@ def column_values(
         return Row({})
     nodes = [_alone(value, (dtypes or {}).get(name)) for name, value in values.items()]
     try:
-        node = _core.concat(agreed(nodes))
+        node = _core.concat(nodes)
     except TypeMismatchError:
         return Row(dict(zip(values, looked_at(list(values.values())), strict=True)))
     if all(isinstance(value, Deferred) and value.dtype == "bool" for value in values.values()):

@@ -10,7 +10,6 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame, without_labels
 from headrace.frame.construct import repeated
-from headrace.frame.merge import agreed
 from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain
@@ -72,7 +71,7 @@ def concat(
     series = [part for part in parts if is_series(part)]
     tables = [part for part in parts if is_frame(part)]
     if len(series) == len(parts):
-        node = _core.concat(agreed([part._node for part in series]))
+        node = _core.concat([part._node for part in series])
         if len(series) > 1 and not ignore_index:
             node = _core.in_domain(node, picked_domain())
         return series_of(node, series[0].name)
@@ -91,9 +90,7 @@ def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     if join == "inner":
         names = [name for name in names if all(name in part for part in named)]
     domain = picked_domain() if len(named) > 1 else _core.new_domain()
-    joined = {
-        name: _core.in_domain(_core.concat(agreed(_parts(named, name))), domain) for name in names
-    }
+    joined = {name: _core.in_domain(_core.concat(_parts(named, name)), domain) for name in names}
     labels = list(named[0]._labels)
     kept = all(list(part._labels) == labels and not part._hidden() for part in named)
     return frame_of(joined, {name: joined[name] for name in labels} if kept else None)

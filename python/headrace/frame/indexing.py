@@ -202,7 +202,7 @@ class Locator:
                 f"loc: too many labels: key={key!r}, labels={list(self._frame._labels)}"
             )
         tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
-        mask: Series = functools.reduce(operator.and_, tests).fill_null(False)
+        mask: Series = functools.reduce(operator.and_, tests)
         return mask
 
     def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
@@ -320,12 +320,12 @@ class Locator:
 
         if isinstance(rows, slice):
             mask = self._slice_mask(rows)
-            return None if mask is None else Picked.by_mask(mask.fill_null(False), domain)
+            return None if mask is None else Picked.by_mask(mask, domain)
         if is_mask(rows):
             if is_series(rows):
                 frame._refuse_free("loc", rows._node)
             node = frame._aligned(new_series(rows))
-            return Picked.by_mask(series_of(node).fill_null(False), domain)
+            return Picked.by_mask(series_of(node), domain)
         if is_several(rows):
             return Picked.by_places(frame, self._places(rows), domain)
         mask = self._equal_mask(rows)

@@ -6,13 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, is_frame
 from headrace.lazy.handle import mark
-from headrace.series.column import is_series, new_series
-from headrace.series.datetime import is_time
-from headrace.zone_names import zone_in
+from headrace.series.column import is_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -32,41 +29,6 @@ _UNIQUE = {
 _LEFT_ONLY = ("semi", "anti")
 
 Key = tuple[str | None, _core.Node]
-
-
-def agreed(columns: list[_core.Node]) -> list[_core.Node]:
-    """Unify key dtypes: the finest time unit, all decimal digits, categories as strings."""
-    dtype = common_dtype([column.dtype for column in columns])
-    return [new_series(column).astype(dtype)._node for column in columns] if dtype else columns
-
-
-def comparable(op: str, left: _core.Node, right: _core.Node) -> list[_core.Node]:
-    """Both keys in comparable form: times as instants, whatever their units and zones."""
-    if left.dtype == right.dtype:
-        return [left, right]
-    return _core.comparable_counts(op, left, right) or agreed([left, right])
-
-
-def _like_left(left: _core.Node, right: _core.Node) -> _core.Node:
-    """The right key's instants in the left key's zone."""
-    zone, other = zone_in(left.dtype), zone_in(right.dtype)
-    if not zone or not other or zone == other:
-        return right
-    made: Series = new_series(right).dt.tz_convert(zone)
-    return made._node
-
-
-def _of_both(left: _core.Node, right: _core.Node) -> list[_core.Node]:
-    """The two sides of a merged key column; dates become times if the other side has times."""
-    sides = ((left, right), (right, left))
-    return agreed(
-        [
-            new_series(key).astype(other.dtype)._node
-            if key.dtype == "date" and is_time(new_series(other))
-            else key
-            for key, other in sides
-        ]
-    )
 
 
 def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
@@ -201,16 +163,11 @@ def merge(
             raise InvalidArgumentError("merge: a cross join takes no keys")
     else:
         keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
-    # A key of one name gives one column, complete on the side whose rows are all kept.
-    shared = {a[0]: _like_left(a[1], b[1]) for a, b in keys if a[0] is not None and a[0] == b[0]}
+    shared = {a[0]: b[1] for a, b in keys if a[0] is not None and a[0] == b[0]}
     columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
         if name in shared:
-            mine, theirs = node, shared[name]
-            if how == "outer" or {mine.dtype, theirs.dtype} == {"string", "category"}:
-                mine, theirs = _of_both(mine, theirs)
-            whole = {"right": (None, theirs), "outer": (mine, theirs)}
-            columns.append((name, *whole.get(how, (mine, None))))
+            columns.append((name, *_core.shared_key(node, shared[name], how)))
         else:
             taken = name in right and how not in _LEFT_ONLY
             columns.append((name + (suffixes[0] or "") if taken else name, node, None))
@@ -220,7 +177,7 @@ def merge(
                 taken = name in left
                 columns.append((name + (suffixes[1] or "") if taken else name, None, node))
     rows = (next(iter(left._nodes.values())), next(iter(right._nodes.values())))
-    pairs = [(a, b) for a, b in (comparable("merge", a[1], b[1]) for a, b in keys)]
+    pairs = [(a[1], b[1]) for a, b in keys]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
     if how == "right":  # the left join with swapped sides

@@ -14,7 +14,6 @@ from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, new_frame
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
-from headrace.frame.merge import agreed
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
 from headrace.series.column import new_series, series_of, with_rows_of
@@ -236,7 +235,7 @@ def cut(
     number = passed[-1].astype("int64") * 0
     for test in passed[1:-1]:
         number = number + test.astype("int64")
-    inside = (passed[0] & ~passed[-1]).fill_null(False)
+    inside = passed[0]._elementwise("bitwise_and", passed[0], ~passed[-1], missing_is_false=True)
     if labels is False:
         made = values._like(number.where(inside)._node)
         return (made, edges) if retbins else made
@@ -371,7 +370,7 @@ def transpose(frame: DataFrame) -> DataFrame:
         )
     if not names:
         raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
-    whole = series_of(_core.concat(agreed([frame._nodes[name] for name in names])))
+    whole = series_of(_core.concat([frame._nodes[name] for name in names]))
     keys = [column.to_list() for column in (series_of(node) for node in frame._labels.values())]
     heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
     places = np.arange(len(whole)).reshape(-1, rows).T

@@ -64,7 +64,8 @@ class Picked(NamedTuple):
 
     @classmethod
     def by_mask(cls, mask: Series, domain: Callable[[], int]) -> Picked:
-        """Rows in the order of the frame; nothing runs."""
+        """Rows in the order of the frame, null as false; nothing runs."""
+        mask = mask.fill_null(False)
         return cls(mask, mask.astype("int64").cumsum() - 1, domain)
 
     @classmethod

@@ -109,7 +109,11 @@ def _equal_to_last(keys: list[_core.Node], rows: _core.Node) -> int:
     tests = []
     for key in map(series_of, keys):
         value = key.iloc[last]
-        tests.append(key.isna() if is_missing(value) else (key == value).fill_null(False))
+        tests.append(
+            key.isna()
+            if is_missing(value)
+            else key._elementwise("equal", key, value, missing_is_false=True)
+        )
     equal = functools.reduce(operator.and_, tests)
     return int(equal.sum()) - int(equal[found].sum())
 

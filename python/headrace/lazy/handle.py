@@ -168,8 +168,8 @@ class Deferred(_core.BufferSource):
             """Convert to another dtype."""
 
     # ---- element-wise ----------------------------------------------------------------------------
-    def _elementwise(self, op: str, *values: Any) -> Self:
-        node = _core.apply(op, values)
+    def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
+        node = _core.apply(op, values, missing_is_false)
         if node is None:
             return NotImplemented  # type: ignore[no-any-return]
         best: Any = self

@@ -183,11 +183,10 @@ class Traced:
             self._no_zero(right)
         if not of_numpy and kind == "int":
             bounds = _int_bounds(op, left, right)
-        made = self._column._elementwise(op, _plain(left), _plain(right))
+        sides = _plain(left), _plain(right)
+        made = self._column._elementwise(op, *sides, missing_is_false=op in _COMPARISONS)
         if op == "power" and kind == "float" and not of_numpy:
             self._check_power(left, right, made)
-        if op in _COMPARISONS and made._node.nullable:
-            made = made.fill_null(op == "not_equal")
         return self._made(made, of_numpy, bounds)
 
     def _no_zero(self, divisor: Any) -> None:

@@ -68,7 +68,9 @@ def equals(series: Series, other: Any) -> bool:
     if not is_series(other) or series.dtype != other.dtype or len(series) != len(other):
         return False
     mine, theirs = (series_of(_core.data(each._value())) for each in (series, other))
-    alike = (mine == theirs).fill_null(False) | (mine.is_null() & theirs.is_null())
+    alike = mine._elementwise("equal", mine, theirs, missing_is_false=True)
+    alike = alike | (mine.is_null() & theirs.is_null())
     if series.dtype.kind == "f":
-        alike = alike | (mine.is_nan() & theirs.is_nan()).fill_null(False)
+        nans = mine.is_nan(), theirs.is_nan()
+        alike = alike | mine._elementwise("bitwise_and", *nans, missing_is_false=True)
     return bool(alike.all().item()) if len(series) else True

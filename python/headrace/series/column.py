@@ -42,8 +42,8 @@ class Column(Deferred):
         """The same values without labels."""
         return series_of(self._node, self.name)
 
-    def _elementwise(self, op: str, *values: Any) -> Self:
-        node = _core.apply(op, values)
+    def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
+        node = _core.apply(op, values, missing_is_false)
         made: Self = NotImplemented if node is None else self._like(node)
         return made
 

@@ -67,14 +67,14 @@ class ColumnValues(LabelledSeries, role="_column_values"):
             return super()._like(node)
         return ColumnValues(self._names, node, self._frame.columns[-1])
 
-    def _elementwise(self, op: str, *values: Any) -> Any:
+    def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Any:
         for value in values:
             if isinstance(value, ColumnValues) and value._names != self._names:
                 raise InvalidArgumentError(
                     f"{op}: the column names differ: columns={self._names}, other={value._names}; "
                     "select the shared ones: df[[...]]"
                 )
-        return super()._elementwise(op, *values)
+        return super()._elementwise(op, *values, missing_is_false=missing_is_false)
 
     def _by_column(self) -> dict[str, Any]:
         """The value of each column by name, lazy if it is a number."""

@@ -12,11 +12,10 @@ from headrace.array.construct import asarray
 from headrace.dtypes import INTEGERS, dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.duplicates import repeated_rows
-from headrace.frame.merge import comparable
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
 from headrace.series.categorical import as_pandas_categories
-from headrace.series.column import is_series, new_series, series_of, with_rows_of
+from headrace.series.column import new_series, series_of, with_rows_of
 from headrace.series.timezone import know_zone
 from headrace.zone_names import zone_in, zone_of
 
@@ -35,13 +34,6 @@ def _mask_of(condition: Any) -> Any:
     import numpy as np
 
     return new_series(condition) if np.ndim(condition) else asarray(condition)
-
-
-def _without_nulls(condition: Any) -> Any:
-    """A mask with null as false."""
-    if is_series(condition) and condition.dtype == "bool":
-        return condition.fill_null(False)
-    return condition
 
 
 def _times_of(texts: list[Any], dtype: str) -> Series:
@@ -94,8 +86,7 @@ def isin(series: Series, values: Any) -> Series:
         wanted = wanted.astype("category")
     elif wanted.dtype == "string" and series.dtype.kind == "M":
         wanted = _times_of(list(values), str(series.dtype))
-    ours, theirs = comparable("isin", series._node, wanted._node)
-    made: Series = series._like(_core.is_in(ours, theirs))
+    made: Series = series._like(_core.is_in(series._node, wanted._node))
     return made
 
 
@@ -121,15 +112,16 @@ def where(series: Series, condition: Any, other: Any = None) -> Series:
     """See `Series.where`."""
     condition = condition(series) if callable(condition) else condition
     other = other(series) if callable(other) else other
-    condition = _without_nulls(_mask_of(condition))
-    kept: Series = series._elementwise("where", condition, series, other)
+    values = _mask_of(condition), series, other
+    kept: Series = series._elementwise("where", *values, missing_is_false=True)
     return kept
 
 
 def mask(series: Series, condition: Any, other: Any = None) -> Series:
     """See `Series.mask`."""
     condition = condition(series) if callable(condition) else condition
-    return series.where(~_without_nulls(_mask_of(condition)), other)
+    mask = _mask_of(condition)
+    return series.where(mask._elementwise("invert", mask, missing_is_false=True), other)
 
 
 def clip(series: Series, lower: Any = None, upper: Any = None) -> Series:
@@ -164,11 +156,11 @@ def replace(series: Series, to_replace: Any, value: Any = None, *, regex: bool =
             result = result.str.replace(old, new, regex=True)
             continue
         try:
-            found = series.isna() if is_missing(old) else _without_nulls(series == old)
+            found = series.isna() if is_missing(old) else series == old
         except (TypeMismatchError, UnsupportedError):
             continue  # a value of another kind
         try:
-            result = result._elementwise("where", found, new, result)
+            result = result._elementwise("where", found, new, result, missing_is_false=True)
         except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
             some: Any = found.any()
             if some.item():
@@ -180,7 +172,9 @@ def isna(series: Values) -> Values:
     """See `Series.isna`."""
     null = series.is_null()
     return (
-        null | (series._elementwise("isnan", series)).fill_null(False) if is_float(series) else null
+        null | series._elementwise("isnan", series, missing_is_false=True)
+        if is_float(series)
+        else null
     )
 
 

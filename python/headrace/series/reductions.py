@@ -170,7 +170,7 @@ def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
 
 def is_ordered(series: Series, wrong: str) -> bool:
     """Whether no value is missing, or `wrong` ("less" or "greater") than the one before it."""
-    falls = series._elementwise(wrong, series, series.shift()).fill_null(False)
+    falls = series._elementwise(wrong, series, series.shift(), missing_is_false=True)
     return not bool((falls | series.isna()).any())
 
 
