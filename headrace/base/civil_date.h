@@ -2,6 +2,7 @@
 // Days since 1970-01-01 as year, month and day of the proleptic Gregorian calendar, and back.
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 namespace hr {
 
@@ -23,13 +24,15 @@ constexpr int32_t days_in_month(int64_t year, int32_t month) {
   return 30 + ((month ^ (month >> 3)) & 1);
 }
 
-/// Division that rounds down, for divisors above 0.
-constexpr int64_t floor_divide(int64_t a, int64_t b) {
+/// Division of signed integers, of 64 or 128 bits, that rounds down, for divisors above 0.
+template <class T>
+constexpr T floor_divide(T a, std::type_identity_t<T> b) {
   return a / b - (a % b < 0);
 }
 
 /// What that division leaves, from 0 to b - 1.
-constexpr int64_t floor_modulo(int64_t a, int64_t b) {
+template <class T>
+constexpr T floor_modulo(T a, std::type_identity_t<T> b) {
   return a % b + (a % b < 0 ? b : 0);
 }
 

@@ -2,6 +2,7 @@
 // Bound operations as nodes of the rooms below.
 #include "headrace/frame/apply.h"
 
+#include "headrace/base/civil_date.h"
 #include "headrace/functions/cast/float_to_int.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/functions/strings/string_compare.h"
@@ -70,10 +71,9 @@ NodePtr number_node(const ApplyOperand& operand) {
 
 // The literal as an integer of the unit, which its own divides.
 NodePtr count_node(Int128 nanoseconds, CountUnit unit, bool clamp) {
-  const Int128 scale = nanoseconds_per(unit), rest = (nanoseconds % scale + scale) % scale;
   constexpr Int128 kLeast = std::numeric_limits<int64_t>::min();
   constexpr Int128 kMost = std::numeric_limits<int64_t>::max();
-  const Int128 count = (nanoseconds - rest) / scale;
+  const Int128 count = floor_divide(nanoseconds, Int128{nanoseconds_per(unit)});
   if (!clamp && (count < kLeast || count > kMost))
     throw_error<InvalidArgumentError>("scalar", "an integer of more than 64 bits", {},
                                       "use astype with a coarser unit on the column");

@@ -3,6 +3,7 @@
 #include "headrace/plan/bind/literal.h"
 
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/base/civil_date.h"
 
 #include <algorithm>
 #include <charconv>
@@ -20,7 +21,7 @@ constexpr Int128 kFarthest = Int128{300'000'000'000} * kNanos;
 std::string text_of(const TimeLiteral& time) {
   const Int128 day = nanoseconds_per(CountUnit());
   if (time.nanoseconds < -kFarthest || time.nanoseconds > kFarthest) return "out of range";
-  const Int128 rest = (time.nanoseconds % day + day) % day;
+  const Int128 rest = floor_modulo(time.nanoseconds, day);
   char buffer[kMaxIsoTime];
   std::string text(buffer,
                    write_iso_date(static_cast<int64_t>((time.nanoseconds - rest) / day), buffer));
