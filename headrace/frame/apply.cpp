@@ -281,24 +281,19 @@ bool all_numbers(std::span<const ApplyOperand> operands) {
 // A number that a node holds becomes a literal, and a string next to times the time that it is.
 std::vector<ApplyOperand> read_literals(std::span<const ApplyOperand> operands) {
   std::vector<ApplyOperand> read(operands.begin(), operands.end());
-  Dtype times = TypeId::kBool;
+  const std::optional<Dtype> times = dtype_of_times(operands);
   for (ApplyOperand& operand : read) {
-    const NodePtr* node = node_of(operand);
-    if (!node) continue;
-    const Dtype dtype = (*node)->signature().dtype;
-    if ((dtype.is_temporal() || dtype.is_duration()) && !times.is_temporal()) times = dtype;
-    if (!(*node)->is_ready()) continue;
-    if (const auto* number = std::get_if<Scalar>(&(*node)->value())) {
-      const Scalar held = *number;
-      operand.value = Literal(held);
+    if (const NodePtr* node = node_of(operand)) {
+      if (!(*node)->is_ready()) continue;
+      if (const auto* number = std::get_if<Scalar>(&(*node)->value())) {
+        const Scalar held = *number;
+        operand.value = Literal(held);
+      }
+      continue;
     }
-  }
-  if (!times.is_temporal() && !times.is_duration()) return read;
-  for (ApplyOperand& operand : read) {
-    const auto* value = std::get_if<Literal>(&operand.value);
-    const auto* text = value ? std::get_if<std::string>(value) : nullptr;
-    if (!text) continue;
-    if (const auto time = time_from_text(*text, times)) operand.value = Literal(*time);
+    const auto* text = std::get_if<std::string>(&std::get<Literal>(operand.value));
+    if (!times || !text) continue;
+    if (const auto time = time_from_text(*text, *times)) operand.value = Literal(*time);
   }
   return read;
 }
@@ -383,6 +378,18 @@ NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule null
 }
 
 }  // namespace
+
+std::optional<Dtype> dtype_of_times(std::span<const ApplyOperand> operands) {
+  std::optional<Dtype> durations;
+  for (const ApplyOperand& operand : operands) {
+    const NodePtr* node = node_of(operand);
+    if (!node) continue;
+    const Dtype dtype = (*node)->signature().dtype;
+    if (dtype.is_temporal()) return dtype;
+    if (dtype.is_duration() && !durations) durations = dtype;
+  }
+  return durations;
+}
 
 NodePtr apply(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
   const bool misses = op == Op::kWhere && operands.size() == 3 &&

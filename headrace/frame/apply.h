@@ -4,6 +4,7 @@
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/node.h"
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <variant>
@@ -26,6 +27,9 @@ struct ApplyOperand {
 /// Throws TypeMismatchError for dtypes that the operation does not take together,
 /// InvalidArgumentError for operands of different rows.
 HR_API NodePtr apply(Op op, std::span<const ApplyOperand> operands, NullRule nulls);
+
+/// The dtype of the first column of times, else of durations: a string next to it is a time.
+HR_API std::optional<Dtype> dtype_of_times(std::span<const ApplyOperand> operands);
 
 /// Two columns of times, or two of durations, as integers that compare as they do; nothing for
 /// other columns. `name`: the operation in errors.

@@ -77,7 +77,7 @@ class Operands {
       if (!operand) return false;
       given_.push_back({std::move(*operand)});
     }
-    read_times();
+    know_zone();
     return true;
   }
 
@@ -137,23 +137,15 @@ class Operands {
     return {};
   }
 
-  // A string next to times, in all forms that Python's `fromisoformat` reads.
-  void read_times() {
-    std::optional<hr::Dtype> times;
-    for (const hr::ApplyOperand& each : given_)
-      if (const auto* node = std::get_if<hr::NodePtr>(&each.value)) {
-        const hr::Dtype dtype = (*node)->signature().dtype;
-        if (dtype.is_duration() || dtype.is_temporal())
-          if (!times || !times->is_temporal()) times = dtype;
-      }
-    if (!times) return;
-    for (hr::ApplyOperand& each : given_) {
-      auto* literal = std::get_if<hr::Literal>(&each.value);
-      auto* text = literal ? std::get_if<std::string>(literal) : nullptr;
-      if (!text) continue;
-      auto time = held_value(literals().attr("time_of_text")(*text, std::string(times->zone())));
-      if (time) each.value = std::move(*time);
-    }
+  // The rules of the zone in which a string is a local time; they come from `zoneinfo`.
+  void know_zone() const {
+    const bool has_text = std::ranges::any_of(given_, [](const hr::ApplyOperand& each) {
+      const auto* literal = std::get_if<hr::Literal>(&each.value);
+      return literal && std::holds_alternative<std::string>(*literal);
+    });
+    if (!has_text) return;
+    const std::optional<hr::Dtype> times = hr::dtype_of_times(given_);
+    if (times && times->has_zone()) literals().attr("know_zone")(dtype_name(*times));
   }
 
   void name_columns() {

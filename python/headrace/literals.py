@@ -15,7 +15,7 @@ from headrace.rows import is_missing
 from headrace.series.calendar_offset import calendar_span
 from headrace.series.duration import UNITS, coarsest, is_span, scale, span
 from headrace.series.timezone import know_zone
-from headrace.zone_names import name_of, zone_of
+from headrace.zone_names import name_of
 
 #: Reflected methods that Python and NumPy try if an operand is unknown to us.
 _OPERATORS = (
@@ -128,14 +128,3 @@ def _zone(value: datetime.datetime) -> str:
         return name_of(value.tzinfo)
     except TypeMismatchError:
         return "UTC"
-
-
-def time_of_text(text: str, zone: str) -> Any:
-    """The literal of an ISO string, a local time of the zone unless it has an offset, or None."""
-    try:
-        value = datetime.datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    if zone and value.tzinfo is None:
-        value = value.replace(tzinfo=zone_of(zone))
-    return _moment(value)

@@ -175,8 +175,17 @@ TEST(Literals, ReadTimesFromText) {
   EXPECT_EQ(time_from_text("1970-01-01 00:00:01.5")->dtype, kTime);
   const Dtype utc = Dtype::timestamp(TimeUnit::kSecond, "+00:00");
   EXPECT_EQ(time_from_text("1970-01-01 01:00:00+01:00", utc)->nanoseconds, 0);
-  for (const char* wrong : {"", "garbage", "1970-13-01", "1970-01-01T", "1970-01-01 00:00:00Z"})
+  for (const char* wrong : {"", "garbage", "1970-13-01", "1970-01-01T", "1970-0101", "1970-W54-1",
+                            "1970-W10-8", "0000-01-01", "1970-01-01 24:00", "1970-01-01 00:00:00.",
+                            "1970-01-01 00:00+24:00", "1970-01-01 00:00 "})
     EXPECT_FALSE(time_from_text(wrong)) << wrong;
+  const Int128 day = nanoseconds_per(CountUnit());
+  for (const char* text : {"1970-01-11", "19700111", "1970-W02-7", "1970W027", "1970-01-11T00",
+                           "19700111 0000", "1970-01-11_00:00:00,000", "1970-01-11 01:00+0100"})
+    EXPECT_EQ(time_from_text(text)->nanoseconds, 10 * day) << text;
+  EXPECT_EQ(time_from_text("1970-01-01 00:00:00Z")->dtype,
+            Dtype::timestamp(TimeUnit::kSecond, "UTC"));
+  EXPECT_EQ(time_from_text("1970-01-01T00:00:00.0000000019")->nanoseconds, 1);
 }
 
 }  // namespace

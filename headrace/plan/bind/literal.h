@@ -55,9 +55,11 @@ constexpr int64_t nanoseconds_per(CountUnit unit) {
 /// The coarsest unit in which this is an integer.
 HR_API CountUnit coarsest_unit(Int128 nanoseconds);
 
-/// "YYYY-MM-DD" or "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]", with an offset behind it if `zone`, a
-/// timestamp, has a zone; without one it is a local time there. None for other text. Throws
-/// UnsupportedError for a zone whose rules are not known.
+/// A date or time by ISO 8601: "2024-03-05", "20240305", "2024-W10-2" or "2024W10", any one
+/// character, "12", "12:30", "12:30:15", "12:30:15.25" or the same without colons, "Z" or "+01:00".
+/// Without an offset it is a local time of `zone`, a timestamp that may have one, the first of two
+/// that its clocks show. None for other text. Throws UnsupportedError for a zone whose rules are
+/// not known.
 HR_API std::optional<TimeLiteral> time_from_text(std::string_view text, Dtype zone = {});
 
 /// `value=...` in an error message.

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Literals next to columns: ISO strings beside `datetime.fromisoformat`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import zoneinfo
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import headrace as hr
+
+EPOCH = dt.datetime(1970, 1, 1)
+ZONES = ("Europe/Berlin", "America/New_York", "+05:30", "UTC")
+
+
+@st.composite
+def iso_strings(draw: Any) -> str:
+    """Dates and times in the forms of ISO 8601, and some that are none."""
+    day = draw(st.dates(min_value=dt.date(1, 1, 1)))
+    year, week, weekday = day.isocalendar()
+    date = draw(
+        st.sampled_from(
+            [
+                day.isoformat(),
+                f"{day:%Y%m%d}".zfill(8),
+                f"{year:04}-W{week:02}-{weekday}",
+                f"{year:04}-W{week:02}",
+                f"{year:04}W{week:02}{weekday}",
+                f"{year:04}W{week:02}",
+                f"{day.year:04}-W53-1",
+                f"{day.year:04}-02-29",
+            ]
+        )
+    )
+    colon = draw(st.sampled_from([":", ""]))
+    parts = [f"{draw(st.integers(0, 24)):02}", *(f"{draw(st.integers(0, 60)):02}" for _ in "ms")]
+    clock = colon.join(parts[: draw(st.integers(0, 3))])
+    if clock.count(colon or clock[:0]) >= 2 and len(clock) >= 6:
+        clock += draw(st.sampled_from(["", ".5", ",25", ".123456", ".000001"]))
+    if clock:
+        clock = draw(st.sampled_from("T _")) + clock
+        clock += draw(st.sampled_from(["", "Z", "+01:00", "-0530", "+14", "+00:00:30", "+24:00"]))
+    return date + clock
+
+
+@settings(max_examples=500, deadline=None)
+@given(iso_strings(), st.sampled_from(["", *ZONES]))
+def test_iso_strings_are_the_times_that_python_reads(text: str, zone: str) -> None:
+    dtype = f"datetime64[us, {zone}]" if zone else "datetime64[us]"
+    start = EPOCH.replace(tzinfo=dt.UTC) if zone else EPOCH
+    column = hr.Series([start], dtype=dtype)
+    try:
+        value = dt.datetime.fromisoformat(text)
+    except ValueError:
+        with pytest.raises(hr.TypeMismatchError, match="does not match the column's dtype"):
+            column - text
+        return
+    if value.tzinfo is not None and not zone:
+        with pytest.raises(hr.TypeMismatchError, match="cannot be combined with naive times"):
+            column - text
+        return
+    if zone and value.tzinfo is None:
+        tz = zoneinfo.ZoneInfo(zone) if "/" in zone else dt.UTC
+        offset = dt.timedelta(hours=5, minutes=30) if zone[0] == "+" else dt.timedelta(0)
+        value = value.replace(tzinfo=dt.timezone(offset) if zone[0] == "+" else tz)
+    assert (column - text).to_list() == [start - value]
+
+
+def test_fractions_have_nanoseconds() -> None:
+    column = hr.Series(np.array(["2024-03-05T00:00:00.000000001"], "M8[ns]"))
+    assert (column == "2024-03-05 00:00:00.000000001").to_list() == [True]
+    assert (column > "2024-03-05").to_list() == [True]
+
+
+def test_clocks_that_show_a_time_twice_or_never() -> None:
+    berlin = zoneinfo.ZoneInfo("Europe/Berlin")
+    for text in ("2024-10-27 02:30", "2024-03-31 02:30"):
+        moment = dt.datetime.fromisoformat(text).replace(tzinfo=berlin).astimezone(dt.UTC)
+        column = hr.Series([moment], dtype="datetime64[us, Europe/Berlin]")
+        assert (column == text).to_list() == [True]
