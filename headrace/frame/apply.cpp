@@ -114,20 +114,51 @@ NodePtr truncated_quotient(const NodePtr& counts, const NodePtr& by) {
   return elementwise(Op::kAdd, {lower, cast(up, TypeId::kInt64)});
 }
 
-// A duration times or by a number, rounded where the number is a float.
+NodePtr or_null(const NodePtr& test, const NodePtr& counts) {
+  return elementwise(Op::kWhere, {test, counts, literal(Scalar::null(counts->signature().dtype))});
+}
+
+NodePtr is_not_zero(const NodePtr& counts) {
+  return elementwise(Op::kNotEqual, {counts, literal(Scalar::weak(int64_t{0}))});
+}
+
+// Null where a duration is divided by zero.
+NodePtr by_no_zero(const NodePtr& quotient, const NodePtr& by) {
+  const auto* number = by->is_ready() ? std::get_if<Scalar>(&by->value()) : nullptr;
+  return number && number->as<double>() != 0 ? quotient : or_null(is_not_zero(by), quotient);
+}
+
+// A duration times or by a number, cut towards zero where the number is a float, and null where it
+// is NaN.
 NodePtr scaled_duration(Op op, const NodePtr& left, const NodePtr& right) {
   const bool divides = op != Op::kMultiply;
   if (divides && !right->signature().dtype.is_floating())
-    return op == Op::kDivide ? truncated_quotient(left, right)
-                             : elementwise(Op::kFloorDivide, {left, right});
+    return by_no_zero(op == Op::kDivide ? truncated_quotient(left, right)
+                                        : elementwise(Op::kFloorDivide, {left, right}),
+                      right);
   const NodePtr exact = elementwise(divides ? Op::kDivide : op, {left, right});
   if (!exact->signature().dtype.is_floating()) return exact;
-  return elementwise(!divides ? Op::kRint : op == Op::kDivide ? Op::kTrunc : Op::kFloor, {exact});
+  const NodePtr known = or_null(elementwise(Op::kIsFinite, {exact}), exact);
+  return elementwise(op == Op::kFloorDivide ? Op::kFloor : Op::kTrunc, {known});
 }
 
 bool is_number(const NodePtr& node) {
   const Dtype dtype = node->signature().dtype;
   return dtype.is_real() || dtype.is_bool();
+}
+
+// Numbers, by the rules of the evaluator; but logic of a bool with an integer is bool in columns.
+NodePtr apply_evaluator(Op op, std::vector<NodePtr> inputs) {
+  bool is_logic = false;
+  if (op_row(op).rule == OpRule::kBitwise && inputs.size() == 2) {
+    const auto dtype = [&](size_t i) { return inputs[i]->signature().dtype; };
+    is_logic = dtype(0).is_bool() != dtype(1).is_bool() &&
+               std::ranges::any_of(inputs, [](const NodePtr& input) {
+                 return input->signature().form == Form::kColumn;
+               });
+  }
+  const NodePtr result = elementwise(op, std::move(inputs));
+  return is_logic ? cast(result, TypeId::kBool) : result;
 }
 
 NodePtr apply_numbers(Op op, const BoundOperation& bound, std::span<const ApplyOperand> before,
@@ -136,12 +167,18 @@ NodePtr apply_numbers(Op op, const BoundOperation& bound, std::span<const ApplyO
   for (const ApplyOperand& operand : before) inputs.push_back(number_node(operand));
   for (size_t i = 0; i < sides.size(); ++i)
     inputs.push_back(side_node(sides[i], bound.casts[i], bound.unit));
-  if (bound.result == Result::kStorage) return elementwise(op, std::move(inputs));
+  if (bound.result == Result::kStorage) return apply_evaluator(op, std::move(inputs));
   const bool adds = op == Op::kAdd || op == Op::kSubtract;
-  for (NodePtr& input : inputs)  // days are kept in 32 bits
-    if (adds && input->signature().dtype == TypeId::kInt32) input = cast(input, TypeId::kInt64);
-  const NodePtr result =
-      scales ? scaled_duration(op, inputs[0], inputs[1]) : elementwise(op, std::move(inputs));
+  for (NodePtr& input : inputs) {  // days are kept in 32 bits, factors may be in fewer
+    const Dtype dtype = input->signature().dtype;
+    if ((adds || scales) && dtype.is_integer() && dtype.size_bytes() < 8)
+      input = cast(input, TypeId::kInt64);
+    else if (scales && dtype.is_floating())
+      input = cast(input, TypeId::kFloat64);
+  }
+  NodePtr result = scales ? scaled_duration(op, inputs[0], inputs[1]) : elementwise(op, inputs);
+  if (op == Op::kRemainder)  // by nothing all is left, as in pandas
+    result = elementwise(Op::kWhere, {is_not_zero(inputs[1]), result, inputs[0]});
   return retype(cast(whole_number(result), bound.dtype.storage()), bound.dtype);
 }
 
@@ -360,7 +397,7 @@ NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule null
     std::vector<NodePtr> inputs;
     inputs.reserve(operands.size());
     for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
-    return elementwise(op, std::move(inputs));
+    return apply_evaluator(op, std::move(inputs));
   }
   std::vector<ApplyOperand> read = read_literals(operands);
   const std::span<ApplyOperand> all(read);

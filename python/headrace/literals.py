@@ -65,6 +65,8 @@ def _of_numpy(op: str, value: Any, with_series: bool) -> Any:
     """A number with its dtype, or an array."""
     if not getattr(value, "ndim", 1):
         dtype = value.dtype
+        if with_series and dtype.kind in "iuf":  # as pandas: they bring no dtype
+            return _core.scalar(value.item())
         if dtype.kind in "biuf" and dtype.itemsize <= 8 and dtype.name != "float16":
             return _core.number_literal(value.item(), dtype.name)
     try:

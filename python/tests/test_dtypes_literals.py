@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import zoneinfo
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,3 +85,48 @@ def test_clocks_that_show_a_time_twice_or_never() -> None:
         moment = dt.datetime.fromisoformat(text).replace(tzinfo=berlin).astimezone(dt.UTC)
         column = hr.Series([moment], dtype="datetime64[us, Europe/Berlin]")
         assert (column == text).to_list() == [True]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32", "float64"])
+@pytest.mark.parametrize("number", [np.int64(3), np.uint8(3), np.float32(2.5), np.float64(2.5)])
+def test_numpy_numbers_bring_no_dtype_as_in_pandas(dtype: str, number: Any) -> None:
+    ours, theirs = hr.Series([4, 5], dtype=dtype), pd.Series([4, 5], dtype=dtype)
+    for made, expected in (
+        (ours + number, theirs + number),
+        (number - ours, number - theirs),
+        (ours * number, theirs * number),
+        (ours > number, theirs > number),
+    ):
+        assert str(made.dtype) == str(expected.dtype)
+        assert made.to_list() == expected.to_list()
+
+
+def test_logic_of_bools_and_integers_is_bool_as_in_pandas() -> None:
+    mask, numbers = [True, False, True], [2, 2, 1]
+    for op in ("__and__", "__or__", "__xor__", "__rand__"):
+        for other in (numbers, 1, 2):
+            ours = getattr(hr.Series(mask), op)(hr.Series(other) if other is numbers else other)
+            theirs = getattr(pd.Series(mask), op)(pd.Series(other) if other is numbers else other)
+            assert str(ours.dtype) == "bool"
+            assert ours.to_list() == theirs.tolist()
+    assert (hr.asarray([True]) | hr.asarray([2])).tolist() == [3]
+
+
+def test_durations_by_zero_are_missing_as_in_pandas() -> None:
+    spans = [dt.timedelta(seconds=-7), dt.timedelta(0)]
+    for zero in (0, 0.0, hr.Series([0, 0]), hr.Series([0.0, -0.0])):
+        assert (hr.Series(spans) / zero).to_list() == [None, None]
+        assert (hr.Series(spans) // zero).to_list() == [None, None]
+        assert (hr.Series([7.0]) * hr.Series(spans)[:1] / 0.5 * math.nan).to_list() == [None]
+    assert (hr.Series(spans) % dt.timedelta(0)).to_list() == spans
+    assert (hr.Series(spans) * 0.5).to_list() == list(pd.Series(spans) * 0.5)
+    assert (dt.timedelta(1) / hr.Series([0, 2])).to_list() == [None, dt.timedelta(hours=12)]
+
+
+def test_a_timedelta_by_small_integers_keeps_microseconds() -> None:
+    span, numbers = dt.timedelta(hours=36), [7, -3]
+    ours, theirs = hr.Series(numbers, dtype="int8"), pd.Series(numbers, dtype="int8")
+    for made, expected in ((span / ours, span / theirs), (span * ours, span * theirs)):
+        assert str(made.dtype) == str(expected.dtype) == "timedelta64[us]"
+        assert made.to_list() == [each.to_pytimedelta() for each in expected]
+    assert (hr.Series([3.0], dtype="float32") * span).to_list() == [3 * span]

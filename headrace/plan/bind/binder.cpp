@@ -118,6 +118,10 @@ bool is_number(const BindOperand& side) {
   return side.kind() == DtypeKind::kInteger || side.kind() == DtypeKind::kFloat;
 }
 
+bool is_column_of_times(const BindOperand& side) {
+  return is_column(side) && !is_number(side);
+}
+
 const Rule* rule_of(Set operation, std::span<const BindOperand> sides) {
   const auto* const found = std::ranges::find_if(kRules, [&](const Rule& rule) {
     return (rule.operations & operation) && (rule.left & set_of(sides[0].kind())) &&
@@ -242,6 +246,9 @@ void bind_counts(std::string_view op, Set operation, std::span<const BindOperand
   if (!times || bound.result == Result::kDuration) bound.unit = TimeUnit::kSecond;
   for (const BindOperand& side : sides)
     if (!is_number(side)) bound.unit = std::max(bound.unit, unit_of(side));
+  // A span by a column of numbers is in microseconds, as `datetime.timedelta` is.
+  if (bound.result == Result::kDuration && std::ranges::none_of(sides, is_column_of_times))
+    bound.unit = std::max(bound.unit, CountUnit(TimeUnit::kMicro));
   const Dtype zoned = times ? zoned_dtype(op, operation, sides) : Dtype();
   if (bound.result == Result::kDuration)
     bound.dtype = Dtype::duration(*bound.unit);
