@@ -96,6 +96,11 @@ class DType(str):
         return f"dtype('{self!s}')"
 
 
+def has_no_nan(dtype: Any) -> bool:
+    """Whether it is one of pandas' floats with nulls, in which NaN becomes null."""
+    return str(dtype) in ("Float32", "Float64")
+
+
 def refuse_months(spans: Any, op: str) -> None:
     """Raise for months and years of NumPy's timedelta64, single or in an array."""
     if spans.dtype.name.endswith(("M]", "Y]")):
@@ -127,9 +132,8 @@ def dtype_word(dtype: Any) -> str:
     """
     if isinstance(dtype, str):
         aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
+        aliases |= {"string[pyarrow]": "string", "string[python]": "string"}
         word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
-        if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
-            word = word.lower()
     elif isinstance(dtype, type) and dtype in PYTHON:
         word = PYTHON[dtype]
     else:
@@ -143,6 +147,8 @@ def dtype_word(dtype: Any) -> str:
             word = "string"
         elif word == "datetime64[D]":
             word = "date"
+    if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
+        word = word.lower()
     if word in ("datetime64", "timedelta64"):
         raise TypeMismatchError(
             f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from headrace import _core
-from headrace.dtypes import dtype_word
+from headrace.dtypes import dtype_word, has_no_nan
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.lazy.handle import mark
@@ -188,6 +188,12 @@ def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOpti
     options["skip_rows"] = _rows(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
     options["num_rows"] = -1 if most is None else _rows(op, "num_rows", most)
+    for dtype in each.values() if isinstance(dtypes, Mapping) else [dtypes]:
+        if has_no_nan(dtype):
+            raise TypeMismatchError(
+                f"{op}: a dtype without NaN, which the text may hold: dtype={str(dtype)!r}; read "
+                f"'{str(dtype).lower()}' and use astype({str(dtype)!r})"
+            )
     options["dtypes"] = {name: dtype_word(dtype) for name, dtype in each.items()}
     for_all = None if dtypes is None or isinstance(dtypes, Mapping) else dtype_word(dtypes)
     options["dtype"] = for_all

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from headrace import _core
 from headrace.array.construct import asarray
-from headrace.dtypes import INTEGERS, dtype_word
+from headrace.dtypes import INTEGERS, dtype_word, has_no_nan
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.duplicates import repeated_rows
 from headrace.lazy.handle import Deferred, mark
@@ -241,6 +241,9 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     word, own = dtype_word(dtype), series._node.dtype
     if word == "category" and not isinstance(dtype, str):
         return as_pandas_categories(series, dtype)  # type: ignore[return-value]
+    if has_no_nan(dtype):
+        floats = series.astype(word)
+        return floats.where(floats.notna())  # type: ignore[return-value]
     if word == own:
         return series
     if word in ("string", "date"):
