@@ -214,6 +214,15 @@ void bind_apply(nb::module_& m) {
   m.def("apply", &apply, "op"_a, "values"_a, "missing_is_false"_a = false,
         nb::sig("def apply(op: str, values: tuple[typing.Any, ...], "
                 "missing_is_false: bool = False) -> Node | None"));
+  m.def("bind_rules", [] {
+    using Words =
+        std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+    std::vector<Words> rules;
+    for (const hr::BindRule& rule : hr::bind_rules())
+      rules.emplace_back(rule.operations, rule.left, rule.right, rule.storage, rule.cast,
+                         rule.result);
+    return rules;
+  });
   m.def("refuse_apart", [](std::string_view op) { Operands::refuse_apart(op); }, "op"_a);
   m.def(
       "astype",

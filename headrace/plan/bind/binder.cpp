@@ -336,6 +336,44 @@ BoundOperation bind(Op op, std::span<const BindOperand> sides, NullRule nulls,
   return bound;
 }
 
+namespace {
+
+// Of the bits of a set, in order.
+constexpr std::string_view kOperationWords[] = {
+    "+",           "-",      "*", "/", "//", "%", "**", "comparison", "minimum, maximum",
+    "where, fill", "-x, abs"};
+constexpr std::string_view kKindWords[] = {"integer",  "float",   "string",  "time",
+                                           "duration", "decimal", "calendar"};
+constexpr std::string_view kStorageWords[] = {"numbers", "strings", "decimals", "the calendar"};
+constexpr std::string_view kCastWords[] = {"", "counts of the finest unit",
+                                           "counts of the finest unit, limited to 64 bits",
+                                           "integers become decimals", "decimals become float64"};
+constexpr std::string_view kResultWords[] = {"", "time", "duration"};
+
+std::string words_of(Set set, std::span<const std::string_view> words) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i)
+    if (set >> i & 1) text += (text.empty() ? "" : ", ") + std::string(words[i]);
+  return text;
+}
+
+std::string_view word_of(auto value, std::span<const std::string_view> words) {
+  return words[static_cast<size_t>(value)];
+}
+
+}  // namespace
+
+std::vector<BindRule> bind_rules() {
+  std::vector<BindRule> rules;
+  for (const Rule& rule : kRules)
+    rules.push_back({words_of(rule.operations, kOperationWords), words_of(rule.left, kKindWords),
+                     words_of(rule.right, kKindWords),
+                     std::string(word_of(rule.storage, kStorageWords)),
+                     std::string(word_of(rule.cast, kCastWords)),
+                     std::string(word_of(rule.result, kResultWords))});
+  return rules;
+}
+
 int integer_digits(Dtype dtype) {
   if (dtype.is_bool()) return 1;
   constexpr int kDigits[] = {3, 5, 10, 20};

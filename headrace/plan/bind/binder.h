@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace hr {
 
@@ -84,6 +86,19 @@ struct BoundOperation {
 /// operation does not take together. `name`: the operation in errors; by default its own.
 HR_API BoundOperation bind(Op op, std::span<const BindOperand> sides, NullRule nulls,
                            std::string_view name = {});
+
+/// A rule of the binder in words, for documentation.
+struct BindRule {
+  std::string operations{};
+  std::string left{};
+  std::string right{};  ///< empty for operations with one side
+  std::string storage{};
+  std::string cast{};
+  std::string result{};
+};
+
+/// All rules, in the order in which they are searched.
+HR_API std::vector<BindRule> bind_rules();
 
 /// Digits that hold all values of an integer dtype or bool.
 HR_API int integer_digits(Dtype dtype);
