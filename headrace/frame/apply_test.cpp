@@ -149,6 +149,37 @@ TEST(Astype, ConvertsAllDtypes) {
               ThrowsMessage<TypeMismatchError>(HasSubstr("from='int64'; use astype('string')")));
 }
 
+TEST(Keys, CompareAsTheOperatorDoes) {
+  const Frame frame = orders();
+  const auto keyed = [](const Series& key) { return Frame({{"key", key}}); };
+  const auto merged = [&](const Series& left, const Series& right, const char* how) {
+    const Series key = keyed(left).merge(keyed(right), {"key"}, {.how = how})["key"];
+    return std::string(key.dtype().name()) + ": " + text_of(key);
+  };
+  const Series day = frame["day"], item = frame["item"], price = frame["price"];
+  const Series noon = Series(day.astype(Dtype::timestamp(TimeUnit::kSecond)));
+  EXPECT_EQ(merged(day, noon, "inner"), "date: 2024-02-28 2024-02-29 NA");
+  EXPECT_EQ(merged(noon, day, "outer"),
+            "datetime64[s]: 2024-02-28 00:00:00 2024-02-29 00:00:00 NA");
+  EXPECT_EQ(merged(item.astype(TypeId::kCategory), item, "left"), "string: nut bolt NA");
+  EXPECT_EQ(merged(price, price.astype(TypeId::kFloat64), "outer"), "float64: 1.25 0.1 NA");
+  EXPECT_EQ(text_of(day.isin(noon)), "true true true");
+  EXPECT_THROW(merged(day, item, "inner"), TypeMismatchError);
+}
+
+TEST(Keys, RowsPutTogetherHaveOneDtype) {
+  const Frame frame = orders();
+  const auto both = [](const Series& first, const Series& second) {
+    return concat({Frame({{"x", first}}), Frame({{"x", second}})})["x"].dtype();
+  };
+  EXPECT_EQ(both(frame["price"], frame["count"]), Dtype::decimal(22, 2));
+  EXPECT_EQ(both(frame["item"], frame["item"].astype(TypeId::kCategory)), TypeId::kString);
+  EXPECT_EQ(both(frame["sent"], frame["sent"].astype(Dtype::timestamp(TimeUnit::kNano))),
+            Dtype::timestamp(TimeUnit::kNano));
+  EXPECT_THAT([&] { both(frame["day"], frame["count"]); },
+              ThrowsMessage<TypeMismatchError>(HasSubstr("dtype='date', other='int64'")));
+}
+
 TEST(Apply, BringsTimesToComparableCounts) {
   const Frame frame = orders();
   EXPECT_EQ(comparable_counts("merge", frame["day"], frame["sent"]).size(), 2);

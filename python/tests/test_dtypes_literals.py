@@ -79,6 +79,22 @@ def test_fractions_have_nanoseconds() -> None:
     assert (column > "2024-03-05").to_list() == [True]
 
 
+def test_isin_reads_iso_strings() -> None:
+    days = [dt.date(2024, 3, 5), dt.date(2024, 2, 29), None]
+    wanted = ["2024-W10-2", None, "20240301"]
+    assert hr.Series(days).isin(wanted).to_list() == [True, False, True]
+    times = hr.Series([dt.datetime(2024, 3, 5, 12), None]).astype("datetime64[s]")
+    assert times.isin(["2024-03-05 12:00:00.5", "2024-03-05T13"]).to_list() == [False, False]
+    assert times.isin(["2024-03-05 12:00:00.000000000"]).to_list() == [True, False]
+    zoned = times.dt.tz_localize("Europe/Berlin")
+    assert zoned.isin(["2024-03-05 11:00Z"]).to_list() == [True, False]
+    assert zoned.isin(["2024-03-05 12:00"]).to_list() == [True, False]
+    with pytest.raises(hr.InvalidArgumentError, match="not an ISO date or time: value='soon'"):
+        times.isin(["soon"])
+    with pytest.raises(hr.TypeMismatchError, match="cannot be combined with naive times"):
+        times.isin(["2024-03-05 11:00Z"])
+
+
 def test_clocks_that_show_a_time_twice_or_never() -> None:
     berlin = zoneinfo.ZoneInfo("Europe/Berlin")
     for text in ("2024-10-27 02:30", "2024-03-31 02:30"):

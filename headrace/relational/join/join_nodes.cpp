@@ -455,10 +455,51 @@ struct IsIn final : OperatorOf<IsIn, Predicate> {
   }
 };
 
+// The time that the string names, in the zone of `like` if it has one.
+TimeLiteral time_of(std::string_view text, Dtype like) {
+  const std::optional<TimeLiteral> time = time_from_text(text, like);
+  if (!time)
+    throw_error<InvalidArgumentError>("isin", "the string is not an ISO date or time",
+                                      {{"value", text}, {"dtype", like.name()}});
+  if (time->dtype.has_zone() != like.has_zone())
+    throw_error<TypeMismatchError>("isin", "a zoned time cannot be combined with naive times",
+                                   {{"value", text}}, "leave the offset out");
+  return *time;
+}
+
+// ISO strings, which are there already, as times of the finest unit among them.
+NodePtr times_of(const Column& texts, Dtype like) {
+  const int64_t rows = texts.num_rows();
+  std::vector<Int128> nanoseconds(static_cast<size_t>(rows));
+  Buffer valid = Buffer::allocate_zeroed(bitmap_bytes(rows)), counts = Buffer::allocate(8 * rows);
+  TimeUnit unit = TimeUnit::kSecond;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (texts.is_null(row)) continue;
+    const TimeLiteral time = time_of(texts.string(row), like);
+    nanoseconds[static_cast<size_t>(row)] = time.nanoseconds;
+    unit = std::max(unit, count_unit(time.dtype).value_or(unit));
+    set_bit(valid.mutable_as<uint8_t>(), row, true);
+  }
+  for (int64_t row = 0; row < rows; ++row) {
+    const Int128 count = nanoseconds[static_cast<size_t>(row)] / nanoseconds_per(unit);
+    const auto narrow = static_cast<int64_t>(count);
+    if (narrow != count)
+      throw_error<InvalidArgumentError>("isin", "the times do not fit one unit",
+                                        {{"value", texts.string(row)}});
+    counts.mutable_as<int64_t>()[row] = narrow;
+  }
+  const Dtype dtype =
+      like.has_zone() ? Dtype::timestamp(unit, like.zone()) : Dtype::timestamp(unit);
+  return lazy_value(Column(dtype, rows, std::move(counts), std::move(valid), texts.null_count()));
+}
+
 }  // namespace
 
 NodePtr is_in(const NodePtr& values, const NodePtr& set) {
   NodePtr left = column_node("isin", values), right = column_node("isin", set);
+  const Dtype dtype = left->signature().dtype;
+  if (dtype.is_temporal() && right->signature().dtype.is_string() && right->is_ready())
+    right = times_of(std::get<Column>(right->value()), dtype);
   unify_keys("isin", left, right);
   Signature signature = left->signature();
   signature.dtype = TypeId::kBool;

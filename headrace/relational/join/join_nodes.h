@@ -43,7 +43,7 @@ HR_API NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& colum
                     JoinUnique unique, const std::string& indicator, const std::string& how);
 
 /// Whether each row of `values` has an equal in `set`, a bool without nulls. Dtypes agree as keys
-/// do.
+/// do; strings that are there already name times next to times.
 HR_API NodePtr is_in(const NodePtr& values, const NodePtr& set);
 
 }  // namespace hr

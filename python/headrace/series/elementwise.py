@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -17,7 +16,6 @@ from headrace.rows import by_position, is_missing
 from headrace.series.categorical import as_pandas_categories
 from headrace.series.column import new_series, series_of, with_rows_of
 from headrace.series.timezone import know_zone
-from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,17 +32,6 @@ def _mask_of(condition: Any) -> Any:
     import numpy as np
 
     return new_series(condition) if np.ndim(condition) else asarray(condition)
-
-
-def _times_of(texts: list[Any], dtype: str) -> Series:
-    """ISO strings as times of a dtype."""
-    parsed = [None if t is None else datetime.datetime.fromisoformat(t) for t in texts]
-    if zone := zone_in(dtype):  # local time
-        tz = zone_of(zone)
-        aware = [t if t is None or t.tzinfo else t.replace(tzinfo=tz) for t in parsed]
-        return new_series(aware, dtype=f"datetime64[us, {zone}]")
-    times = new_series(parsed)
-    return times if dtype == "date" else times.astype(dtype)
 
 
 def duplicated(series: Series, keep: Literal["first", "last", False] = "first") -> Series:
@@ -77,7 +64,9 @@ def isin(series: Series, values: Any) -> Series:
         return none
     if isinstance(values, list) and len({isinstance(v, str) for v in values} - {None}) > 1:
         # values of another kind never match, so they are dropped
-        texts = series.dtype in ("string", "category")
+        texts = series.dtype in ("string", "category") or (
+            series.dtype.kind == "M" and all(isinstance(v, str | None) for v in values)
+        )
         values = [v for v in values if v is None or isinstance(v, str) == texts]
         if not values:
             return series.is_null() & False
@@ -85,7 +74,7 @@ def isin(series: Series, values: Any) -> Series:
     if wanted.dtype == "string" and series.dtype == "category":
         wanted = wanted.astype("category")
     elif wanted.dtype == "string" and series.dtype.kind == "M":
-        wanted = _times_of(list(values), str(series.dtype))
+        know_zone(str(series.dtype))
     made: Series = series._like(_core.is_in(series._node, wanted._node))
     return made
 
