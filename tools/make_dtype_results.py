@@ -73,6 +73,7 @@ def results() -> Iterator[str]:
     frame = hr.read_csv(FOLDER / "dtypes.csv", dtypes=DTYPES)
     frame["took"] = frame.second - frame.day
     frame["wait"] = frame.nano - frame.second
+    row = hr.Series(range(len(frame)))
     for left in frame.columns:
         yield f"to_string {left}: {frame[[left]].to_string()}".replace("\n", "\\n")
         for word, function in OPERATORS.items():
@@ -93,6 +94,19 @@ def results() -> Iterator[str]:
             yield from line(
                 f"{word} {left}", lambda: frame.groupby("label").agg(x=(left, word))[["label", "x"]]
             )
+        yield from line(f"sort {left}", lambda: frame.assign(i=row).sort_values(left)[["i"]])
+        for right in frame.columns:
+            yield from line(
+                f"concat {left} {right}",
+                lambda: hr.concat([frame[name].to_frame("x") for name in (left, right)]),
+            )
+            for how in ("inner", "outer"):
+                yield from line(
+                    f"merge {left} {right} {how}",
+                    lambda: hr.DataFrame({"k": frame[left], "i": row}).merge(
+                        hr.DataFrame({"k": frame[right], "j": row}), on="k", how=how
+                    ),
+                )
 
 
 if __name__ == "__main__":

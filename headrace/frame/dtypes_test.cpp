@@ -145,5 +145,21 @@ TEST_F(DtypeResults, OfGroups) {
   }
 }
 
+TEST_F(DtypeResults, OfRowsTogether) {
+  const Series row(std::vector<int64_t>{0, 1, 2, 3, 4});
+  for (const std::string& left : frame_.columns()) {
+    expect("sort " + left, [&] { return frame_.assign("i", row).sort_values(left).select("i"); });
+    for (const std::string& right : frame_.columns()) {
+      expect("concat " + left + " " + right,
+             [&] { return concat({Frame({{"x", frame_[left]}}), Frame({{"x", frame_[right]}})}); });
+      for (const char* how : {"inner", "outer"})
+        expect("merge " + left + " " + right + " " + how, [&] {
+          return Frame({{"k", frame_[left]}, {"i", row}})
+              .merge(Frame({{"k", frame_[right]}, {"j", row}}), "k", {.how = how});
+        });
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hr
