@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ["numpy", "pandas"]
-BAR = 2.0  # beside the build of 47039b5
+BAR = 2.0  # vs. the build of 47039b5
 COLUMNS = {
     "k": [1, 2, 1, 2, 3, 1, 2, 1, 2, 3],
     "i": list(range(10)),

@@ -149,7 +149,7 @@ def test_any_threads_read_and_write_the_same(mixed, tmp_path):
     for threads in (1, 2, 4):
         with hr.threads(threads):
             frame = hr.read_csv(text, dtypes=dtypes)
-            hr.io.write_csv(frame, tmp_path / "out.csv")
+            hr.io.csv.write_csv(frame, tmp_path / "out.csv")
         assert frame.dtypes == {
             **{"day": "date", "t": "datetime64[us]", "kind": "category"},
             **{"user": "category", "x": "float64"},

@@ -281,7 +281,7 @@ class UnplannedSteps {
     return true;
   }
 
-  static constexpr size_t kMostReads = 32;  // of a chain: a plan costs little beside longer ones
+  static constexpr size_t kMostReads = 32;  // of a chain: for longer ones a plan costs little
 
   std::vector<PlanStep> steps_{};
   std::unordered_map<const Node*, size_t> by_maker_{};
