@@ -156,6 +156,9 @@ class Dtype {
   /// True for integers and floats: what arithmetic, sorting and parsing of numbers work on.
   constexpr bool is_real() const { return is_integer() || is_floating(); }
 
+  /// What the evaluator computes with: integers, floats and bools.
+  constexpr bool is_number() const { return is_real() || is_bool(); }
+
   constexpr bool is_string() const { return id_ == TypeId::kString; }
 
   constexpr bool is_date() const { return id_ == TypeId::kDate; }

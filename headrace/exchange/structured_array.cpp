@@ -45,7 +45,7 @@ void copy_field(int64_t width, const std::byte* in, int64_t stride, int64_t rows
 
 void check(std::string_view op, int64_t record_bytes, const RecordField& field) {
   const Dtype dtype = field.dtype;
-  if (!(dtype.is_bool() || dtype.is_real() || dtype.is_timestamp()))
+  if (!(dtype.is_number() || dtype.is_timestamp()))
     throw_error<TypeMismatchError>(op, "unsupported dtype of a field", {{"dtype", dtype.name()}},
                                    "pass it as a separate column");
   if (field.offset < 0 || field.offset > record_bytes - dtype.size_bytes())

@@ -143,8 +143,7 @@ NodePtr scaled_duration(Op op, const NodePtr& left, const NodePtr& right) {
 }
 
 bool is_number(const NodePtr& node) {
-  const Dtype dtype = node->signature().dtype;
-  return dtype.is_real() || dtype.is_bool();
+  return node->signature().dtype.is_number();
 }
 
 // Numbers, by the rules of the evaluator; but logic of a bool with an integer is bool in columns.

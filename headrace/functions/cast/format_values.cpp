@@ -324,8 +324,8 @@ NodePtr format_values(const NodePtr& column) {
   Signature signature = column->signature();
   const Dtype dtype = signature.dtype;
   if (signature.form != Form::kColumn ||
-      !(dtype.is_real() || dtype.is_bool() || dtype.is_string() || dtype.is_category() ||
-        dtype.is_date() || dtype.has_unit()))
+      !(dtype.is_number() || dtype.is_string() || dtype.is_category() || dtype.is_date() ||
+        dtype.has_unit()))
     throw_error<TypeMismatchError>("astype", "no conversion between these dtypes",
                                    {{"from", dtype.name()}, {"to", "string"}});
   signature.dtype = TypeId::kString;

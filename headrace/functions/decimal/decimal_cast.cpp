@@ -162,7 +162,7 @@ NodePtr decimal_cast(const NodePtr& column, Dtype dtype) {
   Signature signature = column->signature();
   const Dtype from = signature.dtype;
   const auto plain = [](Dtype each) {
-    return each.is_real() || each.is_bool() || each.is_string() || each.is_decimal();
+    return each.is_number() || each.is_string() || each.is_decimal();
   };
   if (signature.form != Form::kColumn || !plain(from) || !plain(dtype) ||
       !(from.is_decimal() || dtype.is_decimal()))

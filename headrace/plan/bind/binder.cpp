@@ -413,7 +413,7 @@ std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes) {
   const auto all = [&](auto&& test) { return std::ranges::all_of(dtypes, test); };
   if (all([](Dtype dtype) { return kind_of(dtype) == DtypeKind::kText; })) return TypeId::kString;
   if (all([](Dtype dtype) { return dtype.has_unit(); })) return finest_unit(dtypes);
-  if (all([](Dtype dtype) { return dtype.is_real() || dtype.is_bool(); })) {
+  if (all([](Dtype dtype) { return dtype.is_number(); })) {
     Dtype common = dtypes[0];
     for (const Dtype dtype : dtypes) common = promote(common, dtype);
     return common;

@@ -157,8 +157,7 @@ Dtype operand_dtype(Op op, std::span<const Operand> operands) {
                                       {{"operands", operands.size()}, {"expected", row.operands}});
   if (row.rule == OpRule::kNullTest) return operands[0].dtype;
   for (const Operand& operand : operands)
-    if (!operand.dtype.is_real() && !operand.dtype.is_bool())
-      refuse(op, operand.dtype, remedy(operand.dtype));
+    if (!operand.dtype.is_number()) refuse(op, operand.dtype, remedy(operand.dtype));
   switch (row.rule) {
     case OpRule::kArithmetic: {
       const Dtype common = common_dtype(operands);
@@ -322,7 +321,7 @@ Op op_from_name(std::string_view name) {
 
 Dtype promote(Dtype a, Dtype b) {
   for (const Dtype d : {a, b})
-    if (!d.is_real() && !d.is_bool())
+    if (!d.is_number())
       throw_error<TypeMismatchError>("promote", "the dtype does not support arithmetic",
                                      {{"dtype", d.name()}}, remedy(d));
   if (a == b || b.is_bool()) return a;
@@ -405,7 +404,7 @@ int Program::cast(int value, Dtype dtype) {
   if (from.op == Op::kConstant) return constant(convert_scalar(from.constant, dtype));
   if (from.dtype == dtype) return value;
   for (const Dtype d : {from.dtype, dtype})
-    if (!d.is_real() && !d.is_bool())
+    if (!d.is_number())
       throw_error<TypeMismatchError>("astype", "the conversion is not element-wise arithmetic",
                                      {{"from", from.dtype.name()}, {"to", dtype.name()}},
                                      remedy(d));

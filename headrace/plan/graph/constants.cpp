@@ -20,7 +20,7 @@ std::optional<Scalar> constant_of(const NodePtr& node) {
   if (const auto* scalar = std::get_if<Scalar>(&node->value())) return *scalar;
   const auto* tensor = std::get_if<Tensor>(&node->value());
   if (!tensor || !tensor->shape().empty() || !tensor->buffer().place().is_host() ||
-      !(tensor->dtype().is_real() || tensor->dtype().is_bool()))
+      !tensor->dtype().is_number())
     return {};
   return scalar_of(*tensor);
 }

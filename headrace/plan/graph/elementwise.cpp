@@ -177,8 +177,7 @@ NodePtr cast(const NodePtr& input, Dtype dtype) {
   if (to_time && !(from.form == Form::kTensor && (dtype.is_date() || dtype.has_zone())) &&
       from.dtype.is_integer() && promote(from.dtype, dtype.storage()) == dtype.storage())
     return retype(cast(input, dtype.storage()), dtype);
-  if (from.form == Form::kTable || !(from.dtype.is_real() || from.dtype.is_bool()) ||
-      !(dtype.is_real() || dtype.is_bool()))
+  if (from.form == Form::kTable || !from.dtype.is_number() || !dtype.is_number())
     throw_error<TypeMismatchError>(
         "astype", "no conversion between these dtypes",
         {{"from", from.dtype.name()}, {"to", dtype.name()}},

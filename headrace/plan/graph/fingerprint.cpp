@@ -23,7 +23,7 @@ void append(std::string& key, const T& value) {
 // Whether it is a number, which is told by its value.
 bool append_number(std::string& key, const NodePtr& node) {
   const auto* scalar = node->is_ready() ? std::get_if<Scalar>(&node->value()) : nullptr;
-  if (!scalar || !(scalar->dtype().is_real() || scalar->dtype().is_bool())) return false;
+  if (!scalar || !scalar->dtype().is_number()) return false;
   key += 's';
   key += scalar->dtype().name();
   append(key, scalar->is_weak());

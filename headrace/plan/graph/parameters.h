@@ -151,7 +151,7 @@ class ParameterReader {
       scalar = Scalar::null(dtype);
       return;
     }
-    if (!dtype.is_real() && !dtype.is_bool())
+    if (!dtype.is_number())
       throw_error<InvalidArgumentError>("plan", "a constant is not a number",
                                         {{"dtype", dtype.name()}});
     const auto number = [&]<class T>(std::type_identity<T>) {

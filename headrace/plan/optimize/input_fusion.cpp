@@ -12,8 +12,7 @@ namespace hr {
 namespace {
 
 bool is_value(const NodePtr& node) {
-  const Dtype dtype = node->signature().dtype;
-  return dtype.is_real() || dtype.is_bool();
+  return node->signature().dtype.is_number();
 }
 
 class Finder {

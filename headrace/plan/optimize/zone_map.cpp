@@ -43,7 +43,7 @@ NodePtr either(const NodePtr& a, const NodePtr& b) {
 
 // Whether a greater value never becomes a lesser one.
 bool keeps_order(Dtype from, Dtype to) {
-  const bool from_number = from.is_real() || from.is_bool();
+  const bool from_number = from.is_number();
   return from_number &&
          (to.is_floating() || (to.is_integer() && !from.is_floating() && promote(from, to) == to));
 }

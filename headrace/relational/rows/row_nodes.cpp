@@ -243,7 +243,7 @@ struct Cumulate final : OperatorOf<Cumulate> {
   int passes() const override { return 2; }
 
   bool supports(Place place) const override {
-    return dtype.is_real() || dtype.is_bool() || Operator::supports(place);
+    return dtype.is_number() || Operator::supports(place);
   }
 
   Value execute(std::span<const Value> inputs) const override {
