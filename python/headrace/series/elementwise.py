@@ -109,8 +109,8 @@ def where(series: Series, condition: Any, other: Any = None) -> Series:
 def mask(series: Series, condition: Any, other: Any = None) -> Series:
     """See `Series.mask`."""
     condition = condition(series) if callable(condition) else condition
-    mask = _mask_of(condition)
-    return series.where(mask._elementwise("invert", mask, missing_is_false=True), other)
+    chosen = _mask_of(condition)
+    return series.where(chosen._elementwise("invert", chosen, missing_is_false=True), other)
 
 
 def clip(series: Series, lower: Any = None, upper: Any = None) -> Series:
