@@ -3,6 +3,8 @@
 #pragma once
 
 // Frames: tables, their columns and groups, in the words of the Python API.
+#include "headrace/frame/aggregates.h"
+#include "headrace/frame/conversions.h"
 #include "headrace/frame/frame.h"
 #include "headrace/frame/series.h"
 
@@ -11,11 +13,15 @@
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/cast/parse_numbers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/strings/categories.h"
 #include "headrace/functions/strings/string_compare.h"
+#include "headrace/functions/strings/string_methods.h"
 #include "headrace/functions/strings/string_regex.h"
 #include "headrace/functions/strings/string_search.h"
 #include "headrace/functions/strings/string_transform.h"
 #include "headrace/functions/temporal/calendar.h"
+#include "headrace/functions/temporal/round_times.h"
+#include "headrace/functions/temporal/time_fields.h"
 #include "headrace/functions/temporal/timezone.h"
 #include "headrace/learn/nodes.h"
 #include "headrace/plan/graph/array.h"

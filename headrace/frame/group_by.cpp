@@ -2,6 +2,7 @@
 // GroupBy: aggregates of the rows that share a key.
 #include "headrace/frame/group_by.h"
 
+#include "headrace/frame/aggregates.h"
 #include "headrace/frame/frame.h"
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
@@ -110,7 +111,11 @@ Frame GroupBy::size() const {
 }
 
 Frame GroupBy::made(std::vector<GroupColumn> columns) const {
-  return Frame(hr::group_by(keys_, std::move(columns), options_));
+  const std::vector<NodePtr> nodes = group_columns(keys_, columns, options_);
+  std::vector<std::pair<std::string, Series>> named;
+  for (size_t i = 0; i < nodes.size(); ++i)
+    named.emplace_back(i < keys_.size() ? keys_[i].name : columns[i - keys_.size()].name, nodes[i]);
+  return Frame(named);
 }
 
 }  // namespace hr

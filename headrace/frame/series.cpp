@@ -3,6 +3,7 @@
 #include "headrace/frame/series.h"
 
 #include "headrace/base/error.h"
+#include "headrace/frame/aggregates.h"
 #include "headrace/frame/apply.h"
 #include "headrace/frame/astype.h"
 #include "headrace/plan/graph/placement.h"
@@ -38,11 +39,12 @@ Column Series::column() const {
 }
 
 Array Series::reduce(Aggregate aggregate, int64_t ddof) const {
-  return hr::reduce(aggregate, node_, {.skip_nan = true, .empty_is_null = true, .ddof = ddof});
+  return aggregate_column(aggregate, node_, ddof);
 }
 
 Array Series::quantile(double q) const {
-  const NodePtr one = hr::quantile(node_, {q}, Interpolation::kLinear);
+  const NodePtr one = column_quantiles(node_, {q}, Interpolation::kLinear);
+  if (one->signature().form == Form::kColumn) return one;
   return strided_view(one, {{.begin = 0, .step = 0, .count = 1}});
 }
 

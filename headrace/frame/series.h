@@ -60,8 +60,9 @@ class HR_API Series : public ElementwiseOperators<Series> {
   /// The steps that evaluating it would take.
   std::string explain() const { return hr::explain(std::span(&node_, 1)).text; }
 
-  // ---- reductions: lazy arrays of one element; `item<T>()` evaluates one ----
-  // Throw TypeMismatchError for dtypes that they do not take, as `aggregate_dtype` says.
+  // ---- reductions: lazy, of one element; `item<T>()` evaluates one ----
+  // Of times, durations, decimals and strings they are columns of one row; see `aggregate_column`.
+  // Throw TypeMismatchError for dtypes that they do not take.
 
   Array sum() const { return reduce(Aggregate::kSum); }
 
@@ -83,7 +84,7 @@ class HR_API Series : public ElementwiseOperators<Series> {
 
   Array all() const { return reduce(Aggregate::kAll); }
 
-  /// The quantile `q`, from 0 to 1, linear between values: float64.
+  /// The quantile `q`, from 0 to 1, linear between values: float64, of times and durations theirs.
   Array quantile(double q) const;
 
   Array median() const { return quantile(0.5); }

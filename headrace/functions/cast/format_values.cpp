@@ -342,6 +342,7 @@ Column format_times(const Column& column, const std::string& pattern) {
 }
 
 NodePtr format_times(const NodePtr& column, const std::string& pattern) {
+  if (column->signature().dtype.has_zone()) return format_times(local_times(column), pattern);
   Signature signature = column->signature();
   check_times("strftime", signature.dtype);
   const TimePattern checked("strftime", pattern, false);

@@ -16,8 +16,9 @@ HR_API Column format_values(const Column& column);
 HR_API NodePtr format_values(const NodePtr& column);
 
 /// Dates and times by a pattern of `strftime`: %Y %y %m %d %H %I %M %S %f (six digits) %p %j %a %A
-/// %b %B %F %T %% in English, and all else as it stands. Throws InvalidArgumentError for another
-/// letter and TypeMismatchError for a column of other than dates and times.
+/// %b %B %F %T %% in English, and all else as it stands; times with a zone by its clocks. Throws
+/// InvalidArgumentError for another letter and TypeMismatchError for a column of other than dates
+/// and times.
 HR_API Column format_times(const Column& column, const std::string& pattern);
 HR_API NodePtr format_times(const NodePtr& column, const std::string& pattern);
 

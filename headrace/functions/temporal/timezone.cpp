@@ -7,15 +7,18 @@
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/timezone_rules.h"
+#include "headrace/functions/temporal/time_counts.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 namespace hr {
 
 namespace {
 
-constexpr std::string_view kAmbiguous[] = {"raise", "NaT", "earliest", "latest"};
+constexpr std::string_view kAmbiguous[] = {"raise", "NaT", "earliest", "latest", "infer"};
 constexpr std::string_view kNonexistent[] = {"raise", "NaT", "shift_forward", "shift_backward"};
 constexpr std::string_view kConvert = "tz_convert", kLocalize = "tz_localize";
 constexpr int64_t kFarthest = int64_t{1} << 60;  // seconds that can be added to without a thought
@@ -159,8 +162,65 @@ NodePtr local_times(const NodePtr& instants) {
   return apply_operator(ToLocalTimes::make(), std::move(signature), {instants});
 }
 
+namespace {
+
+struct Run {
+  int64_t begin;
+  int64_t end;
+};
+
+// Where the rows from `begin` on that two instants may be meant by end.
+int64_t end_of_run(const int64_t* first, const int64_t* last, const Nulls& null, int64_t begin,
+                   int64_t rows) {
+  int64_t end = begin;
+  while (end < rows && !null(end) && first[end] != last[end]) ++end;
+  return end;
+}
+
+// The row from which on a run of ambiguous times has their second occurrences: local times
+// increase, so it starts with the only step back.
+int64_t second_half(const int64_t* first, int64_t begin, int64_t end) {
+  int64_t steps_back = 0, half = end;
+  for (int64_t row = begin + 1; row < end; ++row) {
+    if (first[row] > first[row - 1]) continue;
+    if (steps_back++ == 0) half = row;
+  }
+  if (steps_back == 1) return half;
+  throw_error<InvalidArgumentError>(
+      kLocalize, "ambiguous times cannot be inferred from their order",
+      {{"row", begin}, {"rows", end - begin}, {"steps_back", steps_back}},
+      "pass ambiguous='earliest', 'latest', 'NaT' or a series of bools");
+}
+
+Column localize_inferred(const Column& local, Dtype zoned, Nonexistent nonexistent) {
+  const Column earliest = localize(local, zoned, Ambiguous::kEarliest, nonexistent);
+  const Column latest = localize(local, zoned, Ambiguous::kLatest, nonexistent);
+  const int64_t rows = earliest.num_rows();
+  const Nulls null(earliest);
+  const int64_t* const first = earliest.values<int64_t>().data();
+  const int64_t* const last = latest.values<int64_t>().data();
+  std::vector<Run> later;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t end = end_of_run(first, last, null, row, rows);
+    if (end == row) continue;
+    later.push_back({.begin = second_half(first, row, end), .end = end});
+    row = end;
+  }
+  if (later.empty()) return earliest;
+  return map_morsels<int64_t>(earliest, zoned, [&](Morsel morsel, int64_t* out) {
+    std::copy(first + morsel.begin, first + morsel.end, out + morsel.begin);
+    for (const Run& run : later)
+      for (int64_t row = std::max(run.begin, morsel.begin); row < std::min(run.end, morsel.end);
+           ++row)
+        out[row] = last[row];
+  });
+}
+
+}  // namespace
+
 Column localize(const Column& local, Dtype zoned, Ambiguous ambiguous, Nonexistent nonexistent) {
   check_local(local.dtype(), zoned);
+  if (ambiguous == Ambiguous::kInfer) return localize_inferred(local, zoned, nonexistent);
   const auto rules = timezone_rules(kLocalize, zoned);
   const Nulls null(local);
   const int64_t* const in = local.values<int64_t>().data();
@@ -185,6 +245,62 @@ NodePtr localize(const NodePtr& local, Dtype zoned, Ambiguous ambiguous, Nonexis
   signature.nullable |= ambiguous == Ambiguous::kNull || nonexistent == Nonexistent::kNull;
   return apply_operator(LocalizeTimes::make(zoned, ambiguous, nonexistent), std::move(signature),
                         {local});
+}
+
+namespace {
+
+// Times that clocks skip, moved.
+NodePtr shift_skipped(const NodePtr& local, Dtype zoned, Int128 nanoseconds) {
+  const auto own = nanoseconds_per(count_unit(zoned));
+  const Int128 rest = (nanoseconds % own + own) % own;
+  const NodePtr found = localize(local, zoned, Ambiguous::kEarliest, Nonexistent::kNull);
+  const Array counts = counts_from_times(local);
+  const Array moved = counts + static_cast<int64_t>((nanoseconds - rest) / own);
+  const NodePtr is_skipped = elementwise(Op::kIsNull, {found});
+  return times_from_counts(elementwise(Op::kWhere, {is_skipped, moved, counts}),
+                           local->signature().dtype);
+}
+
+Dtype in_zone(Dtype dtype, std::string_view zone) {
+  return zone.empty() ? Dtype::timestamp(dtype.unit()) : Dtype::timestamp(dtype.unit(), zone);
+}
+
+}  // namespace
+
+NodePtr localize(const NodePtr& local, Dtype zoned, const LocalizeOptions& options) {
+  check_local(local->signature().dtype, zoned);
+  const NodePtr times = options.shift ? shift_skipped(local, zoned, *options.shift) : local;
+  const Nonexistent nonexistent = options.shift ? Nonexistent::kRaise : options.nonexistent;
+  if (!options.is_summer_time) return localize(times, zoned, options.ambiguous, nonexistent);
+  const NodePtr first = localize(times, zoned, Ambiguous::kEarliest, nonexistent);
+  const NodePtr last = localize(times, zoned, Ambiguous::kLatest, nonexistent);
+  return times_from_counts(
+      elementwise(Op::kWhere,
+                  {options.is_summer_time, counts_from_times(first), counts_from_times(last)}),
+      zoned);
+}
+
+NodePtr localize(const NodePtr& local, std::string_view zone, const LocalizeOptions& options) {
+  const Dtype dtype = local->signature().dtype;
+  if (zone.empty()) return dtype.has_zone() ? local_times(local) : local;
+  if (dtype.has_zone())
+    throw_error<TypeMismatchError>(kLocalize, "the times already have a zone",
+                                   {{"dtype", dtype.name()}}, "use dt.tz_convert to change it");
+  if (dtype.is_date())
+    throw_error<TypeMismatchError>(kLocalize, "dates have no time of day", {},
+                                   "use astype('datetime64[us]') first");
+  if (!dtype.is_timestamp())
+    throw_error<TypeMismatchError>(kLocalize, "expected a column of timestamps",
+                                   {{"dtype", dtype.name()}});
+  return localize(local, in_zone(dtype, zone), options);
+}
+
+NodePtr convert_zone(const NodePtr& instants, std::string_view zone) {
+  const Dtype dtype = instants->signature().dtype;
+  if (!dtype.has_zone())
+    throw_error<TypeMismatchError>(kConvert, "the times have no zone", {{"dtype", dtype.name()}},
+                                   "use dt.tz_localize to set one");
+  return retype(instants, in_zone(dtype, zone));
 }
 
 }  // namespace hr
