@@ -75,6 +75,7 @@ void bind_join(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_plot(nb::module_& m);
+void bind_temporal(nb::module_& m);
 void bind_window(nb::module_& m);
 void bind_row_groups(nb::module_& m);
 

@@ -7,6 +7,6 @@
 using hr::NodePtr;
 
 void bind_decimals(nb::module_& m) {
+  m.def("decimal_to_float", &hr::decimal_to_float, "column"_a, Unlocked());
   m.def("decimal_round", lazy(&hr::decimal_round), "column"_a, "digits"_a, Unlocked());
-  m.def("decimal_reduction", lazy(&hr::decimal_reduction), "kind"_a, "column"_a, Unlocked());
 }

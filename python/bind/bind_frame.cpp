@@ -2,15 +2,10 @@
 // Deferred operations on rows.
 #include "python/bind/bind.h"
 
-#include "headrace/data/timezone_rules.h"
 #include "headrace/frame/series.h"
-#include "headrace/functions/cast/format_values.h"
-#include "headrace/functions/cast/parse_numbers.h"
+#include "headrace/functions/strings/categories.h"
+#include "headrace/functions/strings/string_methods.h"
 #include "headrace/functions/strings/string_regex.h"
-#include "headrace/functions/strings/string_search.h"
-#include "headrace/functions/strings/string_transform.h"
-#include "headrace/functions/temporal/calendar.h"
-#include "headrace/functions/temporal/timezone.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/relational/aggregate/correlation.h"
 #include "headrace/relational/order/rank.h"
@@ -26,6 +21,14 @@
 using hr::NodePtr;
 
 namespace {
+
+// Around a call that makes nodes of `Series.str`.
+struct MarkedText {
+  bool is_marked = (mark("str"), true);
+  GilReleased released{};
+};
+
+using TextCall = nb::call_guard<MarkedText>;
 
 // Columns whose nodes run when they are made run together in groups of this size.
 constexpr size_t kColumnsTogether = 1024;
@@ -89,88 +92,78 @@ void bind_frame(nb::module_& m) {
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
   m.def(
-      "date_field",
-      [](const NodePtr& column, std::string_view field) {
-        return hr::date_field(column, hr::date_field_from_name(field));
-      },
-      "column"_a, "field"_a, Unlocked());
-  m.def(
-      "rescale_unit",
-      [](const NodePtr& column, std::string_view dtype, bool clamp) {
-        return hr::rescale_unit(column, hr::dtype_from_name(dtype).unit(), clamp);
-      },
-      "column"_a, "dtype"_a, "clamp"_a, Unlocked());
-  m.def(
-      "set_timezone_rules",
-      [](std::string_view dtype, std::vector<int64_t> changes, std::vector<int32_t> offsets) {
-        hr::set_timezone_rules(hr::dtype_from_name(dtype),
-                               {std::move(changes), std::move(offsets)});
-      },
-      "dtype"_a, "changes"_a, "offsets"_a);
-  m.def("local_times", lazy(&hr::local_times), "instants"_a, Unlocked());
-  m.def(
-      "localize",
-      [](const NodePtr& local, std::string_view dtype, std::string_view ambiguous,
-         std::string_view nonexistent) {
-        return hr::localize(local, hr::dtype_from_name(dtype), hr::ambiguous_from_name(ambiguous),
-                            hr::nonexistent_from_name(nonexistent));
-      },
-      "local"_a, "dtype"_a, "ambiguous"_a, "nonexistent"_a, Unlocked());
-  m.def(
       "test_text",
-      [](std::string_view test, const NodePtr& column, const std::string& pattern) {
-        return hr::test_text(hr::text_test_from_name(test), column, pattern);
+      [](std::string_view test, const NodePtr& column, const std::vector<std::string>& patterns) {
+        return hr::test_text_any(hr::text_test_from_name(test), column, patterns);
       },
-      "test"_a, "column"_a, "pattern"_a, Unlocked());
+      "test"_a, "column"_a, "patterns"_a, TextCall());
   m.def(
       "change_case",
       [](std::string_view wanted, const NodePtr& column) {
         return hr::change_case(hr::letter_case_from_name(wanted), column);
       },
-      "wanted"_a, "column"_a, Unlocked());
+      "wanted"_a, "column"_a, TextCall());
+  m.def("capitalize", &hr::capitalize, "column"_a, TextCall());
   m.def(
       "strip_text",
-      [](const NodePtr& column, bool left, bool right, const std::string& gone) {
-        return hr::strip_text(column, {left, right}, gone);
+      [](const NodePtr& column, bool left, bool right, const std::optional<std::string>& gone) {
+        return hr::strip_characters(column, {left, right}, gone);
       },
-      "column"_a, "left"_a, "right"_a, "gone"_a, Unlocked());
-  m.def("replace_text", lazy(&hr::replace_text), "column"_a, "old"_a, "fresh"_a, "most"_a,
-        Unlocked());
-  m.def("concatenate_text", lazy(&hr::concatenate_text), "pieces"_a, Unlocked());
+      "column"_a, "left"_a, "right"_a, "gone"_a, TextCall());
+  m.def("remove_prefix", &hr::remove_prefix, "column"_a, "prefix"_a, TextCall());
+  m.def("remove_suffix", &hr::remove_suffix, "column"_a, "suffix"_a, TextCall());
+  m.def("concatenate_text", lazy(&hr::concatenate_text), "pieces"_a, TextCall());
+  m.def(
+      "contains_pattern",
+      [](const NodePtr& column, const std::string& pattern, std::string flags, bool is_regex) {
+        return hr::contains_pattern(column, pattern, {is_regex, std::move(flags)});
+      },
+      "column"_a, "pattern"_a, "flags"_a, "is_regex"_a, TextCall());
   m.def(
       "test_regex",
-      [](std::string_view op, const NodePtr& column, const std::string& pattern) {
-        return hr::test_regex(hr::regex_anchor_from_name(op), column, {std::string(op), pattern});
+      [](std::string_view op, const NodePtr& column, const std::string& pattern,
+         const std::string& flags) {
+        return hr::test_regex(hr::regex_anchor_from_name(op), column,
+                              {std::string(op), hr::with_flags(pattern, flags)});
       },
-      "op"_a, "column"_a, "pattern"_a, Unlocked());
+      "op"_a, "column"_a, "pattern"_a, "flags"_a, TextCall());
   m.def(
-      "replace_regex",
-      [](const NodePtr& column, const std::string& pattern, const std::string& fresh,
-         int64_t most) { return hr::replace_regex(column, {"replace", pattern}, fresh, most); },
-      "column"_a, "pattern"_a, "fresh"_a, "most"_a, Unlocked());
+      "replace_pattern",
+      [](const NodePtr& column, const std::string& pattern, std::string flags, bool is_regex,
+         const std::string& fresh, int64_t most) {
+        return hr::replace_pattern(column, pattern, fresh, most, {is_regex, std::move(flags)});
+      },
+      "column"_a, "pattern"_a, "flags"_a, "is_regex"_a, "fresh"_a, "most"_a, TextCall());
   m.def(
       "extract_regex",
-      [](const NodePtr& column, const std::string& pattern) {
-        return hr::extract_regex(column, {"extract", pattern});
+      [](const NodePtr& column, const std::string& pattern, const std::string& flags) {
+        return hr::extract_regex(column, {"extract", hr::with_flags(pattern, flags)});
       },
-      "column"_a, "pattern"_a, Unlocked());
+      "column"_a, "pattern"_a, "flags"_a, TextCall());
+  m.def(
+      "slice_text",
+      [](const NodePtr& column, std::optional<int64_t> begin, std::optional<int64_t> end,
+         int64_t step) { return hr::slice_text(column, hr::TextSlice{begin, end, step}); },
+      "column"_a, "begin"_a, "end"_a, "step"_a, TextCall());
+  m.def("character_at", lazy(&hr::character_at), "column"_a, "position"_a, TextCall());
+  m.def("text_length", lazy(&hr::text_length), "column"_a, TextCall());
+  m.def(
+      "set_categories",
+      [](const NodePtr& column, const std::vector<std::string>& names, bool ordered) {
+        mark("set_categories");
+        const GilReleased released;
+        return hr::set_categories(column, names, ordered);
+      },
+      "column"_a, "names"_a, "ordered"_a);
+  m.def(
+      "rename_categories",
+      [](const NodePtr& column, const std::vector<std::string>& names) {
+        mark("rename_categories");
+        const GilReleased released;
+        return hr::rename_categories(column, names);
+      },
+      "column"_a, "names"_a);
   m.def("ordered_categories", lazy(&hr::ordered_categories), "column"_a, Unlocked());
-  m.def("step_text", lazy(&hr::step_text), "column"_a, "step"_a, Unlocked());
-  m.def("slice_text", lazy(&hr::slice_text), "column"_a, "begin"_a, "end"_a, Unlocked());
-  m.def(
-      "parse_numbers",
-      [](const NodePtr& column, std::string_view dtype, bool or_null) {
-        return hr::parse_numbers(column, hr::dtype_from_name(dtype), or_null);
-      },
-      "column"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("format_times", lazy(&hr::format_times), "column"_a, "pattern"_a, Unlocked());
-  m.def(
-      "parse_times",
-      [](const NodePtr& column, const std::string& pattern, std::string_view dtype, bool or_null) {
-        return hr::parse_times(column, pattern, hr::dtype_from_name(dtype), or_null);
-      },
-      "column"_a, "pattern"_a, "dtype"_a, "or_null"_a, Unlocked());
-  m.def("text_length", lazy(&hr::text_length), "column"_a, Unlocked());
   m.def(
       "cumulative",
       [](std::string_view name, const NodePtr& column) {
@@ -184,12 +177,6 @@ void bind_frame(nb::module_& m) {
         return hr::rank(column, hr::rank_method_from_name(method), descending);
       },
       "column"_a, "method"_a, "descending"_a, Unlocked());
-  m.def(
-      "quantile",
-      [](const NodePtr& column, std::vector<double> q, std::string_view interpolation) {
-        return hr::quantile(column, std::move(q), hr::interpolation_from_name(interpolation));
-      },
-      "column"_a, "q"_a, "interpolation"_a, Unlocked());
   m.def(
       "row_quantile",
       [](const std::vector<NodePtr>& columns, double q, std::string_view interpolation) {

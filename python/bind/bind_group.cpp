@@ -2,7 +2,8 @@
 // Deferred group-by.
 #include "python/bind/bind.h"
 
-#include "headrace/relational/aggregate/aggregate_nodes.h"
+#include "headrace/algo/aggregate/aggregate_binding.h"
+#include "headrace/frame/aggregates.h"
 
 using hr::NodePtr;
 
@@ -53,12 +54,47 @@ std::vector<Row> aggregates() {
 void bind_group(nb::module_& m) {
   m.def("aggregates", aggregates);
   m.def(
+      "aggregate_dtype",
+      [](std::string_view kind, std::string_view dtype) {
+        return dtype_name(
+            hr::bind_aggregate(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn),
+                               hr::dtype_from_name(dtype), hr::AggregateForm::kColumn)
+                .result);
+      },
+      "kind"_a, "dtype"_a);
+  m.def(
+      "column_reduction",
+      [](std::string_view kind, const NodePtr& column, int64_t ddof) {
+        mark(kind);
+        const GilReleased released;
+        return hr::aggregate_column(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn),
+                                    column, ddof);
+      },
+      "kind"_a, "column"_a, "ddof"_a);
+  m.def(
+      "quantile",
+      [](const NodePtr& column, std::vector<double> q, std::string_view interpolation) {
+        return hr::column_quantiles(column, std::move(q),
+                                    hr::interpolation_from_name(interpolation));
+      },
+      "column"_a, "q"_a, "interpolation"_a, Unlocked());
+  m.def("correlated_numbers", &hr::correlated_numbers, "column"_a, Unlocked());
+  m.def(
       "group_by",
       [](const std::vector<std::pair<std::string, NodePtr>>& keys,
          const std::vector<GroupWords>& columns, std::string_view order, bool drop_missing) {
         std::vector<hr::GroupColumn> made;
         for (const GroupWords& words : columns) made.push_back(column_of(words));
         return hr::group_by(keys_of(keys), std::move(made), options_of(order, drop_missing));
+      },
+      "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
+  m.def(
+      "group_columns",
+      [](const std::vector<std::pair<std::string, NodePtr>>& keys,
+         const std::vector<GroupWords>& columns, std::string_view order, bool drop_missing) {
+        std::vector<hr::GroupColumn> made;
+        for (const GroupWords& words : columns) made.push_back(column_of(words));
+        return hr::group_columns(keys_of(keys), std::move(made), options_of(order, drop_missing));
       },
       "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
   m.def(
@@ -74,7 +110,7 @@ void bind_group(nb::module_& m) {
   m.def(
       "group_transform",
       [](const std::vector<NodePtr>& keys, const GroupWords& column, bool drop_missing) {
-        return hr::group_transform(keys, column_of(column), options_of("sorted", drop_missing));
+        return hr::transform_groups(keys, column_of(column), options_of("sorted", drop_missing));
       },
       "keys"_a, "column"_a, "drop_missing"_a, Unlocked());
 }

@@ -222,3 +222,10 @@ def test_categories_of_other_values_say_what_to_do() -> None:
             make()
     decoded = hr.from_pandas(coded.astype(coded.a.cat.categories.dtype))
     assert decoded.a.to_list() == [1, 2]
+
+
+def test_no_categories() -> None:
+    got = hr.Series(["b", "a", None], dtype="category").cat.set_categories([])
+    assert (got.to_list(), got.cat.categories.to_list()) == ([None] * 3, [])
+    none = hr.Series([], dtype="category").cat.remove_unused_categories()
+    assert (str(none.dtype), none.to_list()) == ("category", [])

@@ -283,3 +283,11 @@ def test_describe() -> None:
     none = hr.Series([None], dtype="timedelta64[s]").describe()
     assert none.to_dict()["count"] == "0"
     assert none.to_dict()["mean"] is None
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_quantiles_of_durations_that_are_far_apart(unit: str) -> None:
+    ends = np.array([-(2**63) + 1, 2**63 - 1, 0, 0], "int64").view(f"timedelta64[{unit}]")
+    got = hr.Series(ends).quantile([0.1, 0.9], "lower")
+    assert got.to_numpy().tolist() == ends[[0, 2]].tolist()
+    assert hr.Series(ends[:0]).quantile([0.1, 0.9], "lower").is_null().to_list() == [True, True]

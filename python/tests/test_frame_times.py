@@ -292,3 +292,10 @@ def test_offsets_that_move_no_column() -> None:
         hr.Series([1]) + pd.DateOffset(months=1)
     with pytest.raises(TypeError):
         pd.DateOffset(months=1) - day
+
+
+def test_fields_finer_than_the_unit_are_zero_far_from_1970() -> None:
+    far = hr.Series([dt.date(1, 1, 1), dt.date(9999, 12, 31), None])
+    assert far.dt.nanosecond.to_list() == [0, 0, None]
+    spans = hr.Series(np.array([123_456_789_012_345], "timedelta64[s]"))
+    assert (spans.dt.microseconds.to_list(), spans.dt.nanoseconds.to_list()) == ([0], [0])

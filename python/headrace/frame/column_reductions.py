@@ -12,7 +12,6 @@ from headrace.errors import TypeMismatchError
 from headrace.lazy.handle import Deferred, looked_at, mark
 from headrace.rows import Row
 from headrace.series.column import Column, is_column_values, is_labelled, new_series, series_of
-from headrace.series.duration import deviation_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def _dtype_of(column: Series, kind: str) -> str | None:
         return None
     if digits := digits_of(column.dtype):
         return f"decimal128(38, {digits[1]})"
-    return deviation_of(column.dtype) if kind == "std" else column.dtype
+    return _core.aggregate_dtype("std", column.dtype) if kind == "std" else column.dtype
 
 
 #: Aggregates of numbers that the engine makes for all columns in one call: their `ddof`.

@@ -17,7 +17,6 @@ from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
 from headrace.series.column import new_series, series_of, with_rows_of
-from headrace.series.duration import counts, unit_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -128,7 +127,7 @@ def _counts_and_edges(values: Series, bins: Any, right: bool) -> tuple[Series, S
     """Times or durations and bin edges as integers, and the dtype of the edges."""
     dtype = str(values.dtype)
     if isinstance(bins, int):
-        whole = counts(values, unit_of(dtype))
+        whole = values.astype("int64")
         edges = _equal_edges(whole, bins, right).round().tolist()
         counted = new_series([int(edge) for edge in edges], dtype="int64")
         return whole, counted, counted.astype(dtype)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of, frame_of_parts
+from headrace.frame.columns import frame_of
 from headrace.groupby import rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import Words, aggregate_name, group_order, keys_of, level_keys
@@ -18,16 +18,7 @@ from headrace.groupby.quantile import group_quantiles
 from headrace.lazy.handle import mark
 from headrace.rows import is_probed, no_attribute
 from headrace.series.column import Column, is_series, new_series, series_of
-from headrace.series.datetime import is_time
-from headrace.series.duration import (
-    BETWEEN,
-    counts,
-    counts_for,
-    is_duration,
-    level_of,
-    unit_of,
-    whole_units,
-)
+from headrace.series.duration import level_of
 from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -36,22 +27,6 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
     from headrace.series.window import Rolling
-
-
-def as_numbers(words: Words) -> tuple[Words, Callable[[Series], Series] | None]:
-    """An aggregate of times or durations as one of numbers, and the conversion of its results."""
-    kind = words.aggregate
-    if words.values is None or kind not in (*BETWEEN, "std", "any", "all"):
-        return words, None
-    series = new_series(words.values)
-    if kind in ("any", "all") and is_duration(series):
-        return words._replace(values=counts(series, unit_of(words.values.dtype))._node), None
-    if not (is_time(series) or is_duration(series)) or kind in ("any", "all"):
-        return words, None
-    dtype, whole, base = counts_for(kind, series)
-    return words._replace(values=whole._node), lambda made: new_series(
-        whole_units(made, base, dtype)
-    )
 
 
 class GroupBy:
@@ -129,14 +104,9 @@ class GroupBy:
     def _frame(self, columns: list[Words]) -> DataFrame:
 
         mark("groupby")
-        pairs = [as_numbers(each) for each in columns]
-        table = _core.group_by(self._keys, [each for each, _ in pairs], self._order, self._dropna)
+        nodes = _core.group_columns(self._keys, columns, self._order, self._dropna)
         names = [name for name, _ in self._keys] + [column.name for column in columns]
-        made = frame_of_parts(table, names)
-        for words, finish in pairs:
-            if finish:
-                made[words.name] = finish(made[words.name])
-        return self._with_labels(made)
+        return self._with_labels(frame_of(dict(zip(names, nodes, strict=True))))
 
     def _with_labels(self, made: DataFrame) -> DataFrame:
         if self._labelled:
@@ -534,9 +504,8 @@ class GroupBy:
         columns = {}
         for name, node in values.items():
             if single or series_of(node).dtype.is_of(kinds):
-                words, finish = as_numbers(Words(name, aggregate, node))
-                made = _core.group_transform(keys, words, self._dropna)
-                columns[name] = finish(new_series(made))._node if finish else made
+                words = Words(name, aggregate, node)
+                columns[name] = _core.group_transform(keys, words, self._dropna)
         if single:
             ((name, node),) = columns.items()
             return series_of(node, name)

@@ -7,18 +7,17 @@ from typing import Any
 
 from headrace.errors import TypeMismatchError
 from headrace.rows import whole_number
-from headrace.series.rounding import STEPS
 
 _MONTHS = {"years": 12, "months": 1}
 _NANOSECONDS = {
-    "weeks": 7 * STEPS["D"],
-    "days": STEPS["D"],
-    "hours": STEPS["h"],
-    "minutes": STEPS["min"],
-    "seconds": STEPS["s"],
-    "milliseconds": STEPS["ms"],
-    "microseconds": STEPS["us"],
-    "nanoseconds": STEPS["ns"],
+    "weeks": 7 * 86_400 * 10**9,
+    "days": 86_400 * 10**9,
+    "hours": 3600 * 10**9,
+    "minutes": 60 * 10**9,
+    "seconds": 10**9,
+    "milliseconds": 10**6,
+    "microseconds": 10**3,
+    "nanoseconds": 1,
 }
 
 

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import frame_of, new_frame
 from headrace.lazy.handle import mark
-from headrace.series.column import new_series, series_of, with_rows_of
-from headrace.series.strings import plain
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
+
+
+def _names(op: str, names: Sequence[str]) -> list[str]:
+    made = list(names)
+    if len(set(made)) < len(made) or not all(isinstance(name, str) for name in made):
+        raise InvalidArgumentError(f"{op}: expected distinct strings: new_categories={made!r}")
+    return made
 
 
 class CategoryAccessor:
@@ -24,6 +29,10 @@ class CategoryAccessor:
 
     def __init__(self, series: Series) -> None:
         self._series = series
+
+    def _made(self, node: _core.Node) -> Series:
+        made: Series = self._series._like(node)
+        return made
 
     @property
     def categories(self) -> Series:
@@ -57,8 +66,7 @@ class CategoryAccessor:
         ['high', 'low']
         """
         mark("as_ordered")
-        made: Series = self._series._like(_core.ordered_categories(self._series._node))
-        return made
+        return self._made(_core.ordered_categories(self._series._node))
 
     def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
         """The values with these categories, in this order; null where a value is not among them.
@@ -68,21 +76,8 @@ class CategoryAccessor:
         >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
         ['S', 'M', 'M', 'L']
         """
-        mark("set_categories")
-        names = list(new_categories)
-        if len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-            raise InvalidArgumentError(
-                f"set_categories: expected distinct strings: new_categories={names!r}"
-            )
-        entries = new_series([*names, None], dtype="category")._node
-        if ordered:
-            entries = _core.ordered_categories(entries)
-        known = new_frame({"key": new_series(names, dtype="string"), "code": range(len(names))})
-        rows = frame_of({"key": plain(self._series)._node})
-        codes = rows.merge(known, on="key", how="left").code.fill_null(len(names))
-        made = series_of(_core.take(entries, codes._node))
-        found: Series = self._series._like(with_rows_of(made, self._series._node)._node)
-        return found
+        names = _names("set_categories", new_categories)
+        return self._made(_core.set_categories(self._series._node, names, ordered))
 
     def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
         """The categories in another order; raises if they are not the same ones.
@@ -147,10 +142,9 @@ class CategoryAccessor:
         now = self.categories.to_list()
         if not isinstance(new_categories, Mapping):
             new_categories = dict(zip(now, new_categories, strict=True))
-        names = [new_categories.get(name, name) for name in now]
-        pairs = {old: new for old, new in zip(now, names, strict=True) if old != new}
-        renamed: Series = self._series.astype("string").replace(pairs).astype("category")
-        return renamed.cat.set_categories(names, ordered=self.ordered)
+        renamed = [new_categories.get(name, name) for name in now]
+        names = _names("rename_categories", renamed)
+        return self._made(_core.rename_categories(self._series._node, names))
 
     def as_unordered(self) -> Series:
         """The column with unordered categories, which compare and sort alphabetically.

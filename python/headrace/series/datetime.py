@@ -8,30 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
-from headrace.series.duration import (
-    counts,
-    of_counts,
-    scale,
-    unit_of,
-)
 from headrace.series.parse_times import TimeTexts
-from headrace.series.rounding import STEPS, multiples, step_of
-from headrace.series.timezone import know_zone, localized
-from headrace.zone_names import name_of, zone_in, zone_of
+from headrace.series.rounding import period
+from headrace.series.timezone import know_zone, known_name, localize_words
+from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
-
-_STARTS = {"MS": "month_start", "QS": "quarter_start", "YS": "year_start"}
-_MONDAY = 3  # 1970-01-01 was a Thursday
-
-
-def _dtype(unit: str, zone: str = "") -> str:
-    if unit == "D":
-        return "date"
-    return f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
 
 
 def is_time(value: Any) -> bool:
@@ -45,7 +30,7 @@ class TimeAccessor(TimeTexts):
     Numbers are int32, as in pandas. Zoned timestamps use local time.
     """
 
-    __slots__ = ("_given", "_series", "_unit", "_zone")
+    __slots__ = ("_series",)
 
     def __init__(self, series: Series) -> None:
         if not is_time(series):
@@ -53,29 +38,20 @@ class TimeAccessor(TimeTexts):
                 f"dt: expected a column of dates or timestamps: dtype={str(series.dtype)!r}; "
                 "use astype('date') first"
             )
-        self._given = self._series = series
-        self._zone = zone_in(series._node.dtype)
-        self._unit = unit_of(series._node.dtype)
-        if self._zone:
-            know_zone(series._node.dtype)
-            mark("dt")
-            self._series = series._like(_core.local_times(series._node))
+        know_zone(series._node.dtype)
+        self._series = series
 
     def _made(self, node: _core.Node) -> Series:
         series: Series = self._series._like(node)
         return series
 
-    def _field(self, name: str) -> Series:
-        mark("dt")
-        return self._made(_core.date_field(self._series._node, name))
+    def _localized(self, node: _core.Node, ambiguous: Any) -> Series:
+        if isinstance(ambiguous, str) and ambiguous == "infer":
+            _core.force([node])
+        return self._made(node)
 
-    def _part(self, step: int, count: int) -> Series:
-        """The time of day in steps of nanoseconds, modulo `count`."""
-        mark("dt")
-        own = scale(self._unit, "ns")
-        whole = counts(self._series, self._unit)
-        steps = whole // (step // own) if step >= own else whole * (own // step)
-        return self._made((steps % count).astype("int32")._node)
+    def _field(self, name: str) -> Series:
+        return self._made(_core.time_field(self._series._node, name))
 
     @property
     def year(self) -> Series:
@@ -143,7 +119,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.quarter.to_list()
         [1]
         """
-        return ((self.month + 2) // 3).astype("int32")
+        return self._field("quarter")
 
     @property
     def day_of_week(self) -> Series:
@@ -154,10 +130,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_week.to_list()
         [3]
         """
-        mark("dt")
-        per_day = scale("D", self._unit)
-        days = counts(self._series, self._unit) // per_day
-        return self._made(((days + _MONDAY) % 7).astype("int32")._node)
+        return self._field("day_of_week")
 
     dayofweek = weekday = day_of_week
 
@@ -170,7 +143,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.hour.to_list()
         [13]
         """
-        return self._part(STEPS["h"], 24)
+        return self._field("hour")
 
     @property
     def minute(self) -> Series:
@@ -181,7 +154,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.minute.to_list()
         [45]
         """
-        return self._part(STEPS["min"], 60)
+        return self._field("minute")
 
     @property
     def second(self) -> Series:
@@ -192,7 +165,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.second.to_list()
         [10]
         """
-        return self._part(STEPS["s"], 60)
+        return self._field("second")
 
     @property
     def microsecond(self) -> Series:
@@ -203,7 +176,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.microsecond.to_list()
         [250]
         """
-        return self._part(STEPS["us"], 10**6)
+        return self._field("microsecond")
 
     @property
     def nanosecond(self) -> Series:
@@ -214,7 +187,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.nanosecond.to_list()
         [0]
         """
-        return self._part(1, 1000)
+        return self._field("nanosecond")
 
     @property
     def date(self) -> Series:
@@ -225,16 +198,13 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.date.to_list()
         [datetime.date(2024, 2, 29)]
         """
-        mark("dt")
-        if self._unit == "D":
-            return self._series
-        days = counts(self._series, self._unit) // scale("D", self._unit)
-        return self._made(of_counts(days, "date"))
+        return self._field("date")
 
     @property
     def tz(self) -> datetime.tzinfo | None:
         """The zone as a Python tzinfo; None for naive times."""
-        return zone_of(self._zone) if self._zone else None
+        zone = zone_in(self._series._node.dtype)
+        return zone_of(zone) if zone else None
 
     def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """Interpret naive times as local times of the zone `tz`; None converts back to naive.
@@ -266,19 +236,9 @@ class TimeAccessor(TimeTexts):
         >>> str(berlin.dtype), berlin.dt.tz_convert("UTC").dt.hour.to_list()
         ('datetime64[us, Europe/Berlin]', [10])
         """
-        mark("tz_localize")
-        if tz is None:
-            return self._series
-        if self._zone:
-            raise TypeMismatchError(
-                "tz_localize: the times already have a zone: "
-                f"dtype={self._given._node.dtype!r}; use dt.tz_convert to change it"
-            )
-        if self._unit == "D":
-            raise TypeMismatchError(
-                "tz_localize: dates have no time of day; use astype('datetime64[us]') first"
-            )
-        return self._made(localized(self._series, name_of(tz), ambiguous, nonexistent))
+        zone = known_name(tz)
+        words = localize_words(self._series._node, ambiguous, nonexistent)
+        return self._localized(_core.localize(self._series._node, zone, *words), ambiguous)
 
     def tz_convert(self, tz: Any) -> Series:
         """The same instants in the zone `tz`; None gives naive UTC times.
@@ -289,14 +249,7 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([start]).dt.tz_convert("Asia/Tokyo").dt.day.to_list()
         [2]
         """
-        mark("tz_convert")
-        if not self._zone:
-            raise TypeMismatchError(
-                f"tz_convert: the times have no zone: dtype={self._given._node.dtype!r}; use "
-                "dt.tz_localize to set one"
-            )
-        zone = "" if tz is None else name_of(tz)
-        return self._made(_core.retype(self._given._node, _dtype(self._unit, zone)))
+        return self._made(_core.convert_zone(self._series._node, known_name(tz)))
 
     def add_months(self, n: int) -> Series:
         """Add `n` months, or subtract for negative `n`; dtype and nulls are kept.
@@ -314,12 +267,8 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime.date(2024, 1, 31), None]).dt.add_months(1).to_list()
         [datetime.date(2024, 2, 29), None]
         """
-        mark("add_months")
         n = whole_number("add_months", "n", n)
-        moved: Series = self._given._elementwise(
-            "add", self._given, _core.calendar_literal(n, 0, 0)
-        )
-        return moved
+        return self._series + _core.calendar_literal(n, 0, 0)
 
     def floor(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """The start of the period that contains each time.
@@ -337,8 +286,6 @@ class TimeAccessor(TimeTexts):
         >>> hr.Series([datetime.date(2024, 2, 29)]).dt.floor("MS").to_list()
         [datetime.date(2024, 2, 1)]
         """
-        if freq in _STARTS:
-            return self._field(_STARTS[freq])
         return self._multiples("floor", freq, ambiguous, nonexistent)
 
     def ceil(self, freq: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
@@ -362,13 +309,6 @@ class TimeAccessor(TimeTexts):
         return self._multiples("round", freq, ambiguous, nonexistent)
 
     def _multiples(self, op: str, freq: Any, ambiguous: Any, nonexistent: Any) -> Series:
-        step = step_of(op, freq, tuple(_STARTS) if op == "floor" else ())
-        mark("dt")
-        whole = counts(self._series, self._unit)
-        found = multiples(op, whole, self._unit, step)
-        if found is whole:
-            return self._given
-        made = self._made(of_counts(found, self._series._node.dtype))
-        if not self._zone:
-            return made
-        return self._made(localized(made, self._zone, ambiguous, nonexistent))
+        node = self._series._node
+        words = localize_words(node, ambiguous, nonexistent)
+        return self._localized(_core.round_times(op, node, period(freq), *words), ambiguous)

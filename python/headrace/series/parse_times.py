@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.dtypes import dtype_word
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 from headrace.series.column import new_series
-from headrace.series.duration import unit_of
-from headrace.series.rounding import STEPS
-from headrace.series.strings import is_text
 from headrace.series.timezone import know_zone
-from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -32,50 +28,9 @@ def _column_of(op: str, values: Any, errors: str) -> Series:
     return new_series([values] if isinstance(values, _ONE) else values)
 
 
-def _of_texts(column: Series, format: str, dtype: str, errors: str) -> Series:
-    """Parse strings to times; ``{}`` in `dtype` is the unit, chosen from the strings."""
-    or_null = errors == "coerce"
-
-    def times(unit: str, or_null: bool) -> _core.Node:
-        return _core.parse_times(column._node, format, dtype.format(unit), or_null)
-
-    if "{}" not in dtype:
-        return column._like(times("", or_null))  # type: ignore[no-any-return]
-    made, given = times("us", True), column.count()
-    _core.force([made, given._node])
-    if (~(whole := column._like(made)).is_null()).sum().item() == given.item():
-        return whole  # type: ignore[no-any-return]
-    fine = column._like(times("ns", True))
-    unit = "ns" if (whole.is_null() & ~fine.is_null()).any().item() else "us"
-    made = times(unit, or_null)
-    _core.force([made])
-    return column._like(made)  # type: ignore[no-any-return]
-
-
 def _given(values: Any, made: Series) -> Any:
     """The resulting column, or its value for a scalar argument."""
     return made.to_list()[0] if isinstance(values, _ONE) else made
-
-
-def _counted(op: str, column: Series, unit: str | None) -> tuple[Series, str]:
-    """Numbers as integers of a time unit, and that unit; days become seconds.
-
-    NaN becomes null, and fractions are rounded to microseconds.
-    """
-    step = STEPS.get("min" if unit == "m" else str(unit))
-    if step is None:
-        raise InvalidArgumentError(
-            f"{op}: missing or unknown unit for numbers: unit={unit!r}; expected "
-            f"{', '.join(map(repr, STEPS))}"
-        )
-    if column.dtype.kind == "f":
-        column = column.astype("float64")
-        column, step = column.where(column.notna()) * max(step / 1000, 1), min(step, 1000)
-        column = column.round()
-    own = min(step, 10**9)
-    whole = column.astype("int64")
-    unit = next(word for word, each in STEPS.items() if each == own)
-    return (whole * (step // own) if step > own else whole), unit
 
 
 def to_datetime(
@@ -123,31 +78,11 @@ def to_datetime(
     """
     mark("to_datetime")
     column = _column_of("to_datetime", values, errors)
-    wanted = dtype or "datetime64[{}]"
-    wanted = f"{wanted.removesuffix(']')}, UTC]" if utc and "," not in wanted else wanted
-    wanted = dtype_word(wanted) if dtype else wanted
-    know_zone(wanted.format("us"))
-    if format and column.dtype.kind in "iu":
-        column = column.astype("string")
-    if is_text(column):
-        return _given(values, _of_texts(column, format or "", wanted, errors))
-    zone = zone_in(wanted.format("us"))
-    if column.dtype.kind in "iuf":
-        whole, own = _counted("to_datetime", column, unit)
-        counted = f"datetime64[{own}, {zone}]" if zone else f"datetime64[{own}]"
-        times = column._like(_core.retype(whole._node, counted))
-        return _given(values, times.astype(wanted.format("ns" if own == "ns" else "us")))
-    if column.dtype.kind != "M":
-        raise TypeMismatchError(
-            f"to_datetime: expected strings, numbers or times: dtype={str(column.dtype)!r}"
-        )
-    own = unit_of(str(column.dtype))
-    if not (dtype or utc or own == "D"):
-        return column
-    if zone:
-        has_zone = zone_in(str(column.dtype))
-        column = column.dt.tz_convert(zone) if has_zone else column.dt.tz_localize(zone)
-    return column.astype(wanted.format("us" if own == "D" else own))
+    word = dtype_word(dtype) if dtype else None
+    know_zone(word or "datetime64[us, UTC]")
+    or_null = errors == "coerce"
+    made = _core.to_datetime(column._node, format or "", or_null, str(unit or ""), word, utc)
+    return _given(values, column._like(made))
 
 
 def to_timedelta(
@@ -180,18 +115,9 @@ def to_timedelta(
     """
     mark("to_timedelta")
     column = _column_of("to_timedelta", values, errors)
-    word = dtype_word(dtype) if dtype else "timedelta64[{}]"
-    if is_text(column):
-        return _given(values, _of_texts(column, "", word, errors))
-    if column.dtype.kind in "iuf":
-        whole, own = _counted("to_timedelta", column, unit)
-        spans = column._like(_core.retype(whole._node, f"timedelta64[{own}]"))
-        return _given(values, spans.astype(word.format("ns" if own == "ns" else "us")))
-    if column.dtype.kind != "m":
-        raise TypeMismatchError(
-            f"to_timedelta: expected strings, numbers or durations: dtype={str(column.dtype)!r}"
-        )
-    return column.astype(word) if dtype else column
+    word = dtype_word(dtype) if dtype else None
+    made = _core.to_timedelta(column._node, errors == "coerce", str(unit or ""), word)
+    return _given(values, column._like(made))
 
 
 class TimeTexts:
@@ -209,7 +135,6 @@ class TimeTexts:
         >>> hr.Series([datetime.date(2024, 2, 29)]).dt.strftime("%d %b %Y, a %A").to_list()
         ['29 Feb 2024, a Thursday']
         """
-        mark("strftime")
         return self._made(_core.format_times(self._series._node, date_format))  # type: ignore[no-any-return]
 
     def day_name(self) -> Series:
@@ -244,7 +169,7 @@ class TimeTexts:
     @property
     def is_month_start(self: Any) -> Series:
         """True on the first day of a month."""
-        return self.day == 1  # type: ignore[no-any-return]
+        return self._field("is_month_start")  # type: ignore[no-any-return]
 
     @property
     def is_month_end(self: Any) -> Series:
@@ -255,27 +180,27 @@ class TimeTexts:
         >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
         [False, None]
         """
-        return self.day == self.days_in_month  # type: ignore[no-any-return]
+        return self._field("is_month_end")  # type: ignore[no-any-return]
 
     @property
     def is_quarter_start(self: Any) -> Series:
         """True on the first day of a quarter."""
-        return self.is_month_start & (self.month % 3 == 1)  # type: ignore[no-any-return]
+        return self._field("is_quarter_start")  # type: ignore[no-any-return]
 
     @property
     def is_quarter_end(self: Any) -> Series:
         """True on the last day of a quarter."""
-        return self.is_month_end & (self.month % 3 == 0)  # type: ignore[no-any-return]
+        return self._field("is_quarter_end")  # type: ignore[no-any-return]
 
     @property
     def is_year_start(self: Any) -> Series:
         """True on the first of January."""
-        return self.is_month_start & (self.month == 1)  # type: ignore[no-any-return]
+        return self._field("is_year_start")  # type: ignore[no-any-return]
 
     @property
     def is_year_end(self: Any) -> Series:
         """True on the last of December."""
-        return self.is_month_end & (self.month == 12)  # type: ignore[no-any-return]
+        return self._field("is_year_end")  # type: ignore[no-any-return]
 
     @property
     def is_leap_year(self: Any) -> Series:
@@ -286,5 +211,4 @@ class TimeTexts:
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
         [True]
         """
-        year = self.year
-        return (year % 4 == 0) & ((year % 100 != 0) | (year % 400 == 0))  # type: ignore[no-any-return]
+        return self._field("is_leap_year")  # type: ignore[no-any-return]

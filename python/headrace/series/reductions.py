@@ -12,20 +12,10 @@ from headrace.frame.duplicates import counted_values
 from headrace.frame.reshape import cut
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import Deferred, array_of, mark
-from headrace.series import decimal as decimals
 from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
-from headrace.series.decimal import is_decimal
-from headrace.series.duration import (
-    aggregate,
-    counts,
-    from_base,
-    is_duration,
-    level_of,
-    quantile,
-    unit_of,
-)
-from headrace.series.strings import is_text
+from headrace.series.decimal import in_one_column
+from headrace.series.duration import is_duration, level_of
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -43,75 +33,51 @@ def _binned(values: Series, bins: Any, dropna: bool) -> Any:
     return new_frame({name: bins_in_order, "count": counts}).set_index(name)["count"]
 
 
-def _floats(series: Any) -> Any:
-    """Decimals as floats, others unchanged."""
-    return series.astype("float64") if is_decimal(series) else series
-
-
-def _line(series: Any) -> Any:
-    """Times and durations as numbers with an arbitrary origin; others unchanged."""
-    if not (is_time(series) or is_duration(series)):
-        return _floats(series)
-    return from_base(counts(series, unit_of(series._node.dtype)))[0]
-
-
-def _flags(series: Any) -> Any:
-    """Durations as integers, which keep zero; others unchanged."""
-    whole = is_duration(series)
-    return counts(series, unit_of(series._node.dtype)) if whole else _floats(series)
-
-
 def total(series: Series, kind: str, ddof: int = 0) -> Any:
-    """A reduction; for times and strings a value, evaluated here."""
-    if is_decimal(series):
-        if kind in ("sum", "min", "max"):
-            return decimals.aggregate(series, kind)
-        if kind in ("mean", "std"):
-            return total(series.astype("float64"), kind, ddof)
-    if is_duration(series) or (kind in ("min", "max", "mean", "std") and is_time(series)):
-        return aggregate(series, kind, **({"ddof": ddof} if kind == "std" else {}))
-    if kind in ("min", "max") and is_text(series):
-        first = series.dropna().sort_values(ascending=kind == "min").head(1).to_list()
-        return first[0] if first else None
-    return series._reduce(kind, ddof, skip_nan=True)
+    """A reduction; of times, decimals and strings a value, evaluated here."""
+    node = _core.column_reduction(kind, series._node, ddof)
+    if not node.shape:
+        return array_of(node)
+    values = series_of(node).to_list()
+    return values[0] if values else None
 
 
-def unless_missing(series: Series, total: Any, skipna: bool, min_count: int = 0) -> Any:
+def unless_missing(series: Series, found: Any, skipna: bool, min_count: int = 0) -> Any:
     """NaN instead of a total of too few values, or with missing values not skipped."""
-    if not hasattr(total, "_elementwise"):  # an evaluated value
+    if not hasattr(found, "_elementwise"):  # an evaluated value
         gone = not skipna and series.isna().any().item()
-        return None if gone or int(series.count()) < min_count else total
+        return None if gone or int(series.count()) < min_count else found
     if not skipna:
-        total = total._elementwise("where", series.isna().any(), float("nan"), total)
+        found = found._elementwise("where", series.isna().any(), float("nan"), found)
     if min_count > 0:
         few = series.count() < min_count
-        total = total._elementwise("where", few, float("nan"), total)
-    return total
+        found = found._elementwise("where", few, float("nan"), found)
+    return found
 
 
 def prod(series: Series, *, skipna: bool = True, min_count: int = 0) -> Any:
     """See `Series.prod`."""
-    return unless_missing(series, _floats(series)._reduce("prod", skip_nan=True), skipna, min_count)
+    return unless_missing(series, total(series, "prod"), skipna, min_count)
 
 
 def var(series: Series, ddof: int = 1, *, skipna: bool = True) -> Any:
     """See `Series.var`."""
-    return unless_missing(series, _floats(series)._reduce("var", ddof, skip_nan=True), skipna)
+    return unless_missing(series, total(series, "var", ddof), skipna)
 
 
 def sem(series: Series, ddof: int = 1, *, skipna: bool = True) -> Any:
     """See `Series.sem`."""
-    return unless_missing(series, _floats(series)._reduce("sem", ddof, skip_nan=True), skipna)
+    return unless_missing(series, total(series, "sem", ddof), skipna)
 
 
 def skew(series: Series, *, skipna: bool = True) -> Any:
     """See `Series.skew`."""
-    return unless_missing(series, _floats(series)._reduce("skew", skip_nan=True), skipna)
+    return unless_missing(series, total(series, "skew"), skipna)
 
 
 def kurt(series: Series, *, skipna: bool = True) -> Any:
     """See `Series.kurt`."""
-    return unless_missing(series, _floats(series)._reduce("kurt", skip_nan=True), skipna)
+    return unless_missing(series, total(series, "kurt"), skipna)
 
 
 def position_of(series: Series, kind: str) -> Any:
@@ -144,21 +110,22 @@ def mode(series: Series) -> Series:
 def cov(series: Series, other: Any, ddof: int = 1) -> Any:
     """See `Series.cov`."""
     mark("cov")
-    columns = [_floats(each)._node for each in (series, other)]
+    columns = [_core.decimal_to_float(each._node) for each in (series, other)]
     return array_of(_core.covariance(columns, ddof))[0, 1]
 
 
 def corr(series: Series, other: Any) -> Any:
     """See `Series.corr`."""
     mark("corr")
-    return array_of(_core.correlation([_line(each)._node for each in (series, other)]))[0, 1]
+    columns = [_core.correlated_numbers(each._node) for each in (series, other)]
+    return array_of(_core.correlation(columns))[0, 1]
 
 
 def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
     """See `Series.agg`."""
     if isinstance(func, list):
         names = [aggregate_name(each, "func") for each in func]
-        made = decimals.in_one_column([series.agg(name) for name in names])
+        made = in_one_column([series.agg(name) for name in names])
         return new_frame({series.name or "value": made}, index=names)[series.name or "value"]
     if callable(func) and not isinstance(func, str):
         return func(series)
@@ -176,24 +143,25 @@ def is_ordered(series: Series, wrong: str) -> bool:
 
 def any_true(series: Series) -> Array:
     """See `Series.any`."""
-    made: Array = _flags(series)._reduce("any", skip_nan=True)
+    made: Array = total(series, "any")
     return made
 
 
 def all_true(series: Series) -> Array:
     """See `Series.all`."""
-    made: Array = _flags(series)._reduce("all", skip_nan=True)
+    made: Array = total(series, "all")
     return made
 
 
 def quantiles(series: Series, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
     """See `Series.quantile`."""
     mark("quantile")
-    if is_time(series) or is_duration(series):
-        return quantile(series, q, interpolation)
     levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
-    result = array_of(_core.quantile(_floats(series)._node, levels, interpolation))
-    return result if isinstance(q, list) else result[0]
+    node = _core.quantile(series._node, levels, interpolation)
+    if is_time(series) or is_duration(series):
+        times = series_of(node)
+        return times if isinstance(q, list) else times.to_list()[0]
+    return array_of(node) if isinstance(q, list) else array_of(node)[0]
 
 
 def median(series: Series) -> Any:

@@ -4,9 +4,7 @@
 from __future__ import annotations
 
 import builtins
-import operator
 import re
-from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -21,13 +19,6 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
-#: Special characters of a regular expression.
-_SIGNS = "\\.^$*+?{}[]|()"
-
-#: After the last character of any string.
-_PAST = 2**62
-
-
 def is_text(value: Any) -> bool:
     """A str, or a column of strings or categories."""
     return isinstance(value, str) or (
@@ -39,19 +30,23 @@ def is_text(value: Any) -> bool:
 _FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 
-def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> str:
-    """A pattern with inline flags, from a string or a compiled pattern."""
+def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> tuple[str, str]:
+    """A pattern, given as a string or compiled, and its flags as inline letters."""
     if isinstance(pat, re.Pattern):
         flags |= pat.flags & ~re.UNICODE
         pat = pat.pattern
-    if not isinstance(pat, str):
-        raise TypeMismatchError(f"{op}: expected a string: pattern={pat!r}")
+    pattern = _text(op, pat)
     if not case:
         flags |= re.IGNORECASE
-    letters = "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
     if flags & ~sum(_FLAGS):
         raise UnsupportedError(f"{op}: unsupported flag: flags={re.RegexFlag(flags)!r}")
-    return f"(?{letters}){pat}" if letters else pat
+    return pattern, "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
+
+
+def _text(op: str, value: Any, name: str = "pattern") -> str:
+    if not isinstance(value, str):
+        raise TypeMismatchError(f"{op}: expected a string: {name}={value!r}")
+    return value
 
 
 class TextAccessor:
@@ -76,18 +71,16 @@ class TextAccessor:
         series: Series = self._series._like(node)
         return series
 
-    def _test(self, test: str, pattern: Any) -> Series:
-        mark("str")
-        if not isinstance(pattern, str):
-            raise TypeMismatchError(f"{test}: expected a string: pattern={pattern!r}")
-        return self._made(_core.test_text(test, self._series._node, pattern))
+    def _test(self, test: str, pattern: Any, na: bool | None = None) -> Series:
+        patterns = [_text(test, each) for each in _several(test, pattern)]
+        return self._filled(_core.test_text(test, self._series._node, patterns), na)
 
     def _matches(self, op: str, pat: Any, case: bool, flags: int, na: bool | None) -> Series:
-        mark("str")
-        node = _core.test_regex(op, self._series._node, _pattern(op, pat, case, flags))
-        return self._filled(self._made(node), na)
+        words = _pattern(op, pat, case, flags)
+        return self._filled(_core.test_regex(op, self._series._node, *words), na)
 
-    def _filled(self, found: Series, na: bool | None) -> Series:
+    def _filled(self, node: _core.Node, na: bool | None) -> Series:
+        found = self._made(node)
         return found if na is None else found.fill_null(na)
 
     def contains(
@@ -122,12 +115,9 @@ class TextAccessor:
         >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
         [True, False]
         """
-        if isinstance(pat, str) and case and not flags:
-            if not regex or not any(sign in pat for sign in _SIGNS):
-                return self._filled(self._test("contains", pat), na)
-        elif isinstance(pat, str) and not regex:
-            pat = re.escape(pat)
-        return self._matches("contains", pat, case, flags, na)
+        words = _pattern("contains", pat, case, flags)
+        is_regex = regex or isinstance(pat, re.Pattern)
+        return self._filled(_core.contains_pattern(self._series._node, *words, is_regex), na)
 
     def match(
         self,
@@ -172,8 +162,7 @@ class TextAccessor:
         >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
         {'letter': ['a', 'b', None], '1': ['1', '22', None]}
         """
-        mark("str")
-        found = _core.extract_regex(self._series._node, _pattern("extract", pat, True, flags))
+        found = _core.extract_regex(self._series._node, *_pattern("extract", pat, True, flags))
         if not expand and len(found) == 1:
             return self._made(found[0][1])
         return frame_of(dict(found))
@@ -207,20 +196,14 @@ class TextAccessor:
         >>> s.str.replace(r"(a)(.)", r"\2\1", regex=True).to_list()
         ['.ab', 'ba']
         """
-        mark("str")
         if not isinstance(repl, str):
             raise UnsupportedError(
                 f"replace: expected a string: repl={repl!r}; write groups as \\1, and pass "
                 "functions to map()"
             )
-        node = self._series._node
-        if not regex and not isinstance(pat, re.Pattern):
-            if not isinstance(pat, str):
-                raise TypeMismatchError(f"replace: expected a string: pat={pat!r}")
-            if case and not flags:
-                return self._made(_core.replace_text(node, pat, repl, n))
-            pat, repl = re.escape(pat), repl.replace("\\", "\\\\")
-        return self._made(_core.replace_regex(node, _pattern("replace", pat, case, flags), repl, n))
+        words = _pattern("replace", pat, case, flags)
+        is_regex = regex or isinstance(pat, re.Pattern)
+        return self._made(_core.replace_pattern(self._series._node, *words, is_regex, repl, n))
 
     def upper(self) -> Series:
         """Upper case, as Python's ``str.upper`` (Unicode 14): ß becomes SS.
@@ -229,7 +212,6 @@ class TextAccessor:
         >>> hr.Series(["straße", "ёлка", "σοφός"]).str.upper().to_list()
         ['STRASSE', 'ЁЛКА', 'ΣΟΦΌΣ']
         """
-        mark("str")
         return self._made(_core.change_case("upper", self._series._node))
 
     def lower(self) -> Series:
@@ -239,16 +221,11 @@ class TextAccessor:
         >>> hr.Series(["Ёлка", None, "ÀB"]).str.lower().to_list()
         ['ёлка', None, 'àb']
         """
-        mark("str")
         return self._made(_core.change_case("lower", self._series._node))
 
     def _stripped(self, op: str, left: bool, right: bool, gone: str | None) -> Series:
-        mark("str")
-        if gone is not None and not isinstance(gone, str):
-            raise TypeMismatchError(f"{op}: expected a string: to_strip={gone!r}")
-        if gone == "":
-            return self.slice()
-        return self._made(_core.strip_text(self._series._node, left, right, gone or ""))
+        gone = None if gone is None else _text(op, gone, "to_strip")
+        return self._made(_core.strip_text(self._series._node, left, right, gone))
 
     def strip(self, to_strip: str | None = None) -> Series:
         """Strip whitespace, or the characters of `to_strip`, at both ends; shares memory.
@@ -315,7 +292,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "b", None]).str.startswith("a").to_list()
         [True, False, None]
         """
-        return self._filled(self._any("startswith", pat), na)
+        return self._test("startswith", pat, na)
 
     def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
         """True where a string ends with `pat`, or one of several; `na` for a null.
@@ -324,7 +301,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "ba", None]).str.endswith("a").to_list()
         [False, True, None]
         """
-        return self._filled(self._any("endswith", pat), na)
+        return self._test("endswith", pat, na)
 
     def removeprefix(self, prefix: str) -> Series:
         """Remove `prefix` from strings that start with it.
@@ -333,7 +310,8 @@ class TextAccessor:
         >>> hr.Series(["id_7", "7"]).str.removeprefix("id_").to_list()
         ['7', '7']
         """
-        return self._series.where(~self.startswith(prefix), self.slice(len(prefix)))
+        prefix = _text("startswith", prefix)
+        return self._made(_core.remove_prefix(self._series._node, prefix))
 
     def removesuffix(self, suffix: str) -> Series:
         """Remove `suffix` from strings that end with it.
@@ -342,9 +320,8 @@ class TextAccessor:
         >>> hr.Series(["a.csv", "b"]).str.removesuffix(".csv").to_list()
         ['a', 'b']
         """
-        if not suffix:
-            return self._series
-        return self._series.where(~self.endswith(suffix), self.slice(0, -len(suffix)))
+        suffix = _text("endswith", suffix) if suffix else ""
+        return self._made(_core.remove_suffix(self._series._node, suffix))
 
     def capitalize(self) -> Series:
         """The first character in upper case, the others in lower case.
@@ -353,7 +330,7 @@ class TextAccessor:
         >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
         ['Anna', 'Bo']
         """
-        return self[:1].str.upper() + self[1:].str.lower()
+        return self._made(_core.capitalize(self._series._node))
 
     def get(self, i: int) -> Series:
         """The character at position `i`, from the end if negative; null if out of range.
@@ -362,17 +339,8 @@ class TextAccessor:
         >>> hr.Series(["ab", "c"]).str.get(1).to_list()
         ['b', None]
         """
-        found = self.slice(i, i + 1 if i != -1 else None)
-        return found.where(found.str.len() > 0)
-
-    def _any(self, test: str, patterns: str | tuple[str, ...]) -> Series:
-        if not isinstance(patterns, tuple):
-            return self._test(test, patterns)
-        if not patterns:
-            raise InvalidArgumentError(
-                f"{test}: expected at least one string to search for: pat=()"
-            )
-        return reduce(operator.or_, (self._test(test, each) for each in patterns))
+        i = whole_number("get", "i", i)
+        return self._made(_core.character_at(self._series._node, i))
 
     def like(self, pattern: str) -> Series:
         """True where a string matches `pattern` as in SQL: ``%`` any string, ``_`` one character.
@@ -396,15 +364,8 @@ class TextAccessor:
         >>> hr.Series(["abcdé"]).str[::-2].to_list(), hr.Series(["abcdé"]).str[1:4].to_list()
         (['éca'], ['bcd'])
         """
-        mark("str")
         step = 1 if step is None else whole_number("str", "step", step)
-        end = _PAST if stop is None else stop
-        begin = start or 0
-        if step < 0:  # the same characters, forwards
-            begin = 0 if stop is None else _behind(stop)
-            end = _PAST if start is None else _behind(start)
-        piece = _core.slice_text(self._series._node, begin, end)
-        return self._made(piece if step == 1 else _core.step_text(piece, step))
+        return self._made(_core.slice_text(self._series._node, start, stop, step))
 
     def __getitem__(self, key: int | builtins.slice) -> Series:
         """One character, as `get`, or a slice."""
@@ -419,13 +380,14 @@ class TextAccessor:
         >>> hr.Series(["ab", "é", None]).str.len().to_list()
         [2, 1, None]
         """
-        mark("str")
         return self._made(_core.text_length(self._series._node))
 
 
-def _behind(place: int) -> int:
-    """The next position; -1 is the last."""
-    return _PAST if place == -1 else place + 1
+def _several(op: str, patterns: Any) -> tuple[Any, ...]:
+    """The patterns of a tuple, or a single one."""
+    if patterns == ():
+        raise InvalidArgumentError(f"{op}: expected at least one string to search for: pat=()")
+    return patterns if isinstance(patterns, tuple) else (patterns,)
 
 
 def to_numeric(series: Any, errors: str = "raise") -> Any:
@@ -455,13 +417,8 @@ def to_numeric(series: Any, errors: str = "raise") -> Any:
         return to_numeric([series], errors).to_list()[0]
     if not isinstance(series, Deferred):
         series = new_series(series)
-    if not is_text(series):
-        return series
-    whole = _core.parse_numbers(series._node, "int64", True)
-    real = _core.parse_numbers(series._node, "float64", errors == "coerce")
-    _core.force([whole, real])
-    found = [made.value().null_count for made in (whole, real)]
-    return series._like(whole if found[0] == found[1] else real)
+    node = _core.to_numeric(series._node, errors == "coerce")
+    return series if node is series._node else series._like(node)
 
 
 def plain(column: Series) -> Series:

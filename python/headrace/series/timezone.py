@@ -10,8 +10,10 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.series.column import is_series, new_series, series_of
-from headrace.zone_names import zone_in, zone_of
+from headrace.rows import refuse_apart
+from headrace.series.column import is_series, new_series
+from headrace.series.duration import is_span, span
+from headrace.zone_names import name_of, zone_in, zone_of
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _DAY = 86_400
@@ -67,51 +69,26 @@ def know_zone(dtype: str) -> None:
         _know(zone)
 
 
-def localized(times: Any, zone: str, ambiguous: Any, nonexistent: Any) -> _core.Node:
-    """The node of the instants of local times in the zone."""
-    dtype = f"{times._node.dtype.removesuffix(']')}, {zone}]"
-    know_zone(dtype)
+def known_name(zone: Any) -> str:
+    """The name of a zone whose rules the engine has from now on; empty for None."""
+    if zone is None:
+        return ""
+    name = name_of(zone)
+    _know(name)
+    return name
 
-    def node(ambiguous: str, nonexistent: str) -> _core.Node:
-        return _core.localize(times._node, dtype, ambiguous, nonexistent)
 
-    if not isinstance(nonexistent, str):
-        there = new_series(node("earliest", "NaT")).notna()
-        times = times.where(there, (times + nonexistent).astype(times._node.dtype))
-        nonexistent = "raise"
-    if isinstance(ambiguous, str) and ambiguous != "infer":
-        return node(ambiguous, nonexistent)
+def localize_words(node: _core.Node, ambiguous: Any, nonexistent: Any) -> tuple[Any, Any]:
+    """How to read ambiguous and skipped local times of a column, as the engine takes it."""
     if isinstance(ambiguous, bool):  # as in pandas: whether it is summer time
-        return node("earliest" if ambiguous else "latest", nonexistent)
-    first, last = (new_series(node(word, nonexistent)) for word in ("earliest", "latest"))
-    summer = _inferred(first, last) if isinstance(ambiguous, str) else ambiguous
-    if not is_series(summer):
-        summer = series_of(_core.in_domain(new_series(summer)._node, first._node.domain))
-    chosen = first.where(summer, last)
-    return chosen._node
-
-
-def _inferred(first: Any, last: Any) -> Any:
-    """Whether each ambiguous time is the first of both; evaluates the rows.
-
-    Within a run times increase, so a step back starts the second occurrences.
-    """
-    import numpy as np
-
-    summer = np.ones(len(first), bool)
-    twice = np.flatnonzero((first != last).fill_null(False).to_numpy())
-    runs = np.split(twice, np.flatnonzero(np.diff(twice) != 1) + 1) if twice.size else []
-    counts = first.astype("int64").fill_null(0).to_numpy()
-    for run in runs:
-        back = np.flatnonzero(np.diff(counts[run]) <= 0)
-        if len(back) != 1:
-            raise InvalidArgumentError(
-                "tz_localize: ambiguous times cannot be inferred from their order: "
-                f"row={run[0]}, rows={len(run)}, steps_back={len(back)}; pass "
-                "ambiguous='earliest', 'latest', 'NaT' or a series of bools"
-            )
-        summer[run[back[0] + 1 :]] = False
-    return summer
+        ambiguous = "earliest" if ambiguous else "latest"
+    elif is_series(ambiguous):
+        refuse_apart("where", [node, ambiguous._node])
+        ambiguous = ambiguous._node
+    elif not isinstance(ambiguous, str):
+        ambiguous = _core.in_domain(new_series(ambiguous)._node, node.domain)
+    span_given = is_span(nonexistent)
+    return ambiguous, divmod(span(nonexistent), 10**9) if span_given else str(nonexistent)
 
 
 class ClockText(str):
@@ -132,12 +109,12 @@ def clock_texts(series: Any) -> list[ClockText | None]:
         ]
     spans = (local - utc).to_list()
     made: list[ClockText | None] = []
-    for time, span in zip(local.to_list(), spans, strict=True):
+    for time, ahead in zip(local.to_list(), spans, strict=True):
         if time is None:
             made.append(None)
             continue
         seconds = (
-            int(span / type(span)(1, "s")) if hasattr(span, "astype") else span.total_seconds()
+            int(ahead / type(ahead)(1, "s")) if hasattr(ahead, "astype") else ahead.total_seconds()
         )
         minutes = round(abs(seconds) / 60)
         sign = "-" if seconds < 0 else "+"
