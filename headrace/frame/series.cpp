@@ -21,13 +21,11 @@ Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
 }
 
 Series apply(Op op, const Series& left, const Literal& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}},
-                   NullRule::kThreeValued);
+  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}}, NullRule::kThreeValued);
 }
 
 Series apply(Op op, const Literal& left, const Series& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}},
-                   NullRule::kThreeValued);
+  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}}, NullRule::kThreeValued);
 }
 
 Column Series::column() const {

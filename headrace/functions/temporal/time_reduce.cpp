@@ -10,6 +10,7 @@
 #include "headrace/functions/temporal/time_counts.h"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace hr {
@@ -27,7 +28,8 @@ int64_t base_of(const Column& counts) {
   const Scalar most = reduce(counts, Aggregate::kMax, kValues);
   if (least.is_null()) return 0;
   const double lower = static_cast<double>(least.as<int64_t>());
-  return static_cast<double>(most.as<int64_t>()) - lower < kNear ? static_cast<int64_t>(lower) : 0;
+  if (static_cast<double>(most.as<int64_t>()) - lower >= kNear) return 0;
+  return lower < 0x1p63 ? static_cast<int64_t>(lower) : std::numeric_limits<int64_t>::max();
 }
 
 Column from_base(const Column& counts, int64_t base) {
