@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -131,6 +132,7 @@ ONLY_IN = [
 ANYWHERE = [
     (r"HR_API (NodePtr|std::vector<NodePtr>) \w+_nodes?\(", r"^$", "a public name ends in _node"),
     (r"\bTO" + r"DO\b|\bFIX" + r"ME\b", r"^$", "unfinished work: finish it or file it"),
+    (r"\bself: A" + r"ny\b", r"^python/tests/", "a method without the type of its class"),
     (r"/(work|home|root|Users)/\w", r"_(test|fuzz)\.cpp$|^python/tests/", "machine path"),
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s*"(?P<path>[^"]+)"', re.MULTILINE)
@@ -319,10 +321,47 @@ def check_rooms() -> list[str]:
     return problems
 
 
-def check_packages() -> list[str]:
-    """Check that no folder of the Python package has too many modules."""
+def python_imports(path: Path, modules: dict[str, Path]) -> set[str]:
+    """The modules of the package that a file imports at run time, inside functions too."""
+    found: set[str] = set()
+    nodes: list[ast.AST] = [ast.parse(path.read_text())]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            nodes += node.orelse
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            named = {f"{node.module}.{each.name}" for each in node.names}
+            found |= named & set(modules) or {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        nodes += ast.iter_child_nodes(node)
+    return found & set(modules)
+
+
+def check_circles() -> list[str]:
+    """Check that Python modules do not import each other in a circle."""
     package = ROOT / "python/headrace"
-    problems = []
+    modules = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts): path
+        for path in package.rglob("*.py")
+        if path != package / "__init__.py"
+    }
+    modules = {name.removesuffix(".__init__"): path for name, path in modules.items()}
+    left = {name: python_imports(path, modules) - {name} for name, path in modules.items()}
+    while free := [name for name, needed in left.items() if not needed & set(left)]:
+        for name in free:
+            del left[name]
+    while free := [n for n in left if not any(n in needed for m, needed in left.items() if m != n)]:
+        for name in free:
+            del left[name]
+    return [f"a circle of imports: {' '.join(sorted(left))}"] if left else []
+
+
+def check_packages() -> list[str]:
+    """Check that no folder of the Python package has too many modules, and no import a circle."""
+    package = ROOT / "python/headrace"
+    problems = check_circles()
     for folder in [package, *(path for path in package.iterdir() if path.is_dir())]:
         modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
         if len(modules) > MOST_MODULES:
