@@ -13,8 +13,8 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.lazy.handle import Deferred
 from headrace.rows import is_missing
 from headrace.series.calendar_offset import calendar_span
-from headrace.series.duration import UNITS, coarsest, is_span, scale, span
 from headrace.series.timezone import know_zone
+from headrace.time_units import UNITS, coarsest, is_span, scale, span
 from headrace.zone_names import name_of
 
 #: Reflected methods that Python and NumPy try if an operand is unknown to us.

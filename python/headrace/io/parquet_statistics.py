@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from headrace.series.duration import PER_SECOND
+from headrace.time_units import PER_SECOND
 
 _WORDS = {"milliseconds": "ms", "microseconds": "us", "nanoseconds": "ns"}
 

@@ -10,9 +10,8 @@ from headrace import _core
 from headrace.errors import TypeMismatchError
 from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
-from headrace.series.parse_times import TimeTexts
-from headrace.series.rounding import period
 from headrace.series.timezone import know_zone, known_name, localize_words
+from headrace.time_units import period
 from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def is_time(value: Any) -> bool:
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
 
 
-class TimeAccessor(TimeTexts):
+class TimeAccessor:
     """Calendar and clock fields of each date or timestamp; null for null.
 
     Numbers are int32, as in pandas. Zoned timestamps use local time.
@@ -312,3 +311,92 @@ class TimeAccessor(TimeTexts):
         node = self._series._node
         words = localize_words(node, ambiguous, nonexistent)
         return self._localized(_core.round_times(op, node, period(freq), *words), ambiguous)
+
+    # ---- strings, starts and ends of periods ----------------------------------------------------
+    def strftime(self, date_format: str) -> Series:
+        """Format each time by a pattern, in English; null stays null.
+
+        Supported: ``%Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T``.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 29)]).dt.strftime("%d %b %Y, a %A").to_list()
+        ['29 Feb 2024, a Thursday']
+        """
+        return self._made(_core.format_times(self._series._node, date_format))
+
+    def day_name(self) -> Series:
+        """Monday to Sunday.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.day_name().to_list()
+        ['Thursday']
+        """
+        return self.strftime("%A")
+
+    def month_name(self) -> Series:
+        """January to December."""
+        return self.strftime("%B")
+
+    def normalize(self) -> Series:
+        """Midnight of the same day, in the same dtype.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.normalize().to_list()
+        [datetime.datetime(2024, 2, 29, 0, 0)]
+        """
+        return self.floor("D")
+
+    @property
+    def daysinmonth(self) -> Series:
+        """The same as `days_in_month`."""
+        return self.days_in_month
+
+    @property
+    def is_month_start(self) -> Series:
+        """True on the first day of a month."""
+        return self._field("is_month_start")
+
+    @property
+    def is_month_end(self) -> Series:
+        """True on the last day of a month.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
+        [False, None]
+        """
+        return self._field("is_month_end")
+
+    @property
+    def is_quarter_start(self) -> Series:
+        """True on the first day of a quarter."""
+        return self._field("is_quarter_start")
+
+    @property
+    def is_quarter_end(self) -> Series:
+        """True on the last day of a quarter."""
+        return self._field("is_quarter_end")
+
+    @property
+    def is_year_start(self) -> Series:
+        """True on the first of January."""
+        return self._field("is_year_start")
+
+    @property
+    def is_year_end(self) -> Series:
+        """True on the last of December."""
+        return self._field("is_year_end")
+
+    @property
+    def is_leap_year(self) -> Series:
+        """True in a leap year.
+
+        >>> from datetime import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
+        [True]
+        """
+        return self._field("is_leap_year")

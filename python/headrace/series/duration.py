@@ -3,66 +3,20 @@
 
 from __future__ import annotations
 
-import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import refuse_months
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.lazy.handle import Deferred
+from headrace.time_units import period
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
-
-#: Units per second; a date counts days.
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-UNITS = ("D", *PER_SECOND)
-DAY = 86_400
-
-
-def unit_of(dtype: str) -> str:
-    """The unit that a dtype of dates, times or durations counts."""
-    return "D" if dtype == "date" else dtype.partition("[")[2].removesuffix("]").partition(",")[0]
-
-
-def scale(unit: str, finer: str) -> int:
-    """How many `finer` units make one `unit`."""
-    if unit == "D":
-        return 1 if finer == "D" else DAY * PER_SECOND[finer]
-    return PER_SECOND[finer] // PER_SECOND[unit]
-
-
-def coarsest(nanoseconds: int) -> str:
-    """The coarsest unit in which this is an integer."""
-    return next(u for u in UNITS if nanoseconds % scale(u, "ns") == 0)
 
 
 def is_duration(value: Any) -> bool:
     """A column of durations."""
     return isinstance(value, Deferred) and value._node.dtype.startswith("timedelta")
-
-
-def is_span(value: Any) -> bool:
-    """A timedelta of Python, pandas or NumPy."""
-    import numpy as np
-
-    return isinstance(value, datetime.timedelta | np.timedelta64)
-
-
-def span(value: Any) -> int:
-    """Nanoseconds of a timedelta."""
-    if isinstance(value, datetime.timedelta):
-        micro = (value.days * DAY + value.seconds) * 10**6 + value.microseconds
-        return micro * 1000 + int(getattr(value, "nanoseconds", 0))
-    import numpy as np
-
-    refuse_months(value, "timedelta")
-    if np.isnat(value):
-        raise InvalidArgumentError(
-            f"timedelta: NaT has no length: value={value!r}; use isna to find missing "
-            "values, where to set them"
-        )
-    return int(value.astype("timedelta64[ns]").astype("int64"))
 
 
 class DurationAccessor:
@@ -158,8 +112,6 @@ class DurationAccessor:
         return self._multiples("round", freq)
 
     def _multiples(self, op: str, freq: Any) -> Series:
-        from headrace.series.rounding import period
-
         made: Series = self._series._like(_core.round_times(op, self._series._node, period(freq)))
         return made
 

@@ -12,7 +12,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.rows import refuse_apart
 from headrace.series.column import is_series, new_series
-from headrace.series.duration import is_span, span
+from headrace.time_units import is_span, span
 from headrace.zone_names import name_of, zone_in, zone_of
 
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
