@@ -90,7 +90,8 @@ class DType(str):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = str.__hash__
+    def __hash__(self) -> int:
+        return str.__hash__(self)
 
     def __repr__(self) -> str:
         return f"dtype('{self!s}')"

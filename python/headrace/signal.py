@@ -315,5 +315,5 @@ def _renamed(old: str, function: Callable[_P, Array]) -> Callable[_P, Array]:
     return call
 
 
-index_of_true = _renamed("index_of_true", nonzero)
-windows = _renamed("windows", segments)
+index_of_true: Callable[[Any], Array] = _renamed("index_of_true", nonzero)
+windows: Callable[..., Array] = _renamed("windows", segments)

@@ -56,7 +56,7 @@ class Meter:
         self.steps: list[Step] = []
         self._times: list[float] = []
         self._used: list[int] = []
-        self.bandwidth = copy_bandwidth()
+        self.bandwidth: float = copy_bandwidth()
         self._start = time.perf_counter()
         self._lock = threading.Lock()
         self._stop = threading.Event()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from headrace import _core, display
 from headrace.dtypes import DType
@@ -1069,9 +1069,9 @@ class DataFrame(Columns):
         """
         return reductions.describe(self, percentiles, include)
 
-    __array_priority__ = 1000.0
+    __array_priority__: ClassVar[float] = 1000.0
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def add(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Sums; `other` is a value, frame or mapping; a series with ``axis=0``.
@@ -1202,7 +1202,10 @@ class DataFrame(Columns):
         """
         return arithmetic.combine(self, "ge", operator.ge, other, axis)
 
-    subtract, multiply, divide, truediv = sub, mul, div, div
+    subtract = sub
+    multiply = mul
+    divide = div
+    truediv = div
 
     def __add__(self, other: Any) -> DataFrame:
         return arithmetic.binary(self, "add", operator.add, other)

@@ -45,7 +45,8 @@ def notna(values: Any) -> Any:
     return not missing if isinstance(missing, bool) else ~missing
 
 
-isnull, notnull = isna, notna
+isnull = isna
+notnull = notna
 
 
 def unique(values: Any) -> Series:

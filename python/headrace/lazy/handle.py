@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 #: Tell the engine the operator and the user's line that the next nodes belong to.
-mark = _core.mark
+mark: Callable[[str], None] = _core.mark
 
 _UFUNC_REDUCTIONS = {
     "add": "sum",
@@ -47,7 +47,7 @@ class Deferred(_core.BufferSource):
     _array: ClassVar[type[Array]]
     _row_number: ClassVar[type[RowNumber]]
     # Above ndarray's 0, so that ndarray + ours dispatches to us.
-    __array_priority__ = 1000.0
+    __array_priority__: ClassVar[float] = 1000.0
 
     def __init_subclass__(cls, role: str = "", **options: Any) -> None:
         """Remember the public class of a role, so that modules below it can make one."""
@@ -270,7 +270,7 @@ class Deferred(_core.BufferSource):
     def __ge__(self, other: Any) -> Self:
         return self._elementwise("greater_equal", self, other)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def abs(self) -> Self:
         """Absolute values.

@@ -7,7 +7,7 @@ import datetime
 import functools
 import math
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import _core
 from headrace.frame.construct import repeated
@@ -161,8 +161,8 @@ class Traced:
     """
 
     __slots__ = ("_bounds", "_branches", "_column", "_kind", "_of_numpy")
-    __array_priority__ = 1000.0
-    __hash__ = None  # type: ignore[assignment]
+    __array_priority__: ClassVar[float] = 1000.0
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
     def __init__(
         self, column: Series, branches: _Branches, of_numpy: bool, bounds: Any = None
@@ -388,7 +388,7 @@ class TracedRow:
             raise AttributeError(name)
         return self[name]
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
 
 def _every_branch(call: Callable[[_Branches], Any], taken: list[bool], errors: list[Series]) -> Any:

@@ -35,7 +35,7 @@ class Ledger:
     _HEADER = ("operator", "reason", "bytes", "from", "to", "line", "asked")
 
     def __init__(self) -> None:
-        self.entries = [LedgerEntry(*entry) for entry in _core.ledger_entries()]
+        self.entries: list[LedgerEntry] = [LedgerEntry(*entry) for entry in _core.ledger_entries()]
 
     @property
     def total_bytes(self) -> int:

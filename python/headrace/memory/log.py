@@ -67,7 +67,7 @@ class Log:
     def _read(self) -> None:
         end = _core.next_memory_event()
         self._entries = [MemoryEvent(*event) for event in _core.memory_events(self._first)]
-        self.lost = max(0, end - self._first - len(self._entries))
+        self.lost: int = max(0, end - self._first - len(self._entries))
 
     @property
     def entries(self) -> list[MemoryEvent]:

@@ -95,7 +95,8 @@ class offload_saved_tensors:  # noqa: N801
         self._waiting_bytes = 0
         self._streams: dict[Any, torch.cuda.Stream] = {}
         self._hooks: Any = None
-        self.offloaded_bytes = self.fetched_bytes = 0
+        self.offloaded_bytes: int = 0
+        self.fetched_bytes: int = 0
 
     def __enter__(self) -> offload_saved_tensors:
         import torch

@@ -95,9 +95,11 @@ class MemoryReport:
     def __init__(self, count: int) -> None:
         self._count = count
         now, spilled = Statistics(), Spill()
-        self.holders = Holders(Holder(*holder) for holder in _core.largest_holders(sys.maxsize))
+        self.holders: Holders = Holders(
+            Holder(*holder) for holder in _core.largest_holders(sys.maxsize)
+        )
         own = [holder for holder in self.holders if not holder.foreign]
-        self.tiers = [
+        self.tiers: list[Tier] = [
             _tier("host", now, own),
             Tier("disk", spilled.disk_bytes, 0, 0, 0, 0, 0, spilled.limit_bytes),
         ]
@@ -106,16 +108,16 @@ class MemoryReport:
             pinned = sum(_core.device_tier_statistics(name)[0] for name in devices)
             self.tiers.append(Tier("pinned", pinned, 0, 0, 0, 0, 0, _core.pinned_limit()))
         self.tiers += [_tier(name, _core.memory_statistics(name), own) for name in devices]
-        self.by_operator = _shares(own, lambda holder: holder.op or "untagged")
-        self.by_line = _shares(own, lambda holder: _line(holder.op, holder.line))
+        self.by_operator: list[Share] = _shares(own, lambda holder: holder.op or "untagged")
+        self.by_line: list[Share] = _shares(own, lambda holder: _line(holder.op, holder.line))
         peak, noted, when, holders = _core.memory_peak()
         sums: dict[str, int] = {}
         for size, op, line in holders:
             sums[_line(op, line)] = sums.get(_line(op, line), 0) + size
         shares = [Share(name, size, 0) for name, size in sums.items()]
         shares.sort(key=lambda share: (-share.bytes, share.name))
-        self.peak = Peak(peak, noted, when, shares)
-        self.copied_bytes = _core.ledger_bytes()
+        self.peak: Peak = Peak(peak, noted, when, shares)
+        self.copied_bytes: int = _core.ledger_bytes()
 
     def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
         """Title, header and rows of each section."""

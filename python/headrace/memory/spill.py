@@ -40,16 +40,20 @@ class Spill:
         What moved between each GPU and the host.
     """
 
+    disk_bytes: int
+    evicted_bytes: int
+    written_bytes: int
+    fetched_bytes: int
     _FIELDS = ("disk_bytes", "evicted_bytes", "written_bytes", "fetched_bytes")
 
     def __init__(self) -> None:
-        self.directory = _core.spill_directory()
-        self.limit_bytes = _core.spill_limit()
+        self.directory: str = _core.spill_directory()
+        self.limit_bytes: int = _core.spill_limit()
         self.disk_bytes, self.evicted_bytes, self.written_bytes, self.fetched_bytes = (
             _core.spill_statistics()
         )
-        self.pinned_limit_bytes = _core.pinned_limit()
-        self.devices = {
+        self.pinned_limit_bytes: int = _core.pinned_limit()
+        self.devices: dict[str, DeviceSpill] = {
             name: DeviceSpill(*_core.device_tier_statistics(name))
             for name in _core.devices_in_use()
         }

@@ -196,7 +196,7 @@ class Timeline:
         begin, end = (int(events.time_ns[0]), int(events.time_ns[-1])) if count else (0, 0)
         columns = min(_COLUMNS, max(count, 1))
         step = max(end - begin, 1) / columns
-        self.seconds = np.arange(columns) * step * 1e-9
+        self.seconds: np.ndarray[Any, Any] = np.arange(columns) * step * 1e-9
         # Levels before the first event and after each; a file's unmatched frees were held before.
         total = np.concatenate([[0], np.cumsum(events.change)]) if count else np.zeros(1, np.int64)
         edges = np.searchsorted(events.time_ns, begin + np.arange(1, columns) * step)
@@ -207,7 +207,7 @@ class Timeline:
                 for first, last in itertools.pairwise(edges.tolist())
             ]
         )
-        areas = []
+        areas: list[Area] = []
         events = _merged(events)
         for k, name in enumerate(events.names):
             own = np.where(events.group == k, events.change, 0)
@@ -220,9 +220,11 @@ class Timeline:
             kept = areas[: len(_COLORS) - 1]
             others = np.sum([area.bytes for area in areas[len(kept) :]], axis=0)
             areas = [*kept, Area("others", others)]
-        self.areas = areas
-        self.total = np.sum([area.bytes for area in areas], axis=0) if areas else np.zeros(columns)
-        self.peak = int(self.total.max())
+        self.areas: list[Area] = areas
+        self.total: np.ndarray[Any, Any] = (
+            np.sum([area.bytes for area in areas], axis=0) if areas else np.zeros(columns)
+        )
+        self.peak: int = int(self.total.max())
 
     def __repr__(self) -> str:
         width = 60

@@ -131,7 +131,8 @@ class TimeAccessor:
         """
         return self._field("day_of_week")
 
-    dayofweek = weekday = day_of_week
+    dayofweek = day_of_week
+    weekday = day_of_week
 
     @property
     def hour(self) -> Series:

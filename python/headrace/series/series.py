@@ -324,7 +324,8 @@ class Series(Column, role="_series"):
         """
         return SeriesLocator(self, by_position=True)
 
-    at, iat = loc, iloc
+    at = loc
+    iat = iloc
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign by mask, label or position: this handle is rebound to new values.
@@ -755,7 +756,10 @@ class Series(Column, role="_series"):
         """
         return arithmetic.combine(self, "ge", operator.ge, other, fill_value)
 
-    subtract, multiply, divide, truediv = sub, mul, div, div
+    subtract = sub
+    multiply = mul
+    divide = div
+    truediv = div
 
     def radd(self, other: Any, fill_value: Any = None) -> Series:
         """Sums, `other` first; `fill_value` replaces a value missing on one side.
@@ -1010,7 +1014,8 @@ class Series(Column, role="_series"):
         """
         return ~self.isna()
 
-    isnull, notnull = isna, notna
+    isnull = isna
+    notnull = notna
 
     def fill_null(self, value: Any) -> Self:
         """Replace nulls by `value`; NaN is kept.
