@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import math
-import operator
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from headrace import _core
+from headrace.array import convert, views
 from headrace.array.array_function import call_numpy
-from headrace.array.construct import selector
+from headrace.array.convert import Flags
 from headrace.display import array_text
-from headrace.dtypes import dtype_word
-from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred
 from headrace.lazy.profile import Explanation, explain
-from headrace.series.column import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,29 +23,6 @@ if TYPE_CHECKING:
     import torch
 
     from headrace.series.series import Series
-
-
-def _is_numpy_array(key: Any) -> bool:
-    return type(key).__module__ == "numpy" and bool(getattr(key, "ndim", 0))
-
-
-def _index(key: Any) -> int:
-    try:
-        return operator.index(key)
-    except TypeError:
-        raise TypeMismatchError(
-            "getitem: expected an integer or a slice as index: "
-            f"type={type(key).__name__!r}; a mask or an array of positions selects along "
-            "the first axis: x[mask]"
-        ) from None
-
-
-class Flags(NamedTuple):
-    """Layout flags of an array, as NumPy and XGBoost read them."""
-
-    c_contiguous: bool
-    f_contiguous: bool
-    writeable: bool
 
 
 class Array(Deferred, role="_array"):
@@ -76,9 +49,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).shape
         (2, 3)
         """
-        if any(size < 0 for size in self._node.shape):
-            _core.force([self._node])
-        return tuple(self._node.shape)
+        return views.shape(self)
 
     @property
     def ndim(self) -> int:
@@ -127,9 +98,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([[1, 2], [3, 4]]).transpose().tolist()
         [[1, 3], [2, 4]]
         """
-        mark("transpose")
-        order = list(axes) or list(reversed(range(self.ndim)))
-        return Array(_core.transpose(self._node, order))
+        return views.transpose(self, axes)
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
         """The same elements in another shape; one size may be -1. A view when contiguous.
@@ -138,14 +107,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1, 2, 3, 4]).reshape(2, 2).tolist()
         [[1, 2], [3, 4]]
         """
-        sizes: list[int] = []
-        for each in shape:
-            sizes += [each.__index__()] if hasattr(each, "__index__") else each
-        mark("reshape")
-        if -1 in sizes:
-            known = math.prod(size for size in sizes if size != -1)
-            sizes[sizes.index(-1)] = self.size // max(known, 1)
-        return Array(_core.reshape(self._node, sizes))
+        return views.reshape(self, shape)
 
     def ravel(self) -> Array:
         """One dimension, row-major.
@@ -157,69 +119,16 @@ class Array(Deferred, role="_array"):
         return self.reshape(-1)
 
     def __len__(self) -> int:
-        if not self._node.shape:
-            raise TypeError("len() of a 0-d array")
-        return self.shape[0]
+        return views.length(self)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_numpy())
 
     def __getitem__(self, key: Any) -> Array:
         """Index by slices, integers, a boolean mask or an array of positions; slices are views."""
-        mark("getitem")
-        if isinstance(key, Deferred | list) or _is_numpy_array(key):
-            picked = selector(key)
-            if picked.dtype == "bool":
-                return Array(_core.filter(self._node, picked._node))
-            return Array(_core.take(self._node, picked._node))
-        keys = list(key) if isinstance(key, tuple) else [key]
-        if Ellipsis in keys:
-            at = keys.index(Ellipsis)
-            keys[at : at + 1] = [slice(None)] * (self.ndim - len(keys) + 1)
-        if len(keys) > self.ndim:
-            raise IndexError(
-                f"getitem: too many indices: indices={len(keys)}, dimensions={self.ndim}"
-            )
-        if self._node.shape and self._node.shape[0] < 0 and isinstance(keys[0], slice):
-            # Cutting both ends needs no length, so it stays lazy.
-            cut = keys[0]
-            first, last = cut.start or 0, -(cut.stop or 0)
-            if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
-                trimmed = Array(_core.trim(self._node, first, last)) if first or last else self
-                rest = keys[1:]
-                return trimmed[(slice(None), *rest)] if rest else trimmed
-        plain = all(k == slice(None) for k in keys[:1])
-        shape = self._node.shape if plain and self._node.shape[0] < 0 else list(self.shape)
-        items: list[tuple[int, int, int]] = []  # begin, step, count; step 0 drops the dimension
-        for axis, length in enumerate(shape):
-            each = keys[axis] if axis < len(keys) else slice(None)
-            if isinstance(each, slice):
-                if length < 0:
-                    items.append((0, 1, -1))
-                    continue
-                begin, _, step = each.indices(length)
-                items.append((begin, step, len(range(*each.indices(length)))))
-            else:
-                index = _index(each)
-                if not -length <= index < length:
-                    raise IndexError(
-                        f"getitem: index out of range: index={index}, axis={axis}, size={length}"
-                    )
-                items.append((index % length, 0, 1))
-        return Array(_core.view(self._node, items))
+        return views.get_item(self, key)
 
     # ---- reductions ------------------------------------------------------------------------------
-    def _along(self, kind: str, axis: int | None, ddof: int = 0) -> Array:
-        axis = None if axis is None else operator.index(axis)
-        if axis is None or (self.ndim == 1 and axis in (0, -1)):
-            return self._reduce(kind, ddof)
-        if not -self.ndim <= axis < self.ndim:
-            raise InvalidArgumentError(
-                f"{kind}: axis out of range: axis={axis}, dimensions={self.ndim}"
-            )
-        mark(kind)
-        return Array(_core.reduction_axis(kind, self._node, axis % self.ndim, ddof))
-
     def sum(self, axis: int | None = None) -> Array:
         """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count.
 
@@ -227,7 +136,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).sum().item()
         9.0
         """
-        return self._along("sum", axis)
+        return views.reduce_axis(self, "sum", axis)
 
     def prod(self, axis: int | None = None) -> Array:
         """Product.
@@ -236,7 +145,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).prod().item()
         12.0
         """
-        return self._along("prod", axis)
+        return views.reduce_axis(self, "prod", axis)
 
     def mean(self, axis: int | None = None) -> Array:
         """Arithmetic mean; NaN for no elements.
@@ -245,7 +154,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).mean().item()
         3.0
         """
-        return self._along("mean", axis)
+        return views.reduce_axis(self, "mean", axis)
 
     def var(self, axis: int | None = None, ddof: int = 0) -> Array:
         """Variance with NumPy's default of `ddof=0`.
@@ -254,7 +163,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).var().item()
         4.666666666666667
         """
-        return self._along("var", axis, ddof)
+        return views.reduce_axis(self, "var", axis, ddof)
 
     def std(self, axis: int | None = None, ddof: int = 0) -> Array:
         """Standard deviation with NumPy's default of `ddof=0`.
@@ -263,7 +172,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 3.0]).std().item()
         1.0
         """
-        return self._along("std", axis, ddof)
+        return views.reduce_axis(self, "std", axis, ddof)
 
     def min(self, axis: int | None = None) -> Array:
         """Smallest element; NaN if there is one.
@@ -272,7 +181,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).min().item()
         1.0
         """
-        return self._along("min", axis)
+        return views.reduce_axis(self, "min", axis)
 
     def max(self, axis: int | None = None) -> Array:
         """Largest element; NaN if there is one.
@@ -281,7 +190,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).max().item()
         6.0
         """
-        return self._along("max", axis)
+        return views.reduce_axis(self, "max", axis)
 
     def argmin(self, axis: int | None = None) -> Array:
         """Position of the first smallest element.
@@ -290,7 +199,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).argmin().item()
         0
         """
-        return self._along("argmin", axis)
+        return views.reduce_axis(self, "argmin", axis)
 
     def argmax(self, axis: int | None = None) -> Array:
         """Position of the first largest element.
@@ -299,7 +208,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.0, 2.0, 6.0]).argmax().item()
         2
         """
-        return self._along("argmax", axis)
+        return views.reduce_axis(self, "argmax", axis)
 
     def any(self, axis: int | None = None) -> Array:
         """True if some element is true.
@@ -308,7 +217,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([0, 2]).any().item()
         True
         """
-        return self._along("any", axis)
+        return views.reduce_axis(self, "any", axis)
 
     def all(self, axis: int | None = None) -> Array:
         """True if all elements are true.
@@ -317,7 +226,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([0, 2]).all().item()
         False
         """
-        return self._along("all", axis)
+        return views.reduce_axis(self, "all", axis)
 
     # ---- evaluation ------------------------------------------------------------------------------
     def item(self) -> Any:
@@ -353,9 +262,7 @@ class Array(Deferred, role="_array"):
         return bool(self.to_numpy())
 
     def __index__(self) -> int:
-        if self.dtype.kind not in "iu":
-            raise TypeError(f"only integer arrays can be used as an index: dtype={self.dtype.name}")
-        return int(self.item())
+        return convert.as_index(self)
 
     def __format__(self, spec: str) -> str:
         return format(self.item() if self.ndim == 0 else repr(self), spec)
@@ -391,12 +298,7 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
         [1, -2]
         """
-        word = dtype_word(dtype)
-        if word == self._node.dtype:
-            return self
-        mark("cast")
-        converted: Self = self._like(_core.elementwise("cast", [self._node], word))
-        return converted
+        return convert.as_dtype(self, dtype)
 
     def __repr__(self) -> str:
         return array_text(self)
@@ -408,19 +310,11 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.5, 2.5]).to_numpy()
         array([1.5, 2.5])
         """
-        import numpy as np
-
-        return np.asarray(self._value())
+        return convert.to_numpy(self)
 
     def to_torch(self) -> torch.Tensor:
         """A PyTorch tensor on the same memory; do not write to it (it cannot be read-only)."""
-        import warnings
-
-        import torch
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            return torch.from_dlpack(self)
+        return convert.to_torch(self)
 
     def to_series(self, name: str | None = None) -> Series:
         """The same memory as a series (1-D only).
@@ -429,21 +323,17 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.5, 2.5]).to_series().to_list()
         [1.5, 2.5]
         """
-        mark("to_series")
-        return series_of(_core.as_column(self._node), name)
+        return convert.to_series(self, name)
 
     @property
     def flags(self) -> Flags:
         """Layout flags; an array is never writeable."""
-        view = self.to_numpy()
-        return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
+        return convert.flags(self)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]:
-        column: _core.Column = self.to_series()._value()
-        return column.__arrow_c_array__(requested_schema)
+        return convert.arrow_array(self, requested_schema)
 
     def __arrow_c_device_array__(
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[object, object]:
-        column: _core.Column = self.to_series()._value_there()
-        return column.__arrow_c_device_array__(requested_schema)
+        return convert.arrow_device_array(self, requested_schema)
