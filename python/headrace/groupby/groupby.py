@@ -7,19 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headrace import _core
-from headrace.aggregates import NUMBERS, group_kinds
-from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of
-from headrace.groupby import rows
+from headrace.errors import InvalidArgumentError
+from headrace.groupby import aggregate as aggregates
+from headrace.groupby import matrix, quantile, rows
 from headrace.groupby import window as windows
-from headrace.groupby.keys import Words, aggregate_name, group_order, keys_of, level_keys
-from headrace.groupby.matrix import group_matrix
-from headrace.groupby.quantile import group_quantiles
-from headrace.lazy.handle import mark
+from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.rows import is_probed, no_attribute
-from headrace.series.column import Column, is_series, new_series, series_of
-from headrace.series.duration import level_of
-from headrace.series.window import ROW_FUNCTIONS
+from headrace.series.column import is_series
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,8 +49,9 @@ class GroupBy:
         self._dropna = dropna
         self._labelled = labelled
 
-    def _of(self, kind: type[GroupBy], nodes: dict[str, _core.Node]) -> GroupBy:
-        return kind(self._keys, nodes, self._order, self._dropna, self._labelled)
+    def _of(self, nodes: dict[str, _core.Node]) -> GroupBy:
+        """The same groups of other columns."""
+        return GroupBy(self._keys, nodes, self._order, self._dropna, self._labelled)
 
     def _column(self, name: str, node: _core.Node) -> SeriesGroupBy:
         """The same groups of another column."""
@@ -74,10 +69,11 @@ class GroupBy:
 
     def __getitem__(self, key: str | list[str]) -> GroupBy:
         """The same groups, restricted to one or several columns."""
-        if isinstance(key, str):
-            name = self._find(key)
-            return self._of(SeriesGroupBy, {name: self._nodes[name]})
-        return self._of(GroupBy, {self._find(name): self._nodes[name] for name in key})
+        return (
+            self._column(self._find(key), self._nodes[key])
+            if isinstance(key, str)
+            else self._of({self._find(name): self._nodes[name] for name in key})
+        )
 
     def __getattr__(self, name: str) -> GroupBy:
         if is_probed(name):
@@ -90,63 +86,7 @@ class GroupBy:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
 
-    def _values(self) -> dict[str, _core.Node]:
-        """The columns that are not keys."""
-        keys = {(name, id(node)) for name, node in self._keys}
-        names = {name for name, _ in self._keys}
-        return {
-            name: node
-            for name, node in self._nodes.items()
-            if name not in names and (name, id(node)) not in keys
-        }
-
     # ---- aggregates ------------------------------------------------------------------------------
-    def _frame(self, columns: list[Words]) -> DataFrame:
-
-        mark("groupby")
-        nodes = _core.group_columns(self._keys, columns, self._order, self._dropna)
-        names = [name for name, _ in self._keys] + [column.name for column in columns]
-        return self._with_labels(frame_of(dict(zip(names, nodes, strict=True))))
-
-    def _with_labels(self, made: DataFrame) -> DataFrame:
-        if self._labelled:
-            made._labels = {name: made._nodes[name] for name, _ in self._keys}
-        return made
-
-    def _series(self, made: DataFrame, name: str) -> Any:
-        """An aggregate of one column; a frame if the keys are not labels."""
-        return Column._group_series(made, name) if self._labelled else made
-
-    def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
-        """The columns that an aggregate supports, by the names of its results."""
-        kinds = group_kinds(aggregate)
-        if numeric_only:
-            kinds = "".join(each for each in kinds if each in NUMBERS)
-        elif numeric_only is False:
-            others = [n for n, v in self._values().items() if not new_series(v).dtype.is_of(kinds)]
-            if others:
-                raise TypeMismatchError(
-                    f"groupby: {aggregate} does not support these columns: columns={others}; "
-                    "select other columns, or pass numeric_only=True"
-                )
-        values = self._values().items()
-        columns = {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
-        if not columns:
-            raise TypeMismatchError(
-                f"groupby: no column supports {aggregate}: columns={list(self._nodes)}"
-            )
-        return columns
-
-    def _each(self, aggregate: str, numeric_only: bool | None = None, **options: Any) -> Any:
-        columns = self._taken(aggregate, numeric_only)
-        return self._made(
-            self._frame([Words(name, aggregate, node, **options) for name, node in columns.items()])
-        )
-
-    def _made(self, frame: DataFrame) -> Any:
-        """The aggregates, one per column."""
-        return frame
-
     def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Sum of each group; null with fewer than `min_count` values.
 
@@ -155,7 +95,7 @@ class GroupBy:
         >>> groups.sum().to_dict()
         {'id': [1, 2], 'x': [8, 4]}
         """
-        return self._each("sum", numeric_only, min_count=min_count)
+        return aggregates.each_column(self, "sum", numeric_only, min_count=min_count)
 
     def prod(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Product of each group; null with fewer than `min_count` values.
@@ -165,7 +105,7 @@ class GroupBy:
         >>> groups.prod().to_dict()
         {'id': [1, 2], 'x': [15, 4]}
         """
-        return self._each("prod", numeric_only, min_count=min_count)
+        return aggregates.each_column(self, "prod", numeric_only, min_count=min_count)
 
     def mean(self, numeric_only: bool | None = None) -> Any:
         """Mean of each group; null if the group has no values.
@@ -175,7 +115,7 @@ class GroupBy:
         >>> groups.mean().to_dict()
         {'id': [1, 2], 'x': [4.0, 4.0]}
         """
-        return self._each("mean", numeric_only)
+        return aggregates.each_column(self, "mean", numeric_only)
 
     def median(self, numeric_only: bool | None = None) -> Any:
         """Median of each group; null if the group has no values.
@@ -185,7 +125,7 @@ class GroupBy:
         >>> groups.median().to_dict()
         {'id': [1, 2], 'x': [4.0, 4.0]}
         """
-        return self._each("median", numeric_only)
+        return aggregates.each_column(self, "median", numeric_only)
 
     def quantile(
         self,
@@ -211,9 +151,7 @@ class GroupBy:
         >>> groups.quantile(0.5, interpolation="lower").x.to_list()
         [1, 9]
         """
-        if interpolation == "linear" and not isinstance(q, list | tuple):
-            return self._each("quantile", numeric_only, q=level_of(q))
-        return self._made(group_quantiles(self, q, interpolation, numeric_only))
+        return quantile.quantile(self, q, interpolation, numeric_only)
 
     def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
@@ -223,7 +161,7 @@ class GroupBy:
         >>> groups.var().to_dict()
         {'id': [1, 2], 'x': [2.0, None]}
         """
-        return self._each("var", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "var", numeric_only, ddof=ddof)
 
     def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard deviation of each group; null with `ddof` values or fewer.
@@ -233,7 +171,7 @@ class GroupBy:
         >>> groups.x.std().round(6).to_dict()
         {1: 1.414214, 2: None}
         """
-        return self._each("std", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "std", numeric_only, ddof=ddof)
 
     def sem(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count.
@@ -243,7 +181,7 @@ class GroupBy:
         >>> groups.x.sem().to_dict()
         {1: 1.0, 2: None}
         """
-        return self._each("sem", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "sem", numeric_only, ddof=ddof)
 
     def skew(self, numeric_only: bool | None = None) -> Any:
         """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
@@ -253,7 +191,7 @@ class GroupBy:
         >>> df.groupby("id").x.skew().round(6).to_list()
         [0.888584, None]
         """
-        return self._each("skew", numeric_only)
+        return aggregates.each_column(self, "skew", numeric_only)
 
     def kurt(self, numeric_only: bool | None = None) -> Any:
         """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal.
@@ -263,7 +201,7 @@ class GroupBy:
         >>> df.groupby("id").x.kurt().round(6).to_list()
         [-0.581894]
         """
-        return self._each("kurt", numeric_only)
+        return aggregates.each_column(self, "kurt", numeric_only)
 
     def min(self, numeric_only: bool | None = None) -> Any:
         """Minimum of each group; strings and categories compare alphabetically.
@@ -273,7 +211,7 @@ class GroupBy:
         >>> groups.min().to_dict()
         {'id': [1, 2], 'x': [3, 4]}
         """
-        return self._each("min", numeric_only)
+        return aggregates.each_column(self, "min", numeric_only)
 
     def max(self, numeric_only: bool | None = None) -> Any:
         """Maximum of each group.
@@ -283,7 +221,7 @@ class GroupBy:
         >>> groups.max().to_dict()
         {'id': [1, 2], 'x': [5, 4]}
         """
-        return self._each("max", numeric_only)
+        return aggregates.each_column(self, "max", numeric_only)
 
     def first(self, numeric_only: bool | None = None) -> Any:
         """First non-missing value of each group.
@@ -293,7 +231,7 @@ class GroupBy:
         >>> groups.first().to_dict()
         {'id': [1, 2], 'x': [3, 4]}
         """
-        return self._each("first", numeric_only)
+        return aggregates.each_column(self, "first", numeric_only)
 
     def last(self, numeric_only: bool | None = None) -> Any:
         """Last non-missing value of each group.
@@ -303,7 +241,7 @@ class GroupBy:
         >>> groups.last().to_dict()
         {'id': [1, 2], 'x': [5, 4]}
         """
-        return self._each("last", numeric_only)
+        return aggregates.each_column(self, "last", numeric_only)
 
     def any(self) -> Any:
         """Whether any value of a group is true (nonzero).
@@ -313,7 +251,7 @@ class GroupBy:
         >>> groups.any().to_dict()
         {'id': [1, 2], 'x': [True, False]}
         """
-        return self._each("any")
+        return aggregates.each_column(self, "any")
 
     def all(self) -> Any:
         """Whether all values of a group are true (nonzero).
@@ -323,7 +261,7 @@ class GroupBy:
         >>> groups.all().to_dict()
         {'id': [1, 2], 'x': [False, False]}
         """
-        return self._each("all")
+        return aggregates.each_column(self, "all")
 
     def count(self) -> Any:
         """Number of non-missing values of each group.
@@ -333,7 +271,7 @@ class GroupBy:
         >>> groups.count().to_dict()
         {'id': [1, 2], 'x': [2, 1]}
         """
-        return self._each("count")
+        return aggregates.each_column(self, "count")
 
     def nunique(self, dropna: bool = True) -> Any:
         """Number of distinct values of each group; ``dropna=False`` counts missing as one.
@@ -343,16 +281,7 @@ class GroupBy:
         >>> groups.nunique().to_dict()
         {'id': [1, 2], 'x': [2, 1]}
         """
-        if dropna:
-            return self._each("nunique")
-        words = []
-        for name, node in self._values().items():
-            gone = series_of(node).isna().astype("int64")._node
-            words += [Words(name, "nunique", node), Words(f"{name} missing", "max", gone)]
-        made = self._frame(words)
-        for name in self._values():
-            made[name] = made[name] + made.pop(f"{name} missing")
-        return self._series(made, name) if self._single else made
+        return aggregates.nunique(self, dropna)
 
     def idxmin(self) -> Any:
         """Row position of each group's minimum, the first of equals.
@@ -362,7 +291,7 @@ class GroupBy:
         >>> groups.idxmin().to_dict()
         {'id': [1, 2], 'x': [0, 2]}
         """
-        return self._each("idxmin")
+        return aggregates.each_column(self, "idxmin")
 
     def idxmax(self) -> Any:
         """Row position of each group's maximum, the first of equals.
@@ -372,7 +301,7 @@ class GroupBy:
         >>> groups.idxmax().to_dict()
         {'id': [1, 2], 'x': [1, 2]}
         """
-        return self._each("idxmax")
+        return aggregates.each_column(self, "idxmax")
 
     def size(self) -> Any:
         """Number of rows of each group.
@@ -382,7 +311,7 @@ class GroupBy:
         >>> groups.size().to_dict()
         {1: 2, 2: 1}
         """
-        return self._series(self._frame([Words("size", "size")]), "size")
+        return aggregates.size(self)
 
     def corr(
         self, x: str | None = None, y: str | None = None, *, numeric_only: bool | None = None
@@ -399,17 +328,14 @@ class GroupBy:
         >>> df.groupby("id").corr("x", "y")["corr"].round(9).to_list()
         [-1.0]
         """
-        if x is None or y is None:
-            return group_matrix(self, "corr", 1, numeric_only)
-        first, second = (self._nodes[self._find(name)] for name in (x, y))
-        return self._frame([Words("corr", "corr", first, second)])
+        return matrix.corr(self, x, y, numeric_only)
 
     def cov(self, *, ddof: int = 1, numeric_only: bool | None = None) -> DataFrame:
         """Covariance of each pair of columns, in the layout of `corr`.
 
         Null with `ddof` complete pairs or fewer.
         """
-        return group_matrix(self, "cov", ddof, numeric_only)
+        return matrix.group_matrix(self, "cov", ddof, numeric_only)
 
     def agg(self, spec: Any = None, **named: tuple[str, str]) -> Any:
         """Several aggregates in one pass over the rows.
@@ -427,60 +353,9 @@ class GroupBy:
         >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
         {'id': [1, 2], 'total': [5.0, 4.0], 'n': [1, 2]}
         """
-        if named:
-            if spec is not None:
-                raise InvalidArgumentError(
-                    "agg: got both a specification and named aggregates; pass one of them"
-                )
-            return self._frame([self._named(name, pair) for name, pair in named.items()])
-        if isinstance(spec, Mapping):
-            spec = {
-                name: [aggregate_name(one, name) for one in each]
-                if isinstance(each, list | tuple)
-                else aggregate_name(each, name)
-                for name, each in spec.items()
-            }
-        elif isinstance(spec, list):
-            spec = [aggregate_name(one, "spec") for one in spec]
-        elif callable(spec):
-            spec = aggregate_name(spec, "spec")
-        if isinstance(spec, str):
-            return self.size() if spec == "size" else self._each(spec)
-        if isinstance(spec, Mapping):
-            several = any(not isinstance(each, str) for each in spec.values())
-            return self._frame(
-                [
-                    Words(f"{name}_{one}" if several else name, one, self._nodes[self._find(name)])
-                    for name, each in spec.items()
-                    for one in ([each] if isinstance(each, str) else each)
-                ]
-            )
-        if not isinstance(spec, list) or not all(isinstance(each, str) for each in spec):
-            raise TypeMismatchError(
-                f"agg: expected a name, a list of names or a dict: spec={spec!r}"
-            )
-        single = self._single
-        return self._frame(
-            [
-                Words(one if single else f"{name}_{one}", one, node)
-                for name, node in (self._nodes if single else self._values()).items()
-                for one in spec
-            ]
-        )
+        return aggregates.agg(self, spec, named)
 
     aggregate = agg
-
-    def _named(self, name: str, pair: Any) -> Words:
-        if isinstance(pair, tuple) and len(pair) == 2:
-            column, aggregate = pair
-        elif self._single:
-            (column,), aggregate = self._nodes, pair
-        else:
-            raise TypeMismatchError(
-                f"agg: expected a (column, aggregate) pair: {name}={pair!r}; for example "
-                f"{name}=('x', 'sum')"
-            )
-        return Words(name, aggregate_name(aggregate, name), self._nodes[self._find(column)])
 
     def transform(self, aggregate: str) -> DataFrame | Series:
         """The group's aggregate for each row, in row order; null for dropped rows.
@@ -492,24 +367,7 @@ class GroupBy:
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
         """
-        if aggregate in ROW_FUNCTIONS:
-            of_rows: DataFrame | Series = getattr(self, aggregate)()
-            return of_rows
-        mark("transform")
-        aggregate = aggregate_name(aggregate, "aggregate", "transform")
-        kinds = group_kinds(aggregate)
-        keys = [node for _, node in self._keys]
-        single = self._single
-        values = self._nodes if single else self._values()
-        columns = {}
-        for name, node in values.items():
-            if single or series_of(node).dtype.is_of(kinds):
-                words = Words(name, aggregate, node)
-                columns[name] = _core.group_transform(keys, words, self._dropna)
-        if single:
-            ((name, node),) = columns.items()
-            return series_of(node, name)
-        return frame_of(columns)
+        return aggregates.transform(self, aggregate)
 
     def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Rolling:
         """Windows within each group; see `Series.rolling`. Rows keep their order.
@@ -786,28 +644,6 @@ class SeriesGroupBy(GroupBy):
     __slots__ = ()
     _single = True
 
-    def _values(self) -> dict[str, _core.Node]:
-        return self._nodes
-
-    def _taken(self, aggregate: str, numeric_only: bool | None) -> dict[str, _core.Node]:
-        ((name, node),) = self._nodes.items()
-        taken = {key for key, _ in self._keys}
-        return {f"{name}_{aggregate}" if name in taken else name: node}
-
-    def _made(self, frame: DataFrame) -> Any:
-        (name,) = self._nodes
-        return self._series(frame, name)
-
-    def _top(self, n: int, largest: bool) -> Any:
-
-        mark("nlargest" if largest else "nsmallest")
-        ((name, node),) = self._nodes.items()
-        taken = [key for key, _ in self._keys]
-        own = f"{name}_top" if name in taken else name
-        table = _core.group_top(self._keys, own, node, n, largest, self._order, self._dropna)
-        frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
-        return self._series(self._with_labels(frame_of(frame)), name)
-
     def nlargest(self, n: int = 5) -> Any:
         """The `n` largest numbers of each group, largest first, without a sort.
 
@@ -816,11 +652,11 @@ class SeriesGroupBy(GroupBy):
         >>> df.groupby("id").x.nlargest(2).reset_index().to_dict()
         {'id': [1, 1, 2], 'x': [5, 3, 4]}
         """
-        return self._top(n, True)
+        return aggregates.top(self, n, True)
 
     def nsmallest(self, n: int = 5) -> Any:
         """The `n` smallest numbers of each group, smallest first; see `nlargest`."""
-        return self._top(n, False)
+        return aggregates.top(self, n, False)
 
 
 def groupby(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.frame.columns import frame_of
 from headrace.frame.concat import concat
+from headrace.groupby.aggregate import aggregable_columns, aggregated
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
 from headrace.series.column import new_series
@@ -44,10 +45,18 @@ def rows_of_levels(
     return found
 
 
+def corr(groups: GroupBy, x: str | None, y: str | None, numeric_only: bool | None) -> DataFrame:
+    """See `GroupBy.corr`."""
+    if x is None or y is None:
+        return group_matrix(groups, "corr", 1, numeric_only)
+    first, second = (groups._nodes[groups._find(name)] for name in (x, y))
+    return aggregated(groups, [Words("corr", "corr", first, second)])
+
+
 def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
     """Correlations or covariances of column pairs: one row per group and column."""
     mark(kind)
-    columns = groups._taken(kind, numeric_only)
+    columns = aggregable_columns(groups, kind, numeric_only)
     names = list(columns)
     pairs = [(a, b) for at, a in enumerate(names) for b in names[: at + 1]]
     words = []
@@ -61,7 +70,7 @@ def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | Non
             for n, each in enumerate((one * other, one, other))
         ]
         words.append(Words(f" {i} rows", "count", one._node))
-    made = groups._frame(words)
+    made = aggregated(groups, words)
     found = {}
     for i, (a, b) in enumerate(pairs):
         if kind == "corr":

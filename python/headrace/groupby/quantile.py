@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of
+from headrace.groupby.aggregate import (
+    aggregable_columns,
+    aggregated,
+    each_column,
+    frame_or_group_series,
+    with_key_labels,
+)
 from headrace.groupby.keys import Words
 from headrace.groupby.matrix import rows_of_levels
 from headrace.lazy.handle import mark
@@ -30,6 +37,15 @@ _PICKS: dict[str, tuple[Callable[[Any], Any], ...]] = {
 _PICKS["midpoint"] = (*_PICKS["lower"], *_PICKS["higher"])
 
 
+def quantile(
+    groups: GroupBy, q: float | list[float], interpolation: str, numeric_only: bool | None
+) -> Any:
+    """See `GroupBy.quantile`."""
+    if interpolation == "linear" and not isinstance(q, list | tuple):
+        return each_column(groups, "quantile", numeric_only, q=level_of(q))
+    return frame_or_group_series(groups, group_quantiles(groups, q, interpolation, numeric_only))
+
+
 def group_quantiles(
     groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
 ) -> DataFrame:
@@ -44,13 +60,13 @@ def group_quantiles(
     levels = [level_of(each) for each in (q if several else [q])]
     if not levels or not all(0 <= each <= 1 for each in levels):
         raise InvalidArgumentError(f"quantile: out of range: q={q!r}; expected 0 to 1")
-    columns = groups._taken("quantile", numeric_only)
+    columns = aggregable_columns(groups, "quantile", numeric_only)
     asked = {
         (name, i): _words(groups, f"{name} {i}", node, level, interpolation)
         for name, node in columns.items()
         for i, level in enumerate(levels)
     }
-    made = groups._frame([each for words in asked.values() for each in words])
+    made = aggregated(groups, [each for words in asked.values() for each in words])
     parts = [
         {name: _joined([made[each.name] for each in asked[name, i]]) for name in columns}
         for i in range(len(levels))
@@ -59,8 +75,7 @@ def group_quantiles(
         return rows_of_levels(groups, made, levels, parts)
     keys = {name: made._nodes[name] for name, _ in groups._keys}
     found = {name: column._node for name, column in parts[0].items()}
-    labelled: DataFrame = groups._with_labels(frame_of({**keys, **found}))
-    return labelled
+    return with_key_labels(groups, frame_of({**keys, **found}))
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:

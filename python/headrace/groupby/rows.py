@@ -14,6 +14,12 @@ from headrace.errors import ColumnNotFoundError, InvalidArgumentError
 from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
+from headrace.groupby.aggregate import (
+    aggregated,
+    group_series,
+    value_columns,
+    with_key_labels,
+)
 from headrace.groupby.keys import Words
 from headrace.groupby.window import (
     frame_or_series,
@@ -151,7 +157,7 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
     (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
     value = value if value not in table else f"{value}_apply"
     table[value] = results
-    return groups._series(groups._with_labels(new_frame(table)), value)
+    return group_series(groups, with_key_labels(groups, new_frame(table)), value)
 
 
 def filter_groups(groups: GroupBy, function: Callable[[Any], Any]) -> Any:
@@ -166,7 +172,7 @@ def fill_missing(groups: GroupBy, op: str, turned: bool) -> Any:
     """Missing values replaced by the last valid one of the group, or the next."""
     mark(op)
     made = {}
-    for name, node in groups._values().items():
+    for name, node in value_columns(groups).items():
         column, keys = series_of(node), [new_series(key) for key in key_nodes(groups)]
         if turned:  # the last row first
             column, keys = column[::-1], [key[::-1] for key in keys]
@@ -204,7 +210,7 @@ def pct_change(groups: GroupBy, periods: int = 1) -> Any:
 
 def value_counts(groups: GroupBy, normalize: bool = False, sort: bool = True) -> Any:
     """See `GroupBy.value_counts`."""
-    columns = groups._values()
+    columns = value_columns(groups)
     keys = [*groups._keys, *columns.items()]
     word = "proportion" if normalize else "count"
     counted = groups._by(keys).size().rename(word).to_frame()
@@ -228,11 +234,11 @@ def describe(groups: GroupBy) -> DataFrame:
         words += [Words(f"{before}{one}", one, node) for one in ("count", "mean", "std", "min")]
         words += [Words(f"{before}{q:.0%}", "quantile", node, q=q) for q in (0.25, 0.5, 0.75)]
         words.append(Words(f"{before}max", "max", node))
-    return groups._frame(words)
+    return aggregated(groups, words)
 
 
 def groups_text(groups: GroupBy) -> str:
     """See `GroupBy.__repr__`."""
     keys = ", ".join(name for name, _ in groups._keys)
-    columns = ", ".join(groups._values())
+    columns = ", ".join(value_columns(groups))
     return f"{type(groups).__name__}(by: {keys}; columns: {columns})"

@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
+from headrace.groupby.aggregate import value_columns
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
@@ -56,7 +57,7 @@ def window_function(
 
 def supported_columns(groups: GroupBy, op: str, kinds: str | None) -> dict[str, _core.Node]:
     """The columns of these kinds; a single selected one whatever its kind."""
-    values: dict[str, _core.Node] = groups._values()
+    values = value_columns(groups)
     if kinds is None or groups._single:
         return values
     picked = {n: node for n, node in values.items() if series_of(node).dtype.is_of(kinds)}

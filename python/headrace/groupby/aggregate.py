@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Aggregates of groups: one row per group, or the group's value for each row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.aggregates import NUMBERS, group_kinds
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import frame_of
+from headrace.groupby.keys import Words, aggregate_name
+from headrace.lazy.handle import mark
+from headrace.series.column import Column, series_of
+from headrace.series.window import ROW_FUNCTIONS
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.groupby.groupby import GroupBy
+    from headrace.series.series import Series
+
+
+def value_columns(groups: GroupBy) -> dict[str, _core.Node]:
+    """The columns that are not keys; a single selected one whatever it is."""
+    if groups._single:
+        return groups._nodes
+    keys = {(name, id(node)) for name, node in groups._keys}
+    names = {name for name, _ in groups._keys}
+    return {
+        name: node
+        for name, node in groups._nodes.items()
+        if name not in names and (name, id(node)) not in keys
+    }
+
+
+def aggregated(groups: GroupBy, columns: list[Words]) -> DataFrame:
+    """The keys and these aggregates, one row per group."""
+    mark("groupby")
+    nodes = _core.group_columns(groups._keys, columns, groups._order, groups._dropna)
+    names = [name for name, _ in groups._keys] + [column.name for column in columns]
+    return with_key_labels(groups, frame_of(dict(zip(names, nodes, strict=True))))
+
+
+def with_key_labels(groups: GroupBy, made: DataFrame) -> DataFrame:
+    """A result with its keys as labels, unless ``as_index=False``."""
+    if groups._labelled:
+        made._labels = {name: made._nodes[name] for name, _ in groups._keys}
+    return made
+
+
+def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
+    """An aggregate of one column; a frame if the keys are not labels."""
+    return Column._group_series(made, name) if groups._labelled else made
+
+
+def aggregable_columns(
+    groups: GroupBy, aggregate: str, numeric_only: bool | None
+) -> dict[str, _core.Node]:
+    """The columns that an aggregate supports, by the names of its results."""
+    if groups._single:
+        ((name, node),) = groups._nodes.items()
+        taken = {key for key, _ in groups._keys}
+        return {f"{name}_{aggregate}" if name in taken else name: node}
+    kinds = group_kinds(aggregate)
+    values = value_columns(groups).items()
+    if numeric_only:
+        kinds = "".join(each for each in kinds if each in NUMBERS)
+    elif numeric_only is False:
+        others = [name for name, node in values if not series_of(node).dtype.is_of(kinds)]
+        if others:
+            raise TypeMismatchError(
+                f"groupby: {aggregate} does not support these columns: columns={others}; "
+                "select other columns, or pass numeric_only=True"
+            )
+    columns = {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
+    if not columns:
+        raise TypeMismatchError(
+            f"groupby: no column supports {aggregate}: columns={list(groups._nodes)}"
+        )
+    return columns
+
+
+def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:
+    """The aggregates, one per column; for a single selected column a series."""
+    if not groups._single:
+        return made
+    (name,) = groups._nodes
+    return group_series(groups, made, name)
+
+
+def each_column(
+    groups: GroupBy, aggregate: str, numeric_only: bool | None = None, **options: Any
+) -> Any:
+    """One aggregate of each column that supports it."""
+    columns = aggregable_columns(groups, aggregate, numeric_only)
+    words = [Words(name, aggregate, node, **options) for name, node in columns.items()]
+    return frame_or_group_series(groups, aggregated(groups, words))
+
+
+def size(groups: GroupBy) -> Any:
+    """See `GroupBy.size`."""
+    return group_series(groups, aggregated(groups, [Words("size", "size")]), "size")
+
+
+def nunique(groups: GroupBy, dropna: bool) -> Any:
+    """See `GroupBy.nunique`."""
+    if dropna:
+        return each_column(groups, "nunique")
+    values = value_columns(groups)
+    words = []
+    for name, node in values.items():
+        gone = series_of(node).isna().astype("int64")._node
+        words += [Words(name, "nunique", node), Words(f"{name} missing", "max", gone)]
+    made = aggregated(groups, words)
+    for name in values:
+        made[name] = made[name] + made.pop(f"{name} missing")
+    return frame_or_group_series(groups, made)
+
+
+def agg(groups: GroupBy, spec: Any, named: Mapping[str, Any]) -> Any:
+    """See `GroupBy.agg`."""
+    if named:
+        if spec is not None:
+            raise InvalidArgumentError(
+                "agg: got both a specification and named aggregates; pass one of them"
+            )
+        return aggregated(groups, [_named(groups, name, pair) for name, pair in named.items()])
+    if isinstance(spec, Mapping):
+        spec = {
+            name: [aggregate_name(one, name) for one in each]
+            if isinstance(each, list | tuple)
+            else aggregate_name(each, name)
+            for name, each in spec.items()
+        }
+    elif isinstance(spec, list):
+        spec = [aggregate_name(one, "spec") for one in spec]
+    elif callable(spec):
+        spec = aggregate_name(spec, "spec")
+    if isinstance(spec, str):
+        return size(groups) if spec == "size" else each_column(groups, spec)
+    if isinstance(spec, Mapping):
+        several = any(not isinstance(each, str) for each in spec.values())
+        words = [
+            Words(f"{name}_{one}" if several else name, one, groups._nodes[groups._find(name)])
+            for name, each in spec.items()
+            for one in ([each] if isinstance(each, str) else each)
+        ]
+        return aggregated(groups, words)
+    if not isinstance(spec, list) or not all(isinstance(each, str) for each in spec):
+        raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
+    words = [
+        Words(one if groups._single else f"{name}_{one}", one, node)
+        for name, node in value_columns(groups).items()
+        for one in spec
+    ]
+    return aggregated(groups, words)
+
+
+def _named(groups: GroupBy, name: str, pair: Any) -> Words:
+    if isinstance(pair, tuple) and len(pair) == 2:
+        column, aggregate = pair
+    elif groups._single:
+        (column,), aggregate = groups._nodes, pair
+    else:
+        raise TypeMismatchError(
+            f"agg: expected a (column, aggregate) pair: {name}={pair!r}; for example "
+            f"{name}=('x', 'sum')"
+        )
+    return Words(name, aggregate_name(aggregate, name), groups._nodes[groups._find(column)])
+
+
+def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
+    """See `GroupBy.transform`."""
+    if aggregate in ROW_FUNCTIONS:
+        of_rows: DataFrame | Series = getattr(groups, aggregate)()
+        return of_rows
+    mark("transform")
+    aggregate = aggregate_name(aggregate, "aggregate", "transform")
+    kinds = group_kinds(aggregate)
+    keys = [node for _, node in groups._keys]
+    columns = {}
+    for name, node in value_columns(groups).items():
+        if groups._single or series_of(node).dtype.is_of(kinds):
+            words = Words(name, aggregate, node)
+            columns[name] = _core.group_transform(keys, words, groups._dropna)
+    if groups._single:
+        ((name, node),) = columns.items()
+        return series_of(node, name)
+    return frame_of(columns)
+
+
+def top(groups: GroupBy, n: int, largest: bool) -> Any:
+    """See `SeriesGroupBy.nlargest`."""
+    mark("nlargest" if largest else "nsmallest")
+    ((name, node),) = groups._nodes.items()
+    taken = [key for key, _ in groups._keys]
+    own = f"{name}_top" if name in taken else name
+    table = _core.group_top(groups._keys, own, node, n, largest, groups._order, groups._dropna)
+    frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
+    return group_series(groups, with_key_labels(groups, frame_of(frame)), name)
