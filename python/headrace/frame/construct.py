@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
-from headrace.frame.columns import is_frame
+from headrace.frame.columns import is_frame, new_frame
 from headrace.interop.exchange import from_arrow, from_pandas
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position
@@ -47,6 +47,19 @@ def is_single(value: Any) -> bool:
             type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0  # NumPy's scalars
         )
     )
+
+
+def from_dict(
+    data: Mapping[Any, Any], orient: str = "columns", columns: Iterable[str] | None = None
+) -> DataFrame:
+    """See `DataFrame.from_dict`."""
+    if orient not in ("columns", "index"):
+        raise InvalidArgumentError(
+            f"from_dict: invalid value: orient={orient!r}; expected 'columns' or 'index'"
+        )
+    if orient == "columns":
+        return new_frame(data, columns)
+    return new_frame(list(data.values()), columns, list(data))
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -97,13 +97,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame.from_dict({"r": [1, 2]}, orient="index", columns=["a", "b"]).b.to_list()
         [2]
         """
-        if orient not in ("columns", "index"):
-            raise InvalidArgumentError(
-                f"from_dict: invalid value: orient={orient!r}; expected 'columns' or 'index'"
-            )
-        if orient == "columns":
-            return cls(data, columns)
-        return cls(list(data.values()), columns, index=list(data))
+        return construct.from_dict(data, orient, columns)
 
     @classmethod
     def from_records(cls, data: Any, columns: Iterable[str] | None = None) -> DataFrame:
@@ -122,9 +116,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"a": [1, 2]}).to("cpu")["a"].sum().item()
         3
         """
-        mark("to")
-        nodes = self._everything()
-        return self._of_rows(list(nodes), [_core.to(node, device) for node in nodes.values()])
+        return export.to_device(self, device)
 
     # ---- shape -----------------------------------------------------------------------------------
     @property

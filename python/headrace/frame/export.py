@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 
+def to_device(frame: DataFrame, device: str) -> DataFrame:
+    """See `DataFrame.to`."""
+    mark("to")
+    nodes = frame._everything()
+    return frame._of_rows(list(nodes), [_core.to(node, device) for node in nodes.values()])
+
+
 def to_dict(frame: DataFrame, orient: str = "list") -> Any:
     """See `DataFrame.to_dict`."""
     frame._table()

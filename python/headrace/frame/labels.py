@@ -190,3 +190,10 @@ def reduced_frame(frame: DataFrame, protocol: Any) -> Any:
     if any(map(are_picked, frame._nodes.values())):
         return picked_again, (frame.reset_index(),)
     return reduced(frame, protocol)
+
+
+def reduced_series(series: Series, protocol: Any) -> Any:
+    """See `Series.__reduce_ex__`."""
+    if are_picked(series._node):
+        return picked_again, (series_of(renumbered(series._node), series.name),)
+    return reduced(series, protocol)

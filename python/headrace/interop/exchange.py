@@ -7,7 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import refuse_months
+from headrace.dtypes import dtype_word, refuse_months
 from headrace.errors import (
     Error,
     ExchangeError,
@@ -17,8 +17,8 @@ from headrace.errors import (
 )
 from headrace.frame.columns import frame_of, frame_of_table, is_frame
 from headrace.lazy.advice import came_back
-from headrace.lazy.handle import Deferred, array_of, mark
-from headrace.rows import counts_rows, is_missing, pandas_labels, picked_domain
+from headrace.lazy.handle import Deferred, array_of, looked_at, mark
+from headrace.rows import counts_rows, given_name, is_missing, pandas_labels, picked_domain
 from headrace.series.categorical import of_pandas
 from headrace.series.column import new_series, series_of
 from headrace.zone_names import zone_in, zone_of
@@ -384,6 +384,34 @@ def from_dlpack(values: Any) -> Array:
             "asarray"
         )
     return array_of(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
+
+
+def _converts(values: Any, word: str | None) -> bool:
+    """Whether a list of strings needs converting to numbers or times, or numbers to strings."""
+    if word == "string":
+        return all(isinstance(value, bool | int | float | None) for value in values)
+    parsed = word is not None and word[:3] in ("int", "uin", "flo", "dat", "tim")
+    return parsed and all(isinstance(value, str | None) for value in values)
+
+
+def new_column(values: Any, name: str | None, dtype: Any) -> tuple[_core.Node, str | None]:
+    """The node of a new series, with the values' own dtype or already with `dtype`; its name."""
+    mark("series")
+    if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
+        values = looked_at(values)
+    word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
+    try:
+        node = column_node(values, dtype=word)
+    except TypeMismatchError:
+        if not _converts(values, word):
+            if word == "category":
+                new_series(values).astype(word)  # an error that names categories
+            raise
+        node = column_node(values)
+    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
+    if is_pandas and hasattr(values, "iloc") and not counts_rows(values):
+        node = _core.in_domain(node, picked_domain())
+    return node, given_name(values) if name is None else name
 
 
 def from_arrow(values: Any) -> DataFrame | Series:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import mark
 from headrace.series.column import new_series, series_of
 
@@ -28,6 +28,11 @@ class CategoryAccessor:
     __slots__ = ("_series",)
 
     def __init__(self, series: Series) -> None:
+        if series.dtype != "category":
+            raise TypeMismatchError(
+                f"cat: expected a categorical column: dtype={str(series.dtype)!r}; use "
+                "astype('category') first"
+            )
         self._series = series
 
     def _made(self, node: _core.Node) -> Series:

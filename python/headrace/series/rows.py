@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.array.construct import selector
+from headrace.errors import InvalidArgumentError
 from headrace.frame.reshape import sampled_rows
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import mark
@@ -55,6 +56,26 @@ def get_item(series: Series, key: Any) -> Any:
     if not -length <= index < length:
         raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
     return series[index % length : index % length + 1].to_list()[0]
+
+
+def take(series: Series, indices: Any) -> Series:
+    """See `Series.take`."""
+    taken: Series = series.iloc[indices]
+    return taken
+
+
+def sort_index(series: Series, ascending: bool | list[bool]) -> Series:
+    """See `Series.sort_index`."""
+    series._check_label(None, "sort_index")
+    turned: Series = series if ascending else series[::-1]
+    return turned
+
+
+def only_value(series: Series) -> Any:
+    """See `Series.item`."""
+    if len(series) != 1:
+        raise InvalidArgumentError(f"item: expected exactly one row: rows={len(series)}")
+    return series.to_list()[0]
 
 
 def head(series: Series, n: int = 5) -> Series:

@@ -12,29 +12,22 @@ from headrace import _core
 from headrace.array.array_function import call_numpy
 from headrace.array.construct import asarray
 from headrace.display import frame_html, series_text
-from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.frame.indexing import check_row_numbers
-from headrace.frame.labels import SeriesLocator, picked_again
+from headrace.frame.labels import SeriesLocator, reduced_series
 from headrace.frame.reshape import factorize
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.groupby import groupby as groups
-from headrace.interop.exchange import column_node, column_to_ndarray, column_to_pandas, to_ndarray
-from headrace.interop.sharing import reduced
+from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.lazy.advice import goes_to_python, sent
-from headrace.lazy.handle import Deferred, looked_at, mark
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.rows import (
-    are_picked,
-    counts_rows,
-    given_name,
     no_attribute,
     pandas_labels,
-    picked_domain,
     renumbered,
 )
 from headrace.series import arithmetic, elementwise, reductions, rows, window
@@ -56,14 +49,6 @@ if TYPE_CHECKING:
     from headrace.frame.labels import SeriesLocator
     from headrace.frame.sort import NaPosition
     from headrace.groupby.groupby import GroupBy
-
-
-def _converts(values: Any, word: str | None) -> bool:
-    """Whether a list of strings needs converting to numbers or times, or numbers to strings."""
-    if word == "string":
-        return all(isinstance(value, bool | int | float | None) for value in values)
-    parsed = word is not None and word[:3] in ("int", "uin", "flo", "dat", "tim")
-    return parsed and all(isinstance(value, str | None) for value in values)
 
 
 class Series(Column, role="_series"):
@@ -115,22 +100,7 @@ class Series(Column, role="_series"):
         elif isinstance(values, Series):
             node, name = values._node, name if name is not None else values.name
         else:
-            mark("series")
-            if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
-                values = looked_at(values)
-            word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
-            try:
-                node = column_node(values, dtype=word)
-            except TypeMismatchError:
-                if not _converts(values, word):
-                    if word == "category":
-                        Series(values).astype(word)  # an error that names categories
-                    raise
-                node = column_node(values)  # with their own dtype, converted below
-            name = given_name(values) if name is None else name
-            is_pandas = type(values).__module__.partition(".")[0] == "pandas"
-            if is_pandas and hasattr(values, "iloc") and not counts_rows(values):
-                node = _core.in_domain(node, picked_domain())
+            node, name = new_column(values, name, dtype)
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -144,9 +114,7 @@ class Series(Column, role="_series"):
             raise no_attribute("Series has no attribute", name, (), type(self))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        if are_picked(self._node):
-            return picked_again, (Series(renumbered(self._node), self.name),)
-        return reduced(self, protocol)
+        return reduced_series(self, protocol)
 
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Values as another dtype; asked for, so it may copy (the ledger shows a copy).
@@ -289,8 +257,7 @@ class Series(Column, role="_series"):
         >>> s.take([2, 0]).to_list()
         [1.0, 3.0]
         """
-        taken: Series = self.iloc[indices]
-        return taken
+        return rows.take(self, indices)
 
     # ---- labels ----------------------------------------------------------------------------------
     @property
@@ -354,9 +321,7 @@ class Series(Column, role="_series"):
         >>> hr.Series({"b": 1, "a": 2}).sort_index().to_dict()
         {'a': 2, 'b': 1}
         """
-        self._check_label(None, "sort_index")
-        turned: Series = self if ascending else self[::-1]
-        return turned
+        return rows.sort_index(self, ascending)
 
     def to_frame(self, name: builtins.str | None = None) -> DataFrame:
         """A frame of this one column.
@@ -449,11 +414,6 @@ class Series(Column, role="_series"):
         >>> kind.cat.categories.to_list(), kind.cat.codes.to_list()
         (['low', 'high'], [0, 1, 0, None])
         """
-        if self.dtype != "category":
-            raise TypeMismatchError(
-                f"cat: expected a categorical column: dtype={str(self.dtype)!r}; use "
-                "astype('category') first"
-            )
         return CategoryAccessor(self)
 
     @property
@@ -1484,9 +1444,7 @@ class Series(Column, role="_series"):
         >>> hr.Series([1.0, 2.0]).head(1).item()
         1.0
         """
-        if len(self) != 1:
-            raise InvalidArgumentError(f"item: expected exactly one row: rows={len(self)}")
-        return self.to_list()[0]
+        return rows.only_value(self)
 
     def to_dict(self) -> dict[Any, Any]:
         """Values by label, or by position without labels.
