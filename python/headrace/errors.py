@@ -4,6 +4,24 @@
 import os
 from typing import Any
 
+__all__ = [
+    "ColumnNotFoundError",
+    "DeviceError",
+    "Error",
+    "ExchangeError",
+    "InputError",
+    "InternalError",
+    "InvalidArgumentError",
+    "OutOfMemoryError",
+    "TypeMismatchError",
+    "UnsupportedError",
+]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
 
 class Error(Exception):
     """Base class of all errors that Headrace raises on purpose."""

@@ -14,6 +14,11 @@ Norm = Literal["backward", "ortho", "forward"]
 __all__ = ["fft", "fftfreq", "ifft", "irfft", "rfft", "rfftfreq"]
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 def _transform(kind: str, x: Any, n: int | None, norm: Norm) -> Array:
     mark(kind)
     node = x._node if isinstance(x, Deferred) else asarray(x)._node

@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["PCA"]
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 class PCA:
     """Principal component analysis by the covariance matrix, in float64 inside.
 

@@ -35,6 +35,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 class Envelope(NamedTuple):
     """Minimum and maximum of each pixel column."""
 

@@ -33,6 +33,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 _P = ParamSpec("_P")
 
 

@@ -105,6 +105,22 @@ def test_every_public_name_is_there() -> None:
         hr.nonsense
 
 
+@pytest.mark.parametrize(
+    "name", ["signal", "fft", "learn", "memory", "plot", "report", "demo", "errors"]
+)
+def test_modules_list_public_names_only(name: str) -> None:
+    module = getattr(hr, name)
+    assert dir(module) == sorted(module.__all__)
+    assert all(getattr(module, each) is not None for each in module.__all__)
+
+
+def test_completion_offers_documented_names_only() -> None:
+    assert dir(hr) == sorted(hr.__all__)
+    for value in (hr.DataFrame({"x": [1]}), hr.Series([1]), hr.asarray([1])):
+        for each in dir(type(value)):
+            assert each.startswith("_") or getattr(type(value), each).__doc__, each
+
+
 def test_a_function_is_not_set_to_a_value() -> None:
     limit = hr.memory.limit()
     for module, name in ((hr, "threads"), (hr, "device"), (hr.memory, "limit")):

@@ -4,3 +4,8 @@
 from headrace.demo.generator import KINDS, RATE, ecg, record
 
 __all__ = ["KINDS", "RATE", "ecg", "record"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)

@@ -104,4 +104,10 @@ __all__ = [
     "use_resource",
 ]
 
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 sys.modules[__name__].__class__ = ModuleOfFunctions

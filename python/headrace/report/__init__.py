@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Report"]
 
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
 _HERE = Path(__file__).parent
 
 
