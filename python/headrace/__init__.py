@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from headrace import _loader as _loader  # before anything that imports the binary module
 
 # isort: split
-from headrace import demo, fft, learn, memory, plot, signal
 from headrace import errors as errors  # first, so that the engine's errors become these classes
+from headrace import memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
@@ -136,7 +136,14 @@ sys.modules[__name__].__class__ = ModuleOfFunctions
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from headrace import demo as demo
+    from headrace import fft as fft
+    from headrace import learn as learn
+    from headrace import plot as plot
     from headrace import report as report
+
+#: Modules that are imported on first use.
+_LATER = ("demo", "fft", "learn", "plot", "report")
 
 
 def __dir__() -> list[str]:
@@ -145,9 +152,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Import `hr.report` on first use: it loads much of the standard library."""
-    if name != "report":
+    """Import a module on first use, so that `import headrace` stays short."""
+    if name not in _LATER:
         raise AttributeError(f"module 'headrace' has no attribute {name!r}")
     import importlib
 
-    return importlib.import_module("headrace.report")
+    return importlib.import_module(f"headrace.{name}")

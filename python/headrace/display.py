@@ -7,7 +7,6 @@ import datetime
 import decimal
 import html
 import math
-import unicodedata
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -50,6 +49,8 @@ def _cell(value: Any) -> str:
 def _one_line(text: str) -> str:
     """A string cut to `WIDTH`, with control characters escaped."""
     if not text.isprintable():
+        import unicodedata  # on first use: a library of its own
+
         text = "".join(repr(c)[1:-1] if unicodedata.category(c) == "Cc" else c for c in text)
     if _width(text) <= WIDTH:
         return text
@@ -62,6 +63,8 @@ def _width(text: str) -> int:
     """Terminal columns of a string: two for wide characters, none for combining marks."""
     if text.isascii():
         return len(text)
+    import unicodedata
+
     marks = sum(unicodedata.category(c) in ("Mn", "Me", "Cf") for c in text)
     return len(text) - marks + sum(unicodedata.east_asian_width(c) in "WF" for c in text)
 

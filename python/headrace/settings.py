@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Generic, Literal, TypeVar, overload
 
 from headrace import _core
+from headrace._loader import engine
 from headrace.errors import DeviceError, InvalidArgumentError
 
 T = TypeVar("T")
@@ -295,8 +295,9 @@ def info() -> Info:
     >>> hr.info()["device"].startswith("cpu")
     True
     """
+    import platform  # on first use: it loads much
+
     limit = _core.memory_limit()
-    from headrace._loader import engine
 
     return Info(
         headrace=_core.version,

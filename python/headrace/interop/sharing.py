@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import pickle
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -202,7 +201,9 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
     header, pieces = _core.serialize(data, "pickle", name)
     rejects = getattr(value, "rejects", None) if is_frame(value) else None
     if protocol >= 5:
-        return (rebuilt, (header, rejects, *map(pickle.PickleBuffer, pieces)))
+        from pickle import PickleBuffer
+
+        return (rebuilt, (header, rejects, *map(PickleBuffer, pieces)))
     size = sum(piece.num_elements for piece in pieces)
     _core.record_copy("pickle", "values go into the stream", size, True)
     return (rebuilt, (header, rejects, *map(bytes, pieces)))

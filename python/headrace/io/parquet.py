@@ -16,6 +16,7 @@ from headrace.errors import InputError, TypeMismatchError, UnsupportedError, inp
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io.atomic_write import new_file
 from headrace.lazy.handle import mark
+from headrace.settings import is_strict
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -35,8 +36,6 @@ _SOON = 1 << 24
 
 def _pyarrow(op: str) -> Any:
     """Import `pyarrow.parquet`, or raise with the name of the extra."""
-    from headrace.settings import is_strict
-
     try:
         from pyarrow import parquet
     except ImportError as error:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
@@ -157,6 +156,8 @@ class Profile:
             events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
             used = {"used_bytes": step.used_bytes}
             events.append({"ph": "C", "name": "memory", "pid": 1, "ts": end, "args": used})
+        import json  # on first use: it loads much
+
         trace = json.dumps({"traceEvents": events, "displayTimeUnit": "ms"})
         write_file("save", path, trace)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Callable
 from pathlib import Path
@@ -116,7 +115,9 @@ class UseFor:
         self._undo: list[Undo] = []
         for name in libraries:
             if name not in _LIBRARIES:
-                close = difflib.get_close_matches(str(name), _LIBRARIES, 1)
+                from difflib import get_close_matches  # on first use: it loads much
+
+                close = get_close_matches(str(name), _LIBRARIES, 1)
                 hint = f"did you mean {close[0]!r}?" if close else f"one of {', '.join(_LIBRARIES)}"
                 raise InvalidArgumentError(f"use_for: no such library: library={name!r}; {hint}")
         _core.clear_refusal()

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import statistics
 import sys
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -111,6 +108,9 @@ def replay(
     InvalidArgumentError
         If `resource` is unknown, or returns something else.
     """
+    import statistics  # on first use: it loads much
+    import threading
+
     name = os.fsdecode(path)
     log = _core.read_memory_log(name)
     steps = _core.Replay(log, threads)
@@ -158,6 +158,8 @@ def replay(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run ``headrace-replay``."""
+    import argparse
+
     parser = argparse.ArgumentParser(
         prog="headrace-replay",
         description="Replay a log of hr.memory.log or of RMM on a memory resource.",
