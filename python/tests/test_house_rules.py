@@ -1,15 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout check finds each kind of fault, and leaves clean code alone."""
+"""The checks of layout and types find each kind of fault, and leave clean code alone."""
 
 import importlib.util
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-TOOL = Path(__file__).resolve().parents[2] / "tools/check_layout.py"
-spec = importlib.util.spec_from_file_location("check_layout", TOOL)
-check_layout = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(check_layout)
+
+def tool(name: str) -> ModuleType:
+    path = Path(__file__).resolve().parents[2] / f"tools/{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+check_layout = tool("check_layout")
+check_types = tool("check_types")
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
@@ -51,3 +59,17 @@ def test_clean_code_passes() -> None:
         "void f(Pool& pool) { pool.malloc(3); std::thread::hardware_concurrency(); }\n"
     )
     assert check_layout.check_file("headrace/plot/a.cpp", SPDX + code) == []
+
+
+def test_differences_between_stub_and_engine_are_found() -> None:
+    """What is special about the binding's functions and classes hides no name that is missing."""
+    special = [
+        "headrace._core.filter is not a function",
+        "headrace.array.array.Array is inconsistent, metaclass differs",
+    ]
+    missing = [
+        "headrace._core.filter is not present in stub",
+        "headrace._core.filter is not present at runtime",
+        "headrace._core.Node.shape is not present in stub",
+    ]
+    assert check_types.differences("\n".join([*special, *missing])) == missing
