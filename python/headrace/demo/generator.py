@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from headrace.errors import InvalidArgumentError
+from headrace.frame.dataframe import DataFrame
 
 if TYPE_CHECKING:
     import numpy as np
@@ -236,8 +237,6 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
     InvalidArgumentError
         If `hours` is out of range.
     """
-    from headrace.frame.dataframe import DataFrame
-
     if not 0.001 <= hours <= 1000:
         raise InvalidArgumentError(
             f"demo.ecg: length out of range: hours={hours}; expected 0.001 to 1000"

@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headrace import plot
 from headrace.errors import InvalidArgumentError
 from headrace.io.atomic_write import write_file
 
@@ -140,8 +141,6 @@ class Report:
 
     def _pack(self, section: _Section, x: Any, max_values: int) -> None:
         """Add a 1-D series to the section as a compressed pyramid."""
-        from headrace import plot
-
         packed = plot.pyramid(x, max_values)
         data: Any = plot.pack_codes(packed.codes).to_numpy()
         # Differences of noisy samples hardly repeat: Huffman coding alone is as small, and fast.
