@@ -32,6 +32,8 @@ _FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
 
 def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> tuple[str, str]:
     """A pattern, given as a string or compiled, and its flags as inline letters."""
+    if isinstance(pat, str) and case and not flags:
+        return pat, ""
     if isinstance(pat, re.Pattern):
         flags |= pat.flags & ~re.UNICODE
         pat = pat.pattern
