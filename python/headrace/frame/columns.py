@@ -26,11 +26,11 @@ class Columns:
     with `is_frame`: so they do not import it.
     """
 
-    __slots__ = ("__weakref__", "_labels", "_nodes", "rejects")
+    __slots__ = ("__weakref__", "_labels", "_nodes", "_rejects")
     _nodes: dict[str, _core.Node]
     #: The index: nodes by name, shared with the columns that are shown.
     _labels: dict[str, _core.Node]
-    rejects: DataFrame | None
+    _rejects: DataFrame | None
     _frame: ClassVar[type[DataFrame]]
 
     def __init_subclass__(cls) -> None:
@@ -126,7 +126,7 @@ class Columns:
 # Attributes of a frame are its columns: `DataFrame.__setattr__` would look these names up.
 _set_nodes = Columns.__dict__["_nodes"].__set__
 _set_labels = Columns.__dict__["_labels"].__set__
-_set_rejects = Columns.__dict__["rejects"].__set__
+_set_rejects = Columns.__dict__["_rejects"].__set__
 
 
 def new_frame(data: Any = None, columns: Any = None, index: Any = None) -> DataFrame:

@@ -67,11 +67,6 @@ class DataFrame(Columns):
     ['a', 'b']
     >>> hr.DataFrame((n, n * n) for n in range(3)).to_dict()
     {'0': [0, 1, 2], '1': [0, 1, 4]}
-
-    Attributes
-    ----------
-    rejects : DataFrame or None
-        Rows that ``read_csv(on_bad="reject")`` could not read; None for all other frames.
     """
 
     __slots__ = ()
@@ -203,10 +198,25 @@ class DataFrame(Columns):
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
 
+    @property
+    def rejects(self) -> DataFrame | None:
+        r"""Rows that ``read_csv(on_bad="reject")`` could not read; None for all other frames.
+
+        >>> import headrace as hr
+        >>> df = hr.read_csv(b"x\n1\n2,3\n", on_bad="reject")
+        >>> df.x.to_list(), df.rejects.line.to_list()
+        ([1], [3])
+        """
+        return self._rejects
+
+    @rejects.setter
+    def rejects(self, rows: DataFrame | None) -> None:
+        self._rejects = rows
+
     # ---- copies and pickle -----------------------------------------------------------------------
     def __copy__(self) -> DataFrame:
         frame = DataFrame(self)
-        frame.rejects = self.rejects
+        frame._rejects = self._rejects
         return frame
 
     def __deepcopy__(self, memo: dict[int, Any]) -> DataFrame:

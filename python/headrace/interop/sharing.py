@@ -199,7 +199,7 @@ def reduced(value: Any, protocol: int) -> tuple[Any, ...]:
     mark("pickle")
     data, name = _value_of(value, "pickle")
     header, pieces = _core.serialize(data, "pickle", name)
-    rejects = getattr(value, "rejects", None) if is_frame(value) else None
+    rejects = value._rejects if is_frame(value) else None
     if protocol >= 5:
         from pickle import PickleBuffer
 
@@ -214,7 +214,7 @@ def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
     mark("unpickle")
     value = _handle_on(*_core.deserialize(header, list(buffers), "unpickle"))
     if is_frame(value) and is_frame(rejects):
-        value.rejects = rejects
+        value._rejects = rejects
     return value
 
 

@@ -298,7 +298,7 @@ def read_csv(
     """
     table, rejects = _core.read_csv(_opened(source), _options("read_csv", options, on_bad))
     frame = frame_of_table(table)
-    frame.rejects = frame_of_table(rejects) if on_bad == "reject" else None
+    frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
 
 
