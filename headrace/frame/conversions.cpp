@@ -63,10 +63,9 @@ TimeUnit unit_of(int64_t nanoseconds) {
 NodePtr nan_as_null(const NodePtr& floats) {
   const NodePtr is_nan = elementwise(Op::kIsNan, {floats});
   const NodePtr is_there = elementwise(Op::kLogicalNot, {is_nan});
-  return hr::apply(
-      Op::kWhere,
-      std::vector<ApplyOperand>{{is_there}, {floats}, {Literal(Scalar::null(TypeId::kBool))}},
-      NullRule::kMissingIsFalse);
+  const Literal null = Scalar::null(TypeId::kBool);
+  const ApplyOperand operands[] = {{is_there, ""}, {floats, ""}, {null, ""}};
+  return hr::apply(Op::kWhere, operands, NullRule::kMissingIsFalse);
 }
 
 struct Counted {
