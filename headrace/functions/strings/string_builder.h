@@ -135,6 +135,7 @@ class StringBuilder {
   explicit StringBuilder(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
 
   void add(std::string_view part) {
+    if (part.empty()) return;  // it may have no address
     std::memcpy(reserve(part.size()), part.data(), part.size());
     used_ += static_cast<int64_t>(part.size());
   }
