@@ -7,6 +7,7 @@
 #include "headrace/frame/astype.h"
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/cast/parse_numbers.h"
+#include "headrace/functions/temporal/time_counts.h"
 #include "headrace/functions/temporal/timezone.h"
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/array.h"
@@ -21,22 +22,6 @@ namespace {
 
 constexpr std::string_view kTimes = "to_datetime", kSpans = "to_timedelta";
 
-struct NumberUnit {
-  std::string_view name;
-  int64_t nanoseconds;
-};
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr NumberUnit kUnits[] = {
-    {"D", 86'400 * kSecond},
-    {"h", 3600 * kSecond},
-    {"min", 60 * kSecond},
-    {"s", kSecond},
-    {"ms", 1'000'000},
-    {"us", 1000},
-    {"ns", 1},
-};
-
 bool is_text(Dtype dtype) {
   return dtype.is_string() || dtype.is_category();
 }
@@ -47,8 +32,8 @@ bool is_number(Dtype dtype) {
 
 int64_t nanoseconds_of(std::string_view op, const std::string& unit) {
   const std::string_view name = unit == "m" ? "min" : std::string_view(unit);
-  const auto* const found = std::ranges::find(kUnits, name, &NumberUnit::name);
-  if (found != std::end(kUnits)) return found->nanoseconds;
+  const auto* const found = std::ranges::find(kPeriodUnits, name, &PeriodUnit::name);
+  if (found != std::end(kPeriodUnits)) return found->nanoseconds;
   Detail given("unit", unit);
   if (unit.empty()) given.value = "None";
   throw_error<InvalidArgumentError>(op, "missing or unknown unit for numbers", {given},
@@ -84,7 +69,7 @@ Counted counted(std::string_view op, const NodePtr& numbers, const std::string& 
     step = std::min<int64_t>(step, 1000);
   }
   const Array whole = astype(column, TypeId::kInt64);
-  const int64_t own = std::min(step, kSecond);
+  const int64_t own = std::min(step, kNanosecondsPerSecond);
   return {.counts = step > own ? whole * (step / own) : whole, .unit = unit_of(own)};
 }
 

@@ -18,22 +18,6 @@ namespace {
 constexpr std::string_view kNames[] = {"floor", "ceil", "round"};
 constexpr Int128 kLongest = std::numeric_limits<int64_t>::max();
 
-struct PeriodUnit {
-  std::string_view name;
-  int64_t nanoseconds;
-};
-
-constexpr int64_t kSecond = 1'000'000'000;
-constexpr PeriodUnit kUnits[] = {
-    {"D", 86'400 * kSecond},
-    {"h", 3600 * kSecond},
-    {"min", 60 * kSecond},
-    {"s", kSecond},
-    {"ms", 1'000'000},
-    {"us", 1000},
-    {"ns", 1},
-};
-
 struct CalendarStart {
   std::string_view name;
   TimeField field;
@@ -98,12 +82,12 @@ Int128 nanoseconds_of(std::string_view text) {
       number = std::min(number * 10 + (digit - '0'), kLongest);
     text.remove_prefix(digits);
     skip_blanks();
-    const auto* const unit = std::ranges::find_if(kUnits, [&](const PeriodUnit& each) {
+    const auto* const unit = std::ranges::find_if(kPeriodUnits, [&](const PeriodUnit& each) {
       const size_t end = each.name.size();
       return text.starts_with(each.name) &&
              (end == text.size() || text[end] < 'a' || text[end] > 'z');
     });
-    if (unit == std::end(kUnits)) return 0;
+    if (unit == std::end(kPeriodUnits)) return 0;
     text.remove_prefix(unit->name.size());
     total = std::min(total + number * unit->nanoseconds, kLongest);
   }

@@ -5,7 +5,28 @@
 #include "headrace/plan/graph/array.h"
 #include "headrace/plan/graph/view.h"
 
+#include <cstdint>
+#include <string_view>
+
 namespace hr {
+
+inline constexpr int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+/// A unit of periods and of numbers that become times, by pandas' name.
+struct PeriodUnit {
+  std::string_view name;
+  int64_t nanoseconds;
+};
+
+inline constexpr PeriodUnit kPeriodUnits[] = {
+    {"D", 86'400 * kNanosecondsPerSecond},
+    {"h", 3600 * kNanosecondsPerSecond},
+    {"min", 60 * kNanosecondsPerSecond},
+    {"s", kNanosecondsPerSecond},
+    {"ms", 1'000'000},
+    {"us", 1000},
+    {"ns", 1},
+};
 
 /// Counts of the column's own unit: int64.
 inline Array counts_from_times(const NodePtr& column) {
