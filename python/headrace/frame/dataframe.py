@@ -538,8 +538,6 @@ class DataFrame(Columns):
 
         Parameters
         ----------
-        left : DataFrame
-            The frame whose rows come first; ``left.merge(right, ...)`` is the same.
         right : DataFrame or Series
             The other frame, or a labelled series.
         how : {"inner", "left", "right", "outer", "semi", "anti", "cross"}
