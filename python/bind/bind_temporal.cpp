@@ -108,7 +108,6 @@ void bind_temporal(nb::module_& m) {
       },
       "column"_a, "or_null"_a, "unit"_a, "dtype"_a, Unlocked());
   m.def("to_numeric", &hr::to_numeric, "column"_a, "or_null"_a, Unlocked());
-  m.def("local_times", lazy(&hr::local_times), "instants"_a, Unlocked());
   m.def("convert_zone", lazy(&hr::convert_zone), "instants"_a, "zone"_a, Unlocked());
   m.def(
       "set_timezone_rules",
