@@ -6,6 +6,8 @@
 #include "headrace/base/process_global.h"
 #include "headrace/exec/background.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/exec/processors.h"
+#include "headrace/exec/task_trace.h"
 #include "headrace/exec/thread.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/memory/resource/resource.h"
@@ -13,14 +15,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <mutex>
-#include <sched.h>
-#include <thread>
 #include <vector>
 
 namespace hr {
@@ -30,6 +30,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kSlice = std::chrono::milliseconds(50);
+// How long threads without work look for more before they sleep: sections that follow one another
+// find them awake, and a second process loses little.
+constexpr auto kSpin = std::chrono::microseconds(30);
 
 std::atomic<int> thread_count{0};
 std::atomic<int64_t> rows_of_morsel{0};
@@ -49,13 +52,16 @@ bool is_interrupted() {
   return !is_worker && check && check();
 }
 
-// The whole processors that a cgroup's quota allows, or a large number.
-int cgroup_quota() {
-  std::ifstream file("/sys/fs/cgroup/cpu.max");
-  int64_t quota = 0;
-  int64_t period = 0;
-  if (!(file >> quota >> period) || period <= 0) return 1024;
-  return static_cast<int>(std::clamp<int64_t>((quota + period - 1) / period, 1, 1024));
+// Whether `is_true` becomes so while the thread looks.
+bool becomes_true(auto&& is_true) {
+  const auto end = Clock::now() + kSpin;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (is_true()) return true;
+      pause_processor();
+    }
+  } while (Clock::now() < end);
+  return false;
 }
 
 int default_threads() {
@@ -66,11 +72,7 @@ int default_threads() {
                                         {{"value", text}}, "set it to 1 to 1024");
     return static_cast<int>(count);
   }
-  cpu_set_t set;
-  const int usable = sched_getaffinity(0, sizeof set, &set) == 0
-                         ? CPU_COUNT(&set)
-                         : static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(std::min(usable, cgroup_quota()), 1, 1024);
+  return std::clamp(usable_processors(), 1, 1024);
 }
 
 struct Job {
@@ -80,14 +82,15 @@ struct Job {
   ScopedResource* scopes;
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> done{0};
-  int active = 0;       // workers on it; under the pool's mutex, as is the next one
-  int64_t waiting = 0;  // what begin_waiting gave to the thread that waits for them
+  std::atomic<int> active{0};  // workers on it; changed under the pool's mutex
+  int64_t waiting = 0;         // what begin_waiting gave to who waits for them; under the mutex
+  JobTrace trace;
   std::mutex failure_mutex;
   int64_t failed_at = 0;
   std::exception_ptr failure;
 
   Job(Task t, int64_t n)
-      : task(t), count(n), tag(current_tag()), scopes(innermost_scope()), failed_at(n) {}
+      : task(t), count(n), tag(current_tag()), scopes(innermost_scope()), trace(n), failed_at(n) {}
 
   // One task; false when none is left.
   bool run_one() {
@@ -95,6 +98,7 @@ struct Job {
     if (index >= count) return false;
     try {
       const RunningTask running;
+      const JobTrace::Task traced(trace, index);
       task(index);
     } catch (...) {
       stop();
@@ -121,15 +125,10 @@ class Pool {
     bool interrupted = false;
     while (job.run_one()) interrupted |= look_around(job, begin);
     if (helpers > 0) {
-      std::unique_lock lock(mutex_);
-      jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-      if (job.active > 0) job.waiting = begin_waiting();
-      while (!idle_.wait_for(lock, kSlice, [&] { return job.active == 0; })) {
-        lock.unlock();
-        interrupted |= look_around(job, begin);
-        lock.lock();
-      }
+      withdraw(job);
+      interrupted |= wait_for_workers(job, begin);
     }
+    job.trace.finish();
     if (interrupted) stop_operation();
     if (job.failure) std::rethrow_exception(job.failure);
   }
@@ -148,54 +147,96 @@ class Pool {
   }
 
   void publish(Job& job, int helpers) {
-    const std::lock_guard lock(mutex_);
-    jobs_.push_back(&job);
-    while (workers_ < helpers) {
-      try {
-        start_thread([this] { work(); });
-      } catch (const std::system_error&) {
-        break;  // the system has no thread to give: the work is done by fewer
+    {
+      const std::lock_guard lock(mutex_);
+      jobs_.push_back(&job);
+      while (workers_ < helpers) {
+        try {
+          start_thread([this, lane = workers_ + 1] { work(lane); });
+        } catch (const std::system_error&) {
+          break;  // the system has no thread to give: the work is done by fewer
+        }
+        ++workers_;
       }
-      ++workers_;
     }
-    for (int i = 0; i < helpers; ++i) wake_.notify_one();
+    ++published_;
+    published_.notify_one();  // who wakes up wakes others
+  }
+
+  void withdraw(Job& job) {
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+  }
+
+  // Until the workers are done with a job that no other can find any more; true when interrupted.
+  bool wait_for_workers(Job& job, Clock::time_point begin) {
+    bool interrupted = false;
+    becomes_true([&] { return job.active == 0; });
+    std::unique_lock lock(mutex_);
+    if (job.active > 0) job.waiting = begin_waiting();
+    while (!idle_.wait_for(lock, kSlice, [&] { return job.active == 0; })) {
+      lock.unlock();
+      interrupted |= look_around(job, begin);
+      lock.lock();
+    }
+    return interrupted;
   }
 
   Job* runnable() {
+    if (busy_ >= threads() - 1) return nullptr;
     for (Job* job : jobs_)
-      if (job->next.load(std::memory_order_relaxed) < job->count && job->active < threads() - 1)
-        return job;
+      if (job->next.load(std::memory_order_relaxed) < job->count) return job;
     return nullptr;
   }
 
-  void work() {
-    is_worker = true;
-    std::unique_lock lock(mutex_);
+  // The next one to work on, once there is one.
+  Job& take_job() {
     for (;;) {
-      Job* job = nullptr;
-      wake_.wait(lock, [&] { return (job = runnable()) != nullptr; });
-      ++job->active;
-      lock.unlock();
-      const RunningTask running;  // until who waits for the job counts as at work again
+      const uint32_t seen = published_;
       {
-        const ScopedTag tag(job->tag);
-        const BorrowedScopes scopes(job->scopes);
-        while (job->run_one()) {
+        const std::lock_guard lock(mutex_);
+        if (Job* const job = runnable()) {
+          ++job->active;
+          ++busy_;
+          return *job;
         }
       }
-      lock.lock();
-      if (--job->active == 0) {
-        end_waiting(job->waiting);
-        idle_.notify_all();
+      if (!becomes_true([&] { return published_ != seen; })) published_.wait(seen);
+    }
+  }
+
+  void leave(Job& job) {
+    const std::lock_guard lock(mutex_);
+    --busy_;
+    if (--job.active > 0) return;
+    end_waiting(job.waiting);
+    idle_.notify_all();
+  }
+
+  void work(int lane) {
+    is_worker = true;
+    set_lane(lane);
+    for (;;) {
+      Job& job = take_job();
+      if (job.next.load(std::memory_order_relaxed) < job.count)
+        for (int i = 0; i < 2; ++i) published_.notify_one();
+      const RunningTask running;  // until who waits for the job counts as at work again
+      {
+        const ScopedTag tag(job.tag);
+        const BorrowedScopes scopes(job.scopes);
+        while (job.run_one()) {
+        }
       }
+      leave(job);
     }
   }
 
   std::mutex mutex_;
-  std::condition_variable wake_;
   std::condition_variable idle_;
-  std::vector<Job*> jobs_;
+  std::vector<Job*> jobs_;  // the oldest first
   int workers_ = 0;
+  int busy_ = 0;
+  std::atomic<uint32_t> published_{0};  // how many jobs were; workers sleep on it
 };
 
 // Workers wait in it until the process ends.
@@ -224,6 +265,14 @@ int64_t morsel_rows() {
   const char* const text = std::getenv("HEADRACE_MORSEL_ROWS");
   set_morsel_rows(text && *text ? std::strtoll(text, nullptr, 10) : kMorselRows);
   return morsel_rows();
+}
+
+int64_t morsel_rows(int64_t rows) {
+  // Shorter ones cost more than they share; more of them are no more even.
+  constexpr int64_t kLeast = int64_t{1} << 13, kMost = 256;
+  if (rows <= 4 * kLeast) return morsel_rows();
+  const auto even = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows / kMost)));
+  return std::min(std::max(even, kLeast), morsel_rows());
 }
 
 void set_morsel_rows(int64_t rows) {

@@ -14,10 +14,13 @@ namespace hr {
 inline constexpr int64_t kMorselRows = int64_t{1} << 17;
 inline constexpr int64_t kBlockRows = 1024;
 
-/// Rows of a morsel on the host: kMorselRows, unless a test wants borders in small data. First
-/// value: HEADRACE_MORSEL_ROWS. Sums of floats are rounded morsel by morsel, so their last bits
-/// follow it; nothing else does.
+/// The most rows of a morsel on the host: kMorselRows, unless a test wants borders in small data.
+/// First value: HEADRACE_MORSEL_ROWS. Group sums and running sums of floats are rounded after so
+/// many rows, so their last bits follow it; nothing else does.
 HR_API int64_t morsel_rows();
+/// Of the morsels of `rows` rows: fewer where these are few, so that there are some for every
+/// worker. A power of two unless it is morsel_rows().
+HR_API int64_t morsel_rows(int64_t rows);
 /// Only while no plan runs. Throws InvalidArgumentError unless a multiple of 64 up to kMorselRows.
 HR_API void set_morsel_rows(int64_t rows);
 
@@ -58,28 +61,44 @@ struct Morsel {
 };
 
 inline int64_t num_morsels(int64_t rows) {
-  return (rows + morsel_rows() - 1) / morsel_rows();
+  const int64_t step = morsel_rows(rows);
+  return (rows + step - 1) / step;
+}
+
+/// The one with this index of those that cut `rows` every `step` rows.
+inline Morsel morsel_at(int64_t index, int64_t rows, int64_t step) {
+  const int64_t begin = index * step, end = begin + step;
+  return {index, begin, end < rows ? end : rows};
 }
 
 /// The one with this index of the morsels of `rows`.
 inline Morsel morsel_at(int64_t index, int64_t rows) {
-  const int64_t begin = index * morsel_rows(), end = begin + morsel_rows();
-  return {index, begin, end < rows ? end : rows};
+  return morsel_at(index, rows, morsel_rows(rows));
 }
 
-/// Runs `body(Morsel)` over rows [0, rows) cut every morsel_rows().
+/// Runs `body(Morsel)` over rows [0, rows) cut every `step` rows, with what each piece touches
+/// pinned while `body` works on it.
 template <class F>
-void parallel_morsels(int64_t rows, F&& body) {
-  parallel_for(num_morsels(rows), [&](int64_t k) { body(morsel_at(k, rows)); });
-}
-
-/// The same, with what each morsel touches pinned while `body` works on it.
-template <class F>
-void parallel_morsels(int64_t rows, const std::vector<BufferAccess>& accesses, F&& body) {
-  parallel_morsels(rows, [&](Morsel morsel) {
+void parallel_morsels(int64_t rows, int64_t step, const std::vector<BufferAccess>& accesses,
+                      F&& body) {
+  parallel_for((rows + step - 1) / step, [&](int64_t k) {
+    const Morsel morsel = morsel_at(k, rows, step);
     const Pin pin(ranges_of(accesses, morsel.begin, morsel.end));
     body(morsel);
   });
+}
+
+/// The same over the morsels of `rows`.
+template <class F>
+void parallel_morsels(int64_t rows, const std::vector<BufferAccess>& accesses, F&& body) {
+  parallel_morsels(rows, morsel_rows(rows), accesses, body);
+}
+
+/// The same without pins.
+template <class F>
+void parallel_morsels(int64_t rows, F&& body) {
+  parallel_for(num_morsels(rows),
+               [&, step = morsel_rows(rows)](int64_t k) { body(morsel_at(k, rows, step)); });
 }
 
 /// Asked on the calling thread about every 50 ms of a job; true stops it (Ctrl-C). Null: never

@@ -17,6 +17,7 @@
 #include <numeric>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -71,11 +72,24 @@ TEST_P(Workers, WhoWaitsForNestedTasksBringsNoRoom) {
 }
 
 TEST_P(Workers, MorselBordersDependOnRowsAlone) {
-  std::vector<Morsel> seen(3);
-  const int64_t rows = 2 * morsel_rows() + 5;
-  parallel_morsels(rows, [&](Morsel m) { seen[static_cast<size_t>(m.index)] = m; });
-  EXPECT_EQ(seen[1].begin, morsel_rows());
-  EXPECT_EQ(seen[2].end, rows);
+  for (const auto& [rows, step] : {std::pair<int64_t, int64_t>{1000, kMorselRows},
+                                   {1 << 15, kMorselRows},
+                                   {100'000, 1 << 13},
+                                   {3'000'000, 1 << 14},
+                                   {100'000'000, kMorselRows}}) {
+    EXPECT_EQ(morsel_rows(rows), step) << rows;
+    std::vector<Morsel> seen(static_cast<size_t>(num_morsels(rows)));
+    parallel_morsels(rows, [&](Morsel m) { seen[static_cast<size_t>(m.index)] = m; });
+    for (size_t i = 1; i < seen.size(); ++i) {
+      ASSERT_EQ(seen[i].begin, seen[i - 1].end);
+      ASSERT_EQ(seen[i].begin, static_cast<int64_t>(i) * step);
+    }
+    EXPECT_EQ(seen.back().end, rows);
+  }
+  std::vector<Morsel> whole(3);
+  parallel_morsels(2 * kMorselRows + 5, kMorselRows, {},
+                   [&](Morsel m) { whole[static_cast<size_t>(m.index)] = m; });
+  EXPECT_EQ(whole[2].begin, 2 * kMorselRows);
 }
 
 TEST_P(Workers, SmallMorselsAreForTests) {

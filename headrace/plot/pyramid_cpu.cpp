@@ -57,7 +57,8 @@ void pyramid_buckets(const Tensor& x, const CodeScale& scale, int64_t bucket, ui
                      uint16_t* high) {
   visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = x.strides()[0];
-    parallel_morsels(x.shape()[0], {reads(x)}, [&](const Morsel& morsel) {
+    // Whole buckets, which are at most so long.
+    parallel_morsels(x.shape()[0], kMorselRows, {reads(x)}, [&](const Morsel& morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; row += bucket) {
         const Range<T> range =
             range_of(x.as<T>() + row * stride, stride, std::min(bucket, morsel.end - row));

@@ -33,7 +33,7 @@ void bind_exec(nb::module_& m) {
   hr::set_interrupt_check(interrupted);
   m.def("threads", &hr::threads);
   m.def("set_threads", &hr::set_threads, "count"_a);
-  m.def("morsel_rows", &hr::morsel_rows);
+  m.def("morsel_rows", [] { return hr::morsel_rows(); });
   m.def("set_morsel_rows", &hr::set_morsel_rows, "rows"_a);
   m.def("simd_level", [] { return std::string(hr::simd_level_name(hr::simd_level())); });
   m.def(

@@ -265,16 +265,29 @@ void bind_plan(nb::module_& m) {
   m.def("as_tensor", lazy(&hr::as_tensor), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
-  using Steps = std::vector<std::tuple<std::string, std::string, std::string, int64_t, int64_t,
-                                       int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>>;
+  using Step =
+      std::tuple<std::string, std::string, std::string, int64_t, int64_t, int64_t, int64_t, int64_t,
+                 int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, std::vector<int64_t>>;
+  using Task =
+      std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int, int64_t, int64_t, int64_t>;
   nb::class_<hr::Profile>(m, "StepRecorder")
       .def(nb::init<>())
-      .def("steps", [](const hr::Profile& self) {
-        Steps steps;
+      .def("steps",
+           [](const hr::Profile& self) {
+             std::vector<Step> steps;
+             for (const hr::StepRecord& s : self.steps())
+               steps.emplace_back(s.op, s.line, s.note, s.begin_ns, s.end_ns, s.rows,
+                                  s.result_bytes, s.used_bytes, s.memory_bytes, s.written_bytes,
+                                  s.fetched_bytes, s.processor_ns, s.serial_ns, s.id, s.after);
+             return steps;
+           })
+      .def("tasks", [](const hr::Profile& self) {
+        std::vector<Task> tasks;
         for (const hr::StepRecord& s : self.steps())
-          steps.emplace_back(s.op, s.line, s.note, s.begin_ns, s.end_ns, s.rows, s.result_bytes,
-                             s.used_bytes, s.memory_bytes, s.written_bytes, s.fetched_bytes);
-        return steps;
+          for (const hr::TaskRecord& t : *s.tasks)
+            tasks.emplace_back(s.id, t.job, t.index, t.outer_job, t.outer_index, t.lane, t.begin_ns,
+                               t.end_ns, t.processor_ns);
+        return tasks;
       });
   using Spans =
       std::vector<std::tuple<std::string, std::string, uint64_t, int64_t, int64_t, int64_t>>;

@@ -59,7 +59,7 @@ class StringWork {
       if (codes_[row] >= known_) codes_[row] = turn[codes_[row] - known_];
   }
 
-  bool goes_on() {
+  bool goes_on(int64_t) {
     first_open_ = true;
     for (size_t k = 0; k < missed_.size(); ++k) {
       if (!turns_[k]) continue;

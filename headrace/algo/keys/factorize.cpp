@@ -2,6 +2,7 @@
 // Numbers for the distinct keys of many rows.
 #include "headrace/algo/keys/factorize.h"
 
+#include "headrace/algo/keys/hash.h"
 #include "headrace/memory/budget/budget.h"
 
 #include <atomic>
@@ -12,8 +13,8 @@ namespace hr {
 
 namespace {
 
-// Of the first morsel: more distinct keys tell of more than 2^18 in all, were they spread evenly.
-constexpr int64_t kManyInMorsel = kMorselRows * 3 / 4;
+// Of the first rows: more distinct keys tell of more than 2^18 in all, were they spread evenly.
+constexpr int64_t kFirstRows = kMorselRows, kManyOfFirst = kFirstRows * 3 / 4;
 
 class KeyWork {
  public:
@@ -63,12 +64,12 @@ class KeyWork {
       if (numbers_[row] >= known_) numbers_[row] = turn[numbers_[row] - known_];
   }
 
-  bool goes_on() {
+  bool goes_on(int64_t rows) {
     turns_.clear();
     const int64_t found = result_.table.size();
     if (found > most_) return false;
-    const bool first = !std::exchange(began_, true);
-    return !(first && found > kManyInMorsel && rows_ > most_);
+    const bool first = rows >= kFirstRows && !std::exchange(looked_, true);
+    return !(first && found > kManyOfFirst && rows_ > most_);
   }
 
  private:
@@ -82,14 +83,17 @@ class KeyWork {
   std::vector<std::vector<uint32_t>> turns_{};
   std::vector<size_t> turn_of_{};
   std::atomic<uint32_t> known_{0};
-  bool began_ = false;
+  bool looked_ = false;
 };
 
 }  // namespace
 
 bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses) {
-  constexpr int64_t kManyRows = 1 << 20;  // numbering those of fewer costs little
-  return rows >= kManyRows && has_more_keys(rows, read, accesses, kFewKeys);
+  constexpr int64_t kManyRows = 1 << 16;  // numbering those of fewer costs little
+  // Where they come but a few times each, the one table is mostly made by one thread.
+  constexpr int64_t kTimes = 8;
+  return rows >= kManyRows &&
+         has_more_keys(rows, read, accesses, std::min(kFewKeys, rows / kTimes));
 }
 
 bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,
@@ -100,19 +104,33 @@ bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferA
   const int64_t step = rows / sample;
   std::vector<uint64_t> keys(static_cast<size_t>(sample));
   const bool may_be_gone = memory_limit() != INT64_MAX;
-  for (int64_t i = 0; i < sample; ++i) {
-    const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
-                              : std::vector<PinnedRange>());
-    read(i * step, 1, &keys[static_cast<size_t>(i)]);
+  constexpr int64_t kTogether = 512;
+  parallel_for(divide_up(sample, kTogether), [&](int64_t part) {
+    for (int64_t i = part * kTogether; i < std::min((part + 1) * kTogether, sample); ++i) {
+      const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
+                                : std::vector<PinnedRange>());
+      read(i * step, 1, &keys[static_cast<size_t>(i)]);
+    }
+  });
+  // How often each comes.
+  constexpr int kBits = 15;
+  static_assert(kMostSample * 2 == 1 << kBits);
+  struct Slot {
+    uint64_t key;
+    int64_t count;
+  };
+  std::vector<Slot> slots(size_t{1} << kBits, {0, 0});
+  for (const uint64_t key : keys) {
+    size_t at = hash_key(key) >> (64 - kBits);
+    while (slots[at].count > 0 && slots[at].key != key) at = (at + 1) % slots.size();
+    slots[at] = {key, slots[at].count + 1};
   }
-  std::sort(keys.begin(), keys.end());
   // Without those that come often, as a missing value may.
   constexpr int64_t kOften = 4;
   int64_t taken = 0, distinct = 0;
-  for (auto begin = keys.begin(), end = begin; begin != keys.end(); begin = end) {
-    end = std::upper_bound(begin, keys.end(), *begin);
-    if (end - begin > kOften) continue;
-    taken += end - begin;
+  for (const Slot& slot : slots) {
+    if (slot.count == 0 || slot.count > kOften) continue;
+    taken += slot.count;
     ++distinct;
   }
   return taken >= sample / 4 && taken - distinct < taken * taken / (2 * most);

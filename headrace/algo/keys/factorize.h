@@ -19,15 +19,15 @@ namespace hr {
 ///   bool look(Morsel)        in parallel; false when nothing was missed
 ///   void add(int64_t morsel) one at a time, in order
 ///   void mend(Morsel)        in parallel, of those that missed
-///   bool goes_on()           after each wave
-/// Returns the rows that were numbered: fewer than all when `goes_on` said no.
+///   bool goes_on(int64_t rows)  after each wave: how many rows were numbered
+/// Returns that: fewer than all when `goes_on` said no.
 template <class Work>
 int64_t factorize_in_waves(int64_t rows, Work&& work) {
-  const int64_t morsels = num_morsels(rows);
+  const int64_t step = morsel_rows(rows), morsels = num_morsels(rows);
   for (int64_t first = 0, count = 1; first < morsels; first += count) {
     count = std::min(std::max<int64_t>(first, 1), morsels - first);
     std::vector<char> missed(static_cast<size_t>(count));
-    const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows); };
+    const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows, step); };
     parallel_for(count, [&](int64_t k) { missed[static_cast<size_t>(k)] = work.look(morsel(k)); });
     std::vector<int64_t> open;
     for (int64_t k = 0; k < count; ++k) {
@@ -37,7 +37,8 @@ int64_t factorize_in_waves(int64_t rows, Work&& work) {
     }
     parallel_for(static_cast<int64_t>(open.size()),
                  [&](int64_t i) { work.mend(morsel(open[static_cast<size_t>(i)])); });
-    if (!work.goes_on()) return std::min((first + count) * morsel_rows(), rows);
+    const int64_t numbered = std::min((first + count) * step, rows);
+    if (!work.goes_on(numbered)) return numbered;
   }
   return rows;
 }
@@ -48,9 +49,9 @@ using ReadKeys = std::function<void(int64_t row, int64_t count, uint64_t* keys)>
 /// Keys whose numbers stay in the caches of one core.
 inline constexpr int64_t kFewKeys = 1 << 17;
 
-/// Whether rows spread over all tell of more distinct keys than kFewKeys: then equal keys are rarer
-/// among them than if this number of keys were spread evenly; some that come often, as a missing
-/// value may, are left out. Of fewer than 2^20 rows: no.
+/// Whether rows spread over all tell of more distinct keys than kFewKeys, or than an eighth of the
+/// rows: then equal keys are rarer among them than if this number of keys were spread evenly; some
+/// that come often, as a missing value may, are left out. Of fewer than 2^16 rows: no.
 HR_API bool has_many_keys(int64_t rows, const ReadKeys& read,
                           const std::vector<BufferAccess>& accesses);
 /// The same for more than `most` keys, of any number of rows.

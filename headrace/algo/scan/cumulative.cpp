@@ -5,6 +5,7 @@
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/scan/cumulative_kernels.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
@@ -87,7 +88,8 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
     if constexpr (std::is_floating_point_v<In>) return value == value;
     return true;
   };
-  std::vector<Sum> before(static_cast<size_t>(num_morsels(rows)) + 1, start_of<Sum>(aggregate));
+  const int64_t step = morsel_rows();  // after which floats are rounded
+  std::vector<Sum> before(static_cast<size_t>(divide_up(rows, step)) + 1, start_of<Sum>(aggregate));
   const auto walk = [&](int64_t begin, int64_t end, auto&& visit) {
     Sum total = start_of<Sum>(aggregate);
     for (int64_t row = begin; row < end; ++row) {
@@ -99,7 +101,7 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
     return total;
   };
   std::vector<char> goes_on(before.size());  // the segment that a morsel ends in began before it
-  parallel_morsels(rows, {reads(column)}, [&](Morsel morsel) {
+  parallel_morsels(rows, step, {reads(column)}, [&](Morsel morsel) {
     const auto next = static_cast<size_t>(morsel.index) + 1;
     segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
       goes_on[next] = segment < morsel.begin;
@@ -111,7 +113,7 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
   if (rows > 0) {
     Out* const out = buffer.mutable_as<Out>();
     const int64_t width = static_cast<int64_t>(sizeof(Out));
-    parallel_morsels(rows, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
+    parallel_morsels(rows, step, {reads(column), writes(buffer, width)}, [&](Morsel morsel) {
       segments.visit(morsel.begin, morsel.end, [&](int64_t segment, int64_t begin, int64_t end) {
         const Sum first = segment < morsel.begin ? before[static_cast<size_t>(morsel.index)]
                                                  : start_of<Sum>(aggregate);

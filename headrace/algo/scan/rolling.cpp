@@ -6,6 +6,7 @@
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/reduce/quantile_math.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
@@ -407,9 +408,8 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
   const Span span{window, options.center ? (window - 1) / 2 : 0,
                   std::max(options.min_periods, least), options.ddof};
   const bool fits = window <= morsel_rows() || !steps;
-  const int64_t task_rows = window <= morsel_rows()
-                                ? morsel_rows()
-                                : num_morsels(kWindowsPerTask * window) * morsel_rows();
+  const int64_t task_rows =
+      window <= morsel_rows() ? morsel_rows() : round_up(kWindowsPerTask * window, morsel_rows());
   BufferAccess accesses[] = {reads(column), writes(buffer, static_cast<int64_t>(sizeof(Out)))};
   accesses[0].before = 2 * window;
   accesses[0].after = span.ahead;

@@ -3,6 +3,7 @@
 #include "headrace/algo/scan/segments.h"
 
 #include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -17,9 +18,10 @@ Segments Segments::of_keys(const Buffer& keys, int64_t rows) {
   made.borders_ = Buffer::allocate_zeroed(bitmap_bytes(rows));
   auto* const bits = made.borders_.mutable_as<uint8_t>();
   const auto* const key = keys.as<uint64_t>();
-  std::vector<int64_t> last(static_cast<size_t>(num_morsels(rows)), -1);
+  const int64_t step = morsel_rows();
+  std::vector<int64_t> last(static_cast<size_t>(divide_up(rows, step)), -1);
   const BufferAccess access{&keys, 0, 64, 64, rows, 1};
-  parallel_morsels(rows, {access}, [&](Morsel morsel) {
+  parallel_morsels(rows, step, {access}, [&](Morsel morsel) {
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += 64) {
       const int64_t count = std::min<int64_t>(64, morsel.end - begin);
       uint64_t word = 0;
@@ -33,7 +35,7 @@ Segments Segments::of_keys(const Buffer& keys, int64_t rows) {
   });
   int64_t open = 0;
   for (size_t k = 0; k < last.size(); ++k) {
-    const auto first = static_cast<int64_t>(k) * morsel_rows();
+    const auto first = static_cast<int64_t>(k) * step;
     made.begins_.push_back(get_bit(bits, first) ? first : open);
     if (last[k] >= 0) open = last[k];
   }

@@ -18,6 +18,8 @@ namespace {
 // Under a limit the workers together stage no more than this part of it.
 constexpr int64_t kShareOfLimit = 16;
 constexpr int64_t kLeastPiece = int64_t{1} << 12;
+// Rows of a morsel for each bucket: fewer are slow to write.
+constexpr int64_t kLeastPerBucket = 32;
 
 }  // namespace
 
@@ -27,7 +29,9 @@ RadixPartition::RadixPartition(int64_t rows, int64_t num_buckets, const BucketsO
   if (num_buckets < 1 || num_buckets > kMostBuckets)
     throw_error<InvalidArgumentError>("partition", "the number of buckets is out of range",
                                       {{"buckets", num_buckets}, {"most", kMostBuckets}});
-  const int64_t morsels = num_morsels(rows);
+  step_ = std::min(std::max(morsel_rows(rows), round_up(kLeastPerBucket * num_buckets, 64)),
+                   morsel_rows());
+  const int64_t morsels = divide_up(rows, step_);
   const auto width = static_cast<int64_t>(sizeof(uint16_t));
   buckets_ = Buffer::allocate_temporary(rows * width);
   places_ = Buffer::allocate(morsels * num_buckets * static_cast<int64_t>(sizeof(int64_t)));
@@ -37,7 +41,7 @@ RadixPartition::RadixPartition(int64_t rows, int64_t num_buckets, const BucketsO
   int64_t* const places = places_.mutable_as<int64_t>();
   std::vector<BufferAccess> all = accesses;
   all.push_back({&buckets_, 0, 8 * width, 8 * width, rows, 0, 0, true});
-  parallel_morsels(rows, all, [&](Morsel morsel) {
+  parallel_morsels(rows, step_, all, [&](Morsel morsel) {
     std::vector<uint32_t> counts(static_cast<size_t>(num_buckets), 0);
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
       const int64_t end = std::min(begin + kBlockRows, morsel.end);
@@ -72,7 +76,7 @@ void RadixPartition::move(std::span<const PartitionColumn> columns, bool held) c
     held = true;
   }
   const Pin pin(all);
-  parallel_for(num_morsels(rows_),
+  parallel_for(divide_up(rows_, step_),
                [&](int64_t morsel) { move_morsel(morsel, columns, outs, held); });
 }
 
@@ -86,7 +90,7 @@ void RadixPartition::move_morsel(int64_t index, std::span<const PartitionColumn>
   const int64_t most = std::max(fitting, kLeastPiece);
   const int64_t* const begins = places_.as<int64_t>() + index * num_buckets_;
   std::vector<int64_t> next(begins, begins + num_buckets_);
-  const Morsel morsel = morsel_at(index, rows_);
+  const Morsel morsel = morsel_at(index, rows_, step_);
   for (int64_t row = morsel.begin; row < morsel.end; row += most)
     move_piece(row, std::min(most, morsel.end - row), widest, next, columns, outs, held);
   cpu::finish_copies();

@@ -81,6 +81,7 @@ class HR_API RadixPartition {
                   bool held) const;
 
   int64_t rows_;
+  int64_t step_ = 0;  // rows of a morsel
   int64_t num_buckets_;
   Buffer buckets_;  // uint16, one per row
   Buffer places_;   // int64 [morsel][bucket]: where the morsel's rows of a bucket begin

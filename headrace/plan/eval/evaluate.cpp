@@ -150,7 +150,7 @@ void Run::store(size_t o, EvaluateBlock& block) {
     // whole words: the padding of the buffer takes the last one's end
     std::memcpy(out_valid_[o] + block.row / 8, masks,
                 static_cast<size_t>((block.count + 63) / 64 * 8));
-    nulls_[o][at(block.row / morsel_rows())] += block.count - count;
+    nulls_[o][at(block.row / morsel_rows(rows_))] += block.count - count;
   }
   if (output.kind == OutputKind::kColumn && dtype.is_bool()) {
     uint64_t words[kBlockWords];

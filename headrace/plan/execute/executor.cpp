@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -169,14 +170,24 @@ void run_step(const PlanStep& step) {
   }
 }
 
-void tell(StepClock& clock, const PlanStep& step) {
+// Which step that was measured made a node.
+using StepsOfNodes = std::unordered_map<const Node*, int64_t>;
+
+void tell(StepClock& clock, const PlanStep& step, StepsOfNodes& made_by) {
+  if (!clock.is_on()) return;
   int64_t bytes = 0, rows = 0;
+  std::set<int64_t> after;
+  for (const NodePtr& input : step.inputs)
+    if (const auto found = made_by.find(input.get()); found != made_by.end())
+      after.insert(found->second);
+  for (const NodePtr& output : step.outputs) made_by[output.get()] = clock.id();
   for (const NodePtr& output : step.outputs) {
     if (!output->is_ready()) continue;  // a table of which only columns were wanted
     bytes += value_bytes(output->value());
     rows = std::max(rows, output->signature().rows());
   }
-  clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes);
+  clock.stop(step.outputs[0]->op(), step.outputs[0]->tag(), rows, bytes,
+             {after.begin(), after.end()});
 }
 
 // Drops the outputs that ran inside an earlier step (a concat reads its parts one by one); false
@@ -312,13 +323,14 @@ void force(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
   std::vector<PlanStep> steps = steps_to_run(nodes);
   UsePlan uses(steps);
+  StepsOfNodes made_by;
   for (size_t i = 0; i < steps.size(); ++i) {
     uses.begin(i);
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
     if (drop_what_ran(steps[i])) {
       run_step(steps[i]);
-      tell(clock, steps[i]);
+      tell(clock, steps[i], made_by);
     }
     finish_same(steps[i]);
     for (const NodePtr& output : steps[i].outputs) uses.tell(*output);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace hr {
 
@@ -18,6 +19,7 @@ struct Listeners {
   ForkMutex mutex;
   std::vector<Profile*> all;
   std::atomic<size_t> count{0};
+  std::atomic<int64_t> next_id{0};
 };
 
 Listeners& listeners() {
@@ -58,16 +60,24 @@ StepClock::StepClock() : on_(listeners().count > 0) {
   record_.written_bytes = -before.written_bytes;
   record_.fetched_bytes = -before.fetched_bytes;
   memory_.emplace();
+  trace_.emplace();
+  record_.id = listeners().next_id++;
   record_.memory_bytes = -memory_->read().used_bytes;
   record_.begin_ns = profile_now_ns();
 }
 
-void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes) {
+void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes,
+                     std::vector<int64_t> after) {
   if (!on_) return;
   record_.end_ns = profile_now_ns();
-  const SpillStatistics after = spill_statistics();
-  record_.written_bytes += after.written_bytes;
-  record_.fetched_bytes += after.fetched_bytes;
+  record_.processor_ns = trace_->processor_ns();
+  const auto tasks = std::make_shared<const std::vector<TaskRecord>>(trace_->take());
+  record_.serial_ns = serial_ns(*tasks, record_.begin_ns, record_.end_ns);
+  record_.tasks = tasks;
+  record_.after = std::move(after);
+  const SpillStatistics moved = spill_statistics();
+  record_.written_bytes += moved.written_bytes;
+  record_.fetched_bytes += moved.fetched_bytes;
   const MemoryStatistics memory = memory_->read();
   record_.used_bytes = memory.used_bytes;
   record_.memory_bytes = std::max<int64_t>(record_.memory_bytes + memory.peak_bytes, 0);

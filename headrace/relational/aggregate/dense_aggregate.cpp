@@ -84,7 +84,7 @@ class DenseAggregator {
   DenseAggregator(const AggregatePlan& plan, const AccumulatorSource& source)
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
     // Merging costs little compared with the rows, and each count fits into 32 bits.
-    morsels_ = num_morsels(source.rows);
+    morsels_ = divide_up(source.rows, morsel_rows());
     runs_ = std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, morsel_rows()), 1,
                                 64);
     runs_ = std::min(std::max(runs_, source.rows >> 31), std::max<int64_t>(morsels_, 1));

@@ -171,7 +171,7 @@ class Join {
   }
 
   // What stands where each morsel begins, concatenated.
-  static Tensor compact(Buffer& pieces, const std::vector<int64_t>& at) {
+  Tensor compact(Buffer& pieces, const std::vector<int64_t>& at) const {
     const int64_t rows = at.back();
     if (4 * rows == pieces.size_bytes()) {
       pieces.seal();
@@ -183,7 +183,7 @@ class Join {
       parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
         const int64_t begin = 4 * at[static_cast<size_t>(m)],
                       size = 4 * at[static_cast<size_t>(m) + 1] - begin,
-                      from = 4 * m * morsel_rows();
+                      from = 4 * m * morsel_rows(left_.rows);
         if (size == 0) return;
         const Pin pin{{&pieces, from, from + size}, {&together, begin, begin + size, true}};
         std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));

@@ -14,6 +14,10 @@ from headrace.io.atomic_write import write_file
 from headrace.memory.tables import html_table, size_text, text_table
 
 
+#: Rows of a trace: 1 has the steps, those from 2 on the device streams.
+_FIRST_LANE = 1000
+
+
 class ProfileStep(NamedTuple):
     """One step of a plan."""
 
@@ -28,11 +32,34 @@ class ProfileStep(NamedTuple):
     memory_bytes: int  #: its peak memory
     written_bytes: int
     fetched_bytes: int
+    processor_ns: int  #: of all threads
+    serial_ns: int  #: time in which at most one thread worked on it
+    id: int  #: a number of the process
+    after: list[int]  #: the `id` of steps whose results it read
 
     @property
     def seconds(self) -> float:
         """Duration."""
         return (self.end_ns - self.begin_ns) / 1e9
+
+    @property
+    def cores(self) -> float:
+        """Cores at work, on average over its duration."""
+        return self.processor_ns / max(self.end_ns - self.begin_ns, 1)
+
+
+class TaskSpan(NamedTuple):
+    """One task that a thread ran for a step: a morsel, a partition, a column."""
+
+    step: int  #: the step's `id`
+    job: int  #: the parallel section
+    index: int  #: the task's, within its job
+    outer_job: int  #: the job whose task started this one; -1: none
+    outer_index: int  #: and the index of that task
+    lane: int  #: the thread: 0 the caller's, 1 and up the workers
+    begin_ns: int
+    end_ns: int
+    processor_ns: int  #: of the thread; 0 for a task inside another one of the same thread
 
 
 class DeviceSpan(NamedTuple):
@@ -53,19 +80,22 @@ class Profile:
     ----------
     steps : list of ProfileStep
         In order of completion; a snapshot while the block runs.
+    tasks : list of TaskSpan
+        What each thread did for them.
     device_spans : list of DeviceSpan
         Work on device streams, by the device clock.
     """
 
     _HEADER = (
-        *("operator", "line", "ms", "share", "rows", "result"),
-        *("held", "in memory", "to disk", "back"),
+        *("#", "operator", "line", "ms", "share", "cores", "serial ms", "after"),
+        *("rows", "result", "held", "in memory", "to disk", "back"),
     )
 
     def __init__(self) -> None:
         self._recorder: _core.StepRecorder | None = None
         self._devices: _core.DeviceRecorder | None = None
         self._steps: list[ProfileStep] = []
+        self._tasks: list[TaskSpan] = []
         self._spans: list[DeviceSpan] = []
 
     def __enter__(self) -> Self:
@@ -73,7 +103,7 @@ class Profile:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._steps, self._spans = self.steps, self.device_spans
+        self._steps, self._tasks, self._spans = self.steps, self.tasks, self.device_spans
         self._recorder = self._devices = None
 
     @property
@@ -82,6 +112,13 @@ class Profile:
         if self._recorder is None:
             return self._steps
         return [ProfileStep(*step) for step in self._recorder.steps()]
+
+    @property
+    def tasks(self) -> list[TaskSpan]:
+        """Tasks of the steps so far."""
+        if self._recorder is None:
+            return self._tasks
+        return [TaskSpan(*task) for task in self._recorder.tasks()]
 
     @property
     def device_spans(self) -> list[DeviceSpan]:
@@ -97,12 +134,17 @@ class Profile:
 
     def _rows(self) -> list[tuple[str, ...]]:
         whole = self.seconds or 1.0
+        numbers = {step.id: number for number, step in enumerate(self.steps, 1)}
         return [
             (
+                f"#{numbers[step.id]}",
                 step.op,
                 step.line,
                 f"{step.seconds * 1e3:.2f}",
                 f"{step.seconds / whole:.0%}",
+                f"{step.cores:.1f}",
+                f"{step.serial_ns / 1e6:.2f}",
+                _after_text(step, numbers),
                 f"{step.rows:,}",
                 size_text(step.result_bytes),
                 size_text(step.memory_bytes),
@@ -123,12 +165,26 @@ class Profile:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a trace for Perfetto (ui.perfetto.dev) and Chrome's about:tracing.
 
-        One bar per step with line, rows and bytes, a curve of memory in use, and one track per
-        device stream with its kernels and copies.
+        One bar per step with line, rows and bytes, one track per thread with its tasks, a curve of
+        memory in use, and one track per device stream with its kernels and copies.
         """
         events: list[dict[str, Any]] = [
             {"ph": "M", "name": "process_name", "pid": 1, "args": {"name": "headrace"}}
         ]
+        names = {step.id: step.op for step in self.steps}
+        lanes = sorted({task.lane for task in self.tasks})
+        for lane in lanes:
+            title = {"name": f"worker {lane}" if lane else "caller"}
+            row = _FIRST_LANE + lane
+            events.append(
+                {"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": title}
+            )
+        for task in self.tasks:
+            bar = {"ph": "X", "name": names[task.step], "cat": "task", "pid": 1}
+            begin, end = task.begin_ns / 1e3, task.end_ns / 1e3
+            where = {"step": task.step, "job": task.job, "task": task.index}
+            bar |= {"tid": _FIRST_LANE + task.lane, "ts": begin, "dur": end - begin, "args": where}
+            events.append(bar)
         rows: dict[tuple[str, int], int] = {}
         for span in self.device_spans:
             row = rows.setdefault((span.place, span.stream), len(rows) + 2)
@@ -144,6 +200,10 @@ class Profile:
             begin, end = step.begin_ns / 1e3, step.end_ns / 1e3
             named = {
                 "line": step.line,
+                "step": step.id,
+                "after": step.after,
+                "cores": round(step.cores, 2),
+                "serial_ms": step.serial_ns / 1e6,
                 "rows": step.rows,
                 "result_bytes": step.result_bytes,
                 "memory_bytes": step.memory_bytes,
@@ -168,7 +228,7 @@ def profile() -> Profile:
     Returns
     -------
     Profile
-        A table of operators, lines, times, rows and bytes; `save` writes it for Perfetto.
+        A table of operators, lines, times, cores, rows and bytes; `save` writes it for Perfetto.
 
     Examples
     --------
@@ -214,7 +274,10 @@ class Explanation(str):
     steps: list[ExplainedStep]
 
     _HEADER = ("step", "what", "yields", "passes", "line")
-    _FIGURES = ("", "rows", "result", "ms", "held", "to disk", "back", "told")
+    _FIGURES = (
+        *("", "rows", "result", "ms", "held", "cores", "serial ms", "after"),
+        *("to disk", "back", "note"),
+    )
 
     def __new__(cls, text: str, steps: Sequence[ExplainedStep] = ()) -> Self:
         """The plan's text with the figures of its steps."""
@@ -238,13 +301,18 @@ class Explanation(str):
     def _figures(self) -> str:
         """A table of predictions and measurements."""
         rows: list[tuple[str, ...]] = []
+        numbers = {each.measured.id: number for number, each in enumerate(self.steps, 1)}
         for number, (guess, step) in enumerate(self.steps, 1):
-            rows.append((f"#{number} predicted", *_texts(*guess), "", "", ""))
+            rows.append((f"#{number} predicted", *_texts(*guess), "", "", "", "", "", ""))
             moved = (step.written_bytes, step.fetched_bytes)
             measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
-            rows.append(
-                ("measured", *measured, *(size_text(m) if m else "" for m in moved), step.note)
+            threads = (
+                f"{step.cores:.1f}",
+                f"{step.serial_ns / 1e6:.2f}",
+                _after_text(step, numbers),
             )
+            disk = (size_text(size) if size else "" for size in moved)
+            rows.append(("measured", *measured, *threads, *disk, step.note))
         return html_table(self._FIGURES, rows) if rows else ""
 
 
@@ -265,13 +333,21 @@ def _sentence(texts: tuple[str, str, str, str]) -> str:
     return f"{time} ms, {rows} rows, {result}, {memory} held"
 
 
-def _told(step: ProfileStep, guess: Guess) -> str:
+def _after_text(step: ProfileStep, numbers: dict[int, int]) -> str:
+    """The steps whose results it read, "#1 #3"."""
+    return " ".join(f"#{numbers[each]}" for each in step.after if each in numbers)
+
+
+def _told(step: ProfileStep, guess: Guess, numbers: dict[int, int]) -> str:
     """A step's measurement and prediction."""
+    after = _after_text(step, numbers)
     measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
     disk = step.written_bytes + step.fetched_bytes
     return (
         f" | {_sentence(measured)} (predicted {_sentence(_texts(*guess))})"
-        f", {size_text(step.used_bytes)} in memory"
+        f", {step.cores:.1f} cores, {step.serial_ns / 1e6:.2f} ms serial"
+        + (f", after {after}" if after else "")
+        + f", {size_text(step.used_bytes)} in memory"
         + (f", {step.note}" if step.note else "")
         + (f", {size_text(disk)} moved" if disk else "")
     )
@@ -300,8 +376,9 @@ def explain(nodes: list[_core.Node], analyze: bool, passes: bool = False) -> Exp
     ]
     lines = text.split("\n")
     steps = [ExplainedStep(*pair) for pair in zip(guesses, seen.steps, strict=False)]
+    numbers = {each.measured.id: number for number, each in enumerate(steps, 1)}
     rest = iter(steps)
     for at, line in enumerate(lines):
         if line.startswith("  #") and (step := next(rest, None)):
-            lines[at] += _told(step.measured, step.predicted)
+            lines[at] += _told(step.measured, step.predicted, numbers)
     return Explanation("\n".join(lines), steps)
