@@ -19,14 +19,6 @@ namespace hr {
 
 namespace {
 
-// So many that the table of a partition stays in the cache of a core.
-int64_t parts_of(int64_t rows) {
-  constexpr int64_t kMostParts = 1024, kPartitionRows = 1 << 15;
-  return std::clamp<int64_t>(
-      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows / kPartitionRows))), 1,
-      kMostParts);
-}
-
 PayloadStream row_numbers() {
   return {4,
           [](int64_t row, int64_t count, void* out) {
@@ -318,7 +310,7 @@ SortedFactorizedKeys number_many(int64_t rows, const ReadKeys& read,
                                  const std::vector<BufferAccess>& accesses,
                                  std::optional<uint64_t> last) {
   constexpr size_t kKeys = 0, kRows = 1;
-  const int64_t partitions = parts_of(rows);
+  const int64_t partitions = num_partitions(rows);
   const RangePartitioner digits(sample_keys(rows, read, accesses), partitions);
   const PayloadStream keys{
       static_cast<int>(kKeyBytes),
@@ -443,7 +435,7 @@ bool has_many_strings(const Column& strings) {
 
 FactorizedStrings factorize_strings(const Column& strings, bool ordered) {
   constexpr size_t kLow = 1, kHigh = 2, kRows = 3;
-  const int64_t rows = strings.num_rows(), partitions = parts_of(rows);
+  const int64_t rows = strings.num_rows(), partitions = num_partitions(rows);
   const auto* const views = strings.values<StringView>().data();
   const bool nullable = strings.null_count() > 0;
   const std::optional<TextDigits> places =

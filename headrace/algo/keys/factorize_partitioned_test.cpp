@@ -157,8 +157,8 @@ TEST(NumberTexts, TakesAHeavyOneAmongMany) {
 
 // A few rows, whose strings would fill what the limit leaves.
 TEST(NumberTexts, AreManyWhereADictionaryWouldNotFit) {
-  const Column differing = texts_of(random_keys(100'000, ~0ul), true, 200),
-               repeating = texts_of(random_keys(100'000, 1000), true, 200);
+  const Column differing = texts_of(random_keys(60'000, ~0ul), true, 300),
+               repeating = texts_of(random_keys(60'000, 1000), true, 300);
   EXPECT_FALSE(has_many_strings(differing));
   const int64_t before = memory_limit();
   set_memory_limit(memory_statistics().used_bytes + (12 << 20));

@@ -2,8 +2,10 @@
 // Rows split into partitions by a digit of their key.
 #include "headrace/algo/keys/partition_runs.h"
 
+#include "headrace/algo/sort/radix_partition_kernels.h"
 #include "headrace/memory/budget/budget.h"
 
+#include <bit>
 #include <cmath>
 
 namespace hr {
@@ -23,6 +25,10 @@ int64_t run_length(int64_t rows) {
   return std::clamp<int64_t>(wanted / morsel_rows(), 1, 1 << 12) * morsel_rows();
 }
 
+constexpr int64_t kWidest = 8;
+// Streams of fewer bytes stay in the caches; runs of more do not fit into that of a core.
+constexpr int64_t kLeastStaged = int64_t{16} << 20, kMostStaged = int64_t{1} << 20;
+
 template <class T>
 void scatter(const T* values, const uint16_t* digits, int64_t count, T* out, uint32_t* next) {
   for (int64_t i = 0; i < count; ++i) out[next[digits[i]]++] = values[i];
@@ -35,10 +41,14 @@ PartitionedRuns plan_runs(int64_t rows, int64_t partitions,
   split.rows = rows;
   split.partitions = partitions;
   int64_t row_bytes = 0;
-  for (const PayloadStream& stream : streams) row_bytes += stream.width;
+  for (const PayloadStream& stream : streams) {
+    split.widths.push_back(stream.width);
+    row_bytes += stream.width;
+  }
   const int64_t limit = memory_limit();
   const bool leaves = limit != INT64_MAX && rows * row_bytes >= limit / 4;
-  split.run_rows = leaves ? run_length(rows) : morsel_rows();
+  split.run_rows = leaves ? run_length(rows)
+                          : std::max(morsel_rows(rows), std::min(32 * partitions, morsel_rows()));
   split.offsets.assign(static_cast<size_t>(split.num_runs() * (partitions + 1)), 0);
   // Chunks of small buffers are small, so less is pinned that is not asked for.
   if (rows > 0) split.buffer_rows = leaves ? split.run_rows : rows;
@@ -72,7 +82,11 @@ class RunPartitioner {
         last_(std::min(first_ + split.run_rows, split.rows)),
         offsets_(split.offsets.data() + run * (split.partitions + 1)),
         kept_(Buffer::allocate(2 * (last_ - first_))),
-        digits_(kept_.mutable_as<uint16_t>()) {}
+        digits_(kept_.mutable_as<uint16_t>()) {
+    const int64_t bytes = kWidest * (last_ - first_);
+    if (split.rows * kWidest >= kLeastStaged && bytes <= kMostStaged)
+      staged_ = Buffer::allocate(bytes);
+  }
 
   // Finds the digits of the rows, and where each partition begins.
   void count_digits(const PayloadStream& keys, const Digit& digit) {
@@ -98,7 +112,8 @@ class RunPartitioner {
     ranges.push_back(
         {&split_.streams[k][place], begin * width, (begin + last_ - first_) * width, true});
     const Pin pin(ranges);
-    std::byte* const out = places[place] + begin * width;
+    std::byte* const to = places[place] + begin * width;
+    std::byte* const out = staged_ ? staged_.mutable_data() : to;
     each_block(stream, first_, last_, [&](int64_t count, const uint16_t* here) {
       const auto as = [&]<class T>(std::type_identity<T>) {
         scatter(reinterpret_cast<const T*>(block_), here, count, reinterpret_cast<T*>(out),
@@ -111,6 +126,9 @@ class RunPartitioner {
       else
         as(std::type_identity<uint8_t>{});
     });
+    if (!staged_) return;
+    cpu::copy_out(out, (last_ - first_) * width, to);
+    cpu::finish_copies();
   }
 
  private:
@@ -129,11 +147,34 @@ class RunPartitioner {
   uint32_t* offsets_;
   Buffer kept_;
   uint16_t* digits_;
+  Buffer staged_{};  // a run of a stream: written here and there in the cache, then copied past it
   std::vector<uint32_t> next_{};
   alignas(64) std::byte block_[8 * kBlockRows];
 };
 
 }  // namespace
+
+void PartitionedRuns::fetch(int64_t partition, int64_t run, std::span<const int> read) const {
+  constexpr int64_t kLine = 64, kMost = 32;
+  const auto [begin, end] = piece(partition, run);
+  if (begin == end) return;
+  for (const int k : read) {
+    if (k < 0) continue;
+    const auto stream = static_cast<size_t>(k);
+    const int64_t width = widths[stream];
+    const std::byte* const first =
+        streams[stream][static_cast<size_t>(begin / buffer_rows)].data() +
+        begin % buffer_rows * width;
+    const int64_t bytes = std::min((end - begin) * width, kMost * kLine);
+    for (int64_t at = 0; at < bytes; at += kLine) __builtin_prefetch(first + at);
+  }
+}
+
+int64_t num_partitions(int64_t rows) {
+  constexpr int64_t kMost = 1024, kMostRows = 1 << 15, kLeastRows = 1 << 12, kEnough = 64;
+  const int64_t wanted = std::max(rows / kMostRows, std::min(rows / kLeastRows, kEnough));
+  return std::min(static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(wanted))), kMost);
+}
 
 PartitionedRuns partition_runs(
     int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,

@@ -6,9 +6,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace hr {
+
+/// Partitions of so many rows that the table of one stays in the cache of a core, and that there
+/// are some for every worker: a power of two up to 1024.
+HR_API int64_t num_partitions(int64_t rows);
 
 /// One value per row that goes with it into its partition.
 struct PayloadStream {
@@ -28,16 +34,26 @@ struct PartitionedRuns {
   std::vector<uint32_t> offsets{};  ///< of each run: partitions + 1, from its first row
   /// Of each stream: one buffer, or under a budget one a run; sealed.
   std::vector<std::vector<Buffer>> streams{};
-  int64_t buffer_rows = 0;  ///< of one of these
+  std::vector<int> widths{};  ///< of their values
+  int64_t buffer_rows = 0;    ///< of one of these
 
   int64_t num_runs() const { return run_rows == 0 ? 0 : (rows + run_rows - 1) / run_rows; }
 
   /// Calls `visit(begin, end)` for the pieces of a partition that have rows, in order.
   template <class F>
   void visit(int64_t partition, F&& visit) const {
+    for (int64_t run = 0; run < num_runs(); ++run)
+      if (const auto [begin, end] = piece(partition, run); begin < end) visit(begin, end);
+  }
+
+  /// The same where `visit` reads some streams: the piece after next is fetched meanwhile, since
+  /// pieces are too short for the processor to do so.
+  template <class F>
+  void visit(int64_t partition, std::span<const int> read, F&& visit) const {
+    constexpr int64_t kAhead = 2;
     for (int64_t run = 0; run < num_runs(); ++run) {
-      const uint32_t* at = offsets.data() + run * (partitions + 1) + partition;
-      if (at[0] < at[1]) visit(run * run_rows + at[0], run * run_rows + at[1]);
+      if (run + kAhead < num_runs()) fetch(partition, run + kAhead, read);
+      if (const auto [begin, end] = piece(partition, run); begin < end) visit(begin, end);
     }
   }
 
@@ -46,6 +62,14 @@ struct PartitionedRuns {
     visit(partition, [&](int64_t begin, int64_t end) { count += end - begin; });
     return count;
   }
+
+  /// Rows [first, second) of a run in a partition.
+  std::pair<int64_t, int64_t> piece(int64_t partition, int64_t run) const {
+    const uint32_t* at = offsets.data() + run * (partitions + 1) + partition;
+    return {run * run_rows + at[0], run * run_rows + at[1]};
+  }
+
+  HR_API void fetch(int64_t partition, int64_t run, std::span<const int> read) const;
 
   /// The values of a stream from `row` on, as far as its run goes.
   template <class T>

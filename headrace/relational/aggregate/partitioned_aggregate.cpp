@@ -24,8 +24,7 @@ class PartitionedAggregator {
                         bool wants_first)
       : plan_(plan), packed_(packed), keys_(std::move(keys)), wants_first_(wants_first) {
     const int64_t rows = packed.num_rows();
-    int64_t partitions = 1;
-    while (partitions < 1024 && rows / partitions > (1 << 15)) partitions *= 2;
+    int64_t partitions = num_partitions(rows);
     const uint64_t domain = keys_.domain;
     if (domain > 0) {
       while (((domain - 1) >> shift_) + 1 > static_cast<uint64_t>(partitions)) ++shift_;
@@ -72,7 +71,6 @@ class PartitionedAggregator {
                                      row);
                          }});
     }
-    for (const PayloadStream& stream : streams) widths_.push_back(stream.width);
     if (domain == 0 && keys_.sort && partitions > 1) {
       const RangePartitioner digits(sample_keys(rows, keys_.stream.read, keys_.stream.accesses),
                                     partitions);
@@ -90,11 +88,12 @@ class PartitionedAggregator {
 
   std::vector<GroupResults> run() {
     // Several partitions make one result: large enough to leave for the disk, small compared with a
-    // budget.
-    constexpr int64_t kRows = 1 << 18, kShare = 32;
+    // budget; and some for every worker.
+    constexpr int64_t kShare = 32, kEnough = 64;
+    const int64_t rows = std::clamp<int64_t>(split_.rows / kEnough, 1 << 12, 1 << 18);
     const auto words = static_cast<int64_t>(2 + plan_.aggregates.size());
     const int64_t most =
-        std::clamp(memory_limit() / (kShare * threads() * 8 * words), kRows / 16, kRows);
+        std::clamp(memory_limit() / (kShare * threads() * 8 * words), rows / 16, rows);
     const int64_t together =
         std::clamp<int64_t>(most * split_.partitions / std::max<int64_t>(split_.rows, 1), 1, 64);
     std::vector<GroupResults> results(static_cast<size_t>(divide_up(split_.partitions, together)));
@@ -122,8 +121,8 @@ class PartitionedAggregator {
     std::vector<PinnedRange> ranges;
     for (const int stream : streams)
       if (stream >= 0)
-        split_.append_ranges(p, static_cast<size_t>(stream), widths_[static_cast<size_t>(stream)],
-                             ranges);
+        split_.append_ranges(p, static_cast<size_t>(stream),
+                             split_.widths[static_cast<size_t>(stream)], ranges);
     return Pin(ranges);
   }
 
@@ -135,9 +134,9 @@ class PartitionedAggregator {
 
   // Pieces of a partition in blocks: `visit(row of the streams, row of the partition, count)`.
   template <class F>
-  void each_block(int64_t p, F&& visit) const {
+  void each_block(int64_t p, std::initializer_list<int> read, F&& visit) const {
     int64_t at = 0;
-    split_.visit(p, [&](int64_t begin, int64_t end) {
+    split_.visit(p, std::span(read.begin(), read.size()), [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; row += kBlockRows) {
         const int64_t count = std::min(kBlockRows, end - row);
         visit(row, at, count);
@@ -148,13 +147,14 @@ class PartitionedAggregator {
 
   void number(int64_t p, uint32_t* slots, AggregatePartition& partition) {
     std::vector<int64_t>& first = partition.first_rows;
+    const int first_stream = wants_first_ ? rows_stream_ : -1;
     if (keys_.domain > 0) {
       partition.first_key = static_cast<uint64_t>(p) << shift_;
       partition.slots =
           static_cast<int64_t>(std::min(keys_.domain - partition.first_key, uint64_t{1} << shift_));
       if (keys_.originals) keep_keys(keys_.originals + partition.first_key, partition);
       if (wants_first_) first.assign(static_cast<size_t>(partition.slots), -1);
-      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+      each_block(p, {0, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
         const auto* keys = at<uint64_t>(0, row);
         for (int64_t i = 0; i < count; ++i)
           slots[begin + i] = static_cast<uint32_t>(keys[i] - partition.first_key);
@@ -167,7 +167,7 @@ class PartitionedAggregator {
     }
     KeyMap table;
     table.reserve(hint_.load(std::memory_order_relaxed));
-    each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+    each_block(p, {0, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
       table.add(at<uint64_t>(0, row), count, slots + begin);
       if (!wants_first_) return;
       const auto* rows = at<int64_t>(rows_stream_, row);
@@ -210,10 +210,11 @@ class PartitionedAggregator {
     const AccumulatorInput& input = plan_.inputs[k];
     const InputStreams& from = streams_[k];
     const int rows_stream = input.needs_rows() ? rows_stream_ : -1;
-    const Pin pinned = pin(p, {from.values, from.valid, from.other, rows_stream});
+    const auto read = {from.values, from.valid, from.other, rows_stream};
+    const Pin pinned = pin(p, read);
     const auto walk = [&](bool second) {
       start_accumulators(input, partition.slots, second, partition.states[k]);
-      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+      each_block(p, read, [&](int64_t row, int64_t begin, int64_t count) {
         const AccumulatorRows block{slots + begin,
                                     at<uint64_t>(from.values, row),
                                     at<uint8_t>(from.valid, row),
@@ -250,7 +251,7 @@ class PartitionedAggregator {
     {
       const Pin pinned = pin(p, {from.values, from.valid});
       const bool floating = plan_.inputs[k].value_class == ValueClass::kFloating;
-      each_block(p, [&](int64_t row, int64_t begin, int64_t count) {
+      each_block(p, {from.values, from.valid}, [&](int64_t row, int64_t begin, int64_t count) {
         const auto* values = at<uint64_t>(from.values, row);
         const auto* valid = at<uint8_t>(from.valid, row);
         for (int64_t i = 0; i < count; ++i) {
@@ -270,7 +271,6 @@ class PartitionedAggregator {
   int shift_ = 0;
   std::vector<InputStreams> streams_{};
   int rows_stream_ = -1;
-  std::vector<int64_t> widths_{};
   PartitionedRuns split_{};
   std::atomic<int64_t> hint_{0};
 };

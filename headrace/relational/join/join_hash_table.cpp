@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/hash.h"
 #include "headrace/algo/sort/radix_partition.h"
+#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -193,7 +194,10 @@ JoinHashTable::JoinHashTable(const JoinKeys& keys) : num_rows_(keys.rows) {
                     static_cast<uint64_t>(first_slot), static_cast<uint64_t>(slots)))
       unique = false;
   };
-  const auto wanted = static_cast<uint64_t>((num_rows_ + kPartRows - 1) / kPartRows);
+  // Of few rows shorter parts, so that there are some for every worker.
+  constexpr int64_t kEnough = 64, kLeastRows = 1 << 12;
+  const auto wanted = static_cast<uint64_t>(
+      std::max(divide_up(num_rows_, kPartRows), std::min(num_rows_ / kLeastRows, kEnough)));
   const auto most = static_cast<uint64_t>(kMostBuckets);
   const uint64_t part_slots =
       std::bit_ceil((slots_ + std::min(wanted, most) - 1) / std::min(wanted, most));
