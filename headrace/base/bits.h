@@ -25,12 +25,16 @@ inline void set_bit(uint8_t* bitmap, int64_t i, bool value) {
 inline uint64_t load_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
   const uint8_t* first = bitmap + (start >> 3);
   const int shift = static_cast<int>(start & 7);
-  const int64_t bytes = (shift + count + 7) / 8;
   uint64_t word = 0;
+  if (count == 64) {  // mostly: a load instead of a call
+    std::memcpy(&word, first, sizeof word);
+    return shift == 0 ? word : word >> shift | static_cast<uint64_t>(first[8]) << (64 - shift);
+  }
+  const int64_t bytes = (shift + count + 7) / 8;
   std::memcpy(&word, first, static_cast<size_t>(bytes < 8 ? bytes : 8));
   word >>= shift;
   if (bytes > 8) word |= static_cast<uint64_t>(first[8]) << (64 - shift);
-  return count == 64 ? word : word & ((uint64_t{1} << count) - 1);
+  return word & ((uint64_t{1} << count) - 1);
 }
 
 /// Set bits among the `count` bits that begin at bit `start`.

@@ -3,6 +3,7 @@
 #include "headrace/algo/select/filter.h"
 
 #include "headrace/algo/bits/bitmap_writer.h"
+#include "headrace/algo/bits/count_bits.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/nonzero.h"
@@ -51,6 +52,18 @@ uint64_t Mask::word(int64_t row, int64_t count) const {
   return word;
 }
 
+int64_t Mask::count(int64_t begin, int64_t end) const {
+  int64_t picked = 0;
+  if (bits_ && offset_ % 8 == 0) {
+    const int64_t first = (offset_ + begin) / 8, bytes = (end - begin) / 8;
+    picked = cpu::count_set_bits(bits_ + first, validity_ ? validity_ + first : nullptr, bytes);
+    begin += 8 * bytes;
+  }
+  for (; begin < end; begin += 64)
+    picked += std::popcount(word(begin, std::min<int64_t>(64, end - begin)));
+  return picked;
+}
+
 bool Mask::is_all() const {
   const Buffer& buffer = column_ ? column_->values_buffer() : tensor_->buffer();
   if (!buffer.place().is_host()) return false;
@@ -68,12 +81,8 @@ bool Mask::is_all() const {
 }
 
 std::vector<int64_t> mask_offsets(const Mask& mask) {
-  return compact_offsets(mask.num_rows(), {}, [&](Morsel morsel) {
-    int64_t kept = 0;
-    for_each_mask_word(mask, morsel.begin, morsel.end,
-                       [&](int64_t, int64_t, uint64_t word) { kept += std::popcount(word); });
-    return kept;
-  });
+  return compact_offsets(mask.num_rows(), {},
+                         [&](Morsel morsel) { return mask.count(morsel.begin, morsel.end); });
 }
 
 Buffer bitmap_from_mask(const Mask& mask) {

@@ -22,6 +22,9 @@ class HR_API Mask {
   /// Bits of rows [row, row + count), count from 1 to 64.
   uint64_t word(int64_t row, int64_t count) const;
 
+  /// How many of rows [begin, end) it picks; `begin` is a multiple of 8.
+  int64_t count(int64_t begin, int64_t end) const;
+
   /// Whether it is true in all rows. False of one that lies on a device.
   bool is_all() const;
 
