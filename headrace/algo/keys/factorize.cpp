@@ -13,8 +13,9 @@ namespace hr {
 
 namespace {
 
-// Of the first rows: more distinct keys tell of more than 2^18 in all, were they spread evenly.
-constexpr int64_t kFirstRows = kMorselRows, kManyOfFirst = kFirstRows * 3 / 4;
+// If three of four of these rows have a key of their own, the rows have more than 2^18 keys, were
+// they spread evenly.
+constexpr int64_t kFirstRows = kMorselRows;
 
 class KeyWork {
  public:
@@ -69,7 +70,7 @@ class KeyWork {
     const int64_t found = result_.table.size();
     if (found > most_) return false;
     const bool first = rows >= kFirstRows && !std::exchange(looked_, true);
-    return !(first && found > kManyOfFirst && rows_ > most_);
+    return !(first && found > rows * 3 / 4 && rows_ > most_);
   }
 
  private:

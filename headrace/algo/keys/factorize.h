@@ -12,10 +12,10 @@
 
 namespace hr {
 
-/// Morsels in waves that double: each wave looks up in a table that does not change meanwhile and
-/// collects what it misses, morsel by morsel; these are then added in order. Where keys come
-/// again, all but the first waves miss next to nothing, and the numbers are those of one thread
-/// that walks over the rows. `Work` has
+/// Morsels in waves, each three times what was before: each wave looks up in a table that does not
+/// change meanwhile and collects what it misses, morsel by morsel; these are then added in order.
+/// Where keys come again, all but the first waves miss next to nothing, and the numbers are those
+/// of one thread that walks over the rows. `Work` has
 ///   bool look(Morsel)        in parallel; false when nothing was missed
 ///   void add(int64_t morsel) one at a time, in order
 ///   void mend(Morsel)        in parallel, of those that missed
@@ -25,7 +25,7 @@ template <class Work>
 int64_t factorize_in_waves(int64_t rows, Work&& work) {
   const int64_t step = morsel_rows(rows), morsels = num_morsels(rows);
   for (int64_t first = 0, count = 1; first < morsels; first += count) {
-    count = std::min(std::max<int64_t>(first, 1), morsels - first);
+    count = std::min(std::max<int64_t>(3 * first, 1), morsels - first);
     std::vector<char> missed(static_cast<size_t>(count));
     const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows, step); };
     parallel_for(count, [&](int64_t k) { missed[static_cast<size_t>(k)] = work.look(morsel(k)); });

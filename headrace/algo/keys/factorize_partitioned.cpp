@@ -3,6 +3,7 @@
 #include "headrace/algo/keys/factorize_partitioned.h"
 
 #include "headrace/algo/keys/partition_runs.h"
+#include "headrace/algo/keys/radix_order.h"
 #include "headrace/algo/keys/range_partitioner.h"
 #include "headrace/algo/sort/sort_key.h"
 #include "headrace/data/access_pattern.h"
@@ -385,10 +386,11 @@ SortedFactorizedKeys order_few(const FactorizedKeys& numbered, int64_t rows,
   const uint64_t* const keys = numbered.table.keys();
   Room<uint32_t> order(count), turn(count);
   std::iota(order.begin(), order.end(), uint32_t{0});
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    if (keys[a] == last || keys[b] == last) return keys[a] != last && keys[b] == last;
-    return keys[a] < keys[b];
-  });
+  radix_order(keys, order.begin(), count);
+  if (auto* const found = std::find_if(order.begin(), order.end(),
+                                       [&](uint32_t number) { return keys[number] == last; });
+      last && found != order.end())
+    std::rotate(found, found + 1, order.end());
   SortedFactorizedKeys result{Buffer::allocate_temporary(kNumberBytes * rows),
                               Buffer::allocate(kKeyBytes * count), count};
   for (uint32_t i = 0; i < count; ++i) {

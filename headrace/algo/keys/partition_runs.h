@@ -12,8 +12,8 @@
 
 namespace hr {
 
-/// Partitions of so many rows that the table of one stays in the cache of a core, and that there
-/// are some for every worker: a power of two up to 1024.
+/// How many partitions to make of `rows` rows: the table of one stays in the cache of a core, and
+/// every worker gets some. A power of two up to 1024.
 HR_API int64_t num_partitions(int64_t rows);
 
 /// One value per row that goes with it into its partition.

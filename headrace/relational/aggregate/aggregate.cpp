@@ -4,6 +4,7 @@
 
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/factorize.h"
+#include "headrace/algo/keys/radix_order.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
@@ -52,9 +53,7 @@ Found aggregate_factorized(const NormalizedKeys& packed, const AggregatePlan& pl
   std::vector<uint32_t> order(static_cast<size_t>(slots)), place(order.size());
   std::iota(order.begin(), order.end(), uint32_t{0});
   const uint64_t* keys = numbered.table.keys();
-  if (sort)
-    std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  if (sort) radix_order(keys, order.data(), slots);
   std::vector<uint64_t> originals;
   for (size_t i = 0; i < order.size(); ++i) {
     place[order[i]] = static_cast<uint32_t>(i);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of all partitions as columns in the wanted order.
 #include "headrace/algo/aggregate/moments.h"
+#include "headrace/algo/keys/radix_order.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/zeroed.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/relational/aggregate/aggregate_plan.h"
 
@@ -38,7 +40,7 @@ Grouped in_order_of(const Column& first_rows, Grouped grouped) {
 Buffer places_by_first_row(const std::vector<GroupResults>& partitions,
                            const std::vector<int64_t>& bases, int64_t groups, int64_t rows) {
   // A mark for each row that is the first of a group, then ranks of the marks.
-  Buffer marks = Buffer::allocate_zeroed(rows);
+  Buffer marks = allocate_zeroed_by_workers(rows);
   Buffer ranks = Buffer::allocate(4 * rows);
   Buffer places = Buffer::allocate(4 * groups);
   auto* mark = marks.mutable_as<uint8_t>();
@@ -365,37 +367,12 @@ class Collector {
   const Buffer& places_;
 };
 
-// Slots in the order of their keys: by radix over the bits in which the keys differ.
+// Slots in the order of their keys.
 void sort_by_key(const AggregatePartition& partition, uint32_t* slots, int64_t count) {
-  struct Entry {
-    uint64_t key;
-    uint32_t slot;
-  };
-  const int64_t bytes = count * static_cast<int64_t>(sizeof(Entry));
-  Buffer first = Buffer::allocate(bytes), second = Buffer::allocate(bytes);
-  if (count == 0) return;
-  auto *entries = first.mutable_as<Entry>(), *space = second.mutable_as<Entry>();
-  uint64_t differ = 0;
-  bool ascends = true;
-  for (int64_t i = 0; i < count; ++i) {
-    entries[i] = {partition.key(slots[i]), slots[i]};
-    differ |= entries[i].key ^ entries[0].key;
-    ascends &= i == 0 || entries[i - 1].key < entries[i].key;
-  }
-  if (ascends) return;
-  constexpr int kBits = 11;
-  constexpr uint64_t kMask = (1 << kBits) - 1;
-  const auto end = static_cast<int>(std::bit_width(differ));
-  for (int shift = std::countr_zero(differ); shift < end; shift += kBits) {
-    if (((differ >> shift) & kMask) == 0) continue;
-    uint32_t starts[kMask + 2] = {};
-    for (int64_t i = 0; i < count; ++i) ++starts[((entries[i].key >> shift) & kMask) + 1];
-    for (uint64_t i = 1; i <= kMask; ++i) starts[i] += starts[i - 1];
-    for (int64_t i = 0; i < count; ++i)
-      space[starts[(entries[i].key >> shift) & kMask]++] = entries[i];
-    std::swap(entries, space);
-  }
-  for (int64_t i = 0; i < count; ++i) slots[i] = entries[i].slot;
+  Buffer keys = Buffer::allocate(8 * std::max<int64_t>(count, 1));
+  auto* const key = keys.mutable_as<uint64_t>();
+  for (int64_t i = 0; i < count; ++i) key[i] = partition.key(slots[i]);
+  radix_order(key, slots, count);
 }
 
 }  // namespace

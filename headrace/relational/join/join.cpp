@@ -10,6 +10,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/zeroed.h"
 #include "headrace/functions/strings/string_compare.h"
 #include "headrace/relational/join/join_hash_table.h"
 
@@ -401,7 +402,7 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
     return is_one_of(values, wanted, where);
   }
   const auto [keys, set_keys] = keys_of({values}, rows, {set}, set.num_rows());
-  Buffer bits = Buffer::allocate_zeroed(8 * ((rows + 63) / 64));
+  Buffer bits = allocate_zeroed_by_workers(8 * ((rows + 63) / 64));
   if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
   auto* const words = bits.mutable_as<uint64_t>();
   const JoinKeys& all = keys;

@@ -3,9 +3,11 @@
 #include "headrace/relational/join/join_hash_table.h"
 
 #include "headrace/algo/keys/hash.h"
+#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/sort/radix_partition.h"
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/zeroed.h"
 
 #include <algorithm>
 #include <atomic>
@@ -68,7 +70,7 @@ void JoinHashTable::choose_slots(const JoinKeys& keys) {
 // A bit for each key that there is, then the ranks.
 void JoinHashTable::map_keys(const JoinKeys& keys) {
   const auto words = static_cast<int64_t>(range_.width / 64 + 1);
-  map_ = Buffer::allocate_zeroed(words * static_cast<int64_t>(sizeof(Word)));
+  map_ = allocate_zeroed_by_workers(words * static_cast<int64_t>(sizeof(Word)));
   auto* const map = map_.mutable_as<Word>();
   parallel_morsels(num_rows_, {keys.access()}, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
@@ -78,10 +80,19 @@ void JoinHashTable::map_keys(const JoinKeys& keys) {
         bits.fetch_or(bit, std::memory_order_relaxed);
     }
   });
-  for (int64_t i = 0; i < words; ++i) {
-    map[i].rank = slots_;
-    slots_ += static_cast<uint64_t>(std::popcount(map[i].bits));
-  }
+  const auto each_word = [&](Morsel morsel, uint64_t rank) {
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+      map[i].rank = rank;
+      rank += static_cast<uint64_t>(std::popcount(map[i].bits));
+    }
+    return rank;
+  };
+  const std::vector<int64_t> ranks = compact_offsets(
+      words, {}, [&](Morsel morsel) { return static_cast<int64_t>(each_word(morsel, 0)); });
+  parallel_morsels(words, [&](Morsel morsel) {
+    each_word(morsel, static_cast<uint64_t>(ranks[static_cast<size_t>(morsel.index)]));
+  });
+  slots_ = static_cast<uint64_t>(ranks.back());
   map_.seal();
 }
 
@@ -194,7 +205,7 @@ JoinHashTable::JoinHashTable(const JoinKeys& keys) : num_rows_(keys.rows) {
                     static_cast<uint64_t>(first_slot), static_cast<uint64_t>(slots)))
       unique = false;
   };
-  // Of few rows shorter parts, so that there are some for every worker.
+  // Few rows are cut into shorter parts, so every worker gets some.
   constexpr int64_t kEnough = 64, kLeastRows = 1 << 12;
   const auto wanted = static_cast<uint64_t>(
       std::max(divide_up(num_rows_, kPartRows), std::min(num_rows_ / kLeastRows, kEnough)));

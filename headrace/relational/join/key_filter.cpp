@@ -6,6 +6,7 @@
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/zeroed.h"
 
 #include <algorithm>
 #include <atomic>
@@ -81,7 +82,7 @@ KeyFilter::KeyFilter(const JoinKeys& keys, KeyRange range, bool is_exact) : rang
     bits = std::bit_ceil(static_cast<uint64_t>(keys.rows) * kHashBitsARow) - 1;
     shift_ = std::countl_zero(bits);
   }
-  map_ = Buffer::allocate_zeroed(static_cast<int64_t>(bits / 64 + 1) * 8);
+  map_ = allocate_zeroed_by_workers(static_cast<int64_t>(bits / 64 + 1) * 8);
   auto* const map = map_.mutable_as<uint64_t>();
   parallel_morsels(keys.rows, {keys.access()}, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {

@@ -5,6 +5,7 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/zeroed.h"
 #include "headrace/relational/join/join.h"
 
 #include <algorithm>
@@ -43,7 +44,7 @@ Column semi_join_mask(const KeyColumns& asked, const std::optional<KeyColumns>& 
       !(first && is_selective(*first, kShareOfFirst, kSmaller)))
     return is_in(keys, wanted, where);
   const int64_t rows = keys.num_rows();
-  Buffer bits = Buffer::allocate_zeroed(8 * ((rows + 63) / 64));
+  Buffer bits = allocate_zeroed_by_workers(8 * ((rows + 63) / 64));
   if (rows == 0) return Column(TypeId::kBool, 0, std::move(bits));
   auto* const words = bits.mutable_as<uint64_t>();
   parallel_morsels(rows, [&](Morsel morsel) {
