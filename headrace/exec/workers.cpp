@@ -52,7 +52,7 @@ bool is_interrupted() {
   return !is_worker && check && check();
 }
 
-// Whether `is_true` becomes so while the thread looks.
+// Whether `is_true` becomes true within the time that threads spin.
 bool becomes_true(auto&& is_true) {
   const auto end = Clock::now() + kSpin;
   do {

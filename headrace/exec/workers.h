@@ -15,11 +15,11 @@ inline constexpr int64_t kMorselRows = int64_t{1} << 17;
 inline constexpr int64_t kBlockRows = 1024;
 
 /// The most rows of a morsel on the host: kMorselRows, unless a test wants borders in small data.
-/// First value: HEADRACE_MORSEL_ROWS. Group sums and running sums of floats are rounded after so
-/// many rows, so their last bits follow it; nothing else does.
+/// First value: HEADRACE_MORSEL_ROWS. Group sums and running sums of floats are rounded after
+/// this number of rows, so their last bits follow it; nothing else does.
 HR_API int64_t morsel_rows();
-/// Of the morsels of `rows` rows: fewer where these are few, so that there are some for every
-/// worker. A power of two unless it is morsel_rows().
+/// Of the morsels of `rows` rows: shorter ones for few rows, so every worker gets some. A power of
+/// two unless it is morsel_rows().
 HR_API int64_t morsel_rows(int64_t rows);
 /// Only while no plan runs. Throws InvalidArgumentError unless a multiple of 64 up to kMorselRows.
 HR_API void set_morsel_rows(int64_t rows);

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
@@ -196,17 +197,19 @@ class StringBuilder {
 };
 
 /// New strings: `start()` returns the `make(row, builder)` of a morsel, which adds the string of a
-/// row. Each morsel has a buffer of its own, so that the threads do not matter.
+/// row. Each morsel, of the longest kind, has a buffer of its own: threads do not matter, and the
+/// buffers are large enough to spill.
 template <class IsNull, class Start>
 Column build_strings(int64_t rows, std::vector<BufferAccess> accesses, IsNull&& null,
                      Buffer validity, Start&& start) {
   const int64_t nulls = validity ? -1 : 0;
   Buffer views = Buffer::allocate_spillable(16 * rows);
-  std::vector<Buffer> text(static_cast<size_t>(num_morsels(rows)));
+  const int64_t step = morsel_rows();
+  std::vector<Buffer> text(static_cast<size_t>(divide_up(rows, step)));
   if (rows > 0) {
     auto* const out = views.mutable_as<StringView>();
     accesses.push_back(writes(views, 16));
-    parallel_morsels(rows, accesses, [&](Morsel morsel) {
+    parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
       StringBuilder builder(morsel.index);
       auto make = start();
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
