@@ -30,7 +30,8 @@ import headrace as hr
 
 ROOT = Path(__file__).resolve().parents[1]
 OURS = "headrace"
-WORKERS = 2
+#: Threads of each engine.
+WORKERS = int(os.environ.get("HEADRACE_BENCH_THREADS", "2"))
 FULL = 20_000_000
 #: Rivals that not every machine has.
 EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
@@ -168,12 +169,13 @@ class Bench:
         self.id = uuid.uuid4().hex[:12]
         self.rows: list[dict[str, Any]] = []
         self.wrong: list[str] = []
-        self._keep(
+        self.keep(
             {
                 "kind": "run",
                 "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 "commit": commit(),
                 "machine": machine(),
+                "threads": hr.threads(),
                 "load": os.getloadavg()[0],
                 "copy_gb_per_s": round(self.bandwidth / 1e9, 1),
                 "versions": {"python": platform.python_version()}
@@ -181,7 +183,8 @@ class Bench:
             }
         )
 
-    def _keep(self, line: dict[str, Any]) -> None:
+    def keep(self, line: dict[str, Any]) -> None:
+        """Append a JSON line to the output."""
         if self.output is not None:
             with self.output.open("a") as file:
                 file.write(json.dumps({"task": self.task, "run": self.id} | line) + "\n")
@@ -292,7 +295,7 @@ class Bench:
         met = None if bound is None else value <= bound if least is None else value >= bound
         row = {"kind": "value", "step": step, "engine": engine, "value": value, "unit": unit}
         self.rows.append(row | {"bar": bound, "bound": word, "met": met})
-        self._keep(self.rows[-1])
+        self.keep(self.rows[-1])
         bar = "" if bound is None else f"{word} {bound:g} {'met' if met else 'MISSED'}"
         label = step if engine == OURS else ""
         print(f"{label:28} {engine:26} {value:>7.2f} {unit} {bar}".rstrip(), flush=True)
@@ -306,7 +309,7 @@ class Bench:
         except AssertionError as error:
             found = f"WRONG: {' '.join(str(error).split())[:200]}"
             self.wrong.append(f"{step}: {found}")
-        self._keep({"kind": "check", "step": step, "found": found})
+        self.keep({"kind": "check", "step": step, "found": found})
         print(f"{step:28} {found}", flush=True)
 
     def tell(
@@ -322,7 +325,7 @@ class Bench:
 
     def left_out(self, step: str, name: str, why: str) -> None:
         """Report a missing row, and why."""
-        self._keep({"kind": "missing", "step": step, "engine": name, "why": why})
+        self.keep({"kind": "missing", "step": step, "engine": name, "why": why})
         print(f"{step:28} {name:26} left out: {why}", flush=True)
 
     def judge(
@@ -357,7 +360,7 @@ class Bench:
             "bandwidth_share": moved / median / self.bandwidth if moved else None,
         }
         self.rows.append(row | (more or {}))
-        self._keep(self.rows[-1])
+        self.keep(self.rows[-1])
         print(table_line(self.rows[-1]), flush=True)
 
     def close(self) -> int:
@@ -406,22 +409,24 @@ def show(text: str) -> None:
 
 
 # ---- running -------------------------------------------------------------------------------------
-def parse(task: str, parser: argparse.ArgumentParser) -> argparse.Namespace:
+def parse(
+    results: str, parser: argparse.ArgumentParser, rows: int = FULL, runs: int = 7
+) -> argparse.Namespace:
     """Parse the command line of a task; only complete runs of full size are recorded by default."""
-    parser.add_argument("--rows", type=int, default=FULL, help="rows of the input")
-    parser.add_argument("--runs", type=int, default=7, help="timed runs of each engine")
+    parser.add_argument("--rows", type=int, default=rows, help="rows of the input")
+    parser.add_argument("--runs", type=int, default=runs, help="timed runs of each engine")
     parser.add_argument("--only", default="", help="only the steps whose name holds this")
     parser.add_argument("--folder", type=Path, help="keep the input files here, use them again")
     parser.add_argument("--output", type=Path, help="JSON lines (default: bench/results)")
     options = parser.parse_args()
-    if options.output is None and options.rows == FULL and not options.only:
-        options.output = ROOT / f"bench/results/{task}-cpu.jsonl"
+    if options.output is None and options.rows == rows and not options.only:
+        options.output = ROOT / f"bench/results/{results}.jsonl"
     return options
 
 
 def run(task: str, about: str | None, packages: list[str], steps: Callable[..., None]) -> int:
     """Run the steps of a task, called with the bench and the number of rows."""
-    options = parse(task, argparse.ArgumentParser(description=about))
+    options = parse(f"{task}-cpu", argparse.ArgumentParser(description=about))
     hr.threads(WORKERS)
     bench = Bench(task, packages, options.runs, options.output, options.only, folder=options.folder)
     print(HEADER, flush=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs/pictures/speed.svg"
@@ -36,23 +36,38 @@ TASKS = (
 )
 
 
-def last_run(file: str) -> tuple[dict[str, object], list[dict[str, object]]]:
-    """The head and the steps of the last run in a file of results."""
-    head: dict[str, object] = {}
-    steps: list[dict[str, object]] = []
-    for line in (ROOT / f"bench/results/{file}-cpu.jsonl").read_text().splitlines():
+def last_run(file: str, kind: str = "step") -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The head of the last run in a file of results, and its lines of a kind."""
+    head: dict[str, Any] = {}
+    steps: list[dict[str, Any]] = []
+    for line in (ROOT / f"bench/results/{file}.jsonl").read_text().splitlines():
         entry = json.loads(line)
         if entry["kind"] == "run":
             head, steps = entry, []
-        elif entry["kind"] == "step":
+        elif entry["kind"] == kind:
             steps.append(entry)
     return head, steps
+
+
+def machine_of(head: dict[str, Any]) -> str:
+    """Cores and memory of the machine of a run."""
+    machine = head["machine"]
+    return f"{machine['cores']} cores ({machine['cpu']}), {machine['memory_gb']} GB"
+
+
+def drawing(body: list[str], height: float) -> str:
+    """A picture of elements as SVG text."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 760 {height}" '
+        'font-family="system-ui,sans-serif" font-size="12" fill="#475569">\n'
+        '<rect x="-8" width="760" height="100%" fill="#fff"/>\n' + "\n".join(body) + "\n</svg>\n"
+    )
 
 
 def seconds(task: Task) -> dict[str, float]:
     """Total seconds of each engine that ran all steps of a task."""
     best: dict[str, dict[str, float]] = {}
-    for entry in last_run(task.file)[1]:
+    for entry in last_run(f"{task.file}-cpu")[1]:
         step, engine = str(entry["step"]), str(entry["engine"]).split()[0]
         if engine in ENGINES and (not task.steps or step.startswith(task.steps)):
             times = best.setdefault(engine, {})
@@ -66,9 +81,8 @@ def picture() -> str:
     """The picture as SVG text."""
     left, wide, row, gap = 76, 550, 17, 34
     body, y = [], 12
-    dates = sorted(str(last_run(task.file)[0]["date"])[:10] for task in TASKS)
-    machine = last_run("groups")[0]["machine"]
-    assert isinstance(machine, dict)
+    dates = sorted(str(last_run(f"{task.file}-cpu")[0]["date"])[:10] for task in TASKS)
+    machine = machine_of(last_run("groups-cpu")[0])
     for task in TASKS:
         times = seconds(task)
         most = max(times.values())
@@ -87,15 +101,10 @@ def picture() -> str:
         y += gap - row
     note = (
         "Seconds, less is better; Polars in its fastest mode per query. "
-        f"{machine['cores']} cores ({machine['cpu']}), "
-        f"{machine['memory_gb']} GB, {dates[0]} to {dates[-1]}; bench/results"
+        f"{machine}, {dates[0]} to {dates[-1]}; bench/results"
     )
     body.append(f'<text x="0" y="{y + 8}" font-size="11">{note}</text>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-8 0 760 {y + 22}" '
-        'font-family="system-ui,sans-serif" font-size="12" fill="#475569">\n'
-        '<rect x="-8" width="760" height="100%" fill="#fff"/>\n' + "\n".join(body) + "\n</svg>\n"
-    )
+    return drawing(body, y + 22)
 
 
 if __name__ == "__main__":

@@ -338,7 +338,7 @@ def main() -> None:
     parser.add_argument("--layers", type=int, default=24)
     options = parser.parse_args()
     bench = measure.Bench("cuda_memory", ["numpy", "torch"], options.runs, options.output)
-    bench._keep({"kind": "device", "name": _core.cuda_device_name(0)})
+    bench.keep({"kind": "device", "name": _core.cuda_device_name(0)})
     for name, work in (
         ("hooks", hooks),
         ("tier", device_tier),
