@@ -13,7 +13,7 @@ from typing import Any
 
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-os.environ.setdefault("POLARS_MAX_THREADS", "2")
+os.environ.setdefault("POLARS_MAX_THREADS", os.environ.get("HEADRACE_BENCH_THREADS", "2"))
 
 import duckdb
 import numpy as np
