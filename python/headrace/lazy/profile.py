@@ -13,7 +13,6 @@ from headrace.errors import InvalidArgumentError
 from headrace.io.atomic_write import write_file
 from headrace.memory.tables import html_table, size_text, text_table
 
-
 #: Rows of a trace: 1 has the steps, those from 2 on the device streams.
 _FIRST_LANE = 1000
 
@@ -53,9 +52,9 @@ class TaskSpan(NamedTuple):
 
     step: int  #: the step's `id`
     job: int  #: the parallel section
-    index: int  #: the task's, within its job
+    task: int  #: its index within the job
     outer_job: int  #: the job whose task started this one; -1: none
-    outer_index: int  #: and the index of that task
+    outer_task: int  #: and the index of that task
     lane: int  #: the thread: 0 the caller's, 1 and up the workers
     begin_ns: int
     end_ns: int
@@ -176,13 +175,11 @@ class Profile:
         for lane in lanes:
             title = {"name": f"worker {lane}" if lane else "caller"}
             row = _FIRST_LANE + lane
-            events.append(
-                {"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": title}
-            )
+            events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": row, "args": title})
         for task in self.tasks:
             bar = {"ph": "X", "name": names[task.step], "cat": "task", "pid": 1}
             begin, end = task.begin_ns / 1e3, task.end_ns / 1e3
-            where = {"step": task.step, "job": task.job, "task": task.index}
+            where = {"step": task.step, "job": task.job, "task": task.task}
             bar |= {"tid": _FIRST_LANE + task.lane, "ts": begin, "dur": end - begin, "args": where}
             events.append(bar)
         rows: dict[tuple[str, int], int] = {}
