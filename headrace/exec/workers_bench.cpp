@@ -41,10 +41,14 @@ void wake(benchmark::State& state, std::chrono::microseconds pause) {
   set_threads(before);
 }
 
-void WakeSleeping(benchmark::State& state) { wake(state, std::chrono::microseconds(2000)); }
+void WakeSleeping(benchmark::State& state) {
+  wake(state, std::chrono::microseconds(2000));
+}
 BENCHMARK(WakeSleeping)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->UseManualTime();
 
-void WakeSpinning(benchmark::State& state) { wake(state, std::chrono::microseconds(0)); }
+void WakeSpinning(benchmark::State& state) {
+  wake(state, std::chrono::microseconds(0));
+}
 BENCHMARK(WakeSpinning)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->UseManualTime();
 
 // A section of next to no work: what it costs the caller.
