@@ -269,7 +269,7 @@ int64_t morsel_rows() {
 
 int64_t morsel_rows(int64_t rows) {
   // Shorter ones cost more than they share; more of them are no more even.
-  constexpr int64_t kLeast = int64_t{1} << 13, kMost = 256;
+  constexpr int64_t kLeast = int64_t{1} << 13, kMost = 128;
   if (rows <= 4 * kLeast) return morsel_rows();
   const auto even = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(rows / kMost)));
   return std::min(std::max(even, kLeast), morsel_rows());

@@ -75,7 +75,7 @@ TEST_P(Workers, MorselBordersDependOnRowsAlone) {
   for (const auto& [rows, step] : {std::pair<int64_t, int64_t>{1000, kMorselRows},
                                    {1 << 15, kMorselRows},
                                    {100'000, 1 << 13},
-                                   {3'000'000, 1 << 14},
+                                   {3'000'000, 1 << 15},
                                    {100'000'000, kMorselRows}}) {
     EXPECT_EQ(morsel_rows(rows), step) << rows;
     std::vector<Morsel> seen(static_cast<size_t>(num_morsels(rows)));

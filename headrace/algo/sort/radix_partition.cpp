@@ -18,8 +18,8 @@ namespace {
 // Under a limit the workers together stage no more than this part of it.
 constexpr int64_t kShareOfLimit = 16;
 constexpr int64_t kLeastPiece = int64_t{1} << 12;
-// Rows of a morsel for each bucket: fewer are slow to write.
-constexpr int64_t kLeastPerBucket = 32;
+// Rows of a morsel, and for each bucket: fewer are slow to write.
+constexpr int64_t kLeastMorsel = int64_t{1} << 15, kLeastPerBucket = 32;
 
 }  // namespace
 
@@ -29,7 +29,8 @@ RadixPartition::RadixPartition(int64_t rows, int64_t num_buckets, const BucketsO
   if (num_buckets < 1 || num_buckets > kMostBuckets)
     throw_error<InvalidArgumentError>("partition", "the number of buckets is out of range",
                                       {{"buckets", num_buckets}, {"most", kMostBuckets}});
-  step_ = std::min(std::max(morsel_rows(rows), round_up(kLeastPerBucket * num_buckets, 64)),
+  step_ = std::min(std::max({morsel_rows(rows), kLeastMorsel,
+                             round_up(kLeastPerBucket * num_buckets, kBlockRows)}),
                    morsel_rows());
   const int64_t morsels = divide_up(rows, step_);
   const auto width = static_cast<int64_t>(sizeof(uint16_t));
