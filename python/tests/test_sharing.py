@@ -309,7 +309,8 @@ def test_a_thousand_times_leaks_nothing() -> None:
     foreign = hr.memory.stats().foreign_bytes
     for _ in range(1000):
         once()
-    assert soon(lambda: hr.memory.stats().used_bytes == used)
+    # Less is no leak: what an earlier test gave back may arrive late.
+    assert soon(lambda: hr.memory.stats().used_bytes <= used), (used, hr.memory.stats())
     hr.memory.trim()
     assert soon(lambda: descriptors() <= open_before)
     assert hr.memory.stats().foreign_bytes <= foreign
