@@ -20,4 +20,14 @@ class SimdAndThreadsTest : public ::testing::Test {
   int threads_ = threads();
 };
 
+/// With as many threads as the parameter says; as before after each test.
+class ThreadsTest : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { set_threads(GetParam()); }
+  void TearDown() override { set_threads(before_); }
+
+ private:
+  int before_ = threads();
+};
+
 }  // namespace hr::testing

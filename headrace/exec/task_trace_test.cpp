@@ -2,6 +2,7 @@
 // Traces hold every task once, with its thread, its outer task and its time.
 #include "headrace/exec/task_trace.h"
 
+#include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
@@ -21,20 +22,9 @@ void work_for(int microseconds) {
   }
 }
 
-class TaskTraces : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    before_ = threads();
-    set_threads(GetParam());
-  }
+class TaskTraces : public testing::ThreadsTest {};
 
-  void TearDown() override { set_threads(before_); }
-
- private:
-  int before_ = 1;
-};
-
-INSTANTIATE_TEST_SUITE_P(Threads, TaskTraces, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Threads, TaskTraces, ::testing::Values(1, 2, 4));
 
 TEST_P(TaskTraces, EveryTaskOnceWithItsOuterTask) {
   TaskTrace trace;

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/buffer.h"
 #include "headrace/memory/log/tag.h"
@@ -24,20 +25,9 @@ namespace hr {
 
 namespace {
 
-class Workers : public testing::TestWithParam<int> {
- protected:
-  void SetUp() override {
-    before_ = threads();
-    set_threads(GetParam());
-  }
+class Workers : public testing::ThreadsTest {};
 
-  void TearDown() override { set_threads(before_); }
-
- private:
-  int before_ = 1;
-};
-
-INSTANTIATE_TEST_SUITE_P(Threads, Workers, testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Threads, Workers, ::testing::Values(1, 2, 4));
 
 TEST_P(Workers, RunsEveryTaskOnce) {
   for (const int64_t count : {0, 1, 2, 63, 1000}) {

@@ -5,7 +5,6 @@
 #include "headrace/base/simd_targets.h"
 
 #include <bit>
-#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {

@@ -34,7 +34,7 @@ class Run {
 
  private:
   void run_morsel(const Morsel& morsel, EvaluateBlock& block);
-  void store(size_t output, EvaluateBlock& block);
+  void store(size_t output, const Morsel& morsel, EvaluateBlock& block);
 
   const Program& program_;
   const Shape& shape_;
@@ -125,14 +125,14 @@ void Run::run_morsel(const Morsel& morsel, EvaluateBlock& block) {
         trees[tree_of[o]].push(reducers_[o]->block(block.values[at(value)], block.valid[at(value)],
                                                    block.count, block.row));
       else
-        store(o, block);
+        store(o, morsel, block);
     }
   }
   for (size_t o = 0; o < outputs; ++o)
     if (reducers_[o]) partials_[o][at(morsel.index)] = trees[tree_of[o]].total();
 }
 
-void Run::store(size_t o, EvaluateBlock& block) {
+void Run::store(size_t o, const Morsel& morsel, EvaluateBlock& block) {
   const Program::Output& output = program_.outputs()[o];
   const size_t v = at(output.value);
   const std::byte* values = block.values[v];
@@ -150,7 +150,7 @@ void Run::store(size_t o, EvaluateBlock& block) {
     // whole words: the padding of the buffer takes the last one's end
     std::memcpy(out_valid_[o] + block.row / 8, masks,
                 static_cast<size_t>((block.count + 63) / 64 * 8));
-    nulls_[o][at(block.row / morsel_rows(rows_))] += block.count - count;
+    nulls_[o][at(morsel.index)] += block.count - count;
   }
   if (output.kind == OutputKind::kColumn && dtype.is_bool()) {
     uint64_t words[kBlockWords];

@@ -68,7 +68,6 @@ StepClock::StepClock() : on_(listeners().count > 0) {
 
 void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes,
                      std::vector<int64_t> after) {
-  if (!on_) return;
   record_.end_ns = profile_now_ns();
   record_.processor_ns = trace_->processor_ns();
   const auto tasks = std::make_shared<const std::vector<TaskRecord>>(trace_->take());

@@ -60,7 +60,7 @@ class StepClock {
   StepClock();
   bool is_on() const { return on_; }
   int64_t id() const { return record_.id; }
-  /// Tells all profiles.
+  /// Tells all profiles; only when on.
   void stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes,
             std::vector<int64_t> after);
 
