@@ -37,6 +37,14 @@ inline uint64_t load_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
   return word & ((uint64_t{1} << count) - 1);
 }
 
+/// The bits where `mask` has ones, moved together to the low end.
+inline uint64_t extract_bits(uint64_t bits, uint64_t mask) {
+  uint64_t result = 0;
+  for (int i = 0; mask; mask &= mask - 1, ++i)
+    result |= ((bits >> std::countr_zero(mask)) & 1) << i;
+  return result;
+}
+
 /// Set bits among the `count` bits that begin at bit `start`.
 inline int64_t count_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
   int64_t total = 0;

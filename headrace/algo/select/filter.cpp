@@ -195,14 +195,6 @@ void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask,
   });
 }
 
-// The picked bits of a word, moved together to the low end.
-uint64_t pick_bits(uint64_t bits, uint64_t mask) {
-  uint64_t result = 0;
-  for (int i = 0; mask; mask &= mask - 1, ++i)
-    result |= ((bits >> std::countr_zero(mask)) & 1) << i;
-  return result;
-}
-
 Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask,
                  const std::vector<int64_t>& offsets) {
   Buffer buffer = Buffer::allocate_zeroed(bitmap_bytes(offsets.back()));
@@ -210,12 +202,12 @@ Buffer move_bits(const uint8_t* in, int64_t offset, const Mask& mask,
   const BitmapWriter out(buffer.mutable_data());
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
     int64_t to = offsets[static_cast<size_t>(morsel.index)];
-    for_each_mask_word(mask, morsel.begin, morsel.end,
-                       [&](int64_t row, int64_t count, uint64_t word) {
-                         const int picked = std::popcount(word);
-                         out.put(to, pick_bits(load_bits(in, offset + row, count), word), picked);
-                         to += picked;
-                       });
+    for_each_mask_word(
+        mask, morsel.begin, morsel.end, [&](int64_t row, int64_t count, uint64_t word) {
+          const int picked = std::popcount(word);
+          out.put(to, extract_bits(load_bits(in, offset + row, count), word), picked);
+          to += picked;
+        });
   });
   return buffer;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Positions of the true elements on the CPU: count by morsel, then write each morsel in its place.
 #define HWY_TARGET_INCLUDE "headrace/algo/select/nonzero_cpu.cpp"
+#include "headrace/algo/bits/set_bits.h"
 #include "headrace/algo/bits/strided_view.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/nonzero_kernels.h"
@@ -10,7 +11,6 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstring>
 #include <vector>
@@ -20,17 +20,6 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-using EightPlaces = std::array<uint8_t, 8>;
-
-/// The set bits of each byte, ascending.
-constexpr std::array<EightPlaces, 256> kSetBits = [] {
-  std::array<EightPlaces, 256> table{};
-  for (size_t byte = 0; byte < 256; ++byte)
-    for (size_t bit = 0, next = 0; bit < 8; ++bit)
-      if ((byte >> bit & 1) != 0) table[byte][next++] = static_cast<uint8_t>(bit);
-  return table;
-}();
 
 /// Bit i of out[k] is set when byte i of the k-th 64 at `bytes` is not zero; how many are set.
 int64_t words_of_bytes(const uint8_t* bytes, int64_t count, uint64_t* out) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <type_traits>
 
@@ -25,10 +26,17 @@ namespace {
 
 using OutputKind = Program::OutputKind;
 
+/// Which rows a mask picks; null: all.
+struct Picks {
+  const Mask* mask = nullptr;
+  std::vector<int64_t> begins{};  // of each morsel
+};
+
 /// Everything that the morsels of one evaluation share.
 class Run {
  public:
-  Run(const Program& program, std::span<const Value> values, const Shape& shape);
+  Run(const Program& program, std::span<const Value> values, const Shape& shape,
+      const Picks& picks = {});
 
   std::vector<Value> results();
 
@@ -38,6 +46,7 @@ class Run {
 
   const Program& program_;
   const Shape& shape_;
+  const Picks& picks_;
   int64_t rows_;
   BoundProgram bound_;
   std::vector<Buffer> out_{};  // by output
@@ -51,8 +60,13 @@ class Run {
   std::mutex mutex_{};
 };
 
-Run::Run(const Program& program, std::span<const Value> values, const Shape& shape)
-    : program_(program), shape_(shape), rows_(num_elements(shape)), bound_(program, values, shape) {
+Run::Run(const Program& program, std::span<const Value> values, const Shape& shape,
+         const Picks& picks)
+    : program_(program),
+      shape_(shape),
+      picks_(picks),
+      rows_(num_elements(shape)),
+      bound_(program, values, shape, picks.mask ? picks.mask->num_rows() : -1) {
   std::vector<BufferAccess> accesses = bound_.accesses();
   const size_t outputs = program.outputs().size(), morsels = at(num_morsels(rows_));
   out_.resize(outputs);
@@ -87,7 +101,7 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
   for (int64_t w = 0; w < workers; ++w)
     scratch_.push_back(Buffer::allocate(bound_.scratch_bytes()));
 
-  parallel_morsels(rows_, accesses, [&](const Morsel& morsel) {
+  const auto run = [&](const Morsel& morsel) {
     Buffer scratch;
     {
       const std::lock_guard lock(mutex_);
@@ -105,6 +119,18 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
     EvaluateBlock block =
         bound_.block(bound_.scratch_bytes() > 0 ? scratch.mutable_data() : nullptr);
     run_morsel(morsel, block);
+  };
+  if (!picks_.mask) {
+    parallel_morsels(rows_, accesses, run);
+    return;
+  }
+  parallel_morsels(rows_, [&](const Morsel& morsel) {
+    std::vector<PinnedRange> ranges = ranges_of(accesses, morsel.begin, morsel.end);
+    const auto base = ranges_of(bound_.picked_accesses(), picks_.begins[at(morsel.index)],
+                                picks_.begins[at(morsel.index) + 1]);
+    ranges.insert(ranges.end(), base.begin(), base.end());
+    const Pin pin(ranges);
+    run(morsel);
   });
 }
 
@@ -117,8 +143,12 @@ void Run::run_morsel(const Morsel& morsel, EvaluateBlock& block) {
       tree_of[o] = trees.size();
       trees.emplace_back(*reducers_[o]);
     }
+  std::optional<MaskCursor> cursor;
+  if (picks_.mask) cursor.emplace(*picks_.mask, picks_.begins[at(morsel.index)]);
   for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows) {
-    bound_.run(block, row, std::min(kBlockRows, morsel.end - row));
+    const int64_t count = std::min(kBlockRows, morsel.end - row);
+    if (cursor) cursor->next(count, block.picked);
+    bound_.run(block, row, count);
     for (size_t o = 0; o < outputs; ++o) {
       const int value = program_.outputs()[o].value;
       if (reducers_[o])
@@ -197,7 +227,7 @@ std::vector<Value> Run::results() {
   return results;
 }
 
-[[maybe_unused]] bool any_on_gpu(std::span<const Value> inputs) {
+bool any_on_gpu(std::span<const Value> inputs) {
   bool found = false;
   for (const Value& input : inputs)
     for_each_buffer(input, [&](const Buffer& buffer) { found |= buffer.place().is_gpu(); });
@@ -220,6 +250,27 @@ std::vector<Value> evaluate_supported(const Program& program, std::span<const Va
   if constexpr (built_with_cuda)
     if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape);
   return Run(program, inputs, shape).results();
+}
+
+std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                            const Mask& mask) {
+  const auto is_base = [&](const Value& value) {
+    return signature_of(value).rows() == mask.num_rows();
+  };
+  std::vector<Value> values(inputs.begin(), inputs.end());
+  if (any_on_gpu(inputs)) {
+    for (Value& value : values)
+      if (is_base(value)) value = filter(value, mask);
+    return evaluate_supported(program, values, Shape{mask.positions().num_elements()});
+  }
+  for (Value& value : values)
+    if (const auto* tensor = std::get_if<Tensor>(&value); tensor && is_base(value))
+      value = contiguous(*tensor, "getitem");
+  const std::vector<int64_t> offsets = mask_offsets(mask);
+  const int64_t rows = offsets.back();
+  if (rows == mask.num_rows()) return Run(program, values, Shape{rows}).results();
+  return Run(program, values, Shape{rows}, {&mask, picked_begins(mask, offsets, morsel_rows(rows))})
+      .results();
 }
 
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs, int64_t rows) {

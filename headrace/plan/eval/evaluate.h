@@ -30,6 +30,11 @@ HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value
 HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                                    int64_t rows);
 
+/// The same over the rows that `mask` picks: inputs with as many rows as the mask are read where it
+/// is true, others have as many rows as it picks, or one.
+HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
+                                   const Mask& mask);
+
 /// `evaluate` where the inputs are on the host, or `why_unsupported` has nothing against them.
 std::vector<Value> evaluate_supported(const Program& program, std::span<const Value> inputs,
                                       const Shape& shape);

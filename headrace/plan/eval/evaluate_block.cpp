@@ -18,10 +18,18 @@ namespace {
 
 using Node = Program::Node;
 
+bool is_picked(const EvaluateInput& input) {
+  return input.source == InputSource::kPicked || input.source == InputSource::kPickedBits;
+}
+
 }  // namespace
 
-BoundProgram::BoundProgram(const Program& program, std::span<const Value> values, Shape shape)
-    : program_(program), shape_(std::move(shape)), rows_(num_elements(shape_)) {
+BoundProgram::BoundProgram(const Program& program, std::span<const Value> values, Shape shape,
+                           int64_t picked_from)
+    : program_(program),
+      shape_(std::move(shape)),
+      rows_(num_elements(shape_)),
+      picked_from_(picked_from) {
   if (static_cast<int>(values.size()) < program.num_inputs())
     throw_error<InvalidArgumentError>(
         "evaluate", "inputs are missing",
@@ -54,12 +62,19 @@ BoundProgram::BoundProgram(const Program& program, std::span<const Value> values
 
 void BoundProgram::bind(const Node& node, const Value& value) {
   for_each_buffer(value, [](const Buffer& buffer) { check_on_host("evaluate", buffer.place()); });
-  EvaluateInput& input = inputs_[at(node.input)] = bind_input(node, value, shape_, rows_);
+  const bool is_picked = signature_of(value).rows() == picked_from_;
+  EvaluateInput& input = inputs_[at(node.input)] =
+      is_picked ? bind_input(node, value, Shape{picked_from_}, picked_from_)
+                : bind_input(node, value, shape_, rows_);
   if (input.source != InputSource::kPointer && input.source != InputSource::kBits) return;
+  std::vector<BufferAccess>& accesses = is_picked ? picked_accesses_ : accesses_;
   if (const auto* column = std::get_if<Column>(&value))
-    accesses_.push_back(reads(*column));
+    accesses.push_back(reads(*column));
   else
-    accesses_.push_back(reads(std::get<Tensor>(value)));
+    accesses.push_back(reads(std::get<Tensor>(value)));
+  if (is_picked)
+    input.source =
+        input.source == InputSource::kBits ? InputSource::kPickedBits : InputSource::kPicked;
 }
 
 EvaluateBlock BoundProgram::block(std::byte* registers) const {
@@ -67,6 +82,7 @@ EvaluateBlock BoundProgram::block(std::byte* registers) const {
   return {0,
           0,
           registers,
+          {},
           std::vector<const std::byte*>(nodes),
           std::vector<const uint64_t*>(nodes),
           std::vector<uint64_t>(at(num_words_))};
@@ -111,6 +127,13 @@ void BoundProgram::load(EvaluateBlock& block) const {
         block.values[v] = out;
         break;
       }
+      case InputSource::kPicked:
+      case InputSource::kPickedBits: {
+        std::byte* out = home(static_cast<int>(v), block);
+        load_picked(input, block, out);
+        block.values[v] = out;
+        break;
+      }
       default: {
         std::byte* out = home(static_cast<int>(v), block);
         visit_width(input.dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
@@ -121,12 +144,28 @@ void BoundProgram::load(EvaluateBlock& block) const {
     }
     block.valid[v] = nullptr;
     if (input.validity) {
+      block.valid[v] = words;
+      if (is_picked(input)) {
+        copy_picked_bits(input.validity, input.validity_offset, picked_from_, block.picked, words);
+        continue;
+      }
       for (int64_t i = 0; i < block.count; i += 64)
         words[i / 64] = load_bits(input.validity, input.validity_offset + block.row + i,
                                   std::min<int64_t>(64, block.count - i));
-      block.valid[v] = words;
     }
   }
+}
+
+void BoundProgram::load_picked(const EvaluateInput& input, EvaluateBlock& block,
+                               std::byte* out) const {
+  if (input.source == InputSource::kPicked) {
+    copy_picked(input.data, input.dtype.size_bytes(), block.picked, out);
+    return;
+  }
+  uint64_t words[kBlockWords];
+  copy_picked_bits(input.bits, input.bit_offset, picked_from_, block.picked, words);
+  cpu::unpack_bits(reinterpret_cast<const uint8_t*>(words), 0, reinterpret_cast<uint8_t*>(out),
+                   block.count);
 }
 
 void BoundProgram::run_step(const EvaluateStep& step, EvaluateBlock& block) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program bound to its inputs, for those who want its values block after block.
 #pragma once
+#include "headrace/algo/select/mask_cursor.h"
 #include "headrace/base/api.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/eval/evaluate_compile.h"
@@ -18,6 +19,7 @@ struct EvaluateBlock {
   int64_t row = 0;
   int64_t count = 0;
   std::byte* registers = nullptr;
+  PickedRows picked{};                     ///< where a mask picks the rows
   std::vector<const std::byte*> values{};  ///< by value of the program; bools are bytes 0 or 1
   std::vector<const uint64_t*> valid{};    ///< by value: one bit per row; null: all are valid
   std::vector<uint64_t> words{};           ///< behind `valid`
@@ -27,11 +29,17 @@ class HR_API BoundProgram {
  public:
   static constexpr int64_t kRegisterBytes = kBlockRows * 8;
 
-  /// Takes the program by reference. Throws as `evaluate` says.
-  BoundProgram(const Program& program, std::span<const Value> values, Shape shape);
+  /// Takes the program by reference. `picked_from`: rows from which a mask picks `shape`; inputs
+  /// with as many rows are read there, through `picked` of a block; -1: there is no mask. Throws as
+  /// `evaluate` says.
+  BoundProgram(const Program& program, std::span<const Value> values, Shape shape,
+               int64_t picked_from = -1);
 
   /// What the rows read of the inputs.
   const std::vector<BufferAccess>& accesses() const { return accesses_; }
+
+  /// What the rows that a mask picks from read.
+  const std::vector<BufferAccess>& picked_accesses() const { return picked_accesses_; }
 
   /// Of the registers that a worker needs.
   int64_t scratch_bytes() const { return compiled_.num_registers * kRegisterBytes; }
@@ -53,6 +61,7 @@ class HR_API BoundProgram {
  private:
   void bind(const Program::Node& node, const Value& value);
   void load(EvaluateBlock& block) const;
+  void load_picked(const EvaluateInput& input, EvaluateBlock& block, std::byte* out) const;
   void run_step(const EvaluateStep& step, EvaluateBlock& block) const;
   void check_exponents(const EvaluateStep& step, const EvaluateBlock& block) const;
   void fill_null(const EvaluateStep& step, EvaluateBlock& block, std::byte* out) const;
@@ -61,9 +70,9 @@ class HR_API BoundProgram {
 
   const Program& program_;
   Shape shape_;
-  int64_t rows_;
+  int64_t rows_, picked_from_;
   std::vector<EvaluateInput> inputs_{};  // by input number
-  std::vector<BufferAccess> accesses_{};
+  std::vector<BufferAccess> accesses_{}, picked_accesses_{};
   std::vector<bool> needed_{};
   std::vector<int64_t> words_of_{};  // by value: where its validity lies in EvaluateBlock::words
   int64_t num_words_ = 0;

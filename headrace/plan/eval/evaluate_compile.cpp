@@ -184,7 +184,7 @@ void assign_registers(const Program& program, const std::vector<EvaluateInput>& 
       continue;
     }
     const InputSource source = inputs[at(nodes[v].input)].source;
-    if (source == InputSource::kBits || source == InputSource::kStrided) take(static_cast<int>(v));
+    if (source != InputSource::kPointer) take(static_cast<int>(v));
   }
   for (size_t s = 0; s < compiled.steps.size(); ++s) {
     const EvaluateStep& step = compiled.steps[s];

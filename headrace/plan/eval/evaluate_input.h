@@ -12,7 +12,14 @@
 namespace hr {
 
 /// How the values of an input reach a block.
-enum class InputSource : uint8_t { kPointer, kBits, kStrided, kOnce };
+enum class InputSource : uint8_t {
+  kPointer,
+  kBits,
+  kStrided,
+  kOnce,
+  kPicked,      ///< of the rows that a mask picks
+  kPickedBits,  ///< the same of bits
+};
 
 struct EvaluateInput {
   InputSource source = InputSource::kPointer;

@@ -62,4 +62,14 @@ Scalar scalar_of(const Tensor& tensor) {
                     [&]<class T>(std::type_identity<T>) { return Scalar(tensor.item<T>()); });
 }
 
+Mask mask_of(const Value& value) {
+  const auto* column = std::get_if<Column>(&value);
+  return column ? Mask(*column) : Mask(std::get<Tensor>(value));
+}
+
+Value filter(const Value& value, const Mask& mask) {
+  if (const auto* column = std::get_if<Column>(&value)) return filter(*column, mask);
+  return filter(std::get<Tensor>(value), mask);
+}
+
 }  // namespace hr

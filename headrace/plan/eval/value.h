@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Value: what a plan node yields. Signature: what is known of it before it runs.
 #pragma once
+#include "headrace/algo/select/filter.h"
 #include "headrace/base/error.h"
 #include "headrace/data/column.h"
 #include "headrace/data/scalar.h"
@@ -59,6 +60,11 @@ HR_API Signature signature_of(const Value& value, uint64_t domain = 0);
 HR_API int64_t value_bytes(const Value& value);
 /// The element of a 0-d tensor.
 Scalar scalar_of(const Tensor& tensor);
+
+/// The mask that a column or tensor is, borrowed.
+Mask mask_of(const Value& value);
+/// The rows of a column or tensor where the mask is true.
+Value filter(const Value& value, const Mask& mask);
 
 /// Calls `visit` with each buffer of the value.
 template <class F>

@@ -26,11 +26,7 @@ Program with_outputs(const RowInputs& inputs) {
 
 std::vector<Value> RowInputs::made() const {
   const std::optional<Mask> by = mask ? std::optional(picks()) : std::nullopt;
-  const auto picked = [&](const Value& value) -> Value {
-    if (!by) return value;
-    if (const auto* column = std::get_if<Column>(&value)) return filter(*column, *by);
-    return filter(std::get<Tensor>(value), *by);
-  };
+  const auto picked = [&](const Value& value) -> Value { return by ? filter(value, *by) : value; };
   std::vector<Value> result = given;
   for (const int64_t key : keys)
     result[static_cast<size_t>(key)] = picked(given[static_cast<size_t>(key)]);

@@ -28,10 +28,7 @@ struct RowInputs {
   /// Why no kernel for CUDA makes them; empty: one does.
   std::string why_unsupported() const;
 
-  Mask picks() const {
-    const auto* column = std::get_if<Column>(&*mask);
-    return column ? Mask(*column) : Mask(std::get<Tensor>(*mask));
-  }
+  Mask picks() const { return mask_of(*mask); }
 };
 
 }  // namespace hr

@@ -66,11 +66,8 @@ struct Filter final : OperatorOf<Filter> {
   RowLineage lineage() const override { return RowLineage::kFiltered; }
 
   Value execute(std::span<const Value> inputs) const override {
-    const auto* column = std::get_if<Column>(&inputs[1]);
-    const Mask by = column ? Mask(*column) : Mask(std::get<Tensor>(inputs[1]));
-    if (!live && by.is_all()) return inputs[0];
-    if (const auto* values = std::get_if<Column>(&inputs[0])) return filter(*values, by);
-    return filter(std::get<Tensor>(inputs[0]), by);
+    const Mask by = mask_of(inputs[1]);
+    return !live && by.is_all() ? inputs[0] : filter(inputs[0], by);
   }
 
   // A filter that was moved does the same.

@@ -2,13 +2,12 @@
 // Group-by over rows that are computed while they are read.
 #include "headrace/relational/aggregate/fused_aggregate.h"
 
-#include "headrace/base/bits.h"
+#include "headrace/algo/select/mask_cursor.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/plan/eval/evaluate_block.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <optional>
 
@@ -27,39 +26,6 @@ bool may_fail(const Program& program) {
   return std::any_of(program.nodes().begin(), program.nodes().end(), [](const Program::Node& node) {
     return node.op == Op::kPower && node.dtype.is_signed();
   });
-}
-
-// Where the rows lie that a mask picks.
-struct Picked {
-  int64_t rows = 0;
-  std::vector<int64_t> begins{};  // of each morsel of picked rows, then the end
-};
-
-Picked find_picked(const Mask& mask) {
-  const int64_t rows = mask.num_rows();
-  const std::vector<int64_t> ends = mask_offsets(mask);
-  const auto each_word = [&](int64_t begin, int64_t end, auto&& visit) {
-    for (int64_t row = begin; row < end; row += 64)
-      if (!visit(row, mask.word(row, std::min<int64_t>(64, end - row)))) return;
-  };
-  Picked picked{ends.back(), {}};
-  for (int64_t wanted = 0; wanted < picked.rows; wanted += morsel_rows()) {
-    const auto index = std::upper_bound(ends.begin(), ends.end(), wanted) - ends.begin() - 1;
-    int64_t before = ends[static_cast<size_t>(index)];
-    const Morsel morsel = morsel_at(index, rows);
-    each_word(morsel.begin, morsel.end, [&](int64_t row, uint64_t word) {
-      const int count = std::popcount(word);
-      if (before + count <= wanted) {
-        before += count;
-        return true;
-      }
-      for (; before < wanted; ++before) word &= word - 1;
-      picked.begins.push_back(row + std::countr_zero(word));
-      return false;
-    });
-  }
-  picked.begins.push_back(rows);
-  return picked;
 }
 
 // A program whose values are the lanes of a plan's inputs.
@@ -196,19 +162,20 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
       });
   if (!simple || (inputs.mask && may_fail(inputs.program))) return make();
   const std::optional<Mask> mask = inputs.mask ? std::optional<Mask>(inputs.picks()) : std::nullopt;
-  Picked picked{inputs.rows, {}};
-  if (mask) picked = find_picked(*mask);
-  if (picked.rows == 0 || picked.rows < inputs.rows / kMostLeftOut) return make();
+  std::vector<int64_t> offsets;
+  if (mask) offsets = mask_offsets(*mask);
+  const int64_t picked = mask ? offsets.back() : inputs.rows;
+  if (picked == 0 || picked < inputs.rows / kMostLeftOut) return make();
   const NormalizeOptions packing{.ordered = options.order == GroupOrder::kSorted,
                                  .drop_missing = options.drop_missing};
   const std::vector<Column> key_columns = columns_at(inputs.given, keys);
   if (inputs.rows > 4 * kFewSlots) {  // strings of all rows cost more to number
     std::vector<Column> sample;
     for (const Column& key : key_columns) sample.push_back(key.slice(0, kFewSlots));
-    if (!is_few(NormalizedKeys::of("groupby", sample, packing), picked.rows)) return make();
+    if (!is_few(NormalizedKeys::of("groupby", sample, packing), picked)) return make();
   }
   const NormalizedKeys packed = NormalizedKeys::of("groupby", key_columns, packing);
-  if (!is_few(packed, picked.rows)) return make();
+  if (!is_few(packed, picked)) return make();
 
   // Columns without rows, for their dtypes.
   std::vector<Column> values;
@@ -220,11 +187,13 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   const BoundProgram bound(input_values.program, inputs.values, Shape{inputs.rows});
   const auto slots = static_cast<int64_t>(packed.domain());
   AccumulatorSource source;
-  source.rows = picked.rows;
+  source.rows = picked;
   source.slots = slots;
   source.has_others = mask.has_value();
+  std::vector<int64_t> begins;
+  if (mask) begins = picked_begins(*mask, offsets, morsel_rows());
   source.begin_of = [&](int64_t morsel) {
-    return mask ? picked.begins[static_cast<size_t>(morsel)]
+    return mask ? begins[static_cast<size_t>(morsel)]
                 : std::min(morsel * morsel_rows(), inputs.rows);
   };
   source.reader = [&] {

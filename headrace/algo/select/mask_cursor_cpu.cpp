@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies picked values together, eight rows at a time.
+#define HWY_TARGET_INCLUDE "headrace/algo/select/mask_cursor_cpu.cpp"
+#include "headrace/algo/bits/set_bits.h"
+#include "headrace/algo/bits/value_width.h"
+#include "headrace/algo/select/mask_cursor.h"
+#include "headrace/base/simd_targets.h"
+
+#include <bit>
+#include <cstring>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Eight values from their places among the eight at `from`, of which those from the first picked
+// one to the last lie in memory.
+template <class T>
+void put_eight(const T* from, const EightPlaces& places, bool all_lie_in_memory, T* out) {
+#if HWY_TARGET <= HWY_AVX3
+  // Highway's Compress copies its table to the stack with some compilers; its instruction that
+  // stores is slow on some processors.
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+    if (all_lie_in_memory) {
+      const hn::FixedTag<uint64_t, 8> d;
+      const hn::Rebind<uint8_t, decltype(d)> d8;
+      const hn::Rebind<uint32_t, decltype(d)> d32;
+      const auto at = hn::PromoteTo(d, hn::PromoteTo(d32, hn::LoadU(d8, places.data())));
+      hn::StoreU(hn::TableLookupLanes(hn::LoadU(d, from), hn::IndicesFromVec(d, at)), d, out);
+      return;
+    }
+#endif
+  static_cast<void>(all_lie_in_memory);
+  for (size_t j = 0; j < 8; ++j) out[j] = from[places[j]];
+}
+
+template <class T>
+void copy(const PickedRows& picked, const T* values, T* out) {
+  const T* const end = out + picked.count;
+  for (const auto& [row, word] : picked.words) {
+    const T* from = values + row;
+    if (word == ~uint64_t{0}) {
+      std::memcpy(out, from, 64 * sizeof(T));
+      out += 64;
+      continue;
+    }
+    uint64_t bits = word;
+    // The next byte overwrites values in excess; behind the last picked row may be none.
+    for (; end - out >= 64 && bits != 0; bits >>= 8, from += 8) {
+      put_eight(from, kSetBits[bits & 255], bits >> 8 != 0, out);
+      out += std::popcount(bits & 255);
+    }
+    for (; bits; bits &= bits - 1) *out++ = from[std::countr_zero(bits)];
+  }
+}
+
+void copy_picked_words(const std::byte* values, int64_t width, const PickedRows& picked,
+                       std::byte* out) {
+  visit_width(width, [&]<class T>(std::type_identity<T>) {
+    copy(picked, reinterpret_cast<const T*>(values), reinterpret_cast<T*>(out));
+  });
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+void copy_words(const std::byte* values, int64_t width, const PickedRows& picked, std::byte* out) {
+  HR_SIMD(copy_picked_words)(values, width, picked, out);
+}
+
+}  // namespace hr::cpu
+#endif
