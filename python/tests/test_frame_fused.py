@@ -191,7 +191,8 @@ def test_what_two_lines_ask_for_is_computed_once():
 
     ours, alone = wanted(), wanted()
     text = explain([each._node for each in ours], analyze=False)
-    assert text.count("greater") == 1 and text.count("getitem") == 2
+    assert text.count("greater") == 1 and text.count("getitem") == 1
+    assert "fused pass: sum(x); max(x), where #1" in text
     hr.eval(*ours)
     for each in alone:
         hr.eval(each)
@@ -270,3 +271,89 @@ def test_features_that_are_dropped_leave_no_step():
     with_them, without = (chain(count).explain().splitlines() for count in (5, 0))
     assert [line.split("|")[0] for line in with_them] == [line.split("|")[0] for line in without]
     equal(bits(chain(5)), bits(chain(0)))
+
+
+# ---- fused passes that pick rows ----------------------------------------------------------------
+def told(value):
+    return explain([value._node], analyze=False)
+
+
+def picked(frame, made):
+    """Results of picked rows, by passes over all rows or over rows that were made before."""
+    lines = frame[frame.pick]
+    if made:
+        hr.eval(lines)
+    z = lines.x * 2 - lines.n
+    return [
+        lines.x.sum(),
+        lines.n.sum(),
+        lines.f.mean(),
+        lines.x.std(),
+        (lines.n.fillna(0) + lines.x).max(),
+        lines.x.count(),
+        z.min(),
+        lines.x.isna().sum(),
+        lines.b.sum(),
+        lines.n.count(),
+        ((lines.x - lines.x.mean()) ** 2).sum(),
+        (lines.f * lines.n).to_list(),
+        lines.b.to_list(),
+    ]
+
+
+@pytest.mark.parametrize("keep", [0, 0.001, 0.1, 0.5, 0.99, 1])
+@pytest.mark.parametrize("rows", [0, 1, 1000, MORSEL + 3000])
+def test_a_pass_that_picks_rows_has_the_same_bits(rows, keep):
+    frame = table(rows, keep)
+    frame["b"] = frame.x > 0.3
+    hr.eval(frame)
+    wanted = [repr(value) for value in picked(frame, made=True)]
+    threads = hr.threads()
+    try:
+        for count in (1, 2, 4):
+            hr.threads(count)
+            assert [repr(value) for value in picked(frame, made=False)] == wanted
+    finally:
+        hr.threads(threads)
+
+
+def test_a_pass_that_picks_rows_makes_no_column():
+    frame = table(100_000, 0.5)
+    assert "where #1" in told(frame[frame.pick & (frame.x > 0)].f.sum())
+    with hr.profile() as profile:
+        hr.eval(frame[frame.f > 0].x.sum(), frame[frame.f > 0].x * 3)
+    assert [step.op for step in profile.steps] == ["greater", "sum"]
+    assert "getitem" not in told((frame[frame.x > 1].f * frame[frame.x > 1].x).sum())
+
+
+def test_picked_rows_that_two_passes_need_are_made_once():
+    frame = table(100_000, 0.5)
+    x = frame[frame.f > 0].x
+    text = told(((x - x.mean()) ** 2).sum())
+    assert text.count("where #1") == 1
+    assert "getitem" not in text.replace("; getitem", "")
+
+
+def test_elements_of_arrays_are_picked_by_a_pass():
+    x = hr.asarray(np.arange(100_000.0)) * 1
+    hr.eval(x)
+    with hr.profile() as profile:
+        assert float(x[x > 500].sum()) == sum(range(501, 100_000))
+        assert float(x[::2][x[::2] > 500].sum()) == sum(range(502, 100_000, 2))
+    assert "getitem" not in [step.op for step in profile.steps][:2]
+
+
+def test_an_error_of_a_row_that_is_not_picked_is_none():
+    frame = owned(hr.DataFrame({"n": [2, 3, 4], "e": [1, -1, 2]}))
+    assert (frame[frame.e > 0].n ** frame[frame.e > 0].e).sum() == 18
+
+
+def test_rows_are_picked_under_a_limit():
+    frame = table(3 * MORSEL, 0.6)
+    wanted = float((frame[frame.pick].x * frame[frame.pick].f).sum())
+    limit = hr.memory.stats().limit_bytes
+    try:
+        hr.memory.limit(hr.memory.stats().used_bytes + 4_000_000)
+        assert float((frame[frame.pick].x * frame[frame.pick].f).sum()) == wanted
+    finally:
+        hr.memory.limit(limit)

@@ -127,8 +127,11 @@ class Writer {
         first.kind() == NodeKind::kElementwise || first.kind() == NodeKind::kReduction;
     if (fused) {
       text += "fused pass: ";
+      rows_ = step.rows.get();
       for (size_t i = 0; i < step.outputs.size(); ++i)
         text += (i ? "; " : "") + chain_text(step.outputs[i], 0);
+      if (rows_) text += ", where " + name(rows_->mask);
+      rows_ = nullptr;
     } else {
       text += first.op();
       text += detail_text(first);
@@ -160,7 +163,7 @@ class Writer {
     return text;
   }
 
-  // Rows that a mask picks for a table that does so itself.
+  // Rows that a mask picks for a step that does so itself.
   bool is_picked(const NodePtr& node) const {
     return rows_ && rows_->inside.contains(node.get()) && node->kind() == NodeKind::kOperator;
   }

@@ -95,6 +95,24 @@ class ProgramBuilder {
         [&](std::span<const Value> inputs) { return evaluate_supported(program_, inputs, shape); });
   }
 
+  /// The same over the rows that a mask picks.
+  std::vector<Value> run_picked(const Value& mask) const {
+    std::vector<Value> read = inputs_;
+    read.push_back(mask);
+    const auto columns = [](std::span<const Value> where) { return where.first(where.size() - 1); };
+    return dispatch_to_place(
+        "evaluate",
+        [&](std::span<const Value> where) {
+          std::string why = why_nulls(where.back());
+          if (!why.empty()) return why;
+          return why_unsupported(program_, columns(where), Shape{signature_of(mask).rows()});
+        },
+        std::move(read),
+        [&](std::span<const Value> where) {
+          return evaluate(program_, columns(where), mask_of(where.back()));
+        });
+  }
+
   Program& program() { return program_; }
 
   const std::vector<Value>& inputs() const { return inputs_; }
@@ -145,8 +163,13 @@ std::string has_no_kernel(std::span<const Value>) {
 }  // namespace
 
 std::vector<Value> run_fused_pass(const PlanStep& step) {
-  ProgramBuilder builder;
+  ProgramBuilder builder(step.rows.get());
   for (const NodePtr& node : step.outputs) builder.add_output(node);
+  if (step.rows) {
+    std::vector<Value> values = builder.run_picked(step.rows->mask->value());
+    make_tensors(values);
+    return values;
+  }
   const NodePtr& first = step.outputs[0];
   Shape shape = (first->kind() == NodeKind::kReduction ? first->fields().inputs[0] : first)
                     ->signature()

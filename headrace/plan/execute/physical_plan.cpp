@@ -77,6 +77,7 @@ class Planner {
  public:
   explicit Planner(const LogicalPlan& plan) : nodes_(plan.nodes()), same_(plan.merged()) {
     find_row_passes();
+    picks_ = find_picks(nodes_, inside_);
     for (const NodePtr& node : nodes_.order()) mark_targets(node);
     find_waiting();
   }
@@ -120,11 +121,17 @@ class Planner {
   void mark_targets(const NodePtr& node) {
     if (inside_.contains(node.get())) return;
     const Node::Fields& fields = node->fields();
+    if (const auto pick = picks_.find(node.get()); pick != picks_.end()) {
+      for (const NodePtr& input : pick->second->fields().inputs)
+        if (!input->is_ready()) targets_.insert(input.get());
+      return;
+    }
     if (!fields.is_fusable() || fields.kind() == NodeKind::kReduction) targets_.insert(node.get());
     count_visits(static_cast<int64_t>(fields.inputs.size()));
     for (const NodePtr& input : fields.inputs) {
       if (input->is_ready()) continue;
-      const bool fused = fields.is_fusable() && may_be_in_pass_of(node, input);
+      const bool fused =
+          fields.is_fusable() && (may_be_in_pass_of(node, input) || picks_.contains(input.get()));
       if (!fused && !inside_.contains(input.get())) targets_.insert(input.get());
     }
   }
@@ -166,12 +173,22 @@ class Planner {
           }
           waiting.reads.push_back(input);
           if (is_ready) continue;
-          ++waiting.blocked_by;
-          waiters_[input.get()].push_back({i, in_pass});
+          if (const auto pick = picks_.find(input.get()); pick != picks_.end()) {
+            pick_readers_[input.get()].push_back(i);
+            for (const NodePtr& base : pick->second->fields().inputs)
+              if (!base->is_ready() && seen.insert(base.get()).second) wait_for(base, i, false);
+          } else {
+            wait_for(input, i, in_pass);
+          }
         }
       }
       if (waiting.blocked_by == 0) may_run_.add(pass_signature(node), i);
     }
+  }
+
+  void wait_for(const NodePtr& node, size_t place, bool in_pass) {
+    ++waiting_[place].blocked_by;
+    waiters_[node.get()].push_back({place, in_pass});
   }
 
   // Those that wait for `node` and may be made in its pass; or those that may not.
@@ -242,6 +259,7 @@ class Planner {
   void add_fused(size_t index) {
     const Signature& pass = pass_signature(nodes_.order()[index]);
     PlanStep step;
+    std::shared_ptr<RowPass> pass_rows;  // where it picks rows
     std::unordered_set<const Node*> read;
     const int64_t limit = memory_limit();
     const bool is_bounded = limit != INT64_MAX;
@@ -274,13 +292,43 @@ class Planner {
         wanted_at = std::min(wanted_at, first_reader(node));
       }
       for (const NodePtr& input : inputs)
-        if (read.insert(input.get()).second) step.inputs.push_back(input);
+        if (read.insert(input.get()).second && !pick_in_pass(input, pass_rows))
+          step.inputs.push_back(input);
       read.insert(node.get());
       step.outputs.push_back(node);
+      planned_[i] = true;
       may_run_.remove(pass_signature(node), i);
       unblock(node, true);
     }
+    if (pass_rows) add_picks(step, std::move(pass_rows));
     add(std::move(step));
+  }
+
+  // Whether a pass picks the rows `node` itself.
+  bool pick_in_pass(const NodePtr& node, std::shared_ptr<RowPass>& rows) const {
+    const auto found = picks_.find(node.get());
+    if (found == picks_.end() || planned_[nodes_.place(node.get())]) return false;
+    if (!rows) rows = std::make_shared<RowPass>();
+    rows->mask = found->second->fields().inputs[1];
+    for (NodePtr pick = node;; pick = pick->fields().inputs[0]) {
+      rows->inside.insert(pick.get());
+      if (pick == found->second) break;
+    }
+    rows->leaves.push_back(node);
+    return true;
+  }
+
+  // What the pass reads for the rows that it picks. Those that another pass needs later are kept.
+  void add_picks(PlanStep& step, std::shared_ptr<RowPass> rows) {
+    std::unordered_set<const Node*> read;
+    for (const NodePtr& node : std::exchange(rows->leaves, {})) {
+      for (const NodePtr& input : picks_.at(node.get())->fields().inputs)
+        if (read.insert(input.get()).second) step.inputs.push_back(input);
+      const std::vector<size_t>& readers = pick_readers_[node.get()];
+      if (!std::ranges::all_of(readers, [&](size_t place) { return planned_[place]; }))
+        step.outputs.push_back(node);
+    }
+    step.rows = std::move(rows);
   }
 
   const PlanNodes& nodes_;
@@ -289,6 +337,8 @@ class Planner {
   std::unordered_set<const Node*> targets_;
   std::unordered_set<const Node*> inside_;  // of some row pass
   std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
+  std::unordered_map<const Node*, NodePtr> picks_;  // that fused passes make, and what picks them
+  std::unordered_map<const Node*, std::vector<size_t>> pick_readers_;
   std::unordered_map<const Node*, size_t> first_readers_;  // of leaves: the place of a table
   std::vector<bool> planned_;
   std::vector<Waiting> waiting_;  // by place

@@ -17,7 +17,7 @@ struct PlanStep {
   std::vector<NodePtr> inputs;                      ///< materialised nodes that it reads
   std::vector<std::pair<NodePtr, NodePtr>> same{};  ///< nodes, and the output with their value
   int passes = 1;
-  std::shared_ptr<const RowPass> rows{};  ///< of a table that has such inputs
+  std::shared_ptr<const RowPass> rows{};  ///< of a step that computes what it reads
   bool whole_table = false;  ///< the table itself is needed, not only the columns in `outputs`
 };
 

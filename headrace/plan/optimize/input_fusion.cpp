@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which inputs of a table are computed while it reads them.
+// Which inputs of a step are computed while it reads them.
 #include "headrace/plan/optimize/input_fusion.h"
 
 #include "headrace/plan/graph/node_fields.h"
@@ -163,6 +163,36 @@ std::shared_ptr<const RowPass> find_row_pass(const PlanNodes& nodes, size_t inde
   if (const NodePtr mask = finder.mask_of_keys())
     if (auto pass = finder.find(mask)) return pass;
   return finder.find(nullptr);
+}
+
+std::unordered_map<const Node*, NodePtr> find_picks(const PlanNodes& nodes,
+                                                    const std::unordered_set<const Node*>& others) {
+  std::unordered_map<const Node*, NodePtr> picks;
+  std::unordered_map<uint64_t, const Node*> masks;  // by domain
+  const auto has_rows = [](const NodePtr& node) {
+    return is_value(node) && node->signature().shape.size() == 1;
+  };
+  // Once the number of rows is known, a pass may run over those of several masks.
+  const auto is_counted = [](const NodePtr& node) { return node->signature().rows() != kUnknown; };
+  for (size_t i = nodes.order().size(); i-- > 0;) {  // users before inputs
+    const NodePtr& node = nodes.order()[i];
+    if (node->is_ready() || others.contains(node.get()) || nodes.is_root(node.get())) continue;
+    const NodePtr pick = picked_of(node);
+    const uint64_t domain = node->signature().domain;
+    if (!pick || domain == 0 || is_counted(node) || !has_rows(node) ||
+        !has_rows(pick->fields().inputs[0]))
+      continue;
+    const std::span<const Node* const> users = nodes.users(node.get());
+    const bool in_passes = std::all_of(users.begin(), users.end(), [&](const Node* user) {
+      if (picks.contains(user) || user->kind() == NodeKind::kReduction) return true;
+      return user->kind() == NodeKind::kElementwise &&
+             user->signature().same_rows(node->signature());
+    });
+    const Node* mask = pick->fields().inputs[1].get();
+    if (in_passes && masks.try_emplace(domain, mask).first->second == mask)
+      picks.emplace(node.get(), pick);
+  }
+  return picks;
 }
 
 }  // namespace hr
