@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How random programs run: with any threads, rows of a morsel, and room in memory."""
+"""How random programs run: with any threads, rows of a morsel, and room in memory, and after they
+were interrupted."""
 
 from __future__ import annotations
 
 import collections
 import contextlib
 import random
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,16 +34,41 @@ def way(threads: int, morsel: int, room: int | None) -> Iterator[None]:
             _core.set_morsel_rows(before)
 
 
+def interrupt(program: Callable[[], object], seconds: float) -> None:
+    """Run a program that a signal may interrupt, as Ctrl-C would."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        try:
+            program()
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except BaseException as error:
+        if isinstance(error, Exception):
+            raise
+        # It was interrupted; other libraries turn that into an exception of their own.
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
 def run_in_two_ways(program: Callable[[], T], rng: random.Random, rows: int) -> tuple[T, T]:
-    """What a program gives on one thread, and on several in little room. Morsels are the same,
-    since the last bits of float sums follow them. A limit too low for any way grows."""
+    """What a program gives on one thread, and on several in little room, where every fourth was
+    interrupted before. Morsels are the same, since the last bits of float sums follow them. A limit
+    too low for any way grows."""
     morsel = rng.choice(MORSELS if rows < LEAST_SPILLED else MORSELS[3:])
-    threads, room = rng.choice([1, 2, 4]), rng.choice([1, 2, 3]) * max(1 << 18, 16 * rows)
+    threads, room = rng.choice([1, 2, 3, 4]), rng.choice([1, 2, 3]) * max(1 << 18, 16 * rows)
+    interrupt_after = rng.uniform(1e-4, 1e-2) if rng.random() < 0.25 else None
     with way(1, morsel, None):
         first = program()
     while True:
         try:
             with way(threads, morsel, room):
+                if interrupt_after is not None:
+                    interrupt(program, interrupt_after)
                 return first, program()
         except hr.OutOfMemoryError:
             room *= 2
