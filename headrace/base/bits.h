@@ -37,6 +37,13 @@ inline uint64_t load_bits(const uint8_t* bitmap, int64_t start, int64_t count) {
   return word & ((uint64_t{1} << count) - 1);
 }
 
+/// The lowest `count` ones of `bits`.
+inline uint64_t lowest_ones(uint64_t bits, int64_t count) {
+  uint64_t rest = bits;
+  for (; count > 0; --count) rest &= rest - 1;
+  return bits ^ rest;
+}
+
 /// The bits where `mask` has ones, moved together to the low end.
 inline uint64_t extract_bits(uint64_t bits, uint64_t mask) {
   uint64_t result = 0;

@@ -40,11 +40,7 @@ Mask::Mask(const Tensor& tensor)
   stride_ = tensor.strides()[0];
 }
 
-uint64_t Mask::word(int64_t row, int64_t count) const {
-  if (bits_) {
-    const uint64_t word = load_bits(bits_, offset_ + row, count);
-    return validity_ ? word & load_bits(validity_, offset_ + row, count) : word;
-  }
+uint64_t Mask::word_of_bytes(int64_t row, int64_t count) const {
   uint64_t word = 0;
   const uint8_t* byte = bytes_ + row * stride_;
   for (int64_t i = 0; i < count; ++i, byte += stride_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows picked by a mask.
 #pragma once
+#include "headrace/base/bits.h"
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"
 
@@ -20,7 +21,11 @@ class HR_API Mask {
   int64_t num_rows() const { return num_rows_; }
 
   /// Bits of rows [row, row + count), count from 1 to 64.
-  uint64_t word(int64_t row, int64_t count) const;
+  uint64_t word(int64_t row, int64_t count) const {
+    if (!bits_) return word_of_bytes(row, count);
+    const uint64_t word = load_bits(bits_, offset_ + row, count);
+    return validity_ ? word & load_bits(validity_, offset_ + row, count) : word;
+  }
 
   /// How many of rows [begin, end) it picks; `begin` is a multiple of 8.
   int64_t count(int64_t begin, int64_t end) const;
@@ -32,6 +37,8 @@ class HR_API Mask {
   Tensor positions() const;
 
  private:
+  uint64_t word_of_bytes(int64_t row, int64_t count) const;
+
   const Column* column_ = nullptr;
   const Tensor* tensor_ = nullptr;
   int64_t num_rows_;

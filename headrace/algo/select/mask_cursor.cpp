@@ -14,16 +14,8 @@ namespace hr {
 
 namespace {
 
-// Of fewer picked rows in a word their numbers are noted: the loads then follow each other without
-// a guess about how many a word holds.
-constexpr int64_t kFewInWord = 8;
-
-// The lowest `count` set bits.
-uint64_t lowest_bits(uint64_t bits, int64_t count) {
-  uint64_t rest = bits;
-  for (; count > 0; --count) rest &= rest - 1;
-  return bits ^ rest;
-}
+// Rows counted at once on the way to one of them.
+constexpr int64_t kCountedRows = 4096;
 
 }  // namespace
 
@@ -34,43 +26,26 @@ std::vector<int64_t> picked_begins(const Mask& mask, const std::vector<int64_t>&
   for (int64_t wanted = 0; wanted < picked; wanted += step) {
     const auto index =
         std::upper_bound(offsets.begin(), offsets.end(), wanted) - offsets.begin() - 1;
-    int64_t before = offsets[static_cast<size_t>(index)];
-    for (int64_t row = morsel_at(index, rows).begin;; row += 64) {
+    int64_t before = offsets[static_cast<size_t>(index)], row = morsel_at(index, rows).begin;
+    for (;; row += kCountedRows) {
+      const int64_t count = mask.count(row, std::min(row + kCountedRows, rows));
+      if (before + count > wanted) break;
+      before += count;
+    }
+    for (;; row += 64) {
       uint64_t word = mask.word(row, std::min<int64_t>(64, rows - row));
       const int count = std::popcount(word);
       if (before + count <= wanted) {
         before += count;
         continue;
       }
-      word ^= lowest_bits(word, wanted - before);
+      word ^= lowest_ones(word, wanted - before);
       begins.push_back(row + std::countr_zero(word));
       break;
     }
   }
   begins.push_back(rows);
   return begins;
-}
-
-void MaskCursor::next(int64_t count, PickedRows& picked) {
-  picked.count = count;
-  picked.words.clear();
-  picked.rows.clear();
-  for (int64_t missing = count; missing > 0;) {
-    if (left_ == 0) {
-      left_ = mask_.word(row_, std::min<int64_t>(64, mask_.num_rows() - row_));
-      row_ += 64;
-      if (left_ == 0) continue;
-    }
-    const int64_t some = std::popcount(left_);
-    const uint64_t bits = some > missing ? lowest_bits(left_, missing) : left_;
-    left_ ^= bits;
-    missing -= std::min(some, missing);
-    picked.words.push_back({row_ - 64, bits});
-  }
-  if (count >= kFewInWord * static_cast<int64_t>(picked.words.size())) return;
-  for (const MaskWord& word : picked.words)
-    for (uint64_t bits = word.bits; bits; bits &= bits - 1)
-      picked.rows.push_back(word.row + std::countr_zero(bits));
 }
 
 void copy_picked(const std::byte* values, int64_t width, const PickedRows& picked, std::byte* out) {

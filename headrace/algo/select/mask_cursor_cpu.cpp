@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies picked values together, eight rows at a time.
+// Takes the picked rows of a mask and copies their values together, eight rows at a time.
 #define HWY_TARGET_INCLUDE "headrace/algo/select/mask_cursor_cpu.cpp"
 #include "headrace/algo/bits/set_bits.h"
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/algo/select/mask_cursor.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/simd_targets.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <type_traits>
@@ -15,6 +17,36 @@ namespace hr::HWY_NAMESPACE {
 namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Of fewer picked rows in a word their numbers are noted: the loads then follow each other without
+// a guess about how many a word holds.
+constexpr int64_t kFewInWord = 8;
+
+// `row` is behind the 64 rows of which `left` are still to be picked.
+void next_picked(const Mask& mask, int64_t& row, uint64_t& left, int64_t count,
+                 PickedRows& picked) {
+  picked.count = count;
+  picked.words.clear();
+  picked.rows.clear();
+  for (int64_t missing = count; missing > 0;) {
+    if (left == 0) {
+      left = mask.word(row, std::min<int64_t>(64, mask.num_rows() - row));
+      row += 64;
+      if (left == 0) continue;
+    }
+    const int64_t some = std::popcount(left);
+    const uint64_t bits = some > missing ? lowest_ones(left, missing) : left;
+    left ^= bits;
+    missing -= std::min(some, missing);
+    picked.words.push_back({row - 64, bits});
+  }
+  if (count >= kFewInWord * static_cast<int64_t>(picked.words.size())) return;
+  picked.rows.resize(static_cast<size_t>(count));
+  int64_t* out = picked.rows.data();
+  for (const MaskWord& word : picked.words)
+    for (uint64_t bits = word.bits; bits; bits &= bits - 1)
+      *out++ = word.row + std::countr_zero(bits);
+}
 
 // Eight values from their places among the eight at `from`, of which those from the first picked
 // one to the last lie in memory.
@@ -69,11 +101,19 @@ void copy_picked_words(const std::byte* values, int64_t width, const PickedRows&
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace hr::cpu {
+namespace hr {
+
+void MaskCursor::next(int64_t count, PickedRows& picked) {
+  HR_SIMD(next_picked)(mask_, row_, left_, count, picked);
+}
+
+namespace cpu {
 
 void copy_words(const std::byte* values, int64_t width, const PickedRows& picked, std::byte* out) {
   HR_SIMD(copy_picked_words)(values, width, picked, out);
 }
 
-}  // namespace hr::cpu
+}  // namespace cpu
+
+}  // namespace hr
 #endif
