@@ -318,7 +318,7 @@ SortedFactorizedKeys number_many(int64_t rows, const ReadKeys& read,
       [&](int64_t row, int64_t count, void* out) { read(row, count, static_cast<uint64_t*>(out)); },
       accesses};
   PartitionNumbers numbers(
-      partition_runs(rows, partitions, {keys, row_numbers()}, std::cref(digits)), kRows);
+      partition_runs(rows, partitions, keys, {keys, row_numbers()}, std::cref(digits)), kRows);
   const PartitionedRuns& split = numbers.split();
   std::vector<Buffer> entries(static_cast<size_t>(partitions));
   numbers.number([&](int64_t partition, uint32_t* own) {
@@ -436,7 +436,7 @@ bool has_many_strings(const Column& strings) {
 }
 
 FactorizedStrings factorize_strings(const Column& strings, bool ordered) {
-  constexpr size_t kLow = 1, kHigh = 2, kRows = 3;
+  constexpr size_t kLow = 0, kHigh = 1, kRows = 2;
   const int64_t rows = strings.num_rows(), partitions = num_partitions(rows);
   const auto* const views = strings.values<StringView>().data();
   const bool nullable = strings.null_count() > 0;
@@ -465,7 +465,7 @@ FactorizedStrings factorize_strings(const Column& strings, bool ordered) {
   };
   const int shift = 64 - std::bit_width(static_cast<uint64_t>(partitions - 1));
   PartitionNumbers numbers(
-      partition_runs(rows, partitions, {digits, half(0), half(1), row_numbers()},
+      partition_runs(rows, partitions, digits, {half(0), half(1), row_numbers()},
                      [&](const uint64_t* keys, int64_t count, uint16_t* out) {
                        for (int64_t i = 0; i < count; ++i)
                          out[i] = static_cast<uint16_t>(ordered       ? keys[i]

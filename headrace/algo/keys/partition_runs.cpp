@@ -177,14 +177,15 @@ int64_t num_partitions(int64_t rows) {
 }
 
 PartitionedRuns partition_runs(
-    int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,
+    int64_t rows, int64_t partitions, const PayloadStream& keys,
+    const std::vector<PayloadStream>& streams,
     const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit) {
   PartitionedRuns split = plan_runs(rows, partitions, streams);
   if (rows == 0) return split;
   const std::vector<std::vector<std::byte*>> outs = allocate_streams(streams, split);
   parallel_for(split.num_runs(), [&](int64_t run) {
     RunPartitioner partitioner(split, run);
-    partitioner.count_digits(streams[0], digit);
+    partitioner.count_digits(keys, digit);
     for (size_t k = 0; k < streams.size(); ++k) partitioner.scatter_rows(streams[k], k, outs[k]);
   });
   for (const std::vector<Buffer>& stream : split.streams)

@@ -90,10 +90,11 @@ struct PartitionedRuns {
 };
 
 /// `digit(keys, count, digits)` gives the partitions, below `partitions` and at most 2^16, of a
-/// block of keys; `streams[0]` holds the keys, 8 bytes each. The result is the same whatever the
-/// length of a run, which follows the budget.
+/// block of keys, 8 bytes each; they go into their partitions only as one of the streams. The
+/// result is the same whatever the length of a run, which follows the budget.
 HR_API PartitionedRuns partition_runs(
-    int64_t rows, int64_t partitions, const std::vector<PayloadStream>& streams,
+    int64_t rows, int64_t partitions, const PayloadStream& keys,
+    const std::vector<PayloadStream>& streams,
     const std::function<void(const uint64_t* keys, int64_t count, uint16_t* digits)>& digit);
 
 }  // namespace hr

@@ -20,7 +20,7 @@ void check(int64_t rows, int64_t partitions) {
                                 static_cast<uint8_t*>(out)[i] = static_cast<uint8_t>(row + i);
                             }};
   const PartitionedRuns split = partition_runs(
-      rows, partitions, {keys, bytes}, [&](const uint64_t* k, int64_t count, uint16_t* to) {
+      rows, partitions, keys, {keys, bytes}, [&](const uint64_t* k, int64_t count, uint16_t* to) {
         for (int64_t i = 0; i < count; ++i)
           to[i] = static_cast<uint16_t>(k[i] % static_cast<uint64_t>(partitions));
       });

@@ -32,7 +32,14 @@ class PartitionedAggregator {
     } else {
       shift_ = 64 - std::bit_width(static_cast<uint64_t>(partitions - 1));
     }
-    std::vector<PayloadStream> streams{keys_.stream};
+    std::vector<PayloadStream> streams;
+    if (domain == 0) {
+      keys_stream_ = 0;
+      streams.push_back(keys_.stream);
+    } else if (shift_ > 0) {
+      keys_stream_ = 0;
+      streams.push_back(slot_stream());
+    }
     streams_.resize(plan.inputs.size());
     bool rows_wanted = wants_first;
     for (size_t k = 0; k < plan.inputs.size(); ++k) {
@@ -74,16 +81,17 @@ class PartitionedAggregator {
     if (domain == 0 && keys_.sort && partitions > 1) {
       const RangePartitioner digits(sample_keys(rows, keys_.stream.read, keys_.stream.accesses),
                                     partitions);
-      split_ = partition_runs(rows, partitions, streams, std::cref(digits));
+      split_ = partition_runs(rows, partitions, keys_.stream, streams, std::cref(digits));
       return;
     }
-    split_ = partition_runs(
-        rows, partitions, streams, [&](const uint64_t* key, int64_t count, uint16_t* digits) {
-          for (int64_t i = 0; i < count; ++i)
-            digits[i] = static_cast<uint16_t>(domain > 0     ? key[i] >> shift_
-                                              : shift_ == 64 ? 0
-                                                             : hash_key(key[i]) >> shift_);
-        });
+    split_ = partition_runs(rows, partitions, keys_.stream, streams,
+                            [&](const uint64_t* key, int64_t count, uint16_t* digits) {
+                              for (int64_t i = 0; i < count; ++i)
+                                digits[i] = static_cast<uint16_t>(domain > 0 ? key[i] >> shift_
+                                                                  : shift_ == 64
+                                                                      ? 0
+                                                                      : hash_key(key[i]) >> shift_);
+                            });
   }
 
   std::vector<GroupResults> run() {
@@ -116,6 +124,19 @@ class PartitionedAggregator {
     int valid = -1;
     int other = -1;
   };
+
+  // Keys of a range as slots of their partition, which is all that it needs of them.
+  PayloadStream slot_stream() const {
+    return {4,
+            [read = keys_.stream.read, last = (uint64_t{1} << shift_) - 1](
+                int64_t row, int64_t count, void* out) {
+              uint64_t keys[kBlockRows];
+              read(row, count, keys);
+              for (int64_t i = 0; i < count; ++i)
+                static_cast<uint32_t*>(out)[i] = static_cast<uint32_t>(keys[i] & last);
+            },
+            keys_.stream.accesses};
+  }
 
   Pin pin(int64_t p, std::initializer_list<int> streams) const {
     std::vector<PinnedRange> ranges;
@@ -154,10 +175,12 @@ class PartitionedAggregator {
           static_cast<int64_t>(std::min(keys_.domain - partition.first_key, uint64_t{1} << shift_));
       if (keys_.originals) keep_keys(keys_.originals + partition.first_key, partition);
       if (wants_first_) first.assign(static_cast<size_t>(partition.slots), -1);
-      each_block(p, {0, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
-        const auto* keys = at<uint64_t>(0, row);
-        for (int64_t i = 0; i < count; ++i)
-          slots[begin + i] = static_cast<uint32_t>(keys[i] - partition.first_key);
+      each_block(p, {keys_stream_, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
+        const auto bytes = static_cast<size_t>(4 * count);
+        if (const auto* own = at<uint32_t>(keys_stream_, row))
+          std::memcpy(slots + begin, own, bytes);
+        else  // a partition for each key
+          std::memset(slots + begin, 0, bytes);
         if (!wants_first_) return;
         const auto* rows = at<int64_t>(rows_stream_, row);
         for (int64_t i = 0; i < count; ++i)
@@ -167,8 +190,8 @@ class PartitionedAggregator {
     }
     KeyMap table;
     table.reserve(hint_.load(std::memory_order_relaxed));
-    each_block(p, {0, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
-      table.add(at<uint64_t>(0, row), count, slots + begin);
+    each_block(p, {keys_stream_, first_stream}, [&](int64_t row, int64_t begin, int64_t count) {
+      table.add(at<uint64_t>(keys_stream_, row), count, slots + begin);
       if (!wants_first_) return;
       const auto* rows = at<int64_t>(rows_stream_, row);
       for (int64_t i = 0; i < count; ++i)
@@ -192,7 +215,7 @@ class PartitionedAggregator {
     Buffer buffer = Buffer::allocate(4 * rows);
     auto* slots = buffer.mutable_as<uint32_t>();
     {
-      const Pin pinned = pin(p, {0, wants_first_ ? rows_stream_ : -1});
+      const Pin pinned = pin(p, {keys_stream_, wants_first_ ? rows_stream_ : -1});
       number(p, slots, partition);
     }
     partition.sizes = Buffer::allocate_zeroed(4 * partition.slots);
@@ -270,6 +293,7 @@ class PartitionedAggregator {
   bool wants_first_;
   int shift_ = 0;
   std::vector<InputStreams> streams_{};
+  int keys_stream_ = -1;
   int rows_stream_ = -1;
   PartitionedRuns split_{};
   std::atomic<int64_t> hint_{0};
