@@ -3,6 +3,7 @@
 #include "headrace/algo/reduce/quantile.h"
 
 #include "headrace/algo/reduce/quantile_math.h"
+#include "headrace/algo/reduce/select_ranks.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
@@ -69,13 +70,24 @@ Tensor quantile(const Column& column, std::span<const double> q, Interpolation i
   const Dtype dtype = picks ? column.dtype() : Dtype(TypeId::kFloat64);
   Buffer result = Buffer::allocate(levels * dtype.size_bytes());
   visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
-    const int64_t bytes = column.num_rows() * static_cast<int64_t>(sizeof(T));
+    const bool nullable = column.null_count() > 0;
+    const int64_t bytes = nullable ? column.num_rows() * static_cast<int64_t>(sizeof(T)) : 0;
     const bool sorts = bytes > memory_limit() / kShareOfLimit;
     const Column sorted = sorts ? sort_rows({column}, {{}}, {column})[0] : Column();
     Buffer scratch = Buffer::allocate(sorts ? 0 : bytes);
-    T* const picked = sorts ? nullptr : scratch.mutable_as<T>();
-    const T* const values = sorts ? sorted.values<T>().data() : picked;
-    const int64_t count = sorts ? present_values(sorted) : present_values(column, picked);
+    std::span<const T> values = column.values<T>();
+    std::vector<BufferAccess> accesses{reads(column)};
+    int64_t count = 0;
+    if (sorts) {
+      values = sorted.values<T>();
+      count = present_values(sorted);
+    } else if (nullable) {
+      count = present_values(column, scratch.mutable_as<T>());
+      values = {scratch.as<T>(), static_cast<size_t>(count)};
+      accesses.clear();
+    } else {
+      count = count_present(values, accesses);
+    }
     if (count == 0) {
       if (picks && std::is_integral_v<T>)
         throw_error<InvalidArgumentError>("quantile", "there are no values", {},
@@ -87,28 +99,18 @@ Tensor quantile(const Column& column, std::span<const double> q, Interpolation i
           result.mutable_as<double>()[i] = std::numeric_limits<double>::quiet_NaN();
       return;
     }
-    std::vector<QuantilePlace> places;
-    std::vector<int64_t> ranks;
-    for (const double each : q) {
-      places.push_back(quantile_place(count, each, interpolation));
-      ranks.insert(ranks.end(), {places.back().below, places.back().above});
-    }
-    std::sort(ranks.begin(), ranks.end());
-    int64_t sorted_to = 0;
-    for (const int64_t rank : ranks) {
-      if (sorts || rank < sorted_to) continue;
-      std::nth_element(picked + sorted_to, picked + rank, picked + count);
-      sorted_to = rank + 1;
-    }
-    // The order of the zeros does not matter.
     for (int64_t i = 0; i < levels; ++i) {
-      const auto [below, above, part] = places[static_cast<size_t>(i)];
+      const auto [below, above, part] =
+          quantile_place(count, q[static_cast<size_t>(i)], interpolation);
+      const auto [at, next] = sorts ? RankedPair<T>{values[static_cast<size_t>(below)],
+                                                    values[static_cast<size_t>(above)]}
+                                    : select_ranks(values, count, below, accesses);
+      // The order of the zeros does not matter.
       if (picks)
-        result.mutable_as<T>()[i] = static_cast<T>(values[part == 0 ? below : above] + T{});
+        result.mutable_as<T>()[i] = static_cast<T>((part == 0 ? at : next) + T{});
       else
-        result.mutable_as<double>()[i] = interpolate(static_cast<double>(values[below]),
-                                                     static_cast<double>(values[above]), part) +
-                                         0.0;
+        result.mutable_as<double>()[i] =
+            interpolate(static_cast<double>(at), static_cast<double>(next), part) + 0.0;
     }
   });
   return Tensor(dtype, {levels}, std::move(result));

@@ -2,6 +2,7 @@
 // Between two neighbours in order: the rule of every median and quantile.
 #pragma once
 #include "headrace/algo/reduce/quantile.h"
+#include "headrace/algo/reduce/select_ranks.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,13 +51,20 @@ inline QuantilePlace quantile_place(int64_t count, double q, Interpolation inter
   return {below, std::min(below + 1, count - 1), part};
 }
 
-/// That quantile of values without NaN, at least one; reorders them.
+/// That quantile of values without NaN, at least one; may reorder them. Which of two zeros is open.
 inline double quantile_of(double* values, int64_t count, double q, Interpolation interpolation) {
   const auto [below, above, part] = quantile_place(count, q, interpolation);
+  const auto between = [part = part](double at, double next) {
+    return part == 1 ? next : interpolate(at, next, part);
+  };
+  if (count >= kLeastToSelect) {
+    const std::span<const double> all(values, static_cast<size_t>(count));
+    const RankedPair<double> pair = select_ranks(all, count, below);
+    return between(pair.at, pair.next);
+  }
   std::nth_element(values, values + below, values + count);
   if (part == 0) return values[below];
-  const double next = *std::min_element(values + above, values + count);
-  return part == 1 ? next : interpolate(values[below], next, part);
+  return between(values[below], *std::min_element(values + above, values + count));
 }
 
 }  // namespace hr

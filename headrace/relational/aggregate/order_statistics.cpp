@@ -9,17 +9,6 @@ namespace hr {
 
 namespace {
 
-// As `quantile` of a column; reorders the values.
-double quantile_of(double* values, int64_t count, double q) {
-  if (count == 0) return 0;
-  const double at = q * static_cast<double>(count - 1);
-  const auto below = static_cast<int64_t>(at);
-  std::nth_element(values, values + below, values + count);
-  const double low = values[below], part = at - static_cast<double>(below);
-  if (part == 0) return low;
-  return interpolate(low, *std::min_element(values + below + 1, values + count), part);
-}
-
 // Reorders the values, but keeps all of them: others are ranked after it.
 template <class T>
 int64_t distinct_of(T* values, int64_t count) {
@@ -71,8 +60,9 @@ void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
         visit([&]<class T>(T* typed) { result.mutable_as<T>()[slot] = mode_of(typed, count); });
       } else {
         const double q = request.aggregate == Aggregate::kMedian ? 0.5 : request.quantile;
+        auto* const numbers = reinterpret_cast<double*>(own);
         result.mutable_as<double>()[slot] =
-            quantile_of(reinterpret_cast<double*>(values + begin), count, q);
+            count == 0 ? 0 : quantile_of(numbers, count, q, Interpolation::kLinear) + 0.0;
       }
     }
   }
