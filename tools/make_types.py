@@ -37,16 +37,16 @@ C++. Dtypes and their memory are in [frame.md](frame.md#dtypes).
 """
 NULLS = """
 ## Nulls
-Arithmetic with null is null. Comparisons, tests and logic have two rules, and their caller says
-which. *Three-valued*, as in SQL and in pandas' dtypes with nulls, is that of operators and
-methods: `df.x > 1`. *Missing is false* is that of masks and conditions: `df[mask]`, `where`,
-`np.where`, `case_when`, `loc`.
+Arithmetic with null is null. Comparisons and tests with null are false, and `!=` is true, as in
+pandas' dtypes without nulls. Logic has two rules. *Operators* (`&`, `|`, `~`) are three-valued:
+a column of bools with nulls may give null. In *conditions* (`df[mask]`, `where`, `np.where`,
+`case_when`, `loc`) null counts as false.
 """
 NAMES = """
 ## Dtypes with nulls by name
 pandas' `boolean`, `Int8` to `Int64`, `UInt8` to `UInt64` and `string[pyarrow]` are `bool`,
-`int8`, ..., `string` here: all dtypes have nulls, by pandas' three-valued rule. `Float32` and
-`Float64` have no NaN: in `astype` and `hr.Series(dtype=)` it becomes null, and `hr.read_csv`
+`int8`, ..., `string` here: all dtypes have nulls, and comparisons with them are false. `Float32`
+and `Float64` have no NaN: in `astype` and `hr.Series(dtype=)` it becomes null, and `hr.read_csv`
 raises for them. Two differences are the last of the exceptions.
 """
 EXCEPTIONS = """
@@ -135,7 +135,7 @@ def page() -> str:
         "",
         *table(("operation", "left", "right", "computed with", "cast", "result"), rules),
         NULLS,
-        *table(("", "three-valued", "missing is false"), null_rows()),
+        *table(("", "operators", "conditions"), null_rows()),
         NAMES,
         "## Keys, and rows put together",
         "Rows put together by `concat` have the dtype that the table below calls common, and so",

@@ -392,11 +392,13 @@ NodePtr apply_bound(Op op, const BoundOperation& bound, std::span<const ApplyOpe
 }
 
 NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
-  if (nulls == NullRule::kThreeValued && all_numbers(operands)) {
+  if (nulls != NullRule::kMissingIsFalse && all_numbers(operands)) {
     std::vector<NodePtr> inputs;
     inputs.reserve(operands.size());
     for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
-    return apply_evaluator(op, std::move(inputs));
+    const NodePtr result = apply_evaluator(op, std::move(inputs));
+    const std::optional<bool> missing = result_of_missing(op, nulls);
+    return missing ? without_nulls(result, *missing) : result;
   }
   std::vector<ApplyOperand> read = read_literals(operands);
   const std::span<ApplyOperand> all(read);

@@ -17,15 +17,17 @@ namespace hr {
 
 Series Series::elementwise(Op op, const std::vector<NodePtr>& operands) {
   const std::vector<ApplyOperand> given(operands.begin(), operands.end());
-  return hr::apply(op, given, NullRule::kThreeValued);
+  return hr::apply(op, given, NullRule::kPlainComparisons);
 }
 
 Series apply(Op op, const Series& left, const Literal& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}}, NullRule::kThreeValued);
+  return hr::apply(op, std::vector<ApplyOperand>{{NodePtr(left)}, {right}},
+                   NullRule::kPlainComparisons);
 }
 
 Series apply(Op op, const Literal& left, const Series& right) {
-  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}}, NullRule::kThreeValued);
+  return hr::apply(op, std::vector<ApplyOperand>{{left}, {NodePtr(right)}},
+                   NullRule::kPlainComparisons);
 }
 
 Column Series::column() const {

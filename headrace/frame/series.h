@@ -19,11 +19,12 @@ namespace hr {
 
 /// A lazy column. Operators make nodes and run nothing; operands have the same rows (columns of one
 /// frame, or free-standing data of as many rows), or are numbers: plain ones, or the lazy results
-/// of reductions. Null and NaN are different; a null operand gives null, which a filter takes as
-/// false. Operators take all dtypes, by the rules of `apply`: strings, dates, times, durations and
-/// decimals compare and add as in Python, also with a literal on one side: text, dates and
-/// durations of std::chrono, a DecimalLiteral. Reductions skip both, as in pandas. Converts to
-/// NodePtr, so each function of a lazy column takes it. Copies share the node.
+/// of reductions. Null and NaN are different; a null operand gives null, but comparisons with null
+/// are false, and `!=` true, as in pandas; a filter takes null as false. Operators take all dtypes,
+/// by the rules of `apply`: strings, dates, times, durations and decimals compare and add as in
+/// Python, also with a literal on one side: text, dates and durations of std::chrono, a
+/// DecimalLiteral. Reductions skip both, as in pandas. Converts to NodePtr, so each function of a
+/// lazy column takes it. Copies share the node.
 class HR_API Series : public ElementwiseOperators<Series> {
  public:
   Series(NodePtr node) : node_(std::move(node)) {}  // NOLINT: implicit on purpose

@@ -170,8 +170,9 @@ class Operands {
 // None where an operand is unknown to the engine.
 std::optional<NodeHandle> apply(std::string_view op, nb::tuple values, bool missing_is_false) {
   mark(op);
-  Operands operands(op, std::move(values),
-                    missing_is_false ? hr::NullRule::kMissingIsFalse : hr::NullRule::kThreeValued);
+  Operands operands(
+      op, std::move(values),
+      missing_is_false ? hr::NullRule::kMissingIsFalse : hr::NullRule::kPlainComparisons);
   if (!operands.read()) return {};
   operands.check_rows();
   return NodeHandle{operands.apply()};

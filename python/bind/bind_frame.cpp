@@ -60,7 +60,7 @@ std::vector<NodePtr> elementwise_columns(std::string_view op, const std::vector<
         columns, [&](const NodePtr& column) { return hr::Series(column).fillna(value.value()); });
   const hr::Op operation = hr::op_from_name(op);
   return of_columns(columns, [&](const NodePtr& column) {
-    return hr::elementwise(operation, {column, value.value()});
+    return hr::Series::elementwise(operation, {column, value.value()});
   });
 }
 

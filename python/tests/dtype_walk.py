@@ -277,6 +277,8 @@ def beside_pandas(
         if isinstance(a, Exception) and isinstance(b, Exception):
             return "", a, b
         return ("raises" if isinstance(a, Exception) else "pandas raises"), a, b
+    if case.op in _COMPARISONS:  # which pandas' dtypes with nulls keep
+        b = [case.op == "!=" if value is None else value for value in b]
     words = case.left + case.right
     tolerance = 1e-6 if "float32" in words or "complex64" in words else 1e-12
     equal = len(a) == len(b) and all(alike(x, y, tolerance) for x, y in zip(a, b, strict=True))
@@ -505,11 +507,11 @@ def sql_of(op: str, left: str, right: str, missing_is_false: bool) -> str:
     if op == "where":
         return f"CASE WHEN mask THEN {left} ELSE {right} END"
     word = RULED[op][1]
-    if not missing_is_false:
-        return f"{left} {word} {right}"
-    if op in _LOGIC:
+    if op not in _LOGIC:
+        return f"coalesce({left} {word} {right}, {op == '!='})"
+    if missing_is_false:
         return f"coalesce({left}, false) {word} coalesce({right}, false)"
-    return f"coalesce({left} {word} {right}, {op == '!='})"
+    return f"{left} {word} {right}"
 
 
 def ruled_cases() -> Iterator[tuple[Case, bool]]:

@@ -92,18 +92,21 @@ class Program:
             if form == 1:
                 return column.isin([word, "b"]), f"coalesce({name} IN ('{word}', 'b'), false)"
             if form == 2:
-                return column.str.contains("a"), f"contains({name}, 'a')"
+                return column.str.contains("a"), f"coalesce(contains({name}, 'a'), false)"
             return (
-                (column == word, f"({name} = '{word}')")
+                (column == word, f"coalesce({name} = '{word}', false)")
                 if rng.random() < 0.5
-                else (column <= word, f"({name} <= '{word}')")
+                else (column <= word, f"coalesce({name} <= '{word}', false)")
             )
         value = rng.randrange(-15, 15)
         if form == 1:
-            return column.between(value, value + 10), f"({name} BETWEEN {value} AND {value + 10})"
+            return (
+                column.between(value, value + 10),
+                f"coalesce({name} BETWEEN {value} AND {value + 10}, false)",
+            )
         other = self.pick("if")
         if form == 2 and other is not None:
-            return column < frame[other], f"({name} < {other})"
+            return column < frame[other], f"coalesce({name} < {other}, false)"
         sign = rng.choice(["<", "<=", ">", ">=", "==", "!="])
         made = {
             "<": column < value,
@@ -113,7 +116,7 @@ class Program:
             "==": column == value,
             "!=": column != value,
         }[sign]
-        return made, f"({name} {sign.replace('==', '=')} {value})"
+        return made, f"coalesce({name} {sign.replace('==', '=')} {value}, {sign == '!='})"
 
     # ---- operators ---------------------------------------------------------------------------
     def filter(self) -> None:

@@ -58,13 +58,17 @@ class MoreProgram(Program):
             ),
             (
                 column.str.startswith(word).astype("int64"),
-                f"CAST(starts_with({name}, '{word}') AS BIGINT)",
+                f"CAST(coalesce(starts_with({name}, '{word}'), false) AS BIGINT)",
                 "i",
             ),
-            (column.str.like("_b%").astype("int64"), f"CAST({name} LIKE '_b%' AS BIGINT)", "i"),
+            (
+                column.str.like("_b%").astype("int64"),
+                f"CAST(coalesce({name} LIKE '_b%', false) AS BIGINT)",
+                "i",
+            ),
             (
                 column.str.fullmatch("[ab]*").astype("int64"),
-                f"CAST(regexp_full_match({name}, '[ab]*') AS BIGINT)",
+                f"CAST(coalesce(regexp_full_match({name}, '[ab]*'), false) AS BIGINT)",
                 "i",
             ),
         ]
@@ -310,8 +314,8 @@ class MoreProgram(Program):
             (exact * exact, f"{sql} * {sql}", "o"),
             (exact.astype("string"), f"CAST({sql} AS VARCHAR)", "s"),
             (exact.astype("float64"), f"CAST({sql} AS DOUBLE)", "f"),
-            ((exact > exact.shift()).astype("int64"), f"CAST({sql} > lag({sql}) OVER (ORDER BY r) "
-             "AS BIGINT)", "i"),
+            ((exact > exact.shift()).astype("int64"), f"CAST(coalesce({sql} > lag({sql}) OVER "
+             "(ORDER BY r), false) AS BIGINT)", "i"),
             (exact.rank("dense"), f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER "
              f"(ORDER BY {sql} NULLS LAST) END", "f"),
         ]  # fmt: skip
@@ -325,7 +329,7 @@ class MoreProgram(Program):
         forms: list[tuple[Any, str, str]] = [
             (kind.astype("string"), name, "s"),
             (kind.str.len(), f"length({name})", "i"),
-            ((kind == "a").astype("int64"), f"CAST({name} = 'a' AS BIGINT)", "i"),
+            ((kind == "a").astype("int64"), f"CAST(coalesce({name} = 'a', false) AS BIGINT)", "i"),
             (
                 kind.isin(["a", "ab"]).astype("int64"),
                 f"CAST(coalesce({name} IN ('a', 'ab'), false) AS BIGINT)",

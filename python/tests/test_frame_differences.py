@@ -31,12 +31,15 @@ def df() -> hr.DataFrame:
     return hr.DataFrame({"k": ["b", "a", "b", None], "x": [1, None, 3, 4], "f": [0.5, NAN, 2, 1]})
 
 
-def test_01_comparisons_with_null(df: hr.DataFrame) -> None:
-    assert (df.x != 1).to_list() == [False, None, True, True]
-    assert df[df.x != 1].x.to_list() == [3, 4]
-    assert (df.f != 0.5).to_list() == [False, True, True, True]  # NaN is a value
-    assert df.k.str.contains("b").to_list() == [True, False, True, None]
-    assert df.k.str.contains("b", na=False).to_list() == [True, False, True, False]
+def test_01_null_and_nan(df: hr.DataFrame) -> None:
+    assert (df.x.is_null() & df.f.is_nan()).to_list() == [False, True, False, False]
+    assert (df.x != 1).to_list() == [False, True, True, True]
+    assert df[df.x != 1].x.to_list() == [None, 3, 4]
+    assert df[~(df.x > 1)].x.to_list() == [1, None]
+    assert df.k.str.contains("b").to_list() == [True, False, True, False]
+    assert df.k.str.contains("b", na=None).to_list() == [True, False, True, None]
+    known = hr.Series([True, None])
+    assert (known & True).to_list() == [True, None] and (~known).to_list() == [False, None]
     texts = hr.DataFrame({"t": ["?", np.nan, "a"], "n": [1.0, np.nan, 2.0]}).replace("?", np.nan)
     assert texts.t.to_list() == [None, None, "a"] and texts.n.is_nan().to_list()[1]
 
@@ -87,7 +90,7 @@ def test_06_categories() -> None:
     sizes = hr.Series(["lo", "hi", None, "lo"], dtype="category")
     assert sizes.cat.categories.to_list() == ["lo", "hi"]
     assert sizes.cat.codes.to_list() == [0, 1, None, 0]
-    assert (sizes == "no").to_list() == [False, False, None, False]
+    assert (sizes == "no").to_list() == [False, False, False, False]
     assert sizes.sort_values().to_list() == ["hi", "lo", "lo", None]
     assert sizes.cat.as_ordered().sort_values().to_list() == ["lo", "lo", "hi", None]
     for make in (

@@ -280,12 +280,12 @@ def test_nulls_spread_as_in_pandas(size: int) -> None:
         cases = [
             (a + b, x + y),
             (a * 2 - b, x * 2 - y),
-            (a < b, x < y),
-            ((a < b) & (a > 3), (x < y) & (x > 3)),
+            (a < b, (x < y).fillna(False)),
+            (a != b, (x != y).fillna(True)),
         ]
         cases += [
-            ((a < b) | (a > 3), (x < y) | (x > 3)),
-            (~(a == b), ~(x == y)),
+            ((a < b) | (a > 3), ((x < y) | (x > 3)).fillna(False)),
+            (~(a == b), ~(x == y).fillna(False)),
             (a.isna(), x.isna()),
         ]
         cases += [(a.fillna(7), x.fillna(7))]

@@ -276,24 +276,11 @@ Cast cast_of(const Rule& rule, DtypeKind kind) {
   return floats ? Cast::kFloat64 : Cast::kNone;
 }
 
-void count_missing_as_false(Op op, std::span<const BindOperand> sides, BoundOperation& bound) {
-  const bool are_bools =
-      std::ranges::all_of(sides, [](const BindOperand& side) { return side.dtype.is_bool(); });
-  switch (op_row(op).rule) {
-    case OpRule::kCompare:
-    case OpRule::kTest:
-      bound.null_becomes = op == Op::kNotEqual;
-      break;
-    case OpRule::kLogical:
-    case OpRule::kSelect:
-      bound.null_is_false = true;
-      break;
-    case OpRule::kBitwise:
-      bound.null_is_false = are_bools;
-      break;
-    default:
-      break;
-  }
+// Whether an operation reads truth values.
+bool takes_truth(OpRule rule, std::span<const BindOperand> sides) {
+  if (rule == OpRule::kLogical || rule == OpRule::kSelect) return true;
+  return rule == OpRule::kBitwise &&
+         std::ranges::all_of(sides, [](const BindOperand& side) { return side.dtype.is_bool(); });
 }
 
 BoundOperation bind_dtypes(Op op, std::span<const BindOperand> sides, std::string_view name) {
@@ -329,10 +316,18 @@ DtypeKind BindOperand::kind() const {
   return kind_of(dtype);
 }
 
+std::optional<bool> result_of_missing(Op op, NullRule nulls) {
+  const OpRule rule = op_row(op).rule;
+  if (nulls == NullRule::kThreeValued || (rule != OpRule::kCompare && rule != OpRule::kTest))
+    return {};
+  return op == Op::kNotEqual;
+}
+
 BoundOperation bind(Op op, std::span<const BindOperand> sides, NullRule nulls,
                     std::string_view name) {
   BoundOperation bound = bind_dtypes(op, sides, name);
-  if (nulls == NullRule::kMissingIsFalse) count_missing_as_false(op, sides, bound);
+  bound.null_becomes = result_of_missing(op, nulls);
+  bound.null_is_false = nulls == NullRule::kMissingIsFalse && takes_truth(op_row(op).rule, sides);
   return bound;
 }
 

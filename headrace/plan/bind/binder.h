@@ -32,15 +32,17 @@ HR_API DtypeKind kind_of(Dtype dtype);
 /// What comparisons, tests and logical operations make of a missing operand, and `where` of a
 /// missing condition.
 enum class NullRule : uint8_t {
-  /// Null, unless the other operand decides (false and null is false): SQL, and the dtypes of
-  /// pandas
-  /// that have nulls.
+  /// Null, unless the other operand decides (false and null is false): SQL.
   kThreeValued,
-  /// False, but `!=` is true; a missing truth value counts as false: masks, and the dtypes of
-  /// pandas
-  /// that have NaN.
+  /// Comparisons and tests are false, but `!=` is true, as of NaN; logical operations as by the
+  /// first rule: frames and series, as in pandas.
+  kPlainComparisons,
+  /// The same, and a missing truth value counts as false: masks and conditions.
   kMissingIsFalse,
 };
+
+/// What a comparison or test of a missing operand gives; nothing: null, and other operations.
+HR_API std::optional<bool> result_of_missing(Op op, NullRule nulls);
 
 /// A side of an operation: a column or array of a dtype, or a literal. `name` is for errors.
 struct BindOperand {

@@ -15,6 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 constexpr NullRule kThreeValued = NullRule::kThreeValued,
+                   kPlainComparisons = NullRule::kPlainComparisons,
                    kMissingIsFalse = NullRule::kMissingIsFalse;
 
 const Dtype kInt = TypeId::kInt64, kDouble = TypeId::kFloat64, kString = TypeId::kString,
@@ -114,7 +115,11 @@ TEST(Binder, TakesTheNullRuleFromItsCaller) {
     EXPECT_EQ(bound(Op::kNotEqual, dtype, dtype, kMissingIsFalse).null_becomes, true);
     EXPECT_TRUE(bound(Op::kWhere, dtype, dtype, kMissingIsFalse).null_is_false);
     EXPECT_FALSE(bound(Op::kAdd, kInt, kInt, kMissingIsFalse).null_becomes);
+    EXPECT_EQ(bound(Op::kLess, dtype, dtype, kPlainComparisons).null_becomes, false);
+    EXPECT_EQ(bound(Op::kNotEqual, dtype, dtype, kPlainComparisons).null_becomes, true);
+    EXPECT_FALSE(bound(Op::kWhere, dtype, dtype, kPlainComparisons).null_is_false);
   }
+  EXPECT_FALSE(bound(Op::kBitwiseAnd, kBool, kBool, kPlainComparisons).null_is_false);
   EXPECT_TRUE(bound(Op::kBitwiseAnd, kBool, kBool, kMissingIsFalse).null_is_false);
   EXPECT_FALSE(bound(Op::kBitwiseAnd, kInt, kInt, kMissingIsFalse).null_is_false);
   EXPECT_TRUE(bound(Op::kLogicalOr, kInt, kInt, kMissingIsFalse).null_is_false);

@@ -2,6 +2,7 @@
 // What the bounds of columns tell of a test of their rows.
 #include "headrace/plan/optimize/zone_map.h"
 
+#include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/optimize/expression_rewriter.h"
 
@@ -106,6 +107,8 @@ class Bounds {
                       : both(may_be(false, inputs[0]), may_be(false, inputs[1]));
       case Op::kIsNull:
         return of_null_test(wanted, inputs[0]);
+      case Op::kFillNull:
+        return of_filled(wanted, inputs[0], inputs[1]);
       default:
         if (op_row(fields.operation()).rule != OpRule::kCompare) return nullptr;
         return of_comparison(wanted, fields.operation(), range_of(inputs[0]), range_of(inputs[1]));
@@ -120,6 +123,25 @@ class Bounds {
     const auto it = known_.find(node.get());
     if (it == known_.end()) return nullptr;
     return wanted ? it->second.has_nulls : it->second.range.has_values;
+  }
+
+  NodePtr of_filled(bool wanted, const NodePtr& test, const NodePtr& filling) {
+    const std::optional<Scalar> value = constant_of(filling);
+    if (!value || value->is_null()) return nullptr;
+    const NodePtr own = may_be(wanted, test);
+    return value->as<bool>() == wanted ? either(own, may_be_null(test)) : own;
+  }
+
+  // Whether a comparison or test may be null in some row of a group.
+  NodePtr may_be_null(const NodePtr& test) {
+    NodePtr found;
+    for (const NodePtr& input : test->fields().inputs) {
+      if (input->signature().is_scalar()) continue;
+      const NodePtr nulls = of_null_test(true, input);
+      if (!nulls) return nullptr;
+      found = found ? either(found, nulls) : nulls;
+    }
+    return found;
   }
 
   NodePtr of_comparison(bool wanted, Op op, const Range& a, const Range& b) {

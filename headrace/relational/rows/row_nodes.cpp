@@ -14,6 +14,8 @@
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
+#include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
@@ -115,10 +117,36 @@ Dtype dtype_of_all(std::string_view op, const std::vector<NodePtr>& nodes) {
                                  "cast one of them with astype");
 }
 
+// A mask without the fills that make its nulls false, which a filter does anyway: the optimizer
+// then finds the comparisons themselves.
+NodePtr condition_of(const NodePtr& mask, int most_levels = 64) {
+  const Node::Fields& fields = mask->fields();
+  if (most_levels == 0 || mask->is_ready() || fields.kind() != NodeKind::kElementwise) return mask;
+  const std::vector<NodePtr> inputs = held_inputs(*mask);
+  if (inputs.size() != 2) return mask;
+  switch (fields.operation()) {
+    case Op::kFillNull: {
+      const std::optional<Scalar> filled = constant_of(inputs[1]);
+      const bool is_false = filled && !filled->is_null() && !filled->as<bool>();
+      return is_false ? condition_of(inputs[0], most_levels - 1) : mask;
+    }
+    case Op::kBitwiseAnd:
+    case Op::kBitwiseOr: {
+      const NodePtr left = condition_of(inputs[0], most_levels - 1),
+                    right = condition_of(inputs[1], most_levels - 1);
+      const bool same = left == inputs[0] && right == inputs[1];
+      return same ? mask : elementwise(fields.operation(), {left, right});
+    }
+    default:
+      return mask;
+  }
+}
+
 }  // namespace
 
-NodePtr filter(const NodePtr& rows, const NodePtr& mask) {
+NodePtr filter(const NodePtr& rows, const NodePtr& picking) {
   require_rows("getitem", rows);
+  const NodePtr mask = condition_of(picking);
   const Signature& picked = mask->signature();
   Signature signature = rows->signature();
   if (!picked.dtype.is_bool() || picked.shape.size() != 1)

@@ -119,7 +119,7 @@ def _is_finer(label: Series, unit: str) -> bool:
     if dtype == "date":
         return False
     local = label.dt.tz_localize(None) if zone_in(dtype) else label
-    return bool((local.dt.floor(unit) != local).fill_null(False).any().item())
+    return bool((local.dt.floor(unit) < local).any().item())
 
 
 def is_partial(label: Series, key: Any) -> bool:
@@ -150,5 +150,5 @@ def is_beyond(label: Series, key: str) -> bool:
     if not (label.is_monotonic_increasing or label.is_monotonic_decreasing):
         return False
     span = time_span(key, label)
-    behind = bool((label < span.first).fill_null(False).all().item())
-    return behind or not bool(before_end(label, span).fill_null(False).any().item())
+    behind = bool((label < span.first).all().item())
+    return behind or not bool(before_end(label, span).any().item())

@@ -52,7 +52,7 @@ def _text(op: str, value: Any, name: str = "pattern") -> str:
 
 
 class TextAccessor:
-    r"""String methods on each value of a column; null stays null.
+    r"""String methods on each value of a column; null stays null, and tests of it are false.
 
     Characters count as in Python. For categories each distinct string is processed once. Regular
     expressions are RE2's: linear time, no lookaround and no backreferences; ``\d``, ``\w``, ``\s``
@@ -73,7 +73,7 @@ class TextAccessor:
         series: Series = self._series._like(node)
         return series
 
-    def _test(self, test: str, pattern: Any, na: bool | None = None) -> Series:
+    def _test(self, test: str, pattern: Any, na: bool | None = False) -> Series:
         patterns = [_text(test, each) for each in _several(test, pattern)]
         return self._filled(_core.test_text(test, self._series._node, patterns), na)
 
@@ -90,7 +90,7 @@ class TextAccessor:
         pat: str | re.Pattern[str],
         case: bool = True,
         flags: int = 0,
-        na: bool | None = None,
+        na: bool | None = False,
         regex: bool = True,
     ) -> Series:
         """True where a string contains `pat`.
@@ -104,7 +104,7 @@ class TextAccessor:
         flags : int
             ``re.I``, ``re.M``, ``re.S``.
         na : bool, optional
-            The result for a null; null by default.
+            The result for a null; None leaves it null.
         regex : bool
             Whether `pat` is a regular expression.
 
@@ -126,7 +126,7 @@ class TextAccessor:
         pat: str | re.Pattern[str],
         case: bool = True,
         flags: int = 0,
-        na: bool | None = None,
+        na: bool | None = False,
     ) -> Series:
         """True where a string starts with a match of the regular expression; see `contains`.
 
@@ -141,7 +141,7 @@ class TextAccessor:
         pat: str | re.Pattern[str],
         case: bool = True,
         flags: int = 0,
-        na: bool | None = None,
+        na: bool | None = False,
     ) -> Series:
         r"""True where the regular expression matches the whole string; see `contains`.
 
@@ -287,7 +287,7 @@ class TextAccessor:
             _core.concatenate_text([p if isinstance(p, str) else p._node for p in pieces[:-1]])
         )
 
-    def startswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+    def startswith(self, pat: str | tuple[str, ...], na: bool | None = False) -> Series:
         """True where a string starts with `pat`, or one of several; `na` for a null.
 
         >>> import headrace as hr
@@ -296,7 +296,7 @@ class TextAccessor:
         """
         return self._test("startswith", pat, na)
 
-    def endswith(self, pat: str | tuple[str, ...], na: bool | None = None) -> Series:
+    def endswith(self, pat: str | tuple[str, ...], na: bool | None = False) -> Series:
         """True where a string ends with `pat`, or one of several; `na` for a null.
 
         >>> import headrace as hr
