@@ -7,6 +7,7 @@ import gzip
 import io
 import os
 import random
+import re
 
 import numpy as np
 import pandas as pd
@@ -353,7 +354,7 @@ def test_words_of_pandas(tmp_path):
     got.to_csv(tmp_path / "b.csv", sep="|", na_rep="?")
     assert (tmp_path / "b.csv").read_text() == "y|x\n?|1\n5|2\n"
     with pytest.raises(TypeError, match="set_index"):
-        hr.read_csv(path, index_col=0)
+        hr.scan_csv(path, index_col=0)
     with pytest.raises(TypeError, match="did you mean 'delimiter'"):
         hr.read_csv(path, delimeter=";")
 
@@ -365,3 +366,74 @@ def test_names_of_files_that_are_not_utf8(tmp_path):
     assert hr.read_csv(path).a.to_list() == [1]
     with pytest.raises(hr.InvalidArgumentError, match=r"not a valid file name.*ud800"):
         hr.read_csv("\ud800.csv")
+
+
+# ---- pandas' options -----------------------------------------------------------------------------
+STOCK = "id,day,when,prix,name\n7,2024-01-01,2024-01-01 10:00,1.5,Zoé\n9,2024-02-01,,N/A,None\n"
+
+
+def same_frame(ours, theirs):
+    """Compare the values and the labels with pandas' frame; missing values are None."""
+    theirs = theirs.reset_index() if theirs.index.name or theirs.index.nlevels > 1 else theirs
+    ours = ours.reset_index() if ours._labels else ours
+    wanted = theirs.astype(object).where(theirs.notna(), None)
+    assert columns(ours) == {name: wanted[name].to_list() for name in wanted}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"index_col": "id"},
+        {"index_col": 0},
+        {"index_col": ["name", "id"]},
+        {"index_col": False},
+        {"parse_dates": ["day", "when"]},
+        {"parse_dates": [1, -3], "index_col": "id"},
+        {"parse_dates": True, "encoding": "utf-8"},
+        {"usecols": lambda name: name in ("id", "prix")},
+        {"usecols": lambda name: name != "day", "nrows": 1},
+    ],
+)
+def test_options_of_pandas_that_change_the_frame(tmp_path, options):
+    path = tmp_path / "stock.csv"
+    path.write_text(STOCK, encoding="utf-8")
+    dates = options.get("parse_dates")
+    other = {**options, "parse_dates": dates if isinstance(dates, list) else ["when"]}
+    if "usecols" in options and "when" not in filter(options["usecols"], STOCK.split(",")):
+        del other["parse_dates"]
+    theirs = pd.read_csv(path, **other)
+    if "day" in theirs and not isinstance(dates, list):
+        theirs["day"] = pd.to_datetime(theirs.day).dt.date
+    for source in (path, path.read_bytes(), io.StringIO(STOCK), io.BytesIO(path.read_bytes())):
+        same_frame(hr.read_csv(source, **options), theirs)
+
+
+def test_text_of_other_encodings_is_converted(tmp_path):
+    path = tmp_path / "stock.csv"
+    for encoding in ("latin-1", "cp1252", "utf-16"):
+        path.write_text(STOCK, encoding=encoding)
+        wanted = columns(hr.read_csv(STOCK.encode()))
+        for source in (path, str(path), path.read_bytes(), io.BytesIO(path.read_bytes())):
+            assert columns(hr.read_csv(source, encoding=encoding)) == wanted
+    assert wanted["name"] == ["Zoé", None]
+    with path.open(encoding="utf-16") as file:
+        assert columns(hr.read_csv(file)) == wanted
+    with pytest.raises(UnicodeDecodeError):
+        hr.read_csv(path.read_bytes(), encoding="utf-32")
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"encoding": "utf-9"}, "encoding='utf-9'; use 'utf-8', 'latin-1'"),
+        ({"parse_dates": "day"}, "a list of columns: parse_dates='day'"),
+        ({"parse_dates": [9]}, "parse_dates=9, columns=5"),
+        ({"index_col": 5}, "index_col=5, columns=5"),
+        ({"index_col": "nmae"}, "nmae"),
+        ({"parse_dates": ["name"]}, "Zoé"),
+    ],
+)
+def test_bad_options_of_pandas_are_named(options, text):
+    with pytest.raises((hr.Error, KeyError), match=re.escape(text)):
+        hr.read_csv(STOCK.encode(), **options).to_dict()

@@ -12,6 +12,7 @@ from headrace import _core
 from headrace.dtypes import dtype_word, has_no_nan
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
+from headrace.io import pandas_csv
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -52,6 +53,9 @@ class CsvOptions(TypedDict, total=False):
     skiprows: int
     nrows: int | None
     quotechar: str | None
+    encoding: str | None
+    parse_dates: bool | Sequence[str] | Sequence[int] | None
+    index_col: str | int | Sequence[str] | Sequence[int] | Literal[False] | None
 
 
 _DEFAULTS: CsvOptions = {
@@ -62,7 +66,9 @@ _DEFAULTS: CsvOptions = {
     "names": (),
     "columns": None,
     "dtypes": None,
-    "null_words": ("", "NA", "null", "NULL"),
+    "null_words": (
+        *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "null", "NULL"),
+    ),
     "skip_rows": 0,
     "num_rows": None,
     "compression": "infer",
@@ -84,7 +90,7 @@ _PANDAS = {
 _INSTEAD = {
     "parse_dates": "dates and times are inferred; dtypes={name: 'date'} forces them",
     "index_col": "call set_index(name) on the frame",
-    "encoding": "only UTF-8 is supported; convert the file first",
+    "encoding": "only UTF-8 can be scanned; use read_csv",
     "chunksize": "scan_csv reads only what is needed",
     "low_memory": "leave it out",
     "engine": "leave it out",
@@ -269,8 +275,11 @@ def read_csv(
         text and reason. Rows in = rows out + rejects.
     compression : {"infer", "none", "gzip", "zstd"}
     **pandas
-        pandas' names: ``sep``, ``usecols``, ``dtype``, ``na_values`` (added to the null words),
-        ``skiprows``, ``nrows``, ``quotechar``.
+        pandas' names: ``sep``, ``usecols`` (also a function of a name), ``dtype``, ``na_values``
+        (added to the null words), ``skiprows``, ``nrows``, ``quotechar``; ``index_col`` makes
+        columns the labels; ``parse_dates``, a list of columns, makes times of dates and ISO 8601
+        text, other times are inferred; ``encoding`` other than UTF-8 reads and converts the whole
+        source, as does an ``io.StringIO``.
 
     Raises
     ------
@@ -296,8 +305,16 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
-    table, rejects = _core.read_csv(_opened(source), _options("read_csv", options, on_bad))
-    frame = frame_of_table(table)
+    given: Any = dict(options)
+    encoding, parse_dates, index_col = (given.pop(name, None) for name in pandas_csv.OPTIONS)
+    source = pandas_csv.in_utf8(source, encoding)
+    if callable(chosen := given.get("usecols")):
+        source = source if isinstance(source, str | bytes | os.PathLike) else source.read()
+        rest = {name: value for name, value in given.items() if name != "usecols"}
+        given["usecols"] = [name for name in scan_csv(source, **rest).columns if chosen(name)]
+    table, rejects = _core.read_csv(_opened(source), _options("read_csv", given, on_bad))
+    frame = pandas_csv.with_times(frame_of_table(table), parse_dates)
+    frame = pandas_csv.with_labels(frame, index_col)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
 
