@@ -107,8 +107,11 @@ def test_07_an_empty_list() -> None:
 
 
 def test_08_nothing_changes_in_place(df: hr.DataFrame) -> None:
-    with pytest.raises(TypeError, match="inplace"):
-        df.sort_values("x", inplace=True)
+    kept, rebound = df.copy(), df.copy()
+    doubled = rebound.x * 2
+    assert rebound.fillna({"k": "?", "x": 0}, inplace=True) is None
+    assert (rebound.x.to_list(), doubled.to_list()) == ([1, 0, 3, 4], [2, None, 6, 8])
+    assert kept.x.to_list() == df.x.to_list() == [1, None, 3, 4]
     other, column = df.copy(), df.x
     df.loc[df.x == 1, "x"] = 9
     column[0] = 7

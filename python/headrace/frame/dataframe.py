@@ -25,6 +25,7 @@ from headrace.frame import (
     select,
 )
 from headrace.frame.columns import Columns
+from headrace.frame.in_place import made_or_rebound
 from headrace.frame.indexing import Locator, PositionLocator
 from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
@@ -345,6 +346,7 @@ class DataFrame(Columns):
         columns: str | list[str] | None = None,
         index: Any = None,
         errors: str = "raise",
+        inplace: bool = False,
     ) -> DataFrame:
         """A new frame without some columns, or with `index` or ``axis=0`` without rows by label.
 
@@ -355,7 +357,11 @@ class DataFrame(Columns):
         >>> df.drop(columns="x").columns, df.drop(index=[0]).x.to_list()
         (['y'], [2, 3])
         """
-        return select.drop(self, labels, axis=axis, columns=columns, index=index, errors=errors)
+        return made_or_rebound(
+            self,
+            select.drop(self, labels, axis=axis, columns=columns, index=index, errors=errors),
+            inplace,
+        )
 
     def rename(
         self,
@@ -364,6 +370,7 @@ class DataFrame(Columns):
         columns: Mapping[str, str] | Callable[[str], str] | None = None,
         axis: int | str = 1,
         errors: str = "raise",
+        inplace: bool = False,
     ) -> DataFrame:
         """A new frame with columns renamed by ``{old: new}`` or a function of names.
 
@@ -374,7 +381,9 @@ class DataFrame(Columns):
         >>> df.rename({"x": "a"}).columns, df.rename(columns=str.upper).columns
         (['a', 'y'], ['X', 'Y'])
         """
-        return select.rename(self, mapper, columns=columns, axis=axis, errors=errors)
+        return made_or_rebound(
+            self, select.rename(self, mapper, columns=columns, axis=axis, errors=errors), inplace
+        )
 
     def add_prefix(self, prefix: str) -> DataFrame:
         """A new frame with `prefix` before each name.
@@ -473,7 +482,7 @@ class DataFrame(Columns):
         """
         return rows.is_missing_columns(self)
 
-    def fillna(self, value: Any) -> DataFrame:
+    def fillna(self, value: Any, *, inplace: bool = False) -> DataFrame:
         """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
 
         A reduction such as ``df.mean()``, or a frame with the same rows, fills column by column.
@@ -483,7 +492,7 @@ class DataFrame(Columns):
         >>> df.fillna({"y": 0.0}).y.to_list()
         [0.5, 0.0, 2.5]
         """
-        return rows.fillna(self, value)
+        return made_or_rebound(self, rows.fillna(self, value), inplace)
 
     def dropna(
         self,
@@ -493,6 +502,7 @@ class DataFrame(Columns):
         axis: int | str = 0,
         thresh: int | None = None,
         ignore_index: bool = False,
+        inplace: bool = False,
     ) -> DataFrame:
         """Drop rows with null or NaN in `subset` (all columns).
 
@@ -504,7 +514,11 @@ class DataFrame(Columns):
         >>> df.dropna().a.to_list(), df.dropna(how="all").a.to_list()
         ([1], [1, 3])
         """
-        return rows.dropna(self, subset, how, axis=axis, thresh=thresh, ignore_index=ignore_index)
+        return made_or_rebound(
+            self,
+            rows.dropna(self, subset, how, axis=axis, thresh=thresh, ignore_index=ignore_index),
+            inplace,
+        )
 
     def astype(self, dtype: Any) -> DataFrame:
         """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
@@ -664,6 +678,7 @@ class DataFrame(Columns):
         ignore_index: bool = False,
         kind: str | None = None,
         key: Callable[[Series], Series] | None = None,
+        inplace: bool = False,
     ) -> DataFrame:
         """Sort the rows by columns into a new frame; the sort is stable.
 
@@ -705,14 +720,18 @@ class DataFrame(Columns):
         >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
         {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
         """
-        return rows.sort_values(
+        return made_or_rebound(
             self,
-            by,
-            ascending=ascending,
-            na_position=na_position,
-            ignore_index=ignore_index,
-            kind=kind,
-            key=key,
+            rows.sort_values(
+                self,
+                by,
+                ascending=ascending,
+                na_position=na_position,
+                ignore_index=ignore_index,
+                kind=kind,
+                key=key,
+            ),
+            inplace,
         )
 
     def nlargest(
@@ -815,6 +834,7 @@ class DataFrame(Columns):
         *,
         keep: Literal["first", "last", False] = "first",
         ignore_index: bool = False,
+        inplace: bool = False,
     ) -> DataFrame:
         """Drop rows that are equal in the columns of `subset` (all columns), keeping the first.
 
@@ -827,7 +847,11 @@ class DataFrame(Columns):
         >>> df.drop_duplicates("x").to_dict()
         {'x': [1, 2], 'y': [0.5, None]}
         """
-        return duplicates.drop_duplicates(self, subset, keep=keep, ignore_index=ignore_index)
+        return made_or_rebound(
+            self,
+            duplicates.drop_duplicates(self, subset, keep=keep, ignore_index=ignore_index),
+            inplace,
+        )
 
     def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
         """Sums, skipping null and NaN.
@@ -1365,7 +1389,9 @@ class DataFrame(Columns):
         """
         return arithmetic.isin(self, values)
 
-    def replace(self, to_replace: Any, value: Any = None, *, regex: bool = False) -> DataFrame:
+    def replace(
+        self, to_replace: Any, value: Any = None, *, regex: bool = False, inplace: bool = False
+    ) -> DataFrame:
         """Replace values equal to `to_replace` by `value`; see `Series.replace`.
 
         Columns of another kind than the value are skipped. A mapping of mappings replaces per
@@ -1376,7 +1402,9 @@ class DataFrame(Columns):
         >>> df.replace(2, 20).x.to_list()
         [1, 20, 20]
         """
-        return arithmetic.replace(self, to_replace, value, regex=regex)
+        return made_or_rebound(
+            self, arithmetic.replace(self, to_replace, value, regex=regex), inplace
+        )
 
     def ffill(self) -> DataFrame:
         """Replace null and NaN by the last value before them in their column.
@@ -1727,7 +1755,9 @@ class DataFrame(Columns):
     def index(self, values: Any) -> None:
         labels.set_labels(self, values)
 
-    def set_index(self, keys: Any, *, drop: bool = False, append: bool = False) -> DataFrame:
+    def set_index(
+        self, keys: Any, *, drop: bool = False, append: bool = False, inplace: bool = False
+    ) -> DataFrame:
         """Use columns as the labels of the rows.
 
         Nothing is computed or sorted until `loc` needs it. Labels may repeat.
@@ -1747,9 +1777,13 @@ class DataFrame(Columns):
         >>> df.loc["b", "x"], df.loc[["c", "a"]].x.to_list(), df.loc["b":].x.to_list()
         (2, [3, 1], [2, 3])
         """
-        return labels.set_index(self, keys, drop=drop, append=append)
+        return made_or_rebound(
+            self, labels.set_index(self, keys, drop=drop, append=append), inplace
+        )
 
-    def reset_index(self, level: Any = None, *, drop: bool = False) -> DataFrame:
+    def reset_index(
+        self, level: Any = None, *, drop: bool = False, inplace: bool = False
+    ) -> DataFrame:
         """Remove labels; label columns are kept, or dropped with ``drop=True``.
 
         `level` removes only some labels, by name or position.
@@ -1758,7 +1792,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"id": [1], "x": [2]}).set_index("id").reset_index(drop=True).columns
         ['x']
         """
-        return labels.reset_index(self, level, drop=drop)
+        return made_or_rebound(self, labels.reset_index(self, level, drop=drop), inplace)
 
     @property
     def loc(self) -> Locator:
@@ -1822,6 +1856,7 @@ class DataFrame(Columns):
         level: Any = None,
         ascending: bool | list[bool] = True,
         na_position: NaPosition = "last",
+        inplace: bool = False,
     ) -> DataFrame:
         """Sort the rows by label; the sort is stable.
 
@@ -1832,7 +1867,11 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"id": ["b", "a"], "x": [1, 2]}).set_index("id").sort_index().x.to_list()
         [2, 1]
         """
-        return labels.sort_index(self, level=level, ascending=ascending, na_position=na_position)
+        return made_or_rebound(
+            self,
+            labels.sort_index(self, level=level, ascending=ascending, na_position=na_position),
+            inplace,
+        )
 
     def copy(self, deep: bool = True) -> DataFrame:
         """Another handle on the same immutable columns; `deep` has no effect.
