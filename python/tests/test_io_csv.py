@@ -224,9 +224,9 @@ def test_reads_every_kind_of_source(large, tmp_path):
             assert read["i"].to_list() == frame["i"]
 
 
-def test_a_text_file_is_refused():
+def test_a_text_file_is_refused_by_a_scan():
     with pytest.raises(hr.TypeMismatchError, match="binary"):
-        read_csv(io.StringIO("a\n1\n"))
+        hr.scan_csv(io.StringIO("a\n1\n"))
     with pytest.raises(hr.TypeMismatchError):
         read_csv(3)
 

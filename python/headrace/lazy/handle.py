@@ -337,7 +337,7 @@ class Deferred(_core.BufferSource):
         >>> import headrace as hr
         >>> s = hr.Series([1.0, None, float("nan")])
         >>> s.is_nan().to_list()
-        [False, None, True]
+        [False, False, True]
         """
         return self._elementwise("isnan", self)
 

@@ -4,7 +4,7 @@
 >>> import headrace as hr
 >>> s = hr.Series([1, None, 3])
 >>> s.add(s.shift(), fill_value=0).to_list(), s.rsub(10).to_list(), s.ge(2).to_list()
-([1, 1, 3], [9, None, 7], [False, None, True])
+([1, 1, 3], [9, None, 7], [False, False, True])
 """
 
 from __future__ import annotations

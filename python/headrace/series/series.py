@@ -890,7 +890,7 @@ class Series(Column, role="_series"):
         >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.between(1, 2).to_list()
-        [False, None, True]
+        [False, False, True]
         """
         return elementwise.between(self, left, right, inclusive)
 

@@ -292,7 +292,7 @@ class TextAccessor:
 
         >>> import headrace as hr
         >>> hr.Series(["ab", "b", None]).str.startswith("a").to_list()
-        [True, False, None]
+        [True, False, False]
         """
         return self._test("startswith", pat, na)
 
@@ -301,7 +301,7 @@ class TextAccessor:
 
         >>> import headrace as hr
         >>> hr.Series(["ab", "ba", None]).str.endswith("a").to_list()
-        [False, True, None]
+        [False, True, False]
         """
         return self._test("endswith", pat, na)
 
