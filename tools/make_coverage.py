@@ -36,15 +36,12 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "pandas functions": {
         "array": "`hr.Series`",
         "eval": "`DataFrame.eval`",
-        "pivot": "`DataFrame.pivot_table`",
         "read_table": "`hr.read_csv` with `delimiter`",
         "to_pickle": "`pickle.dump`",
         "show_versions": "`hr.info`",
     },
     "pandas.DataFrame": {
-        "pivot": "`DataFrame.pivot_table`",
         "map": "`Series.map` of a column",
-        "unstack": "`DataFrame.pivot_table`",
         "stack": "`DataFrame.melt`",
         "radd": "the operator",
         "rsub": "the operator",
@@ -60,7 +57,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "plot": "`hr.plot`, `hr.report`",
         "hist": "`hr.report`",
         "corrwith": "`Series.corr` of each column",
-        "droplevel": "`DataFrame.reset_index` with `level`",
     },
     "pandas.Series": {
         "to_csv": "`DataFrame.to_csv` of `to_frame()`",

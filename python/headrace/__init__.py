@@ -45,6 +45,7 @@ from headrace.interop.pandas_functions import (
     melt,
     notna,
     notnull,
+    pivot,
     pivot_table,
     unique,
 )
@@ -54,6 +55,7 @@ from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
+from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
 from headrace.series.strings import to_numeric
@@ -89,6 +91,7 @@ __all__ = [
     "asarray",
     "attach",
     "concat",
+    "crosstab",
     "cut",
     "demo",
     "device",
@@ -100,6 +103,7 @@ __all__ = [
     "from_arrow",
     "from_dlpack",
     "from_pandas",
+    "get_dummies",
     "info",
     "isna",
     "isnull",
@@ -110,6 +114,7 @@ __all__ = [
     "no_copies",
     "notna",
     "notnull",
+    "pivot",
     "pivot_table",
     "plot",
     "profile",
@@ -129,6 +134,7 @@ __all__ = [
     "to_numeric",
     "to_timedelta",
     "unique",
+    "wide_to_long",
 ]
 
 sys.modules[__name__].__class__ = ModuleOfFunctions

@@ -290,17 +290,49 @@ def test_numpys_functions_stay_ours() -> None:
     [
         lambda x: np.linalg.norm(x),
         lambda x: np.concatenate([x, x]),
-        lambda x: np.gcd(x, x),
         lambda x: np.add.accumulate(x),
-        lambda x: np.add(x, 1, where=np.array([True, False, True])),
         lambda x: np.add(x, 1, out=np.zeros(3)),
+        lambda x: np.radians(x),
+        lambda x: np.percentile(x, [20, 50]),
+        lambda x: np.average(x, weights=x + 10),
+        lambda x: np.corrcoef(x, x**2),
+        lambda x: np.polyfit(x, x**2, 1),
+        lambda x: np.unique(x),
+        lambda x: np.where(x > 0)[0],
+        lambda x: np.column_stack([x, x]),
+        lambda x: x @ np.ones((3, 2)),
+        lambda x: np.ones((2, 3)) @ x,
+    ],
+)
+def test_numpy_computes_what_we_lack_of_small_operands(call: Any) -> None:
+    n = numbers(3)
+    before = len(hr.fallbacks())
+    np.testing.assert_array_equal(call(hr.asarray(n)), call(n))
+    np.testing.assert_array_equal(call(hr.Series(n)), call(n))
+    assert len(hr.fallbacks()) >= before
+
+
+def test_what_numpy_computed_is_listed_and_refused_if_strict() -> None:
+    np.digitize(hr.asarray(numbers(3)), np.array([0.0, 1.0]))
+    assert ("digitize", "computed by NumPy") in {each[:2] for each in hr.fallbacks()}
+    with hr.strict(), pytest.raises(hr.UnsupportedError, match="digitize"):
+        np.digitize(hr.asarray(numbers(3)), np.array([0.0, 1.0]))
+    made = np.radians(hr.DataFrame({"k": ["a", "b"], "x": [0.0, 180.0]}).set_index("k").x)
+    assert made.to_dict() == {"a": 0.0, "b": np.pi}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
         lambda x: np.sum(x, keepdims=True),
         lambda x: np.maximum(x, "a"),
+        lambda x: np.add(np.ones(3), x, out=x),
+        lambda x: np.linalg.norm(hr.asarray(np.zeros(1 << 20 | 1))),
     ],
 )
 def test_what_we_lack_is_an_error_that_names_the_way_out(call: Any) -> None:
     with pytest.raises(
-        (hr.UnsupportedError, hr.TypeMismatchError), match=r"to_numpy|dtype|operand"
+        (hr.UnsupportedError, hr.TypeMismatchError), match=r"to_numpy|dtype|operand|immutable"
     ):
         call(hr.asarray(numbers(3)))
 

@@ -335,16 +335,6 @@ def test_aggregates_by_functions() -> None:
         assert got == [expected.iloc[:, i].tolist() for i in range(expected.shape[1])]
     assert ours.agg(top=("x", np.max)).top.to_list() == [2.0, 5.0]
     assert ours.x.agg(top="max", low="min").top.to_list() == [2.0, 5.0]
-    for wrong in (
-        lambda: ours.agg(lambda s: s.max() - s.min()),
-        lambda: ours.agg({"x": lambda s: 1}),
-        lambda: ours.agg(spread=("x", lambda s: 1)),
-        lambda: ours.x.transform(lambda s: s / s.sum()),
-    ):
-        with pytest.raises(
-            hr.UnsupportedError, match="custom Python functions are not supported as aggregates"
-        ):
-            wrong()
     with pytest.raises(hr.TypeMismatchError, match="agg"):
         ours.agg(spread=3)
 

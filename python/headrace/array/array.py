@@ -286,7 +286,7 @@ class Array(Deferred, role="_array"):
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        return call_numpy(self, func, types, args, kwargs)
+        return call_numpy(func, types, args, kwargs)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return reduced(self, protocol)

@@ -9,6 +9,7 @@ from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
 from headrace.frame import sort as sorting
 from headrace.lazy.handle import Deferred
+from headrace.lazy.numpy_fallback import through_numpy
 from headrace.signal import diff, histogram, nonzero
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ def _method(name: str) -> Callable[..., Any]:
     return call
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None:
+        return (_flatnonzero(condition).to_numpy(),)
     owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
     return owner._elementwise("where", condition, x, y, missing_is_false=True)
 
@@ -106,16 +109,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def call_numpy(
-    value: Deferred, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]
-) -> Any:
+def call_numpy(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """See `numpy.ndarray.__array_function__`."""
     implementation = FUNCTIONS.get(func.__name__)
     if implementation is not None:
         return implementation(*args, **kwargs)
     if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
         return NotImplemented
-    raise UnsupportedError(
-        f"{func.__name__}: not supported by Headrace: type={type(value).__name__!r}; "
-        "convert with to_numpy() first"
-    )
+    return through_numpy(func.__name__, func, args, kwargs)

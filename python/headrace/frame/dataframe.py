@@ -30,9 +30,10 @@ from headrace.frame.indexing import Locator, PositionLocator
 from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.groupby import groupby as groups
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
+from headrace.reshape import alignment, pivot
 from headrace.rows import is_probed, no_attribute
 from headrace.series import column_values  # noqa: F401 (what reductions give)
 from headrace.series.index import row_labels
@@ -1321,6 +1322,21 @@ class DataFrame(Columns):
     def __abs__(self) -> DataFrame:
         return arithmetic.map_columns(self, abs)
 
+    def __matmul__(self, other: Any) -> Any:
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return matmul(other, self)
+
+    def dot(self, other: Any) -> Any:
+        """The matrix product, computed by NumPy: an array; labels are not aligned.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).dot([1, 1]).tolist()
+        [4, 6]
+        """
+        return self @ other
+
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
@@ -2006,11 +2022,13 @@ class DataFrame(Columns):
 
     def pivot_table(
         self,
-        values: str | list[str] | None = None,
-        index: str | list[str] | None = None,
-        columns: str | None = None,
-        aggfunc: str = "mean",
+        values: Any = None,
+        index: Any = None,
+        columns: Any = None,
+        aggfunc: Any = "mean",
         fill_value: Any = None,
+        margins: bool = False,
+        margins_name: str = "All",
     ) -> DataFrame:
         """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
 
@@ -2018,21 +2036,172 @@ class DataFrame(Columns):
         ----------
         values : str or list of str, optional
             Numeric columns; several give columns ``x_a`` for value x at column a.
-        index : str or list of str
+        index : str, Series or list of them
             Keys, which become the labels.
-        columns : str, optional
-            The column whose distinct values become column names; evaluated immediately.
-        aggfunc : str
-            An aggregate as in `agg`.
+        columns : str, Series or list of them, optional
+            The columns whose distinct values become column names; evaluated immediately.
+        aggfunc : str, callable, list or dict
+            An aggregate as in `DataFrameGroupBy.agg`; a dictionary from column to aggregate; a list
+            gives columns ``mean_a``.
         fill_value : optional
             Replaces null where there are no rows.
+        margins : bool
+            Add the aggregates of all rows as a last row and last columns, labelled `margins_name`;
+            keys become strings.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
         {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
         """
-        return reshape.pivot_table(self, values, index, columns, aggfunc, fill_value)
+        return pivot.pivot_table(
+            self, values, index, columns, aggfunc, fill_value, margins, margins_name
+        )
+
+    def pivot(self, *, columns: Any, index: Any = None, values: Any = None) -> DataFrame:
+        """One row per key of `index` and one column per value of `columns`, without aggregating.
+
+        Parameters
+        ----------
+        columns, index : str or list of str
+            Column names; `index` defaults to the row labels.
+        values : str or list of str, optional
+            All other columns by default; several give columns ``x_a`` for value x at column a.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If rows have the same keys, or a key is missing.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+        >>> df.pivot(index="d", columns="s", values="x").to_dict()
+        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        """
+        return pivot.pivot(self, columns, index, values)
+
+    def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
+        """Turn a level of the row labels into columns, in sorted order; see `pivot`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
+        >>> df.set_index(["d", "s"]).unstack(fill_value=0).to_dict()
+        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, 0.0]}
+        """
+        return pivot.unstack(self, level, fill_value)
+
+    def stack(self) -> Series:
+        """One value per row and column, labelled by the row labels and the column names.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"a": [1, 2], "b": [3, 4]}, index=["x", "y"]).stack().to_dict()
+        {('x', 'a'): 1, ('x', 'b'): 3, ('y', 'a'): 2, ('y', 'b'): 4}
+        """
+        return pivot.stack(self)
+
+    # ---- rows by new labels ----------------------------------------------------------------------
+    def reindex(
+        self,
+        labels: Any = None,
+        *,
+        index: Any = None,
+        columns: Any = None,
+        axis: int | str = 0,
+        fill_value: Any = None,
+    ) -> DataFrame:
+        """The rows with these labels, or these columns, in this order; missing ones are filled.
+
+        Parameters
+        ----------
+        labels, index : list or Series
+            Row labels; without labels of its own a frame has the row numbers. Labels of the frame
+            must be distinct.
+        columns : list of str
+            Column names; new columns have NaN or `fill_value`.
+        fill_value : optional
+            For rows and columns that the frame does not have; null by default.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2]}, index=["a", "b"]).reindex(["b", "c"]).x.to_list()
+        [2, None]
+        """
+        return alignment.reindex(
+            self, labels, index=index, columns=columns, axis=axis, fill_value=fill_value
+        )
+
+    def align(self, other: Any, join: str = "outer") -> tuple[Any, Any]:
+        """Give two frames or series, this one and another, the same labels.
+
+        Parameters
+        ----------
+        join : {"outer", "inner", "left", "right"}
+            All labels in sorted order, the common ones, or those of one side.
+
+        >>> import headrace as hr
+        >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
+        >>> [side.to_list() for side in a.to_frame("n").align(b, join="inner")[1:]]
+        [[3]]
+        """
+        return alignment.align(self, other, join)
+
+    def xs(self, key: Any, *, level: Any = None) -> Any:
+        """The rows with a label, without its level.
+
+        `level` names the level, by default the first.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "x": [3, 4]}).set_index(["k", "n"])
+        >>> df.xs(2, level="n").to_dict()
+        {'k': ['a'], 'x': [4]}
+        """
+        return alignment.xs(self, key, level)
+
+    def droplevel(self, level: Any) -> DataFrame:
+        """The rows without some levels of their labels.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
+        >>> df.droplevel("n").to_dict()
+        {'k': ['a'], 'x': [3]}
+        """
+        return alignment.droplevel(self, level)
+
+    def swaplevel(self, i: Any = -2, j: Any = -1) -> DataFrame:
+        """The rows with two levels of their labels exchanged.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
+        >>> df.swaplevel().columns
+        ['n', 'k', 'x']
+        """
+        return alignment.swaplevel(self, i, j)
+
+    def rename_axis(self, mapper: Any = None, *, index: Any = None) -> DataFrame:
+        """The rows with other names of their labels; row numbers have none.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
+        ['key', 'x']
+        """
+        return alignment.rename_axis(self, mapper, index=index)
+
+    def set_axis(self, labels: Any, *, axis: int | str = 0) -> DataFrame:
+        """A new frame with other row labels, or with ``axis=1`` other column names.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1], "y": [2]}).set_axis(["a", "b"], axis=1).columns
+        ['a', 'b']
+        """
+        return alignment.set_axis(self, labels, axis)
+
+    def squeeze(self) -> Any:
+        """The only column as a series, the only row as a row, or the only value.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2]}).squeeze().to_list(), hr.DataFrame({"x": [1]}).squeeze()
+        ([1, 2], 1)
+        """
+        return alignment.squeeze(self)
 
     def melt(
         self,

@@ -382,46 +382,6 @@ def transpose(frame: DataFrame) -> DataFrame:
     return new_frame(made, index=new_series(names, name="column"))
 
 
-def pivot_table(
-    frame: DataFrame,
-    values: str | list[str] | None = None,
-    index: str | list[str] | None = None,
-    columns: str | None = None,
-    aggfunc: str = "mean",
-    fill_value: Any = None,
-) -> DataFrame:
-    """See `DataFrame.pivot_table`."""
-    mark("pivot_table")
-    keys = [index] if isinstance(index, str) else list(index or [])
-    if not keys:
-        raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
-    taken = {*keys, columns}
-    wanted = (
-        [values]
-        if isinstance(values, str)
-        else values or [n for n in frame.columns if n not in taken and frame[n].dtype.is_of("biuf")]
-    )
-    spec = dict.fromkeys(wanted, aggfunc)
-    if columns is None:
-        whole: DataFrame = frame.groupby(keys).agg(spec)
-        return whole
-    groups = frame.groupby([*keys, columns]).agg(spec).reset_index()
-    at = groups[columns].unique().dropna().sort_values()
-    parts: dict[str, Any] = {name: groups[name] for name in keys}
-    made: list[str] = []
-    for value in wanted:
-        for each in at.to_list():
-            name = str(each) if len(wanted) == 1 else f"{value}_{each}"
-            if name in parts:
-                raise InvalidArgumentError(f"pivot_table: duplicate column name: name={name!r}")
-            parts[name] = groups[value].where(groups[columns] == each)
-            made.append(name)
-    spread: DataFrame = new_frame(parts).groupby(keys).agg(dict.fromkeys(made, "first"))
-    if fill_value is None:
-        return spread
-    return spread.fillna(dict.fromkeys(made, fill_value))
-
-
 def melt(
     frame: DataFrame,
     id_vars: str | list[str] | None = None,

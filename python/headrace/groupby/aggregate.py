@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
@@ -116,58 +115,6 @@ def nunique(groups: GroupBy, dropna: bool) -> Any:
     for name in values:
         made[name] = made[name] + made.pop(f"{name} missing")
     return frame_or_group_series(groups, made)
-
-
-def agg(groups: GroupBy, spec: Any, named: Mapping[str, Any]) -> Any:
-    """See `GroupBy.agg`."""
-    if named:
-        if spec is not None:
-            raise InvalidArgumentError(
-                "agg: got both a specification and named aggregates; pass one of them"
-            )
-        return aggregated(groups, [_named(groups, name, pair) for name, pair in named.items()])
-    if isinstance(spec, Mapping):
-        spec = {
-            name: [aggregate_name(one, name) for one in each]
-            if isinstance(each, list | tuple)
-            else aggregate_name(each, name)
-            for name, each in spec.items()
-        }
-    elif isinstance(spec, list):
-        spec = [aggregate_name(one, "spec") for one in spec]
-    elif callable(spec):
-        spec = aggregate_name(spec, "spec")
-    if isinstance(spec, str):
-        return size(groups) if spec == "size" else each_column(groups, spec)
-    if isinstance(spec, Mapping):
-        several = any(not isinstance(each, str) for each in spec.values())
-        words = [
-            Words(f"{name}_{one}" if several else name, one, groups._nodes[groups._find(name)])
-            for name, each in spec.items()
-            for one in ([each] if isinstance(each, str) else each)
-        ]
-        return aggregated(groups, words)
-    if not isinstance(spec, list) or not all(isinstance(each, str) for each in spec):
-        raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
-    words = [
-        Words(one if groups._single else f"{name}_{one}", one, node)
-        for name, node in value_columns(groups).items()
-        for one in spec
-    ]
-    return aggregated(groups, words)
-
-
-def _named(groups: GroupBy, name: str, pair: Any) -> Words:
-    if isinstance(pair, tuple) and len(pair) == 2:
-        column, aggregate = pair
-    elif groups._single:
-        (column,), aggregate = groups._nodes, pair
-    else:
-        raise TypeMismatchError(
-            f"agg: expected a (column, aggregate) pair: {name}={pair!r}; for example "
-            f"{name}=('x', 'sum')"
-        )
-    return Words(name, aggregate_name(aggregate, name), groups._nodes[groups._find(column)])
 
 
 def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.groupby import aggregate as aggregates
-from headrace.groupby import matrix, quantile, rows
+from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.rows import is_probed, no_attribute
@@ -56,6 +56,12 @@ class GroupBy:
     def _column(self, name: str, node: _core.Node) -> SeriesGroupBy:
         """The same groups of another column."""
         return SeriesGroupBy(self._keys, {name: node}, self._order, self._dropna, self._labelled)
+
+    def _in_first_order(self) -> GroupBy:
+        """The same groups, in the order of their first rows."""
+        made = self._of(self._nodes)
+        made._order = "first"
+        return made
 
     def _by(self, keys: list[tuple[str, _core.Node]]) -> GroupBy:
         """Groups by other keys, without columns."""
@@ -342,9 +348,11 @@ class GroupBy:
 
         Parameters
         ----------
-        spec : str, list or dict
+        spec : str, callable, list or dict
             An aggregate for all columns; a list of them (columns ``x_mean``, or just ``mean`` for a
-            single selected column); or a dict from column to one aggregate or a list.
+            single selected column); or a dict from column to one aggregate or a list. A function
+            gets the rows of a group as a series and gives one value; one of only arithmetic and
+            aggregates runs once for all groups, others once per group, in Python.
         **named : (column, aggregate)
             Result columns by name.
 
@@ -353,21 +361,24 @@ class GroupBy:
         >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
         {'id': [1, 2], 'total': [5.0, 4.0], 'n': [1, 2]}
         """
-        return aggregates.agg(self, spec, named)
+        return functions.agg(self, spec, named)
 
     aggregate = agg
 
-    def transform(self, aggregate: str) -> DataFrame | Series:
+    def transform(self, func: Any) -> DataFrame | Series:
         """The group's aggregate for each row, in row order; null for dropped rows.
 
-        Also ``"cumsum"``, ``"rank"``, ``"shift"`` and similar, which are methods as well.
+        Also ``"cumsum"``, ``"rank"``, ``"shift"`` and similar, which are methods as well, and a
+        function of a group's rows that gives one value, or one for each row. Functions of only
+        arithmetic and aggregates run once for all groups, others once per group, in Python.
 
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
         """
-        return aggregates.transform(self, aggregate)
+        made: DataFrame | Series = functions.transform(self, func)
+        return made
 
     def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Rolling:
         """Windows within each group; see `Series.rolling`. Rows keep their order.
@@ -568,6 +579,16 @@ class GroupBy:
         {'a': 1, 'b': 0}
         """
         return rows.apply_function(self, function, *args, **kwargs)
+
+    def pipe(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `function` gives for these groups.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.x.pipe(lambda g: g.max() - g.min()).to_dict()
+        {1: 2, 2: 0}
+        """
+        return function(self, *args, **kwargs)
 
     def filter(self, function: Callable[[Any], Any]) -> Any:
         """The rows of the groups for which a Python function returns true, in order.

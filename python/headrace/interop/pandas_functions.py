@@ -25,6 +25,11 @@ def pivot_table(data: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
     return data.pivot_table(*args, **kwargs)
 
 
+def pivot(data: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
+    """One column per value of a column; see `DataFrame.pivot`."""
+    return data.pivot(*args, **kwargs)
+
+
 def isna(values: Any) -> Any:
     """Whether a value is None or NaN; element by element for frames, series and lists.
 

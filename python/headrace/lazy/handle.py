@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
 from headrace.dtypes import DType
-from headrace.errors import TypeMismatchError, UnsupportedError
+from headrace.errors import TypeMismatchError
+from headrace.lazy.numpy_fallback import through_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -222,6 +223,12 @@ class Deferred(_core.BufferSource):
     def __rpow__(self, other: Any) -> Self:
         return self._elementwise("power", other, self)
 
+    def __matmul__(self, other: Any) -> Any:
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return matmul(other, self)
+
     def __and__(self, other: Any) -> Self:
         return self._elementwise("bitwise_and", self, other)
 
@@ -363,11 +370,14 @@ class Deferred(_core.BufferSource):
         ):
             return NotImplemented  # another library may support it
         call = name if method == "__call__" else f"{name}.{method}"
-        words = "".join(f" with {word}=" for word in kwargs)
-        raise UnsupportedError(
-            f"{call}: not supported by Headrace{words}: type={type(self).__name__!r}; "
-            "convert with to_numpy() first"
-        )
+        return through_numpy(call, getattr(ufunc, method), inputs, kwargs)
+
+
+def matmul(left: Any, right: Any) -> Any:
+    """The matrix product of small operands, by NumPy."""
+    import numpy as np
+
+    return through_numpy("matmul", np.matmul, (left, right), {})
 
 
 def array_of(node: _core.Node) -> Array:

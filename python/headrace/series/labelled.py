@@ -92,6 +92,39 @@ class LabelledSeries(Series, role="_labelled"):
         labels = keys[0] if len(keys) == 1 else zip(*keys, strict=True)
         return iter(zip(labels, values, strict=True))
 
+    def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
+        """Turn a level of the labels into columns; see `DataFrame.unstack`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["a", "a", "b"], "n": ["x", "y", "x"], "v": [1, 2, 3]})
+        >>> df.groupby(["k", "n"]).v.sum().unstack(fill_value=0).to_dict()
+        {'k': ['a', 'b'], 'x': [1, 3], 'y': [2, 0]}
+        """
+        return self._frame.unstack(level, fill_value)
+
+    def xs(self, key: Any, *, level: Any = None) -> Any:
+        """The values with a label, without its level; see `DataFrame.xs`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "v": [3, 4]})
+        >>> df.groupby(["k", "n"]).v.sum().xs("a").to_dict()
+        {1: 3, 2: 4}
+        """
+        found = self._frame.xs(key, level=level)
+        return labelled_series(found, self.name) if is_frame(found) else self.loc[key]
+
+    def droplevel(self, level: Any) -> LabelledSeries:
+        """The values without some levels of their labels; see `DataFrame.droplevel`."""
+        return labelled_series(self._frame.droplevel(level), self.name)
+
+    def swaplevel(self, i: Any = -2, j: Any = -1) -> LabelledSeries:
+        """The values with two levels of their labels exchanged; see `DataFrame.swaplevel`."""
+        return labelled_series(self._frame.swaplevel(i, j), self.name)
+
+    def rename_axis(self, mapper: Any = None, *, index: Any = None) -> LabelledSeries:
+        """The values with other names of their labels; see `DataFrame.rename_axis`."""
+        return labelled_series(self._frame.rename_axis(mapper, index=index), self.name)
+
     def rename(self, name: str) -> LabelledSeries:
         """The same values under another name."""
         return labelled_series(self.to_frame(name), name)

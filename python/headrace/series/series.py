@@ -25,6 +25,7 @@ from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_c
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
+from headrace.reshape.alignment import align, reindex_series
 from headrace.rows import (
     no_attribute,
     pandas_labels,
@@ -32,7 +33,7 @@ from headrace.rows import (
 )
 from headrace.series import arithmetic, elementwise, reductions, rows, window
 from headrace.series.categorical import CategoryAccessor
-from headrace.series.column import Column
+from headrace.series.column import Column, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.strings import TextAccessor
@@ -1192,6 +1193,34 @@ class Series(Column, role="_series"):
         """
         return reductions.cov(self, other, ddof)
 
+    def reindex(self, index: Any, *, fill_value: Any = None) -> Series:
+        """The values with these labels, in this order; see `DataFrame.reindex`.
+
+        >>> import headrace as hr
+        >>> hr.Series([5, 6]).reindex([1, 2], fill_value=0).to_list()
+        [6, 0]
+        """
+        return reindex_series(self, index, fill_value)
+
+    def align(self, other: Any, join: str = "outer") -> Any:
+        """Give two series or frames, this one and another, the same labels; see `DataFrame.align`.
+
+        >>> import headrace as hr
+        >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
+        >>> [side.to_list() for side in a.align(b)]
+        [[1, 2, None], [None, 3, 4]]
+        """
+        return align(self, other, join)
+
+    def squeeze(self) -> Any:
+        """The only value, or the series itself.
+
+        >>> import headrace as hr
+        >>> hr.Series([5]).squeeze(), hr.Series([5, 6]).squeeze().to_list()
+        (5, [5, 6])
+        """
+        return self.to_list()[0] if len(self) == 1 else self
+
     def corr(self, other: Any) -> Any:
         """Pearson correlation with another series of the same rows, over complete pairs.
 
@@ -1533,10 +1562,18 @@ class Series(Column, role="_series"):
     ) -> np.ndarray[Any, Any]:
         return to_ndarray(self._value(), dtype, copy)
 
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: builtins.str, *inputs: Any, **kwargs: Any
+    ) -> Any:
+        found = super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        if method != "__call__" or getattr(found, "strides", None) is None or found.ndim != 1:
+            return found
+        return self._like(with_rows_of(Series(found), self._node)._node)  # by NumPy
+
     def __array_function__(
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[builtins.str, Any]
     ) -> Any:
-        return call_numpy(self, func, types, args, kwargs)
+        return call_numpy(func, types, args, kwargs)
 
     def __repr__(self) -> builtins.str:
         return series_text(self)

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`agg`, and Python functions in it and in `transform`: traced if safe, else group by group."""
+
+from __future__ import annotations
+
+import operator
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from headrace import _core
+from headrace.errors import (
+    Error,
+    InvalidArgumentError,
+    TypeMismatchError,
+    UnsupportedError,
+)
+from headrace.frame.columns import frame_of
+from headrace.groupby.aggregate import (
+    aggregated,
+    each_column,
+    frame_or_group_series,
+    size,
+    value_columns,
+)
+from headrace.groupby.aggregate import transform as named_transform
+from headrace.groupby.keys import Words, aggregate_name
+from headrace.groupby.rows import each_group
+from headrace.lazy.handle import mark
+from headrace.lazy.traceable import is_traceable
+from headrace.series.column import is_labelled, is_series, new_series, series_of, with_rows_of
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.groupby.groupby import GroupBy
+    from headrace.series.series import Series
+
+#: Aggregates that mean the same for a series and for its groups.
+_AGGREGATES = (
+    *("sum", "prod", "mean", "median", "var", "std", "sem", "skew", "kurt"),
+    *("min", "max", "count", "nunique", "quantile", "any", "all"),
+)
+_FIX = "use aggregates by name: agg('sum'), transform('mean')"
+
+
+def _is_custom(aggregate: Any) -> bool:
+    """Whether this is a function that is no aggregate of the engine."""
+    if isinstance(aggregate, str) or not callable(aggregate):
+        return False
+    try:
+        aggregate_name(aggregate, "aggregate")
+    except UnsupportedError:
+        return True
+    return False
+
+
+class _Groups:
+    """The groups of a column in place of one of them: only aggregates are there."""
+
+    __slots__ = ("_groups",)
+
+    def __init__(self, groups: GroupBy) -> None:
+        self._groups = groups
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _AGGREGATES:
+            raise AttributeError(name)
+        return getattr(self._groups, name)
+
+
+def _rows(value: Any) -> Any:
+    return value._series if isinstance(value, _RowsOfGroups) else value
+
+
+def _operator(call: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """An operator of the rows, and the same with its operands exchanged."""
+
+    def forward(self: _RowsOfGroups, *others: Any) -> Any:
+        return call(self._series, *map(_rows, others))
+
+    def reflected(self: _RowsOfGroups, other: Any) -> Any:
+        return call(_rows(other), self._series)
+
+    return forward, reflected
+
+
+class _RowsOfGroups:
+    """A column in place of the rows of one group: aggregates are those of each row's group."""
+
+    __slots__ = ("_groups", "_series")
+
+    def __init__(self, groups: GroupBy, series: Series) -> None:
+        self._groups, self._series = groups, series
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _AGGREGATES or name == "quantile":
+            raise AttributeError(name)
+        return lambda: self._groups.transform(name)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return getattr(ufunc, method)(*map(_rows, inputs), **kwargs)
+
+    __add__, __radd__ = _operator(operator.add)
+    __sub__, __rsub__ = _operator(operator.sub)
+    __mul__, __rmul__ = _operator(operator.mul)
+    __truediv__, __rtruediv__ = _operator(operator.truediv)
+    __floordiv__, __rfloordiv__ = _operator(operator.floordiv)
+    __mod__, __rmod__ = _operator(operator.mod)
+    __pow__, __rpow__ = _operator(operator.pow)
+    __lt__, __gt__ = _operator(operator.lt)
+    __le__, __ge__ = _operator(operator.le)
+    __neg__, _ = _operator(operator.neg)
+    __abs__, _ = _operator(operator.abs)
+
+
+def _traced(function: Any, argument: Any) -> Series | None:
+    """The function of all groups at once; None if it has to be called for each."""
+    if not is_traceable(function):
+        return None
+    try:
+        found = function(argument)
+    except (Error, TypeError, AttributeError, ValueError):
+        return None
+    return found if is_series(found) else None
+
+
+def _item(value: Any, function: Any) -> Any:
+    if is_series(value) or hasattr(value, "_nodes"):
+        raise InvalidArgumentError(
+            f"agg: expected one value for each group: function={_name_of(function)!r}, "
+            f"got={type(value).__name__!r}; use transform or apply"
+        )
+    return value.item() if hasattr(value, "item") else value
+
+
+def _name_of(function: Any) -> str:
+    name: str = getattr(function, "__name__", type(function).__name__)
+    return name
+
+
+def _called(op: str, groups: GroupBy, function: Callable[[Any], Any]) -> list[Any]:
+    """The results of each group, in order."""
+    start = time.perf_counter()
+    made = [function(part) for _, part in each_group(groups, op, _FIX)]
+    _core.record_fallback(
+        op, f"Python function called per group: {_name_of(function)}", time.perf_counter() - start
+    )
+    return made
+
+
+def _aggregate_by(groups: GroupBy, function: Callable[[Any], Any]) -> Series:
+    """One value for each group of a single column, in the order of the groups."""
+    traced = _traced(function, _Groups(groups))
+    if traced is not None and is_labelled(traced):
+        return series_of(traced._node)
+    return new_series([_item(value, function) for value in _called("agg", groups, function)])
+
+
+class _Column(NamedTuple):
+    """A column of the result of `agg`: an aggregate, or a function of your own, of a column."""
+
+    name: str
+    aggregate: Any
+    column: str
+
+
+def agg(groups: GroupBy, spec: Any, named: Mapping[str, Any]) -> Any:
+    """See `GroupBy.agg`."""
+    if named:
+        if spec is not None:
+            raise InvalidArgumentError(
+                "agg: got both a specification and named aggregates; pass one of them"
+            )
+        return _made(groups, [_named(groups, name, pair) for name, pair in named.items()])
+    if isinstance(spec, Mapping):
+        several = any(isinstance(each, list | tuple) for each in spec.values())
+        columns = []
+        for name, each in spec.items():
+            for one, word in _words_of(each, name):
+                found = groups._find(name)
+                columns.append(_Column(f"{name}_{word}" if several else name, one, found))
+        return _made(groups, columns)
+    if isinstance(spec, list) and all(isinstance(each, str) or callable(each) for each in spec):
+        return _made(
+            groups,
+            [
+                _Column(word if groups._single else f"{name}_{word}", one, name)
+                for name in value_columns(groups)
+                for one, word in _words_of(spec, "spec")
+            ],
+        )
+    if not (isinstance(spec, str) or callable(spec)):
+        raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
+    ((one, _),) = _words_of(spec, "spec")
+    if isinstance(one, str):
+        return size(groups) if one == "size" else each_column(groups, one)
+    columns = [_Column(name, one, name) for name in value_columns(groups)]
+    return frame_or_group_series(groups, _made(groups, columns))
+
+
+def _words_of(spec: Any, place: str) -> list[tuple[Any, str]]:
+    """Aggregates, by name or as functions of your own, and what to call them."""
+    several = list(spec) if isinstance(spec, list | tuple) else [spec]
+    made: list[tuple[Any, str]] = []
+    for each in several:
+        if not _is_custom(each):
+            made.append((aggregate_name(each, place), aggregate_name(each, place)))
+            continue
+        word = _name_of(each)
+        if word == "<lambda>" and isinstance(spec, list | tuple):
+            word = f"<lambda_{sum(callable(one) for one, _ in made)}>"
+        made.append((each, word))
+    return made
+
+
+def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
+    """The keys and these columns, one row per group."""
+    plain = [each for each in columns if isinstance(each.aggregate, str)]
+    words = [Words(name, how, groups._nodes[column]) for name, how, column in plain]
+    if len(plain) == len(columns):
+        return aggregated(groups, words)
+    if groups._order == "any":  # functions are called in an order that is known
+        groups = groups._in_first_order()
+    made = aggregated(groups, words or [Words(" size", "size")])
+    for name, function, column in columns:
+        if not isinstance(function, str):
+            found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
+            made._put(name, _core.in_domain(found._node, made._nodes[groups._keys[0][0]].domain))
+    names = [*(name for name, _ in groups._keys), *(each.name for each in columns)]
+    return frame_of({name: made._nodes[name] for name in names}, made._labels)
+
+
+def _named(groups: GroupBy, name: str, pair: Any) -> _Column:
+    if isinstance(pair, tuple) and len(pair) == 2:
+        column, aggregate = pair
+    elif groups._single:
+        (column,), aggregate = groups._nodes, pair
+    else:
+        raise TypeMismatchError(
+            f"agg: expected a (column, aggregate) pair: {name}={pair!r}; for example "
+            f"{name}=('x', 'sum')"
+        )
+    ((one, _),) = _words_of(aggregate, name)
+    return _Column(name, one, groups._find(column))
+
+
+def transform(groups: GroupBy, function: Any) -> Any:
+    """See `GroupBy.transform`."""
+    if not _is_custom(function):
+        return named_transform(groups, function)
+    mark("transform")
+    columns = {}
+    for name, node in groups._nodes.items():
+        column = groups._column(name, node)
+        if groups._single or name not in {key for key, _ in groups._keys}:
+            columns[name] = _transformed(column, series_of(node), function)
+    if groups._single:
+        ((name, made),) = columns.items()
+        return series_of(made._node, name)
+    return frame_of({name: made._node for name, made in columns.items()})
+
+
+def _transformed(groups: GroupBy, series: Series, function: Callable[[Any], Any]) -> Series:
+    """The values of a function of each group, in the order of the rows."""
+    import numpy as np
+
+    if (traced := _traced(function, _RowsOfGroups(groups, series))) is not None:
+        return traced
+    numbers = groups.ngroup()
+    at = numbers.fill_null(-1).to_numpy()
+    sizes = np.bincount(at[at >= 0]).tolist()
+    values: list[Any] = []
+    for result, rows in zip(_called("transform", groups, function), sizes, strict=True):
+        if not is_series(result):
+            values += [_item(result, function)] * rows
+            continue
+        if len(result) != rows:
+            raise InvalidArgumentError(
+                "transform: expected a value for each row of the group, or one: "
+                f"function={_name_of(function)!r}, expected={rows}, got={len(result)}"
+            )
+        values += result.to_list()
+    order = np.argsort(at, kind="stable")
+    missing = len(at) - len(values)
+    made: list[Any] = [None] * len(at)
+    for place, value in zip(order[missing:].tolist(), values, strict=True):
+        made[place] = value
+    return with_rows_of(new_series(made), series._node)

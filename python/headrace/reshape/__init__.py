@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows to columns and back, and rows by new labels."""

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows by new labels: reindex, align, and levels of labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
+from headrace.frame.concat import concat
+from headrace.frame.construct import repeated
+from headrace.frame.indexing import domain_of, positions, refuse_numbers
+from headrace.groupby.keys import level_keys
+from headrace.lazy.handle import mark
+from headrace.series.column import is_series, labelled_series, new_series, series_of
+from headrace.series.strings import plain
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+
+def taken_or_missing(node: _core.Node, places: Any, fill_value: Any = None) -> Series:
+    """The values at positions, and `fill_value` where a position is -1."""
+    there = places >= 0
+    column = new_series(series_of(node))
+    if not there.any():
+        empty = new_series([None] * len(places), dtype=str(column.dtype))
+        return empty if fill_value is None else empty.fill_null(fill_value)
+    found: Series = series_of(_core.take(node, new_series(places.clip(0))._node))
+    return found if there.all() else found.where(new_series(there), fill_value)
+
+
+def _label_of(op: str, frame: DataFrame) -> tuple[str, Series]:
+    """The name and values of the only label level; row numbers if there is none."""
+    if len(frame._labels) > 1:
+        raise InvalidArgumentError(
+            f"{op}: expected a single label level: labels={list(frame._labels)}; use merge"
+        )
+    for name, node in frame._labels.items():
+        return name, series_of(node, name)
+    refuse_numbers(op, "index", domain_of(frame))
+    return "index", new_series(positions(len(frame)), "index")
+
+
+def _places(op: str, labels: Series, wanted: Series) -> Any:
+    """The position of each wanted label; -1 if there is none."""
+    own = new_frame({"label": plain(labels)._plain()})
+    own["place"] = new_series(own._aligned(positions(len(own))))
+    if bool(own.duplicated("label").any()):
+        raise InvalidArgumentError(f"{op}: duplicate labels: label={labels.name!r}; use merge")
+    asked = new_frame({"label": plain(wanted)._plain()})
+    if len(own) == 0 or len(asked) == 0:
+        import numpy as np
+
+        return np.full(len(asked), -1)
+    found = asked.merge(own, on="label", how="left").place
+    return found.fill_null(-1).to_numpy()
+
+
+def reindex(
+    frame: DataFrame,
+    labels: Any = None,
+    *,
+    index: Any = None,
+    columns: Any = None,
+    axis: int | str = 0,
+    fill_value: Any = None,
+) -> DataFrame:
+    """See `DataFrame.reindex`."""
+    mark("reindex")
+    if labels is not None:
+        index, columns = (index, labels) if axis in (1, "columns") else (labels, columns)
+    made = new_frame(frame)
+    if index is not None:
+        name, own = _label_of("reindex", frame)
+        wanted = new_series(list(index) if not is_series(index) else index._plain())
+        places = _places("reindex", own, wanted)
+        values = {n: node for n, node in frame._nodes.items() if n not in frame._labels}
+        made = rows_apart(
+            {
+                name: wanted,
+                **{n: taken_or_missing(v, places, fill_value) for n, v in values.items()},
+            }
+        ).set_index(name, drop=name not in frame._nodes)
+    if columns is not None:
+        rows = next(iter(made._everything().values()), None)
+        if rows is None:
+            raise InvalidArgumentError("reindex: the frame has no rows to fill: columns=0")
+        kept = {n: node for n, node in made._nodes.items() if n in made._labels}
+        filling = float("nan") if fill_value is None else fill_value
+        for each in map(str, columns):
+            kept[each] = made._nodes[each] if each in made._nodes else repeated(rows, filling)
+        made = frame_of(kept, made._labels)
+    return made
+
+
+def reindex_series(series: Series, index: Any, fill_value: Any = None) -> Series:
+    """See `Series.reindex`."""
+    frame = reindex(framed(series), index, fill_value=fill_value)
+    (name,) = frame._unlabelled()
+    shown = frame_of({**frame._labels, name: frame._nodes[name]}, frame._labels)
+    return labelled_series(shown, series.name)
+
+
+def rows_apart(columns: dict[str, Series]) -> DataFrame:
+    """A frame of columns of equal length as a new row set."""
+    domain = _core.new_domain()
+    return frame_of({name: _core.in_domain(c._node, domain) for name, c in columns.items()})
+
+
+def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
+    """See `DataFrame.align`."""
+    mark("align")
+    sides = [side if is_frame(side) else framed(side) for side in (left, right)]
+    first, second = (_label_of("align", side)[1] for side in sides)
+    if join == "outer":
+        stacked = concat([new_frame({"label": plain(each)._plain()}) for each in (first, second)])
+        every = new_series(stacked.label.unique()).sort_values()
+    elif join == "inner":
+        every = first[first.isin(second)]
+    elif join in ("left", "right"):
+        every = first if join == "left" else second
+    else:
+        raise InvalidArgumentError(
+            f"align: invalid value: join={join!r}; expected 'outer', 'inner', 'left' or 'right'"
+        )
+    return left.reindex(every), right.reindex(every)
+
+
+def xs(frame: DataFrame, key: Any, level: Any = None) -> Any:
+    """See `DataFrame.xs`."""
+    mark("xs")
+    if level is None:
+        found = frame.loc[key]
+        used = len(key) if isinstance(key, tuple) else 1
+        levels = list(frame._labels)[:used]
+    else:
+        ((name, node),) = level_keys(frame, level, "xs")
+        found, levels = frame[series_of(node) == key], [name]
+    if not is_frame(found) or len(levels) == len(frame._labels):
+        return found
+    return droplevel(found, levels)
+
+
+def droplevel(frame: DataFrame, level: Any) -> DataFrame:
+    """See `DataFrame.droplevel`."""
+    gone = dict(level_keys(frame, level, "droplevel"))
+    kept = {name: node for name, node in frame._labels.items() if name not in gone}
+    if not kept:
+        raise InvalidArgumentError(
+            f"droplevel: no level would be left: level={level!r}, labels={list(frame._labels)}; "
+            "use reset_index(drop=True)"
+        )
+    return frame_of({n: v for n, v in frame._nodes.items() if n not in gone}, kept)
+
+
+def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1) -> DataFrame:
+    """See `DataFrame.swaplevel`."""
+    (one, other) = (name for name, _ in level_keys(frame, [i, j], "swaplevel"))
+    turned = {one: other, other: one}
+    order = [turned.get(name, name) for name in frame._labels]
+    shown = [turned.get(name, name) for name in frame._nodes]
+    return frame_of(
+        {name: frame._nodes[name] for name in shown if name in frame._nodes},
+        {name: frame._labels[name] for name in order},
+    )
+
+
+def rename_axis(frame: DataFrame, mapper: Any = None, *, index: Any = None) -> DataFrame:
+    """See `DataFrame.rename_axis`."""
+    given = mapper if index is None else index
+    own = list(frame._labels)
+    names = [given] if isinstance(given, str) else given
+    if isinstance(given, dict):
+        names = [given.get(name, name) for name in own]
+    if names is None or not own:
+        return new_frame(frame)  # row numbers have no name
+    if len(names) != len(own):
+        raise InvalidArgumentError(
+            f"rename_axis: number of names does not match the labels: names={names}, labels={own}"
+        )
+    words = dict(zip(own, map(str, names), strict=True))
+    nodes = {words.get(name, name): node for name, node in frame._nodes.items()}
+    if len(nodes) < len(frame._nodes):
+        raise InvalidArgumentError(f"rename_axis: a column has this name: names={names}")
+    return frame_of(nodes, {words[name]: node for name, node in frame._labels.items()})
+
+
+def set_axis(frame: DataFrame, labels: Any, axis: int | str = 0) -> DataFrame:
+    """See `DataFrame.set_axis`."""
+    made = new_frame(frame)
+    if axis in (1, "columns"):
+        made.columns = labels
+    else:
+        made.index = labels
+    return made
+
+
+def squeeze(frame: DataFrame) -> Any:
+    """See `DataFrame.squeeze`."""
+    names = frame._unlabelled()
+    if len(names) != 1:
+        return frame.iloc[0] if len(frame) == 1 else frame
+    column = frame[names[0]]
+    return column.squeeze()

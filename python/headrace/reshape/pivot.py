@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Long rows to wide columns and back: pivot tables, unstack, stack, cross tables, dummies."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import frame_of, is_frame, new_frame
+from headrace.frame.concat import concat, rows_of
+from headrace.groupby.keys import level_keys
+from headrace.lazy.handle import mark
+from headrace.reshape.alignment import rows_apart, taken_or_missing
+from headrace.rows import by_position, free_name
+from headrace.series.column import is_series, labelled_series, new_series, series_of
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+
+def _several(names: Any) -> list[Any]:
+    """One or several names or keys as a list."""
+    if names is None:
+        return []
+    return list(names) if isinstance(names, list | tuple) else [names]
+
+
+def _cells(op: str, long: DataFrame, keys: list[str], columns: list[str]) -> tuple[Any, ...]:
+    """Distinct row keys, column names, and the row of `long` for each cell; -1 if there is none."""
+    import numpy as np
+
+    whole = long.dropna(subset=[*keys, *columns]) if long._nodes else long
+    if len(whole) < len(long):
+        raise InvalidArgumentError(f"{op}: a key is missing; use dropna first: keys={keys}")
+    across, down = long.groupby(columns), long.groupby(keys)
+    heads = across.size().reset_index()[columns].to_dict().values()
+    names = ["_".join(map(str, each)) for each in zip(*heads, strict=True)]
+    rows = down.size().reset_index()[keys]
+    at = down.ngroup().to_numpy() * len(names) + across.ngroup().to_numpy()
+    cells = np.full(len(rows) * len(names), -1)
+    cells[at] = np.arange(len(at))
+    if len(at) and (cells >= 0).sum() < len(at):
+        raise InvalidArgumentError(
+            f"{op}: several rows have the same keys: keys={[*keys, *columns]}; use pivot_table"
+        )
+    return rows, names, cells.reshape(len(rows), len(names)).T
+
+
+def _spread(
+    op: str,
+    long: DataFrame,
+    keys: list[str],
+    columns: list[str],
+    values: list[str],
+    fill_value: Any = None,
+) -> DataFrame:
+    """One row per key and one column per value of `columns`; the keys become the labels."""
+    rows, names, cells = _cells(op, long, keys, columns)
+    made = {name: rows[name] for name in keys}
+    for value in values:
+        for name, places in zip(names, cells, strict=True):
+            word = name if len(values) == 1 else f"{value}_{name}"
+            if word in made:
+                raise InvalidArgumentError(f"{op}: duplicate column name: name={word!r}")
+            made[word] = taken_or_missing(long._nodes[value], places, fill_value)
+    return rows_apart(made).set_index(keys)
+
+
+def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None) -> DataFrame:
+    """See `DataFrame.pivot`."""
+    mark("pivot")
+    keys = list(frame._labels) if index is None else _several(index)
+    if not keys:
+        raise InvalidArgumentError("pivot: missing key; pass a column name as index")
+    across = _several(columns)
+    wanted = _several(values) or [n for n in frame.columns if n not in {*keys, *across}]
+    long = frame.reset_index() if frame._labels else frame
+    return _spread("pivot", long[[*keys, *across, *wanted]], keys, across, wanted)
+
+
+def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> DataFrame:
+    """See `DataFrame.unstack`."""
+    mark("unstack")
+    across = [name for name, _ in level_keys(frame, level, "unstack")]
+    keys = [name for name in frame._labels if name not in across]
+    if not keys:
+        raise InvalidArgumentError(
+            f"unstack: expected at least two label levels: labels={list(frame._labels)}"
+        )
+    long = frame.reset_index()
+    wanted = [name for name in long.columns if name not in frame._labels]
+    return _spread("unstack", long, keys, across, wanted, fill_value)
+
+
+def stack(frame: DataFrame) -> Series:
+    """See `DataFrame.stack`."""
+    import numpy as np
+
+    mark("stack")
+    names, rows = frame._unlabelled(), len(frame)
+    if not names:
+        raise InvalidArgumentError("stack: the frame has no columns: columns=0")
+    keys: dict[str, Series] = {
+        n: new_series(new_frame({n: v})[n]) for n, v in frame._labels.items()
+    }
+    if not keys:
+        keys["level_0"] = new_series(np.arange(rows))
+    level = free_name(f"level_{len(keys)}", keys)
+    value = free_name("value", [*keys, level])
+    whole = concat([new_series(frame._nodes[name]) for name in names])
+    order = np.arange(rows * len(names)).reshape(len(names), rows).T.ravel()
+    made = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
+    made[level] = taken_or_missing(new_series(names)._node, order // rows)
+    made[value] = taken_or_missing(whole._node, order)
+    return labelled_series(rows_apart(made).set_index([*keys, level]), None)
+
+
+def pivot_table(
+    frame: DataFrame,
+    values: Any = None,
+    index: Any = None,
+    columns: Any = None,
+    aggfunc: Any = "mean",
+    fill_value: Any = None,
+    margins: bool = False,
+    margins_name: str = "All",
+) -> DataFrame:
+    """See `DataFrame.pivot_table`."""
+    mark("pivot_table")
+    frame = frame.reset_index() if frame._labels else new_frame(frame)
+    keys, across = (_named(frame, each) for each in (index, columns))
+    if not keys:
+        raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
+    if isinstance(aggfunc, list | tuple):
+        tables = [
+            pivot_table(frame, values, keys, across, each, fill_value, margins, margins_name)
+            for each in aggfunc
+        ]
+        named = {}
+        for each, table in zip(aggfunc, tables, strict=True):
+            word = each if isinstance(each, str) else each.__name__
+            named.update({f"{word}_{n}": table._nodes[n] for n in table._unlabelled()})
+        labels = tables[0]._labels
+        return rows_apart({n: new_series(v) for n, v in {**labels, **named}.items()}).set_index(
+            keys
+        )
+    taken = {*keys, *across}
+    wanted = (
+        list(aggfunc)
+        if isinstance(aggfunc, dict)
+        else _several(values)
+        or [n for n in frame.columns if n not in taken and frame[n].dtype.is_of("biuf")]
+    )
+    wanted = sorted(wanted)
+    spec = {n: aggfunc[n] if isinstance(aggfunc, dict) else aggfunc for n in wanted}
+    if not across and not margins:
+        flat: DataFrame = frame.groupby(keys).agg(spec)
+        return flat if fill_value is None else flat.fillna(dict.fromkeys(wanted, fill_value))
+    table = _table(frame, keys, across, wanted, spec)
+    if margins:
+        table = _with_margins(frame, table, keys, across, wanted, spec, margins_name)
+    if fill_value is None:
+        return table
+    return table.fillna(dict.fromkeys(table._unlabelled(), fill_value))
+
+
+def _named(frame: DataFrame, keys: Any) -> list[str]:
+    """The names of keys, which may be columns of the frame or series; these become columns."""
+    names = []
+    for each in _several(keys):
+        if is_series(each):
+            name = each.name or free_name("key", frame.columns)
+            frame[name] = each
+            names.append(name)
+        else:
+            names.append(frame._find(each))
+    return names
+
+
+def _table(
+    frame: DataFrame, keys: list[str], across: list[str], wanted: list[str], spec: dict[str, Any]
+) -> DataFrame:
+    """The aggregates of each cell."""
+    if not across:
+        flat: DataFrame = frame.groupby(keys).agg(spec)
+        return flat
+    long = frame.groupby([*keys, *across]).agg(spec).reset_index()
+    return _spread("pivot_table", long, keys, across, wanted)
+
+
+def _with_margins(
+    frame: DataFrame,
+    table: DataFrame,
+    keys: list[str],
+    across: list[str],
+    wanted: list[str],
+    spec: dict[str, Any],
+    name: str,
+) -> DataFrame:
+    """A table with a last row and last columns of the aggregates over all others."""
+    whole = frame.dropna(subset=[*keys, *across, *wanted])
+    table = table.reset_index().astype(dict.fromkeys(keys, "string"))
+    every = whole.assign(**dict.fromkeys(keys, name))
+    below = _table(every, keys, across, wanted, spec).reset_index()
+    names = table.columns[len(keys) :]
+    if across:
+        right, corner = (each.groupby(keys).agg(spec).reset_index() for each in (whole, every))
+        width = len(names) // len(wanted)
+        for i, value in enumerate(wanted):
+            end = name if len(wanted) == 1 else f"{value}_{name}"
+            names.insert((i + 1) * width + i, end)
+            table = rows_apart({**dict(table.items()), end: right[value]})
+            below = rows_apart({**dict(below.items()), end: corner[value]})
+    rows = rows_of([table, below])
+    return rows_apart({n: rows[n] for n in [*keys, *names]}).set_index(keys)
+
+
+def crosstab(
+    index: Any,
+    columns: Any,
+    values: Any = None,
+    *,
+    aggfunc: Any = None,
+    margins: bool = False,
+    margins_name: str = "All",
+    normalize: bool | Literal["all", "index", "columns"] = False,
+) -> DataFrame:
+    """Count the rows for each pair of keys, or aggregate `values` over them.
+
+    Parameters
+    ----------
+    index, columns : Series, or a list of them
+        The keys of the rows and of the columns of the result; rows with a missing key are dropped.
+    values : Series, optional
+        Numbers to aggregate by `aggfunc`; without them the rows are counted.
+    aggfunc : str or callable, optional
+        An aggregate as in `DataFrame.pivot_table`.
+    margins : bool
+        Add totals as a last row and a last column named `margins_name`.
+    normalize : bool or {"all", "index", "columns"}
+        Divide by the sum of all cells, of each row or of each column.
+
+    Returns
+    -------
+    DataFrame
+        int64 counts, 0 where there are no rows; aggregates are null there. Names are strings.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For only one of `values` and `aggfunc`, or an unknown `normalize`.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"k": ["a", "b", "a"], "g": ["x", "x", "y"]})
+    >>> hr.crosstab(df.k, df.g).to_dict()
+    {'k': ['a', 'b'], 'x': [1, 1], 'y': [1, 0]}
+    """
+    mark("crosstab")
+    if (values is None) != (aggfunc is None):
+        raise InvalidArgumentError("crosstab: values and aggfunc belong together; pass both")
+    if normalize not in (False, True, "all", "index", "columns"):
+        raise InvalidArgumentError(
+            f"crosstab: invalid value: normalize={normalize!r}; expected True, 'all', 'index' or "
+            "'columns'"
+        )
+    frame = new_frame()
+    names: list[list[str]] = []
+    for word, keys in (("row", index), ("col", columns)):
+        several = keys if isinstance(keys, list) and any(map(is_series, keys)) else [keys]
+        names.append([])
+        for at, each in enumerate(several):
+            key = new_series(by_position(each))
+            name = free_name(key.name or f"{word}_{at}", frame.columns)
+            frame[name] = key
+            names[-1].append(name)
+    value = free_name("value", frame.columns)
+    frame[value] = 1 if values is None else values
+    how = "sum" if aggfunc is None else aggfunc
+    table = pivot_table(
+        frame, value, names[0], names[1], how, margins=margins, margins_name=margins_name
+    )
+    counts = table._unlabelled()
+    if values is None:
+        table = table.fillna(dict.fromkeys(counts, 0))
+    if normalize is False:
+        return table
+    own = [n for n in counts if not margins or n != margins_name]
+    if normalize == "index":  # the margins of rows and of columns would be 1
+        total = table[own].sum(axis=1)
+        shares = {name: table[name] / total for name in own}
+    elif normalize == "columns":
+        table = table[: len(table) - 1] if margins else table
+        shares = {name: table[name] / table[name].sum() for name in counts}
+    else:
+        whole = table[:-1][own] if margins else table
+        number = sum(whole[name].sum() for name in own)
+        shares = {name: table[name] / number for name in counts}
+    labels = {name: series_of(node) for name, node in table._labels.items()}
+    return rows_apart({**labels, **shares}).set_index(list(labels))
+
+
+def get_dummies(
+    data: Any,
+    prefix: Any = None,
+    prefix_sep: str = "_",
+    *,
+    dummy_na: bool = False,
+    columns: list[str] | None = None,
+    drop_first: bool = False,
+    dtype: Any = bool,
+) -> DataFrame:
+    """One indicator column for each distinct value of a series, or of the text columns of a frame.
+
+    Parameters
+    ----------
+    data : DataFrame, Series, or what `hr.Series` takes
+        The distinct values are evaluated; categories keep their order, other values are sorted.
+    prefix : str, list of str or dict, optional
+        What names begin with: for a frame the column names by default.
+    prefix_sep : str
+        Between prefix and value.
+    dummy_na : bool
+        Add a column for missing values, named ``nan``; else they are false everywhere.
+    columns : list of str, optional
+        The columns to replace; all of strings and categories by default.
+    drop_first : bool
+        Leave out the first value of each column.
+    dtype : dtype
+        Of the indicators.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> hr.get_dummies(hr.DataFrame({"x": [1, 2], "k": ["a", "b"]})).to_dict()
+    {'x': [1, 2], 'k_a': [True, False], 'k_b': [False, True]}
+    """
+    mark("get_dummies")
+    alone = not is_frame(data)
+    frame = new_frame({"value": new_series(by_position(data))}) if alone else data
+    names = frame._names_of("UO") if columns is None else [frame._find(n) for n in columns]
+    names = ["value"] if alone else names
+    given = prefix if isinstance(prefix, list | dict) else [prefix] * len(names)
+    if len(given) != len(names):
+        raise InvalidArgumentError(
+            f"get_dummies: number of prefixes does not match the columns: prefix={prefix!r}, "
+            f"columns={names}"
+        )
+    words = given if isinstance(given, dict) else dict(zip(names, given, strict=True))
+    made = frame_of({n: v for n, v in frame._nodes.items() if n not in names}, frame._labels)
+    for name in names:
+        column = frame[name]
+        word = words.get(name)
+        front = f"{word}{prefix_sep}" if word else "" if alone else f"{name}{prefix_sep}"
+        values = column.cat.categories if column.dtype == "category" else None
+        distinct = column.dropna().unique().sort_values() if values is None else values
+        for value in new_series(distinct).to_list()[1 if drop_first else 0 :]:
+            made._put(f"{front}{value}", (column == value).astype(dtype)._node)
+        if dummy_na:
+            made._put(f"{front}nan", column.isna().astype(dtype)._node)
+    return made
+
+
+def wide_to_long(
+    frame: DataFrame, stubnames: Any, i: Any, j: str, sep: str = "", suffix: str = r"\d+"
+) -> DataFrame:
+    """Unpivot groups of columns whose names are a stub, `sep` and a suffix.
+
+    Parameters
+    ----------
+    stubnames : str or list of str
+        What the names of the columns of a group begin with: a column of the result each.
+    i : str or list of str
+        Columns that identify the rows.
+    j : str
+        Name of the label column of suffixes; integers if all are.
+    suffix : str
+        A regular expression of the suffixes.
+
+    Returns
+    -------
+    DataFrame
+        Labelled by `i` and `j`: all rows of the first suffix, then of the second, and so on.
+
+    Examples
+    --------
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"id": [1, 2], "x1": [3, 4], "x2": [5, 6]})
+    >>> hr.wide_to_long(df, "x", i="id", j="t").to_dict()
+    {'id': [1, 2, 1, 2], 't': [1, 1, 2, 2], 'x': [3, 4, 5, 6]}
+    """
+    mark("wide_to_long")
+    keys, stubs = _several(i), _several(stubnames)
+    found = {
+        (stub, match[1]): name
+        for stub in stubs
+        for name in frame.columns
+        if (match := re.fullmatch(re.escape(stub + sep) + f"({suffix})", name))
+    }
+    if not found:
+        raise InvalidArgumentError(f"wide_to_long: no column matches: stubnames={stubs}")
+    ends = list(dict.fromkeys(end for _, end in found))
+    whole = all(end.isdigit() for end in ends)
+    rest = [n for n in frame.columns if n not in {*keys, *found.values()}]
+    parts = []
+    for end in sorted(ends, key=int if whole else str):
+        part = frame[[*keys, *rest]].assign(**{j: int(end) if whole else end})
+        for stub in stubs:
+            part[stub] = frame[found[stub, end]] if (stub, end) in found else float("nan")
+        parts.append(part[[*keys, j, *rest, *stubs]])
+    rows = rows_of(parts)
+    return rows_apart({n: rows[n] for n in rows.columns}).set_index([*keys, j])
