@@ -37,6 +37,7 @@ from headrace.frame.dataframe import DataFrame
 from headrace.frame.merge import merge
 from headrace.frame.reshape import cut, factorize, qcut
 from headrace.frame.sort import argsort, sort
+from headrace.groupby.resample import Grouper
 from headrace.groupby.rows import NamedAgg
 from headrace.interop.exchange import from_arrow, from_dlpack, from_pandas
 from headrace.interop.pandas_functions import (
@@ -57,6 +58,7 @@ from headrace.lazy.profile import profile
 from headrace.memory import no_copies
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.parse_times import to_datetime, to_timedelta
+from headrace.series.ranges import Timedelta, Timestamp, bdate_range, date_range
 from headrace.series.series import Series
 from headrace.series.strings import to_numeric
 from headrace.settings import (
@@ -76,6 +78,7 @@ __all__ = [
     "DeviceError",
     "Error",
     "ExchangeError",
+    "Grouper",
     "InputError",
     "InternalError",
     "InvalidArgumentError",
@@ -83,6 +86,8 @@ __all__ = [
     "OutOfMemoryError",
     "Series",
     "SharedHandle",
+    "Timedelta",
+    "Timestamp",
     "TypeMismatchError",
     "UnsupportedError",
     "__version__",
@@ -90,9 +95,11 @@ __all__ = [
     "argsort",
     "asarray",
     "attach",
+    "bdate_range",
     "concat",
     "crosstab",
     "cut",
+    "date_range",
     "demo",
     "device",
     "errors",

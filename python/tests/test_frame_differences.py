@@ -476,3 +476,19 @@ def test_46_sums_of_small_integers() -> None:
     ours, theirs = hr.DataFrame(data).groupby("k").w.sum(), pd.DataFrame(data).groupby("k").w.sum()
     assert (str(ours.dtype), str(theirs.dtype)) == ("int64", "int16")
     assert ((ours * 300).to_list(), (theirs * 300).to_list()) == ([60_000], [-5_536])
+
+
+def test_47_spans_of_time() -> None:
+    days = hr.date_range("2024-01-31", periods=3)
+    assert (type(days), str(days.dtype)) == (hr.Series, "datetime64[us]")
+    assert days.dt.to_period("M").to_list() == ["2024-01", "2024-02", "2024-02"]
+    assert days.dt.to_period("Q").to_list() == ["2024Q1"] * 3
+    assert isinstance(hr.Timestamp("2024-01-31"), dt.datetime)
+    frame = hr.DataFrame({"t": days, "x": [1, 2, 4]})
+    with pytest.raises(hr.InvalidArgumentError, match="one at a time"):
+        frame.resample("2MS", on="t")
+    frame["t"] = frame.t.where(frame.x != 4)
+    assert frame.resample("MS", on="t").x.sum().to_list() == [1, 2]
+    frame["t"] = frame.t.dt.tz_localize("UTC")
+    with pytest.raises(hr.TypeMismatchError, match="without a zone"):
+        frame.resample("MS", on="t")

@@ -30,6 +30,7 @@ from headrace.frame.indexing import Locator, PositionLocator
 from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.groupby import groupby as groups
+from headrace.groupby import resample as resampling
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
@@ -2098,6 +2099,63 @@ class DataFrame(Columns):
         {('x', 'a'): 1, ('x', 'b'): 3, ('y', 'a'): 2, ('y', 'b'): 4}
         """
         return pivot.stack(self)
+
+    # ---- times -----------------------------------------------------------------------------------
+    def resample(
+        self,
+        rule: Any,
+        *,
+        on: str | None = None,
+        level: Any = None,
+        closed: Literal["left", "right"] | None = None,
+        label: Literal["left", "right"] | None = None,
+        origin: Any = "start_day",
+    ) -> resampling.Resampler:
+        """Group the rows by spans of time; aggregates give a row for each span, empty ones too.
+
+        Parameters
+        ----------
+        rule : str or timedelta
+            The spans: ``"D"``, ``"h"``, ``"15min"``, ``"W"``, ``"MS"`` (months named by their first
+            day), ``"ME"`` (by their last), ...; see `hr.date_range`.
+        on : str, optional
+            A column of times; the row labels by default.
+        level : int or str, optional
+            The label level of the times.
+        closed, label : {"left", "right"}, optional
+            The end that belongs to a span, and the end that names it: left, but right for weeks
+            and for ends of months, quarters and years.
+        origin : {"start_day", "start", "epoch"} or time
+            From where spans of fixed length are counted.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"t": hr.date_range("2024-01-31", periods=3), "x": [1, 2, 4]})
+        >>> df.resample("MS", on="t").x.sum().to_list()
+        [1, 6]
+        """
+        return resampling.resample(self, rule, on, level, closed, label, origin)
+
+    def asfreq(self, freq: Any, *, fill_value: Any = None) -> DataFrame:
+        """The rows at regular times from the first to the last label; missing ones are null.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
+        >>> df.asfreq("D").x.to_list()
+        [1, None, 2]
+        """
+        made: DataFrame = resampling.asfreq(self, freq, fill_value)
+        return made
+
+    def between_time(self, start_time: Any, end_time: Any, inclusive: str = "both") -> DataFrame:
+        """The rows whose label is between two times of day, across midnight if these are reversed.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2, 3]}, index=hr.date_range("2024-01-01", None, 3, "8h"))
+        >>> df.between_time("07:00", "16:00").x.to_list()
+        [2, 3]
+        """
+        made: DataFrame = resampling.between_time(self, start_time, end_time, inclusive)
+        return made
 
     # ---- rows by new labels ----------------------------------------------------------------------
     def reindex(

@@ -12,6 +12,7 @@ from headrace.groupby import aggregate as aggregates
 from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import group_order, keys_of, level_keys
+from headrace.groupby.resample import Grouper, resample
 from headrace.rows import is_probed, no_attribute
 from headrace.series.column import is_series
 
@@ -702,5 +703,8 @@ def groupby(
         frame = getattr(rows, "_frame", None)
         keys = keys_of(None, by) if level is None else level_keys(frame, level)
         return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
+    if isinstance(by, Grouper) and by.freq is not None:
+        spans = (by.freq, by.key, by.level, by.closed, by.label, by.origin)
+        return resample(rows, *spans)  # type: ignore[return-value] # groups of its own kind
     keys = keys_of(rows, by) if level is None else level_keys(rows, level)
     return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index)

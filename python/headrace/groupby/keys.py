@@ -56,6 +56,10 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
     """Names and nodes of the keys: column names, series, expressions, or a list of them."""
     keys: list[tuple[str, _core.Node]] = []
     for each in by if isinstance(by, list | tuple) else [by]:
+        if hasattr(each, "named_spans"):  # `hr.Grouper`
+            name, spans = each.named_spans(frame)
+            keys.append((name, spans._node))
+            continue
         if isinstance(each, str) and frame is not None:
             keys.append((each, frame[each]._node))
             continue

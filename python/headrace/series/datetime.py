@@ -7,14 +7,17 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
+from headrace.series.column import new_series
 from headrace.series.timezone import know_zone, known_name, localize_words
 from headrace.time_units import period
 from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
 
@@ -312,6 +315,40 @@ class TimeAccessor:
         node = self._series._node
         words = localize_words(node, ambiguous, nonexistent)
         return self._localized(_core.round_times(op, node, period(freq), *words), ambiguous)
+
+    def to_period(self, freq: str) -> Series:
+        """The name of the period of each time: a string that sorts as the periods do.
+
+        ``"D"``, ``"M"``, ``"Q"`` and ``"Y"``: ``"2024-02-29"``, ``"2024-02"``, ``"2024Q1"``,
+        ``"2024"``, as pandas prints its periods.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 2, 29)]).dt.to_period("M").to_list()
+        ['2024-02']
+        """
+        patterns = {"D": "%Y-%m-%d", "M": "%Y-%m", "Y": "%Y", "A": "%Y", "Q": "%YQ"}
+        if freq not in patterns:
+            raise InvalidArgumentError(
+                f"to_period: unknown period: freq={freq!r}; expected 'D', 'M', 'Q' or 'Y'"
+            )
+        name = self.strftime(patterns[freq])
+        return name if freq != "Q" else name + self.quarter.astype("string")
+
+    def isocalendar(self) -> DataFrame:
+        """The year, week and day of ISO 8601: weeks begin on Monday and belong to Thursday's year.
+
+        >>> import datetime
+        >>> import headrace as hr
+        >>> hr.Series([datetime.date(2024, 12, 30)]).dt.isocalendar().to_dict()
+        {'year': [2025], 'week': [1], 'day': [1]}
+        """
+        days = new_series(self._series.astype("date")._plain())
+        weekday = days.dt.day_of_week
+        thursday = (days + (3 - weekday).astype("int64") * datetime.timedelta(days=1)).dt
+        week = (thursday.day_of_year - 1) // 7 + 1
+        parts = {"year": thursday.year, "week": week, "day": weekday + 1}
+        return frame_of({name: self._made(part._node)._node for name, part in parts.items()})
 
     # ---- strings, starts and ends of periods ----------------------------------------------------
     def strftime(self, date_format: str) -> Series:

@@ -242,3 +242,22 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     mark("astype")
     made: Values = series._like(_core.astype(series._node, word))
     return made
+
+
+def interpolate(series: Series, method: str) -> Series:
+    """See `Series.interpolate`."""
+    if method != "linear":
+        raise UnsupportedError(f"interpolate: expected 'linear': method={method!r}")
+    if not series.dtype.is_of("iuf"):
+        raise TypeMismatchError(
+            f"interpolate: expected numbers: dtype={str(series.dtype)!r}; use ffill or bfill"
+        )
+    values = series.astype("float64")
+    there = values.notna()
+    places = values._like(row_positions(values._plain())._node).astype("float64")
+    known = places.where(there)
+    low, high = values.where(there).ffill(), values.where(there).bfill()
+    left, right = known.ffill(), known.bfill()
+    line = low + (high - low) * ((places - left) / (right - left))
+    found: Series = values.where(there, line.where(right.notna(), low))
+    return found

@@ -21,6 +21,7 @@ from headrace.frame.reshape import factorize
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.groupby import groupby as groups
+from headrace.groupby import resample as resampling
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.profile import Explanation, explain
@@ -1202,7 +1203,54 @@ class Series(Column, role="_series"):
         """
         return reindex_series(self, index, fill_value)
 
-    def align(self, other: Any, join: str = "outer") -> Any:
+    def resample(
+        self,
+        rule: Any,
+        *,
+        level: Any = None,
+        closed: Literal["left", "right"] | None = None,
+        label: Literal["left", "right"] | None = None,
+        origin: Any = "start_day",
+    ) -> resampling.Resampler:
+        """Group the values by spans of their time labels; see `DataFrame.resample`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
+        >>> s.resample("MS").sum().to_list()
+        [1, 6]
+        """
+        return resampling.resample(self, rule, None, level, closed, label, origin)
+
+    def asfreq(self, freq: Any, *, fill_value: Any = None) -> Series:
+        """The values at regular times; see `DataFrame.asfreq`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 2], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
+        >>> s.asfreq("D").to_list()
+        [1, None, 2]
+        """
+        made: Series = resampling.asfreq(self, freq, fill_value)
+        return made
+
+    def between_time(
+        self, start_time: Any, end_time: Any, inclusive: builtins.str = "both"
+    ) -> Series:
+        """The values whose label is between two times of day; see `DataFrame.between_time`."""
+        made: Series = resampling.between_time(self, start_time, end_time, inclusive)
+        return made
+
+    def interpolate(self, method: builtins.str = "linear") -> Series:
+        """Fill missing values by straight lines between their neighbours; rows are equal steps.
+
+        After the last value it is repeated; before the first nothing is filled.
+
+        >>> import headrace as hr
+        >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()
+        [None, 1.0, 2.0, 3.0, 4.0, 4.0]
+        """
+        return elementwise.interpolate(self, method)
+
+    def align(self, other: Any, join: builtins.str = "outer") -> Any:
         """Give two series or frames, this one and another, the same labels; see `DataFrame.align`.
 
         >>> import headrace as hr

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spans of time, regular times and times of day, against pandas."""
+
+from __future__ import annotations
+
+import datetime
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import headrace as hr
+
+FREQUENCIES = ["D", "h", "15min", "7h", "2D", "W", "W-WED", "MS", "ME", "QS", "QE", "YS", "YE"]
+CALLS = r"""
+df.resample("D").mean()
+df.resample("W").agg({"v": "sum", "n": "max"})
+df.resample("MS").agg(a=("v", "mean"), b=("n", "count"))
+df[["v"]].resample("D").sum()
+df.resample("D").size()
+df.resample("D").v.first()
+df.resample("D")["v"].sum().rolling(2).mean()
+df.reset_index().resample("D", on="t").v.sum()
+df.reset_index().groupby(m.Grouper(key="t", freq="D")).v.sum()
+df.reset_index().groupby([m.Grouper(key="t", freq="MS"), "n"]).v.sum()
+df.groupby(m.Grouper(freq="D")).v.max()
+df.v.resample("D").sum()
+df.v.resample("6h", closed="right").sum()
+df.v.resample("6h", closed="right", label="right").sum()
+df.v.resample("7h", origin="epoch").count()
+df.v.resample("7h", origin="start").count()
+df.v.resample("7h", origin="2023-12-30 02:00").count()
+df.v.resample("D").ohlc()
+df.v.resample("D").ffill()
+df.v.resample("D").bfill()
+df.v.resample("h").asfreq()
+df.resample("W").ffill()
+df.resample("12h").asfreq(fill_value=-1)
+df.v.resample("D").agg(lambda s: s.max() - s.min())
+df.v.resample("D").quantile(0.25)
+df[~df.index.normalize().duplicated()].v.asfreq("D") if m is pd else days.v.asfreq("D")
+df.between_time("00:30", "06:00").v
+df.between_time("20:00", "04:00").v
+df.v.between_time("06:00", "12:00", inclusive="left")
+m.Series([None, 1.0, None, None, 4.0, None]).interpolate()
+m.date_range("2024-01-01", periods=3)
+m.date_range("2024-01-01", "2024-02-01", freq="W")
+m.date_range("2024-01-01 05:00", "2024-02-01", freq="W-TUE")
+m.date_range("2024-01-15", periods=3, freq="MS")
+m.date_range("2024-01-15 03:00", periods=4, freq="QE")
+m.date_range("2024-01-31", periods=3, freq="2ME")
+m.date_range(end="2024-03-01", periods=3, freq="ME")
+m.date_range(end="2024-03-01", periods=3)
+m.date_range("2024-01-01", "2024-01-02", periods=5)
+m.date_range("2024-01-01", "2024-01-02", freq="6h", inclusive="left")
+m.date_range("2024-01-01", "2024-01-02", freq="6h", inclusive="neither")
+m.date_range("2024-01-01 07:30", periods=2, normalize=True)
+m.date_range("2024-01-06", periods=4, freq="B")
+m.date_range("2024-01-01", periods=3, freq=datetime.timedelta(hours=5))
+m.bdate_range("2024-01-01", periods=9)
+m.bdate_range("2024-01-01", "2024-01-14")
+""".strip().splitlines()
+
+
+def _frame(module: Any) -> Any:
+    days = ["2024-01-01 00:10", "2024-01-01 05:00", "2024-01-01 06:00", "2024-01-04 12:00"]
+    days += ["2024-01-06 23:00", "2024-02-29 18:00", "2024-05-05 00:00", "2025-01-01 07:30"]
+    times = np.array(days, "datetime64[us]")
+    values = [1.0, 2.0, 3.5, 4.0, 5.0, 6.0, 7.0, 8.0]
+    return module.DataFrame({"t": times, "v": values, "n": [1, 2, 3, 1, 2, 3, 1, 2]})
+
+
+def _rows(value: Any) -> Any:
+    value = value.to_pandas() if hasattr(value, "to_pandas") else value
+    if isinstance(value, pd.DatetimeIndex):
+        value = pd.Series(value)
+    frame = value.to_frame("value") if isinstance(value, pd.Series) else value
+    labels = [each if isinstance(each, tuple) else (each,) for each in frame.index]
+    frame = frame.astype(object).where(frame.notna(), None)
+    return [str(n) for n in frame.columns], labels, frame.to_numpy().tolist()
+
+
+def _made(call: str, module: Any) -> Any:
+    df = _frame(module).set_index("t")
+    days = df[[True, False, False, True, True, True, True, True]]
+    if module is hr:
+        days = days.reset_index()
+        days["t"] = days.t.dt.normalize()
+        days = days.set_index("t")
+    names = {"m": module, "pd": pd, "datetime": datetime, "df": df, "days": days}
+    return _rows(eval(call, names))
+
+
+@pytest.mark.parametrize("call", [call for call in CALLS if "days" not in call])
+def test_as_pandas(call: str) -> None:
+    assert _made(call, hr) == _made(call, pd)
+
+
+@pytest.mark.parametrize("freq", FREQUENCIES)
+@pytest.mark.parametrize("how", ["sum", "mean", "count", "last", "median", "nunique"])
+def test_spans(freq: str, how: str) -> None:
+    call = f"df.resample({freq!r}).v.{how}()"
+    assert _made(call, hr) == _made(call, pd)
+
+
+def test_regular_times_keep_rows_and_gaps() -> None:
+    frame = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
+    assert frame.asfreq("D").x.to_list() == [1, None, 2]
+    assert frame.asfreq("D", fill_value=0).x.to_list() == [1, 0, 2]
+
+
+def test_weeks_and_periods() -> None:
+    days = pd.Series(pd.date_range("2019-12-20", periods=800, freq="D"))
+    ours = hr.Series(days)
+    wanted = days.dt.isocalendar()
+    got = ours.dt.isocalendar()
+    for name in ("year", "week", "day"):
+        assert got[name].to_list() == wanted[name].tolist()
+    for freq in "DMQY":
+        assert ours.dt.to_period(freq).to_list() == days.dt.to_period(freq).astype(str).tolist()
+
+
+def test_moments_and_durations() -> None:
+    moment, wanted = hr.Timestamp("2024-02-29 13:45:10"), pd.Timestamp("2024-02-29 13:45:10")
+    assert moment == wanted.to_pydatetime() == hr.Timestamp(wanted) == hr.Timestamp(moment)
+    assert hr.Timestamp(2024, 2, 29, 13, 45, 10) == moment
+    assert hr.Timestamp(year=2024, month=2, day=29) == moment.normalize()
+    assert hr.Timestamp(np.datetime64("2024-02-29T13:45:10")) == moment
+    assert hr.Timestamp(datetime.date(2024, 2, 29)) == moment.normalize()
+    assert (moment.dayofweek, moment.dayofyear, moment.quarter) == (3, 60, 1)
+    assert (moment.day_name(), moment.month_name()) == ("Thursday", "February")
+    assert moment.floor("15min") == wanted.floor("15min").to_pydatetime()
+    assert moment.ceil("h") == wanted.ceil("h").to_pydatetime()
+    assert isinstance(moment + hr.Timedelta("1 day"), hr.Timestamp)
+    assert repr(moment) == repr(wanted)
+    assert pickle.loads(pickle.dumps(moment)) == moment
+    assert hr.Timedelta(90, "min") == hr.Timedelta(minutes=90) == pd.Timedelta("90min")
+    assert hr.Timedelta(np.timedelta64(2, "h")) == datetime.timedelta(hours=2)
+    frame = _frame(hr)
+    assert len(frame[frame.t > hr.Timestamp("2024-02-01")]) == 3
+    assert (frame.t + hr.Timedelta(days=1)).dt.day.to_list()[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        ("df.resample('D')", "single label level of times"),
+        ("df.set_index('v').resample('D')", "expected dates or timestamps"),
+        ("df.set_index('t').resample('fortnight')", "unknown frequency: freq='fortnight'"),
+        ("df.set_index('t').resample('0D')", "unknown frequency"),
+        ("df.set_index('t').resample('2MS').sum()", "one at a time"),
+        ("df.set_index('t').resample('D', closed='up')", "closed='up'"),
+        ("df.set_index('t').resample('D', origin='noon')", "origin='noon'"),
+        ("df.set_index('t').resample('D').vv", "no column or aggregate"),
+        ("df.set_index('t').between_time('9h', '10:00')", "time of day"),
+        ("hr.date_range('2024-01-01')", "expected three of"),
+        ("hr.date_range('2024-01-01', periods=2, freq='W-XXX')", "W-XXX"),
+        ("hr.Timestamp([1])", r"expected a time: value=\[1\]"),
+        ("hr.Timestamp('soon')", "soon"),
+        ("hr.Timedelta([1])", "expected a duration"),
+        ("df.t.dt.to_period('W')", "unknown period"),
+        ("df.t.interpolate()", "expected numbers"),
+    ],
+)
+def test_errors_name_the_value(call: str, words: str) -> None:
+    with pytest.raises((hr.errors.Error, AttributeError), match=words):
+        eval(call, {"hr": hr, "df": _frame(hr)})
