@@ -56,9 +56,9 @@ from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
+from headrace.ranges import Timedelta, Timestamp, bdate_range, date_range
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.parse_times import to_datetime, to_timedelta
-from headrace.series.ranges import Timedelta, Timestamp, bdate_range, date_range
 from headrace.series.series import Series
 from headrace.series.strings import to_numeric
 from headrace.settings import (

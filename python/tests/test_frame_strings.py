@@ -345,7 +345,7 @@ def test_patterns_of_python_and_their_flags() -> None:
         (lambda s: s.replace("(a)", r"\g<b>", regex=True), "unknown group in the replacement"),
         (lambda s: s.replace("(a)", r"\g<b", regex=True), "is not closed"),
         (lambda s: s.replace("(a)", r"\q", regex=True), "unknown escape"),
-        (lambda s: s.replace("a", lambda m: "b", regex=True), "replace: expected a string"),
+        (lambda s: s.replace("a", 3, regex=True), "replace: expected a string"),
         (lambda s: s.extract("a"), "extract: the pattern has no group"),
         (lambda s: s.cat(hr.Series([1])), "cat: expected a string column"),
         (lambda s: s.strip(3), "strip: expected a string"),

@@ -1298,7 +1298,7 @@ def test_text_pipeline():
     assert pipelines.make_pipeline(*steps).fit(texts, labels).score(texts, labels) == 1
 
 
-@promise("004: estimators of others take our frames as they are", later)
+@promise("004: estimators of others take our frames as they are")
 def test_sklearn_takes_frames(blobs):
     preprocessing = pytest.importorskip("sklearn.preprocessing")
     made = preprocessing.StandardScaler().fit_transform(hr.asarray(blobs[0]))

@@ -5,23 +5,22 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import framed, is_frame, new_frame
 from headrace.lazy.handle import mark
+from headrace.ranges import Frequency, Timestamp, frequency, times_between
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import free_name, is_probed, no_attribute
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.datetime import is_time
-from headrace.series.ranges import Frequency, Timestamp, frequency, times_between
 from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
     from headrace.series.series import Series
 
-    Side = Literal["left", "right"] | None
 
 #: Aggregates of groups, and their value of a span without rows; null if not named here.
 _AGGREGATES = (
@@ -48,8 +47,8 @@ class Grouper:
         level: Any = None,
         freq: Any = None,
         *,
-        closed: Side = None,
-        label: Side = None,
+        closed: str | None = None,
+        label: str | None = None,
         origin: Any = "start_day",
     ) -> None:
         self.key, self.level, self.freq = key, level, freq
@@ -88,7 +87,9 @@ def times_of(op: str, frame: Any, on: str | None = None, level: Any = None) -> t
     return name, times
 
 
-def spans(op: str, times: Series, freq: Any, closed: Side, label: Side, origin: Any) -> Series:
+def spans(
+    op: str, times: Series, freq: Any, closed: str | None, label: str | None, origin: Any
+) -> Series:
     """The name of the span that contains each time: its first or its last moment."""
     step = frequency(op, freq)
     for word, side in (("closed", closed), ("label", label)):
@@ -279,8 +280,8 @@ def resample(
     rule: Any,
     on: str | None = None,
     level: Any = None,
-    closed: Side = None,
-    label: Side = None,
+    closed: str | None = None,
+    label: str | None = None,
     origin: Any = "start_day",
 ) -> Resampler:
     """See `DataFrame.resample`."""

@@ -5,14 +5,22 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.columns import frame_of
+from headrace.frame.columns import frame_of, new_frame
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
-from headrace.series.column import new_series, series_of
+from headrace.series.column import new_series, series_of, with_rows_of
+from headrace.series.split_text import (
+    SplitText,
+    called,
+    columns_of_pieces,
+    of_each,
+    split_function,
+)
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -172,7 +180,7 @@ class TextAccessor:
     def replace(
         self,
         pat: str | re.Pattern[str],
-        repl: str,
+        repl: str | Callable[[re.Match[str]], str],
         n: int = -1,
         case: bool = True,
         flags: int = 0,
@@ -184,8 +192,9 @@ class TextAccessor:
         ----------
         pat : str or compiled pattern
             A literal string, or, with `regex`, a regular expression.
-        repl : str
-            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` refer to groups.
+        repl : str or callable
+            With `regex`, ``\1``, ``\g<1>`` and ``\g<name>`` refer to groups, or a function of a
+            match of Python's `re`, called for each.
         n : int
             Maximum number of replacements; all if negative.
         case, flags, regex
@@ -198,11 +207,12 @@ class TextAccessor:
         >>> s.str.replace(r"(a)(.)", r"\2\1", regex=True).to_list()
         ['.ab', 'ba']
         """
-        if not isinstance(repl, str):
-            raise UnsupportedError(
-                f"replace: expected a string: repl={repl!r}; write groups as \\1, and pass "
-                "functions to map()"
-            )
+        if callable(repl):
+            if not (regex or isinstance(pat, re.Pattern)):
+                raise InvalidArgumentError("replace: a function needs regex=True: regex=False")
+            pattern = re.compile(pat, flags | (0 if case else re.IGNORECASE))
+            return self._each("replace", lambda s: pattern.sub(repl, s, max(n, 0)), "string")
+        repl = _text("replace", repl, "repl")
         words = _pattern("replace", pat, case, flags)
         is_regex = regex or isinstance(pat, re.Pattern)
         return self._made(_core.replace_pattern(self._series._node, *words, is_regex, repl, n))
@@ -374,6 +384,358 @@ class TextAccessor:
         if isinstance(key, builtins.slice):
             return self.slice(key.start, key.stop, key.step)
         return self.get(key)
+
+    def _each(self, op: str, function: Callable[[str], Any], dtype: str | None = None) -> Series:
+        return of_each(self._series, op, function, dtype)
+
+    # ---- methods that call Python for each string ------------------------------------------------
+    def split(
+        self,
+        pat: str | re.Pattern[str] | None = None,
+        *,
+        n: int = -1,
+        expand: bool = False,
+        regex: bool | None = None,
+    ) -> Any:
+        """Split each string at `pat`, whitespace by default.
+
+        Parameters
+        ----------
+        pat : str or compiled pattern, optional
+            A single character is literal; a longer string is a regular expression unless
+            ``regex=False``.
+        n : int
+            The most splits; all if not positive.
+        expand : bool
+            Give a frame with columns ``"0"``, ``"1"``, ...; else the pieces, by ``.str[i]``,
+            ``.str.len()`` and `explode`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ann lee", "bob"]).str.split(expand=True).to_dict()
+        {'0': ['ann', 'bob'], '1': ['lee', None]}
+        """
+        return self._split("split", split_function(pat, n, False, regex), expand)
+
+    def rsplit(self, pat: str | None = None, *, n: int = -1, expand: bool = False) -> Any:
+        """Split each string from its end at the literal `pat`; see `split`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a-b-c"]).str.rsplit("-", n=1).str[0].to_list()
+        ['a-b']
+        """
+        return self._split("rsplit", split_function(pat, n, True, False), expand)
+
+    def _split(self, op: str, function: Callable[[str], Any], expand: bool) -> Any:
+        pieces = called(self._series, op, function)
+        if expand:
+            return columns_of_pieces(self._series, pieces)
+        return SplitText(self._series, pieces)
+
+    def partition(self, sep: str = " ") -> DataFrame:
+        """The parts before the first `sep`, `sep` itself, and after it, as columns.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a=1"]).str.partition("=").to_dict()
+        {'0': ['a'], '1': ['='], '2': ['1']}
+        """
+        pieces = called(self._series, "partition", lambda s: list(s.partition(sep)))
+        return columns_of_pieces(self._series, pieces, 3)
+
+    def rpartition(self, sep: str = " ") -> DataFrame:
+        """As `partition`, at the last `sep`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a=b=1"]).str.rpartition("=").to_dict()
+        {'0': ['a=b'], '1': ['='], '2': ['1']}
+        """
+        pieces = called(self._series, "rpartition", lambda s: list(s.rpartition(sep)))
+        return columns_of_pieces(self._series, pieces, 3)
+
+    def title(self) -> Series:
+        """The first letter of each word in upper case, the others in lower case.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ann LEE"]).str.title().to_list()
+        ['Ann Lee']
+        """
+        return self._each("title", str.title, "string")
+
+    def swapcase(self) -> Series:
+        """Upper case for lower case, and the reverse.
+
+        >>> import headrace as hr
+        >>> hr.Series(["aB"]).str.swapcase().to_list()
+        ['Ab']
+        """
+        return self._each("swapcase", str.swapcase, "string")
+
+    def casefold(self) -> Series:
+        """Lower case for comparisons: ß becomes ss.
+
+        >>> import headrace as hr
+        >>> hr.Series(["Straße"]).str.casefold().to_list()
+        ['strasse']
+        """
+        return self._each("casefold", str.casefold, "string")
+
+    def zfill(self, width: int) -> Series:
+        """Zeros in front, after a sign, up to `width` characters.
+
+        >>> import headrace as hr
+        >>> hr.Series(["7", "-7"]).str.zfill(3).to_list()
+        ['007', '-07']
+        """
+        width = whole_number("zfill", "width", width)
+        return self._each("zfill", lambda s: s.zfill(width), "string")
+
+    def pad(self, width: int, side: str = "left", fillchar: str = " ") -> Series:
+        """Spaces or `fillchar` at the left, the right or both sides, up to `width` characters.
+
+        >>> import headrace as hr
+        >>> hr.Series(["7"]).str.pad(3, fillchar="*").to_list()
+        ['**7']
+        """
+        width = whole_number("pad", "width", width)
+        fills = {"left": str.rjust, "right": str.ljust, "both": str.center}
+        if side not in fills:
+            raise InvalidArgumentError(
+                f"pad: invalid value: side={side!r}; expected 'left', 'right' or 'both'"
+            )
+        if len(_text("pad", fillchar, "fillchar")) != 1:
+            raise InvalidArgumentError(f"pad: expected one character: fillchar={fillchar!r}")
+        return self._each("pad", lambda s: fills[side](s, width, fillchar), "string")
+
+    def rjust(self, width: int, fillchar: str = " ") -> Series:
+        """Fill at the left; see `pad`."""
+        return self.pad(width, "left", fillchar)
+
+    def ljust(self, width: int, fillchar: str = " ") -> Series:
+        """Fill at the right; see `pad`."""
+        return self.pad(width, "right", fillchar)
+
+    def center(self, width: int, fillchar: str = " ") -> Series:
+        """Fill at both sides; see `pad`."""
+        return self.pad(width, "both", fillchar)
+
+    def count(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
+        """Number of matches of a regular expression of Python: int64.
+
+        >>> import headrace as hr
+        >>> hr.Series(["banana"]).str.count("an").to_list()
+        [2]
+        """
+        pattern = re.compile(pat, flags)
+        return self._each("count", lambda s: sum(1 for _ in pattern.finditer(s)), "int64")
+
+    def find(self, sub: str, start: int = 0, end: int | None = None) -> Series:
+        """Position of the first `sub` between two positions; -1 if there is none.
+
+        >>> import headrace as hr
+        >>> hr.Series(["banana", "kiwi"]).str.find("an").to_list()
+        [1, -1]
+        """
+        sub = _text("find", sub, "sub")
+        return self._each("find", lambda s: s.find(sub, start, end), "int64")
+
+    def rfind(self, sub: str, start: int = 0, end: int | None = None) -> Series:
+        """Position of the last `sub`; see `find`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["banana", "kiwi"]).str.rfind("an").to_list()
+        [3, -1]
+        """
+        sub = _text("rfind", sub, "sub")
+        return self._each("rfind", lambda s: s.rfind(sub, start, end), "int64")
+
+    def repeat(self, repeats: int) -> Series:
+        """Each string several times.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab"]).str.repeat(2).to_list()
+        ['abab']
+        """
+        times = whole_number("repeat", "repeats", repeats)
+        return self._each("repeat", lambda s: s * times, "string")
+
+    def slice_replace(
+        self, start: int | None = None, stop: int | None = None, repl: str = ""
+    ) -> Series:
+        """Replace the characters from `start` up to `stop` by `repl`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["abcd"]).str.slice_replace(1, 3, "-").to_list()
+        ['a-d']
+        """
+
+        def replaced(s: str) -> str:
+            first, last, _ = builtins.slice(start, stop).indices(len(s))
+            return s[:first] + repl + s[max(first, last) :]
+
+        return self._each("slice_replace", replaced, "string")
+
+    def translate(self, table: dict[int, Any]) -> Series:
+        """Replace characters by a table of ``str.maketrans``.
+
+        >>> import headrace as hr
+        >>> hr.Series(["abc"]).str.translate(str.maketrans("ab", "xy")).to_list()
+        ['xyc']
+        """
+        return self._each("translate", lambda s: s.translate(table), "string")
+
+    def normalize(self, form: str) -> Series:
+        """Unicode normal form: ``"NFC"``, ``"NFKC"``, ``"NFD"`` or ``"NFKD"``.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ﬁ"]).str.normalize("NFKC").to_list()
+        ['fi']
+        """
+        import unicodedata
+
+        if form not in ("NFC", "NFKC", "NFD", "NFKD"):
+            raise InvalidArgumentError(f"normalize: unknown form: form={form!r}")
+        return self._each("normalize", lambda s: unicodedata.normalize(form, s), "string")  # type: ignore[arg-type]
+
+    def wrap(self, width: int, **options: Any) -> Series:
+        r"""Lines of at most `width` characters; options are those of ``textwrap.TextWrapper``.
+
+        >>> import headrace as hr
+        >>> hr.Series(["one two"]).str.wrap(3).to_list()
+        ['one\ntwo']
+        """
+        import textwrap
+
+        wrapper = textwrap.TextWrapper(width, **options)
+        return self._each("wrap", lambda s: "\n".join(wrapper.wrap(s)), "string")
+
+    def extractall(self, pat: str | re.Pattern[str], flags: int = 0) -> DataFrame:
+        """The groups of all matches of a regular expression of Python, one row for each match.
+
+        Labelled by the row, in ``index``, and the number of the match in it, in ``match``.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1b2", "c"]).str.extractall(r"([a-z])([0-9])").to_dict()["1"]
+        ['1', '2']
+        """
+        pattern = re.compile(pat, flags)
+        if not pattern.groups:
+            raise InvalidArgumentError(f"extractall: the pattern has no groups: pat={pat!r}")
+        words = {number: name for name, number in pattern.groupindex.items()}
+        names = [words.get(i + 1, str(i)) for i in range(pattern.groups)]
+        found = [
+            (row, number, *match.groups())
+            for row, matches in enumerate(
+                called(self._series, "extractall", lambda s: list(pattern.finditer(s)))
+            )
+            for number, match in enumerate(matches or ())
+        ]
+        columns = list(zip(*found, strict=True)) or [()] * (len(names) + 2)
+        made = new_frame(
+            {
+                "index": new_series(list(columns[0]), dtype="int64"),
+                "match": new_series(list(columns[1]), dtype="int64"),
+                **{
+                    n: new_series(list(c), dtype="string")
+                    for n, c in zip(names, columns[2:], strict=True)
+                },
+            }
+        )
+        labelled: DataFrame = made.set_index(["index", "match"])
+        return labelled
+
+    def get_dummies(self, sep: str = "|") -> DataFrame:
+        """A column for each distinct piece of the strings split at `sep`: 1 where it occurs.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a|b", "b"]).str.get_dummies().to_dict()
+        {'a': [1, 0], 'b': [1, 1]}
+        """
+        pieces = [
+            set(each or ()) for each in called(self._series, "get_dummies", lambda s: s.split(sep))
+        ]
+        names = sorted(set().union(*pieces) - {""})
+        made = {n: new_series([int(n in each) for each in pieces], dtype="int64") for n in names}
+        return frame_of({n: with_rows_of(c, self._series._node)._node for n, c in made.items()})
+
+    def isalpha(self) -> Series:
+        """True where a string has only letters, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "a1", None]).str.isalpha().to_list()
+        [True, False, False]
+        """
+        return self._each("isalpha", str.isalpha, "bool").fill_null(False)
+
+    def isdigit(self) -> Series:
+        """True where a string has only digits, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["12", "1.5", None]).str.isdigit().to_list()
+        [True, False, False]
+        """
+        return self._each("isdigit", str.isdigit, "bool").fill_null(False)
+
+    def isdecimal(self) -> Series:
+        """True where a string has only decimal digits, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["12", "1²", None]).str.isdecimal().to_list()
+        [True, False, False]
+        """
+        return self._each("isdecimal", str.isdecimal, "bool").fill_null(False)
+
+    def isnumeric(self) -> Series:
+        """True where a string has only numeric characters, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["12", "½", "a"]).str.isnumeric().to_list()
+        [True, True, False]
+        """
+        return self._each("isnumeric", str.isnumeric, "bool").fill_null(False)
+
+    def isalnum(self) -> Series:
+        """True where a string has only letters and digits, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1", "a-1", None]).str.isalnum().to_list()
+        [True, False, False]
+        """
+        return self._each("isalnum", str.isalnum, "bool").fill_null(False)
+
+    def isspace(self) -> Series:
+        """True where a string has only whitespace, and at least one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series([" ", "a ", None]).str.isspace().to_list()
+        [True, False, False]
+        """
+        return self._each("isspace", str.isspace, "bool").fill_null(False)
+
+    def islower(self) -> Series:
+        """True where all letters are in lower case, and there is one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "AB", "Ab"]).str.islower().to_list()
+        [True, False, False]
+        """
+        return self._each("islower", str.islower, "bool").fill_null(False)
+
+    def isupper(self) -> Series:
+        """True where all letters are in upper case, and there is one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "AB", "Ab"]).str.isupper().to_list()
+        [False, True, False]
+        """
+        return self._each("isupper", str.isupper, "bool").fill_null(False)
+
+    def istitle(self) -> Series:
+        """True where all words begin in upper case, and there is one; false for null.
+
+        >>> import headrace as hr
+        >>> hr.Series(["ab", "AB", "Ab"]).str.istitle().to_list()
+        [False, False, True]
+        """
+        return self._each("istitle", str.istitle, "bool").fill_null(False)
 
     def len(self) -> Series:
         """Number of characters: int32.
