@@ -51,6 +51,15 @@ from headrace.interop.pandas_functions import (
     unique,
 )
 from headrace.interop.sharing import SharedHandle, attach, share, sharing
+from headrace.interop.through_pandas import (
+    json_normalize,
+    read_excel,
+    read_feather,
+    read_fwf,
+    read_json,
+    read_pickle,
+    read_sql,
+)
 from headrace.io.csv import read_csv, scan_csv
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
@@ -114,6 +123,7 @@ __all__ = [
     "info",
     "isna",
     "isnull",
+    "json_normalize",
     "learn",
     "melt",
     "memory",
@@ -127,7 +137,13 @@ __all__ = [
     "profile",
     "qcut",
     "read_csv",
+    "read_excel",
+    "read_feather",
+    "read_fwf",
+    "read_json",
     "read_parquet",
+    "read_pickle",
+    "read_sql",
     "report",
     "scan_csv",
     "scan_parquet",
@@ -154,9 +170,10 @@ if TYPE_CHECKING:
     from headrace import learn as learn
     from headrace import plot as plot
     from headrace import report as report
+    from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ("demo", "fft", "learn", "plot", "report")
+_LATER = ("demo", "fft", "learn", "plot", "report", "testing")
 
 
 def __dir__() -> list[str]:
@@ -167,7 +184,9 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> ModuleType:
     """Import a module on first use, so that `import headrace` stays short."""
     if name not in _LATER:
-        raise AttributeError(f"module 'headrace' has no attribute {name!r}")
+        from headrace.rows import no_attribute
+
+        raise no_attribute("module 'headrace' has no attribute", name, (), sys.modules[__name__])
     import importlib
 
     return importlib.import_module(f"headrace.{name}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
 from headrace import _core
@@ -154,7 +154,11 @@ class _NoAttributeError(AttributeError):
     def __str__(self) -> str:
         from difflib import get_close_matches
 
+        from headrace.interop.ways_round import WAYS_ROUND
+
         what, name = self.args
+        if name in WAYS_ROUND:
+            return f"{what} {name!r}; {WAYS_ROUND[name]}"
         words = [*self._columns, *(word for word in dir(self._kind) if not word.startswith("_"))]
         close = get_close_matches(name, words, 1)
         fix = f"; the columns are {', '.join(self._columns)}" if self._columns else ""
@@ -178,8 +182,11 @@ class Row(Mapping[str, Any]):
 
     >>> import headrace as hr
     >>> row = hr.DataFrame({"a": [1, 2], "b": ["x", None]}).iloc[1]
-    >>> row["a"], row.b, dict(row)
-    (2, None, {'a': 2, 'b': None})
+    >>> row["a"], row.b, dict(row), list(row)
+    (2, None, {'a': 2, 'b': None}, [2, None])
+
+    Iteration gives the values, as in pandas. Methods and operators of a series (`max`, `iloc`,
+    ``row * 2``) work if all values have a common dtype.
     """
 
     __slots__ = ("_row",)
@@ -193,16 +200,29 @@ class Row(Mapping[str, Any]):
         return self._row[name]
 
     def __getattr__(self, name: str) -> Any:
-        if is_probed(name) or name not in self._row:
+        if name in self._row:
+            return self._row[name]
+        if is_probed(name) or name.startswith("_"):
             raise AttributeError(f"row: no such column: name={name!r}")
-        return self._row[name]
+        series = self._as_series(name)
+        if not hasattr(series, name):
+            raise AttributeError(f"row: no such column or method: name={name!r}")
+        return getattr(series, name)
 
-    def __iter__(self) -> Iterator[str]:
-        raise TypeMismatchError(
-            "row: not iterable, because pandas yields the values here and a mapping its "
-            f"names: names={list(self._row)}; use to_list() for the values, keys() for "
-            "the names, or items() for both"
-        )
+    def _as_series(self, what: str) -> Any:
+        """The values as a series labelled by name."""
+        from headrace.series.column import new_series
+
+        try:
+            return type(new_series([0]))._labelled(dict(self._row))  # type: ignore[attr-defined]
+        except (TypeMismatchError, InvalidArgumentError):
+            raise AttributeError(
+                f"row: no such column, and the values have no common dtype: name={what!r}; "
+                f"the columns are {', '.join(self._row)}"
+            ) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._row.values())
 
     def keys(self) -> KeysView[str]:
         """The names."""
@@ -234,3 +254,18 @@ class Row(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Row({', '.join(f'{name}={value!r}' for name, value in self._row.items())})"
+
+
+def _of_series(name: str) -> Callable[..., Any]:
+    def call(self: Row, *others: Any) -> Any:
+        values = (each._as_series(name) if isinstance(each, Row) else each for each in others)
+        return getattr(self._as_series(name), name)(*values)
+
+    return call
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(Row, f"__{_name}__", _of_series(f"__{_name}__"))
+    setattr(Row, f"__r{_name}__", _of_series(f"__r{_name}__"))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Row, f"__{_name}__", _of_series(f"__{_name}__"))

@@ -31,6 +31,7 @@ from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.groupby import groupby as groups
 from headrace.groupby import resample as resampling
+from headrace.interop.through_pandas import written
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
@@ -1061,7 +1062,7 @@ class DataFrame(Columns):
 
     aggregate = agg
 
-    def corr(self, *, numeric_only: bool | None = None) -> DataFrame:
+    def corr(self, method: str = "pearson", *, numeric_only: bool | None = None) -> DataFrame:
         """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.
 
         In float64; NaN if one of them is constant.
@@ -1071,7 +1072,23 @@ class DataFrame(Columns):
         >>> round(df.corr().loc["x", "y"], 12)
         -1.0
         """
+        if method == "spearman":
+            return reductions.spearman(self, numeric_only)
+        if method != "pearson":
+            raise InvalidArgumentError(
+                f"corr: invalid value: method={method!r}; expected 'pearson' or 'spearman'"
+            )
         return reductions.pairwise(self, "corr", numeric_only, _core.correlation)
+
+    def corrwith(self, other: Any, method: str = "pearson") -> Series:
+        """Correlation of each number column with a series, or the same column of another frame.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1.0, 2.0, 4.0], "y": [4.0, 2.0, 1.0]})
+        >>> df.corrwith(df.x).round(3).to_dict()
+        {'x': 1.0, 'y': -0.929}
+        """
+        return reductions.corrwith(self, other, method)
 
     def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
         """Covariance of each pair of numeric columns, over complete pairs; evaluates.
@@ -2156,6 +2173,65 @@ class DataFrame(Columns):
         """
         made: DataFrame = resampling.between_time(self, start_time, end_time, inclusive)
         return made
+
+    # ---- formats by pandas -----------------------------------------------------------------------
+    def to_json(self, *args: Any, **kwargs: Any) -> Any:
+        """Make JSON text, or a file of it by ``pandas.DataFrame.to_json``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_json", *args, **kwargs)
+
+    def to_excel(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a sheet of an Excel file by ``pandas.DataFrame.to_excel``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_excel", *args, **kwargs)
+
+    def to_sql(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a table of a database by ``pandas.DataFrame.to_sql``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_sql", *args, **kwargs)
+
+    def to_records(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a NumPy record array by ``pandas.DataFrame.to_records``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_records", *args, **kwargs)
+
+    def to_markdown(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a table in Markdown by ``pandas.DataFrame.to_markdown``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_markdown", *args, **kwargs)
+
+    def to_feather(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a Feather file by ``pandas.DataFrame.to_feather``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_feather", *args, **kwargs)
+
+    def to_latex(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a LaTeX table by ``pandas.DataFrame.to_latex``, which copies; see `hr.fallbacks`."""
+        return written(self, "to_latex", *args, **kwargs)
+
+    def transform(self, func: Any) -> DataFrame:
+        """What a function, by itself or by name, makes of each column; see `Series.transform`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1.0, 3.0]}).transform(lambda s: s - s.mean()).x.to_list()
+        [-1.0, 1.0]
+        """
+        return arithmetic.map_columns(self, lambda column: column.transform(func))
+
+    def map(self, func: Any) -> DataFrame:
+        """What a function makes of each value; see `Series.map`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, 2]}).map(lambda v: v * 10).x.to_list()
+        [10, 20]
+        """
+        return arithmetic.map_columns(self, lambda column: column.map(func))
+
+    def convert_dtypes(self) -> DataFrame:
+        """Another handle on the frame: its dtypes can hold missing values as they are.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, None]}).convert_dtypes().dtypes
+        {'x': dtype('int64')}
+        """
+        return DataFrame(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self._nodes)
 
     # ---- rows by new labels ----------------------------------------------------------------------
     def reindex(

@@ -251,6 +251,8 @@ def agg(frame: DataFrame, func: Any) -> Any:
     """See `DataFrame.agg`."""
     mark("agg")
     if not isinstance(func, Mapping | list):
+        if callable(func) and getattr(func, "__module__", "") not in ("numpy", "builtins"):
+            return reduced_by(frame, func)
         name = aggregate_name(func, "func")
         return getattr(frame, name)()
     asked = (
@@ -273,6 +275,11 @@ def agg(frame: DataFrame, func: Any) -> Any:
     return new_frame(made, index=rows)
 
 
+def reduced_by(frame: DataFrame, func: Any) -> Any:
+    """What a Python function gives for each column, in a series labelled by column."""
+    return column_values({name: func(frame[name]) for name in frame._unlabelled()}, "agg")
+
+
 def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any) -> DataFrame:
     """A frame of `matrix` applied to each pair of columns, labelled by their names."""
     columns = supported_columns(frame, kind, numeric_only)
@@ -280,6 +287,32 @@ def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any
     names = [str(c.name) for c in columns]
     values = array_of(matrix([c._node for c in columns])).to_numpy()
     return new_frame(dict(zip(names, values.T.copy(), strict=True)), index=names)
+
+
+def spearman(frame: DataFrame, numeric_only: bool | None) -> DataFrame:
+    """Correlations of the ranks of each pair of columns, over complete pairs."""
+    columns = supported_columns(frame, "corr", numeric_only)
+    names = [str(c.name) for c in columns]
+    plain = [new_series(c._plain()) for c in columns]
+    ranked = all(not c.hasnans for c in plain)
+    ranks = [c.rank() for c in plain] if ranked else plain
+    made = {}
+    for name, one in zip(names, ranks, strict=True):
+        found = [one.corr(other, "pearson" if ranked else "spearman") for other in ranks]
+        made[name] = [float(each) for each in found]
+    return new_frame(made, index=names)
+
+
+def corrwith(frame: DataFrame, other: Any, method: str) -> Series:
+    """See `DataFrame.corrwith`."""
+    names = frame._names_of("iuf")
+    if is_frame(other):
+        names = [name for name in names if name in other]
+    found = [
+        float(frame[name].corr(other[name] if is_frame(other) else other, method)) for name in names
+    ]
+    made: Series = new_frame({"corr": found}, index=names)["corr"]
+    return made
 
 
 def cov(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:

@@ -261,3 +261,21 @@ def interpolate(series: Series, method: str) -> Series:
     line = low + (high - low) * ((places - left) / (right - left))
     found: Series = values.where(there, line.where(right.notna(), low))
     return found
+
+
+def transform(series: Series, func: Any) -> Any:
+    """See `Series.transform`."""
+    if isinstance(func, str):
+        if hasattr(series, func):
+            return getattr(series, func)()
+        import numpy as np
+
+        if not isinstance(getattr(np, func, None), np.ufunc):
+            raise InvalidArgumentError(f"transform: unknown function: func={func!r}")
+        return getattr(np, func)(series)
+    made = func(series)
+    if not isinstance(made, Deferred) or not made._node.shape:
+        raise InvalidArgumentError(
+            f"transform: expected a value for each row: func={func!r}, got={type(made).__name__!r}"
+        )
+    return made

@@ -114,9 +114,16 @@ def cov(series: Series, other: Any, ddof: int = 1) -> Any:
     return array_of(_core.covariance(columns, ddof))[0, 1]
 
 
-def corr(series: Series, other: Any) -> Any:
+def corr(series: Series, other: Any, method: str = "pearson") -> Any:
     """See `Series.corr`."""
     mark("corr")
+    if method not in ("pearson", "spearman"):
+        raise InvalidArgumentError(
+            f"corr: invalid value: method={method!r}; expected 'pearson' or 'spearman'"
+        )
+    if method == "spearman":
+        both = series.notna() & other.notna()
+        series, other = (each.where(both).rank() for each in (series, other))
     columns = [_core.correlated_numbers(each._node) for each in (series, other)]
     return array_of(_core.correlation(columns))[0, 1]
 

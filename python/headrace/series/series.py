@@ -1269,17 +1269,58 @@ class Series(Column, role="_series"):
         """
         return self.to_list()[0] if len(self) == 1 else self
 
-    def corr(self, other: Any) -> Any:
-        """Pearson correlation with another series of the same rows, over complete pairs.
+    def corr(self, other: Any, method: builtins.str = "pearson") -> Any:
+        """Correlation with another series of the same rows, over complete pairs.
 
-        In float64; NaN where one is constant.
+        In float64; NaN where one is constant. ``"spearman"`` correlates the ranks.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
         >>> round(df.x.corr(df.y), 12)
         1.0
         """
-        return reductions.corr(self, other)
+        return reductions.corr(self, other, method)
+
+    def autocorr(self, lag: int = 1) -> Any:
+        """Pearson correlation with the values `lag` rows before.
+
+        >>> import headrace as hr
+        >>> round(hr.Series([1.0, 3.0, 2.0, 4.0]).autocorr(), 6)
+        -0.866025
+        """
+        return self.corr(self.shift(lag))
+
+    def transform(self, func: Any) -> Any:
+        """What a function, by itself or by name, makes of the values: a series of the same rows.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, 4.0]).transform("sqrt").to_list()
+        [1.0, 2.0]
+        """
+        return elementwise.transform(self, func)
+
+    def repeat(self, repeats: Any) -> Series:
+        """Each value several times: one number for all, or one for each value.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a", "b"]).repeat(2).to_list()
+        ['a', 'a', 'b', 'b']
+        """
+        import numpy as np
+
+        made: Series = self.iloc[np.arange(len(self)).repeat(np.asarray(repeats))]
+        return made
+
+    def searchsorted(self, value: Any, side: Literal["left", "right"] = "left") -> Any:
+        """Where to insert values into these sorted values, by NumPy.
+
+        >>> import headrace as hr
+        >>> int(hr.Series([1, 3, 5]).searchsorted(4))
+        2
+        """
+        import numpy as np
+
+        return np.searchsorted(self.to_numpy(), value, side)
 
     def agg(self, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; a list of names gives a series labelled by them.
@@ -1560,8 +1601,8 @@ class Series(Column, role="_series"):
         """
         return asarray(self)
 
-    def to_numpy(self) -> np.ndarray[Any, Any]:
-        """NumPy values: a read-only view if there are no nulls.
+    def to_numpy(self, dtype: Any = None, copy: bool = False) -> np.ndarray[Any, Any]:
+        """NumPy values: a read-only view if there are no nulls, no other `dtype` and no `copy`.
 
         Nulls become NaN in floats and NaT in times, dates ``datetime64[D]``, bools bytes, strings
         and categories objects, by one copy that the ledger records. Integers with nulls raise; use
@@ -1571,7 +1612,10 @@ class Series(Column, role="_series"):
         >>> hr.Series([3.0, 1.0]).to_numpy()
         array([3., 1.])
         """
-        return column_to_ndarray(self._value())
+        found = column_to_ndarray(self._value())
+        return (
+            found if dtype is None and not copy else found.astype(dtype or found.dtype, copy=copy)
+        )
 
     def to_arrow(self) -> Any:
         """A pyarrow array on the same memory."""

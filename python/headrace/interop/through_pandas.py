@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Readers and writers of formats that the engine does not have yet, by pandas."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.errors import UnsupportedError
+from headrace.interop.exchange import from_pandas
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+
+
+def _pandas(op: str) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise UnsupportedError(
+            f"{op}: pandas is needed for this format: install pandas, or use to_csv or to_parquet"
+        ) from None
+    return pandas
+
+
+def _called(op: str, function: Callable[[], Any]) -> Any:
+    start = time.perf_counter()
+    made = function()
+    _core.record_fallback(op, "by pandas", time.perf_counter() - start)
+    return made
+
+
+def _reader(name: str) -> Callable[..., DataFrame]:
+    def read(*args: Any, **kwargs: Any) -> DataFrame:
+        pandas = _pandas(name)
+        made = _called(name, lambda: getattr(pandas, name)(*args, **kwargs))
+        return from_pandas(made)  # type: ignore[no-any-return]
+
+    read.__name__ = read.__qualname__ = name
+    read.__doc__ = f"""Read by ``pandas.{name}``, which copies; `hr.fallbacks` lists it.
+
+    Takes what pandas takes, and needs pandas; the result is one frame.
+    """
+    return read
+
+
+read_json = _reader("read_json")
+read_excel = _reader("read_excel")
+read_sql = _reader("read_sql")
+read_fwf = _reader("read_fwf")
+read_feather = _reader("read_feather")
+json_normalize = _reader("json_normalize")
+
+
+def read_pickle(*args: Any, **kwargs: Any) -> DataFrame:
+    """Raise UnsupportedError: a pickle runs the code that is in it; use `read_parquet`."""
+    raise UnsupportedError(
+        "read_pickle: a pickle may run any code: use read_parquet, or hr.from_pandas of a file "
+        "that you trust"
+    )
+
+
+def written(frame: DataFrame, op: str, *args: Any, **kwargs: Any) -> Any:
+    """What a writer of pandas gives for a frame."""
+    _pandas(op)
+    return _called(op, lambda: getattr(frame.to_pandas(), op)(*args, **kwargs))

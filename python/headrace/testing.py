@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assertions for tests, under pandas' names."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from headrace.frame.columns import framed
+
+if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
+
+
+def _close(left: Any, right: Any, rtol: float, atol: float) -> bool:
+    if isinstance(left, float) and isinstance(right, float):
+        both_missing = math.isnan(left) and math.isnan(right)
+        return both_missing or math.isclose(left, right, rel_tol=rtol, abs_tol=atol)
+    return bool(left == right)
+
+
+def assert_frame_equal(
+    left: DataFrame,
+    right: DataFrame,
+    check_dtype: bool = True,
+    *,
+    check_exact: bool = False,
+    check_like: bool = False,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+) -> None:
+    """Raise AssertionError, naming the first difference, unless two frames are equal.
+
+    Parameters
+    ----------
+    check_dtype : bool
+        Whether dtypes must be equal.
+    check_exact : bool
+        Whether floats must be equal to the last bit, else within `rtol` and `atol`.
+    check_like : bool
+        Whether the order of the columns is ignored.
+
+    >>> import headrace as hr
+    >>> hr.testing.assert_frame_equal(hr.DataFrame({"x": [1.0]}), hr.DataFrame({"x": [1.0 + 1e-9]}))
+    """
+    names, others = list(left.columns), list(right.columns)
+    if check_like:
+        names, others = sorted(names), sorted(others)
+    if names != others:
+        raise AssertionError(f"columns differ: left={names}, right={others}")
+    if list(left._labels) != list(right._labels):
+        raise AssertionError(
+            f"labels differ: left={list(left._labels)}, right={list(right._labels)}"
+        )
+    if len(left) != len(right):
+        raise AssertionError(f"rows differ: left={len(left)}, right={len(right)}")
+    ours, theirs = left._everything(), right._everything()
+    for name in ours:
+        if check_dtype and ours[name].dtype != theirs[name].dtype:
+            raise AssertionError(
+                f"dtypes differ: column={name!r}, left={ours[name].dtype}, "
+                f"right={theirs[name].dtype}"
+            )
+    values, wanted = left.reset_index().to_dict(), right.reset_index().to_dict()
+    tolerances = (0.0, 0.0) if check_exact else (rtol, atol)
+    for name, column in values.items():
+        for row, (one, other) in enumerate(zip(column, wanted[name], strict=True)):
+            if not _close(one, other, *tolerances):
+                raise AssertionError(
+                    f"values differ: column={name!r}, row={row}, left={one!r}, right={other!r}"
+                )
+
+
+def assert_series_equal(
+    left: Series,
+    right: Series,
+    check_dtype: bool = True,
+    *,
+    check_names: bool = True,
+    **options: Any,
+) -> None:
+    """Raise AssertionError unless two series are equal; see `assert_frame_equal`.
+
+    >>> import headrace as hr
+    >>> hr.testing.assert_series_equal(hr.Series([1], "a"), hr.Series([1], "a"))
+    """
+    if check_names and left.name != right.name:
+        raise AssertionError(f"names differ: left={left.name!r}, right={right.name!r}")
+    frames = []
+    for side in (left, right):
+        frame = framed(side)
+        last = frame.columns[-1]
+        frames.append(frame.rename({last: "value"}) if last != "value" else frame)
+    assert_frame_equal(frames[0], frames[1], check_dtype, **options)
