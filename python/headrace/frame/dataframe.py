@@ -2176,31 +2176,31 @@ class DataFrame(Columns):
 
     # ---- formats by pandas -----------------------------------------------------------------------
     def to_json(self, *args: Any, **kwargs: Any) -> Any:
-        """Make JSON text, or a file of it by ``pandas.DataFrame.to_json``, which copies; see `hr.fallbacks`."""
+        """Make JSON text, or a file of it by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_json", *args, **kwargs)
 
     def to_excel(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a sheet of an Excel file by ``pandas.DataFrame.to_excel``, which copies; see `hr.fallbacks`."""
+        """Make a sheet of an Excel file by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_excel", *args, **kwargs)
 
     def to_sql(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a table of a database by ``pandas.DataFrame.to_sql``, which copies; see `hr.fallbacks`."""
+        """Make a table of a database by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_sql", *args, **kwargs)
 
     def to_records(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a NumPy record array by ``pandas.DataFrame.to_records``, which copies; see `hr.fallbacks`."""
+        """Make a NumPy record array by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_records", *args, **kwargs)
 
     def to_markdown(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a table in Markdown by ``pandas.DataFrame.to_markdown``, which copies; see `hr.fallbacks`."""
+        """Make a table in Markdown by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_markdown", *args, **kwargs)
 
     def to_feather(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a Feather file by ``pandas.DataFrame.to_feather``, which copies; see `hr.fallbacks`."""
+        """Make a Feather file by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_feather", *args, **kwargs)
 
     def to_latex(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a LaTeX table by ``pandas.DataFrame.to_latex``, which copies; see `hr.fallbacks`."""
+        """Make a LaTeX table by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_latex", *args, **kwargs)
 
     def transform(self, func: Any) -> DataFrame:

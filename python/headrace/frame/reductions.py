@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE, column_kinds, other_kinds_across
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.column_reductions import reduced, reduced_numbers
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.column_reductions import column_values, reduced, reduced_numbers
+from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat
 from headrace.groupby.keys import aggregate_name
 from headrace.lazy.handle import array_of, mark
