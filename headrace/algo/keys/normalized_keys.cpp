@@ -6,6 +6,7 @@
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/factorize_partitioned.h"
+#include "headrace/algo/keys/short_text_kernels.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/algo/sort/sort_key.h"
 #include "headrace/base/bits.h"
@@ -152,7 +153,6 @@ int bits_of(uint64_t last) {
   return std::bit_width(last);
 }
 
-constexpr int kShortText = 6;                      // bytes; their number and size take 51 bits
 constexpr uint64_t kFewTexts = uint64_t{1} << 17;  // numbers, so that they may be slots
 
 }  // namespace
@@ -169,36 +169,26 @@ StringView NormalizedKeys::ShortTexts::text(uint64_t code) const {
 
 // Fills in how strings are packed as numbers; false where one is long or they are far apart.
 bool NormalizedKeys::find_short_texts(Field& field) {
-  struct Range {
-    uint64_t low = ~uint64_t{0}, high = 0;  // as if all were of kShortText bytes, with sizes
-    uint32_t shortest = kShortText, longest = 0;
-  };
+  using Range = cpu::TextRange;
   const Column& column = field.column;
   const auto* const views = column.values<StringView>().data();
   const bool nullable = column.null_count() > 0;
-  constexpr ShortTexts kWidest{kShortText, 3};
+  constexpr ShortTexts kWidest{cpu::kShortText, 3};
   std::vector<Range> parts(static_cast<size_t>(num_morsels(column.num_rows())));
   std::atomic<bool> is_short{true};
   parallel_morsels(column.num_rows(), {reads(column)}, [&](Morsel morsel) {
-    Range& part = parts[static_cast<size_t>(morsel.index)];
+    Range part;
+    std::vector<StringView> there;  // of a block with nulls
     for (int64_t row = morsel.begin; row < morsel.end && is_short; row += kBlockRows) {
       const int64_t end = std::min(row + kBlockRows, morsel.end);
-      Range range;
-      for (int64_t i = row; i < end; ++i) {
-        if (nullable && column.is_null(i)) continue;
-        const uint32_t size = views[i].size;
-        const uint64_t code = kWidest.code(views[i]);
-        range.low = std::min(range.low, code);
-        range.high = std::max(range.high, code);
-        range.shortest = std::min(range.shortest, size);
-        range.longest = std::max(range.longest, size);
-      }
-      part.low = std::min(part.low, range.low);
-      part.high = std::max(part.high, range.high);
-      part.shortest = std::min(part.shortest, range.shortest);
-      part.longest = std::max(part.longest, range.longest);
-      if (part.longest > kShortText) is_short = false;
+      there.clear();
+      for (int64_t i = row; nullable && i < end; ++i)
+        if (!column.is_null(i)) there.push_back(views[i]);
+      cpu::widen_text_range(nullable ? there.data() : views + row,
+                            nullable ? static_cast<int64_t>(there.size()) : end - row, part);
+      if (part.longest > cpu::kShortText) is_short = false;
     }
+    parts[static_cast<size_t>(morsel.index)] = part;
   });
   if (!is_short) return false;
   Range all;
@@ -211,8 +201,10 @@ bool NormalizedKeys::find_short_texts(Field& field) {
   if (all.low > all.high) all.low = all.high = all.shortest = all.longest = 0;  // no text
   ShortTexts texts{static_cast<int>(all.longest), 0};
   if (all.shortest < all.longest) texts.size_bits = std::bit_width(all.longest);
-  const uint64_t least = texts.code(kWidest.text(all.low)),
-                 most = texts.code(kWidest.text(all.high));
+  const StringView ends[] = {kWidest.text(all.low), kWidest.text(all.high)};
+  uint64_t numbers[2];
+  cpu::text_numbers(ends, 2, texts.bytes, texts.size_bits, 0, numbers);
+  const auto [least, most] = numbers;
   if (most - least >= kFewTexts) return false;
   field.kind = Kind::kText;
   field.texts = texts;
@@ -490,9 +482,10 @@ void NormalizedKeys::read_as(int64_t row, int64_t count, Out* normalized_keys) c
         });
         break;
       case Kind::kText: {
-        const StringView* views = column.values<StringView>().data() + row;
-        const ShortTexts texts = field.texts;
-        add([=, least = field.least](int64_t i) { return texts.code(views[i]) - least; });
+        uint64_t codes[kBlockRows];
+        cpu::text_numbers(column.values<StringView>().data() + row, count, field.texts.bytes,
+                          field.texts.size_bits, field.least, codes);
+        add([&](int64_t i) { return codes[i]; });
         break;
       }
       case Kind::kNumbers: {

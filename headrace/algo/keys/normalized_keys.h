@@ -81,13 +81,6 @@ class HR_API NormalizedKeys {
     int bytes = 0;
     int size_bits = 0;
 
-    uint64_t code(const StringView& view) const {
-      uint64_t word;
-      std::memcpy(&word, view.inlined, sizeof word);
-      const uint64_t number = bytes == 0 ? 0 : __builtin_bswap64(word) >> (64 - 8 * bytes);
-      return size_bits == 0 ? number : number << size_bits | view.size;
-    }
-
     StringView text(uint64_t code) const;
   };
 

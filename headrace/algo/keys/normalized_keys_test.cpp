@@ -2,16 +2,20 @@
 // Normalized keys order as the keys, and decode to them.
 #include "headrace/algo/keys/normalized_keys.h"
 
+#include "headrace/algo/keys/short_text_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/column_testing.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/exec/simd_and_threads_testing.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -164,6 +168,53 @@ TEST(NormalizedKeys, TextsAreNumbersWhereShort) {
   const Column short_texts = texts_of({"N", "A", "A", "R"}),
                ints = column_of<int64_t>({7, 9, 7, 7});
   EXPECT_LE(NormalizedKeys::of("test", {short_texts, ints}, {}).domain(), 1u << 7);
+}
+
+// The kernels against their definition, one string at a time.
+class ShortTexts : public testing::SimdAndThreadsTest {};
+
+TEST_F(ShortTexts, AreTheSameNumbersAtEachLevel) {
+  constexpr int64_t kMost = 70;
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < kMost; ++i)
+    texts.push_back(std::string(static_cast<size_t>(i * 7 % (cpu::kShortText + 1)),
+                                static_cast<char>(i * 37 % 256)));
+  const Column column = texts_of(std::vector<std::string_view>(texts.begin(), texts.end()));
+  const StringView* const views = column.values<StringView>().data();
+  const auto number_of = [](std::string_view text, int bytes, int size_bits) {
+    uint64_t number = 0;
+    for (int k = 0; k < bytes; ++k)
+      number = number << 8 | (k < static_cast<int>(text.size())
+                                  ? static_cast<uint8_t>(text[static_cast<size_t>(k)])
+                                  : 0);
+    return size_bits == 0 ? number : number << size_bits | text.size();
+  };
+  for (int level = 0; level <= static_cast<int>(best_simd_level()); ++level) {
+    set_simd_level(static_cast<SimdLevel>(level));
+    for (int64_t count = 0; count <= kMost; ++count) {
+      cpu::TextRange range, wanted;
+      cpu::widen_text_range(views, count, range);
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+        const uint64_t number = number_of(texts[i], cpu::kShortText, 3);
+        wanted = {std::min(wanted.low, number), std::max(wanted.high, number),
+                  std::min<uint64_t>(wanted.shortest, texts[i].size()),
+                  std::max<uint64_t>(wanted.longest, texts[i].size())};
+      }
+      EXPECT_EQ(range.low, wanted.low);
+      EXPECT_EQ(range.high, wanted.high);
+      EXPECT_EQ(range.shortest, wanted.shortest);
+      EXPECT_EQ(range.longest, wanted.longest);
+      for (const int size_bits : {0, 3})
+        for (int bytes = 0; bytes <= cpu::kShortText; ++bytes) {
+          if (bytes == 0 && size_bits > 0) continue;  // of empty strings alone
+          std::vector<uint64_t> numbers(kMost + 1, 99);
+          cpu::text_numbers(views, count, bytes, size_bits, 5, numbers.data());
+          for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+            EXPECT_EQ(numbers[i], number_of(texts[i], bytes, size_bits) - 5) << bytes << " " << i;
+          EXPECT_EQ(numbers[static_cast<size_t>(count)], 99);
+        }
+    }
+  }
 }
 
 TEST(NormalizedKeys, NumbersShortTextsWhereTheirBytesAreTooMany) {
