@@ -20,6 +20,13 @@ from headrace import memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
+from headrace.display.options import (
+    get_option,
+    option_context,
+    options,
+    reset_option,
+    set_option,
+)
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -120,6 +127,7 @@ __all__ = [
     "from_dlpack",
     "from_pandas",
     "get_dummies",
+    "get_option",
     "info",
     "isna",
     "isnull",
@@ -131,6 +139,8 @@ __all__ = [
     "no_copies",
     "notna",
     "notnull",
+    "option_context",
+    "options",
     "pivot",
     "pivot_table",
     "plot",
@@ -145,8 +155,10 @@ __all__ = [
     "read_pickle",
     "read_sql",
     "report",
+    "reset_option",
     "scan_csv",
     "scan_parquet",
+    "set_option",
     "share",
     "sharing",
     "signal",

@@ -8,6 +8,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, M
 from typing import Any
 
 from headrace import _core
+from headrace.display.markup import pairs_html
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 
 _PARTS_KEPT = 4096
@@ -254,6 +255,9 @@ class Row(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Row({', '.join(f'{name}={value!r}' for name, value in self._row.items())})"
+
+    def _repr_html_(self) -> str:
+        return pairs_html(self._row)
 
 
 def _of_series(name: str) -> Callable[..., Any]:

@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, settings
 
 import headrace as hr
 
+os.environ["COLUMNS"] = "100"  # what is shown does not depend on who runs the tests
+
 # The same examples in every run: a failure that cannot be repeated helps nobody. Time limits are
 # off, since the machines that run the tests are busy.
 settings.register_profile(

@@ -400,36 +400,32 @@ def test_the_text_shows_the_first_rows() -> None:
     assert "int64" in text
     assert "float64" in text
     assert "null" in text
-    assert "nan" in text
+    assert "NaN" in text
     lines = [line for line in text.splitlines() if line.startswith("│")]
     assert [line.split("┆")[0].strip("│ ") for line in lines[2:]] == [
-        *map(str, range(10)),
-        "…",
+        f"{i} ║ {i:>5}" for i in range(25)
     ]
     assert len({len(line) for line in text.splitlines()[1:]}) == 1
-    wide = repr(hr.DataFrame({f"c{i}": [i] for i in range(30)}))
-    assert "c0" in wide
-    assert "c29" in wide
-    assert "c15" not in wide
-    assert "shape: (3)" in repr(hr.Series([1, None, 3], name="n")).replace("series", "shape")
+    assert "shape" not in repr(hr.Series([1, None, 3], name="n"))
 
 
 def test_text_stands_in_columns_whatever_is_in_it() -> None:
     odd = hr.DataFrame(
         {"名前": ["日本語", "e\u0301", "tab\t\x1b[31m", "語" * 40], "line\nbreak": 1, "n" * 99: 2}
     )
-    lines = repr(odd).splitlines()
+    with hr.option_context("display.max_colwidth", 30, "display.width", 100):
+        lines = repr(odd).splitlines()
     assert lines[1:5] == [
-        "┌───────────────────────────────┬─────────────┬────────────────────────────────┐",
-        f"│ 名前{' ' * 25} ┆ line\\nbreak ┆ {'n' * 29}… │",
-        f"│ string{' ' * 23} ┆ int64       ┆ int64{' ' * 25} │",
-        "╞═══════════════════════════════╪═════════════╪════════════════════════════════╡",
+        "┌───╥───────────────────────────────┬─────────────┬────────────────────────────────┐",
+        f"│   ║ 名前{' ' * 25} ┆ line\\nbreak ┆ {'n' * 29}… │",
+        f"│   ║ string{' ' * 23} ┆ int64       ┆ int64{' ' * 25} │",
+        "╞═══╬═══════════════════════════════╪═════════════╪════════════════════════════════╡",
     ]
     assert [line.split(" ┆")[0] for line in lines[5:9]] == [
-        f"│ 日本語{' ' * 23}",
-        f"│ e\u0301{' ' * 28}",
-        f"│ tab\\t\\x1b[31m{' ' * 16}",
-        f"│ {'語' * 14}…",
+        f"│ 0 ║ 日本語{' ' * 23}",
+        f"│ 1 ║ e\u0301{' ' * 28}",
+        f"│ 2 ║ tab\\t\\x1b[31m{' ' * 16}",
+        f"│ 3 ║ {'語' * 14}…",
     ]
 
 
@@ -450,7 +446,7 @@ def test_the_html_is_well_formed_and_escaped() -> None:
     Parser().feed(text)
     assert not open_tags
     assert text.count("<tr>") == 4
-    assert hr.Series([1])._repr_html_().startswith("<table>")
+    assert hr.Series([1])._repr_html_().startswith('<table class="series headrace"')
 
 
 def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
@@ -466,11 +462,12 @@ def test_looking_at_the_head_reads_only_the_head(tmp_path: Any) -> None:
 
 def test_a_frame_that_is_shown_whole_tells_its_rows() -> None:
     df = hr.DataFrame({"x": range(40)})
-    for rows in (0, 1, 9, 10):
+    for rows in (0, 1, 9, 39):
         text = repr(df[df.x < rows]).splitlines()
         assert text[0] == f"shape: ({rows}, 1)"
         assert len(text) == 6 + rows
-    text = repr(df[df.x < 11])
+    with hr.option_context("display.max_rows", 10):
+        text = repr(df[df.x < 11])
     assert text.startswith("shape: (?, 1)")
     assert "…" in text
 

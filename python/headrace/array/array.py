@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from headrace.array import convert, views
+from headrace.array import convert, json_numbers, views
 from headrace.array.array_function import call_numpy
 from headrace.array.convert import Flags
-from headrace.display import array_text
+from headrace.display.tables import array_text
+from headrace.errors import TypeMismatchError
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import Deferred
@@ -255,6 +256,15 @@ class Array(Deferred, role="_array"):
     def __int__(self) -> int:
         return int(self.item())
 
+    __trunc__ = __int__
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        if self.ndim:
+            raise TypeMismatchError(
+                f"hash: an array of several values is no key: shape={self.shape}; use tolist()"
+            )
+        return hash(self.item())
+
     def __round__(self, digits: int | None = None) -> Any:
         return round(self.item(), digits)
 
@@ -337,3 +347,6 @@ class Array(Deferred, role="_array"):
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[object, object]:
         return convert.arrow_device_array(self, requested_schema)
+
+
+json_numbers.install()

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-from headrace import _core, display
+from headrace import _core
+from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError
 from headrace.frame import (
@@ -140,7 +141,8 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.dtypes
-        {'x': dtype('int64'), 'y': dtype('float64')}
+        x    int64
+        y    float64
         """
         return Dtypes({name: DType(node.dtype) for name, node in self._nodes.items()})
 
@@ -1665,14 +1667,14 @@ class DataFrame(Columns):
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> print(df.to_string())
         shape: (3, 2)
-        ┌───────┬─────────┐
-        │ x     ┆ y       │
-        │ int64 ┆ float64 │
-        ╞═══════╪═════════╡
-        │     1 ┆     1.5 │
-        │     2 ┆    null │
-        │     6 ┆     2.5 │
-        └───────┴─────────┘
+        ┌───╥───────┬─────────┐
+        │   ║ x     ┆ y       │
+        │   ║ int64 ┆ float64 │
+        ╞═══╬═══════╪═════════╡
+        │ 0 ║     1 ┆     1.5 │
+        │ 1 ║     2 ┆    null │
+        │ 2 ║     6 ┆     2.5 │
+        └───╨───────┴─────────┘
         """
         return export.to_string(self)
 
@@ -1770,10 +1772,10 @@ class DataFrame(Columns):
         return self._table().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
-        return display.frame_text(self)
+        return frame_text(self)
 
     def _repr_html_(self) -> str:
-        return display.frame_html(self)
+        return frame_html(self)
 
     @property
     def index(self) -> Series | DataFrame:
@@ -2226,7 +2228,7 @@ class DataFrame(Columns):
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, None]}).convert_dtypes().dtypes
-        {'x': dtype('int64')}
+        x    int64
         """
         return DataFrame(self)
 

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.display import frame_html, frame_text
+from headrace.display.tables import frame_html, frame_text
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.io.csv import write_csv

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace import _core
+from headrace.display.markup import pairs_html, pairs_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
 from headrace.series.column import new_series
@@ -145,6 +146,12 @@ class Dtypes(dict[str, Any]):
         return ~self.__eq__(other) if not isinstance(other, Mapping) else dict.__ne__(self, other)
 
     __hash__ = None
+
+    def __repr__(self) -> str:
+        return pairs_text(self)
+
+    def _repr_html_(self) -> str:
+        return pairs_html(self)
 
     def __iter__(self) -> Iterator[str]:
         raise TypeMismatchError(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-#: By name: the way round, as errors say it.
+#: By name: what to use instead, as errors say it.
 WAYS_ROUND = {
     "plot": "use hr.plot.line(df.x), or matplotlib, which takes columns as they are",
     "hist": "use np.histogram(column), or matplotlib's hist",

@@ -213,12 +213,6 @@ class LabelledSeries(Series, role="_labelled"):
     def __reduce_ex__(self, protocol: Any) -> Any:
         return LabelledSeries, (self._frame, self.name)
 
-    def __repr__(self) -> str:
-        return repr(self._frame)
-
-    def _repr_html_(self) -> str:
-        return self._frame._repr_html_()
-
 
 def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> DataFrame:
     """A frame of labels and values, from a dictionary or from values and labels."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from headrace import _core
 from headrace.array.array_function import call_numpy
 from headrace.array.construct import asarray
-from headrace.display import frame_html, series_text
+from headrace.display.tables import series_html, series_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.apply import map_series
-from headrace.frame.columns import frame_of, framed, new_frame
+from headrace.frame.columns import frame_of, framed
 from headrace.frame.indexing import check_row_numbers
 from headrace.frame.labels import SeriesLocator, reduced_series
 from headrace.frame.reshape import factorize
@@ -1671,7 +1671,7 @@ class Series(Column, role="_series"):
         return series_text(self)
 
     def _repr_html_(self) -> builtins.str:
-        return frame_html(new_frame({self.name or "": self}))
+        return series_html(self)
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()

@@ -9,6 +9,7 @@ import itertools
 from typing import Any
 
 from headrace import _core
+from headrace.display.cells import ClockText
 from headrace.errors import InvalidArgumentError
 from headrace.rows import refuse_apart
 from headrace.series.column import is_series, new_series
@@ -89,12 +90,6 @@ def localize_words(node: _core.Node, ambiguous: Any, nonexistent: Any) -> tuple[
         ambiguous = _core.in_domain(new_series(ambiguous)._node, node.domain)
     span_given = is_span(nonexistent)
     return ambiguous, divmod(span(nonexistent), 10**9) if span_given else str(nonexistent)
-
-
-class ClockText(str):
-    """The display form of a zoned time; never truncated."""
-
-    __slots__ = ()
 
 
 def clock_texts(series: Any) -> list[ClockText | None]:
