@@ -172,3 +172,14 @@ def test_expanding_is_that_of_pandas(rows: list[Any], few: int) -> None:
         wanted = grouped.reset_index(level=0, drop=True).reindex(theirs.index)
         assert ours.groupby("k").x.expanding(2).mean().to_list() == plain(wanted)
     assert "all rows" in repr(ours.x.expanding())
+
+
+@pytest.mark.parametrize("rows", [50_000, 100_000, 300_000])
+def test_places_in_groups_across_morsels(rows: int) -> None:
+    keys = np.random.default_rng(0).integers(0, 5, rows)
+    ours, theirs = hr.DataFrame({"k": keys, "x": keys}), pd.DataFrame({"k": keys, "x": keys})
+    with hr.threads(4):
+        got = ours.groupby("k").cumcount().to_numpy()
+        moved = ours.groupby("k").x.shift(2).fill_null(-1).to_numpy()
+    assert (got == theirs.groupby("k").cumcount()).all()
+    assert (moved == theirs.groupby("k").x.shift(2).fillna(-1)).all()

@@ -88,13 +88,14 @@ NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
   return running ? exact(running->aggregate) : node;
 }
 
-// Makes int64 of each row.
+// Makes int64 of each row; segments are visited by whole morsels.
 template <class F>
 Column integers(int64_t rows, F&& fill) {
   Buffer buffer = Buffer::allocate_spillable(8 * rows);
   if (rows > 0) {
     int64_t* const out = buffer.mutable_as<int64_t>();
-    parallel_morsels(rows, {writes(buffer, 8)}, [&](Morsel morsel) { fill(morsel, out); });
+    parallel_morsels(rows, morsel_rows(), {writes(buffer, 8)},
+                     [&](Morsel morsel) { fill(morsel, out); });
     buffer.seal();
   }
   return Column(TypeId::kInt64, rows, std::move(buffer));
