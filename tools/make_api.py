@@ -21,7 +21,7 @@ from headrace.series import categorical as categories
 from headrace.series import datetime as times
 from headrace.series import duration as durations
 from headrace.series import strings as text
-from headrace.series import window as windows
+from headrace.windows import ewm, rolling
 
 import headrace as hr
 
@@ -61,7 +61,10 @@ TOPICS: dict[str, tuple[str, dict[str, Any]]] = {
             "hr.NamedAgg": hr.NamedAgg,
         },
     ),
-    "rolling": ("Rolling windows", {"Rolling": windows.Rolling}),
+    "rolling": (
+        "Rolling windows",
+        {"Rolling": rolling.Rolling, "ExponentialWindows": ewm.ExponentialWindows},
+    ),
     "read-write": (
         "Reading and converting",
         named("read_csv", "scan_csv", "read_parquet", "scan_parquet")

@@ -23,7 +23,7 @@ import scipy.fft
 import scipy.signal
 from headrace.array.array_function import FUNCTIONS
 from headrace.groupby import groupby as group
-from headrace.series import window as windows
+from headrace.windows import rolling
 from pandas.api.typing import DataFrameGroupBy, Rolling, SeriesGroupBy
 
 import headrace as hr
@@ -189,7 +189,7 @@ def sections() -> list[Section]:
             names_of(hr.Series(["a"], dtype="category").cat),
         ),
         section("pandas group-by", names_of(DataFrameGroupBy) | names_of(SeriesGroupBy), groups),
-        section("pandas rolling", names_of(Rolling), names_of(windows.Rolling)),
+        section("pandas rolling", names_of(Rolling), names_of(rolling.Rolling)),
         section("NumPy functions", numpy_names, on_arrays),
         section("scipy.signal", names_of(scipy.signal, is_function), names_of(hr.signal)),
         section("scipy.fft", names_of(scipy.fft, is_function), names_of(hr.fft)),

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import datetime
+import re
+from fractions import Fraction
 from typing import Any
 
 from headrace.dtypes import refuse_months
@@ -48,6 +50,60 @@ def span(value: Any) -> int:
             "values, where to set them"
         )
     return int(value.astype("timedelta64[ns]").astype("int64"))
+
+
+#: Nanoseconds of what pandas calls units of time.
+LENGTHS = {
+    **dict.fromkeys(("W", "w", "weeks", "week"), 7 * DAY * 10**9),
+    **dict.fromkeys(("D", "d", "days", "day"), DAY * 10**9),
+    **dict.fromkeys(("h", "H", "hours", "hour", "hr"), 3600 * 10**9),
+    **dict.fromkeys(("min", "T", "m", "minutes", "minute"), 60 * 10**9),
+    **dict.fromkeys(("s", "S", "sec", "seconds", "second"), 10**9),
+    **dict.fromkeys(("ms", "L", "milliseconds", "millisecond", "millis", "milli"), 10**6),
+    **dict.fromkeys(("us", "U", "µs", "microseconds", "microsecond", "micros", "micro"), 10**3),
+    **dict.fromkeys(("ns", "N", "nanoseconds", "nanosecond", "nanos", "nano"), 1),
+}
+
+
+def nanoseconds_of(text: str) -> int | None:
+    """Nanoseconds in a string: ``"1D 2h"``, ``"1h30min"``, ``"-0.5 days"``; None for others.
+
+    A unit may be alone: ``"D"`` is one day.
+    """
+    sign, rest = (-1, text.strip()[1:]) if text.strip()[:1] == "-" else (1, text.strip())
+    parts = re.findall(r"\s*(\d*\.?\d*)\s*([A-Za-zµ]+)\s*(?:,|and)?", rest)
+    whole = "".join(re.split(r"\s|,|\band\b", rest))
+    known = all(unit in LENGTHS for _, unit in parts)
+    if not parts or not known or whole != "".join(number + unit for number, unit in parts):
+        return None
+    return sign * int(sum(Fraction(number or 1) * LENGTHS[unit] for number, unit in parts))
+
+
+def is_length(value: Any) -> bool:
+    """A timedelta, or an offset of pandas or ours."""
+    return is_span(value) or hasattr(value, "normalize")
+
+
+def length_of(op: str, value: Any) -> int:
+    """Nanoseconds of a fixed length of time: ``"7D"``, a timedelta, `hr.offsets.Hour`."""
+    found: int | None = None
+    if isinstance(value, str):
+        found = nanoseconds_of(value)
+    elif is_span(value):
+        found = span(value)
+    elif type(value).__name__ == "Day":
+        found = value.n * DAY * 10**9
+    else:
+        try:
+            found = value.nanos
+        except (AttributeError, ValueError):
+            found = None
+    if found is None:
+        raise InvalidArgumentError(
+            f"{op}: expected a fixed length of time: value={value!r}; for example '7D', '2h' or "
+            "'90s' (months and years have no fixed length)"
+        )
+    return found
 
 
 def period(freq: Any) -> str | tuple[int, int]:

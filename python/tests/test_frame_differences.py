@@ -330,9 +330,11 @@ def test_29_sorts_are_stable(df: hr.DataFrame) -> None:
     assert isinstance(mixed.argsort(), hr.Array)
 
 
-def test_30_windows_are_rows(df: hr.DataFrame) -> None:
-    with pytest.raises(hr.TypeMismatchError, match="number of rows"):
-        df.x.rolling("2D")
+def test_30_windows_have_no_weights(df: hr.DataFrame) -> None:
+    with pytest.raises(hr.UnsupportedError, match="no weights"):
+        df.x.rolling(2, win_type="hann")
+    with pytest.raises(hr.InvalidArgumentError, match="the same columns"):
+        df.rolling(2).corr()
     assert df.rolling(1).sum().columns == ["x", "f"]
 
 

@@ -2,9 +2,7 @@
 // Windows of rows as the end of one block and the beginning of the next.
 #include "headrace/algo/scan/rolling.h"
 
-#include "headrace/algo/aggregate/moments.h"
-#include "headrace/algo/math/decimal_math.h"
-#include "headrace/algo/reduce/quantile_math.h"
+#include "headrace/algo/scan/window_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -12,9 +10,7 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <type_traits>
 
@@ -23,128 +19,6 @@ namespace hr {
 namespace {
 
 constexpr int64_t kWindowsPerTask = 8;  // of long windows: folded again for an eighth of them
-
-// What a fold knows of some values. `result` gets how many they were.
-template <class Sum>
-struct SumOf {
-  using Value = Sum;
-  Sum sum{};
-
-  void append(Sum value) {
-    if constexpr (std::is_floating_point_v<Sum>)
-      sum += value;
-    else
-      sum = static_cast<Sum>(static_cast<uint64_t>(sum) + static_cast<uint64_t>(value));
-  }
-
-  static SumOf join(SumOf a, SumOf b) {
-    a.append(b.sum);
-    return a;
-  }
-
-  Sum result(int64_t, int64_t) const { return sum; }
-};
-
-struct DecimalSumOf {
-  using Value = DecimalSum;
-  DecimalSum sum{};
-
-  void append(const DecimalSum& value) { sum += value; }
-
-  static DecimalSumOf join(DecimalSumOf a, const DecimalSumOf& b) {
-    a.append(b.sum);
-    return a;
-  }
-
-  Int128 result(int64_t, int64_t) const {
-    Int128 result;
-    if (sum.get(&result)) return result;
-    throw_error<InvalidArgumentError>("rolling", "the sum of a window has more than 38 digits", {},
-                                      "use astype('float64') first");
-  }
-};
-
-struct MeanOf : SumOf<double> {
-  static MeanOf join(MeanOf a, MeanOf b) { return {{a.sum + b.sum}}; }
-
-  double result(int64_t count, int64_t) const { return sum / static_cast<double>(count); }
-};
-
-// Worse than all values.
-template <class T, bool kGreatest>
-constexpr T no_extreme() {
-  using Limits = std::numeric_limits<T>;
-  if constexpr (std::is_same_v<T, Int128>)
-    return (kGreatest ? -1 : 1) * power_of_ten(kMostDigits);
-  else if constexpr (Limits::has_infinity)
-    return kGreatest ? -Limits::infinity() : Limits::infinity();
-  else
-    return kGreatest ? Limits::lowest() : Limits::max();
-}
-
-template <class T, bool kGreatest>
-struct ExtremeOf {
-  using Value = T;
-  T best = no_extreme<T, kGreatest>();
-
-  void append(T value) { best = (kGreatest ? value > best : value < best) ? value : best; }
-
-  static ExtremeOf join(ExtremeOf a, ExtremeOf b) {
-    a.append(b.best);
-    return a;
-  }
-
-  T result(int64_t, int64_t) const { return best; }
-};
-
-// Welford's update, and Chan's for two sets.
-template <bool kRoot>
-struct VarianceOf {
-  using Value = double;
-  double count = 0, mean = 0, squares = 0;
-
-  void append(double value) {
-    count += 1;
-    const double change = value - mean;
-    mean += change / count;
-    squares += change * (value - mean);
-  }
-
-  static VarianceOf join(const VarianceOf& a, const VarianceOf& b) {
-    if (a.count == 0) return b;
-    if (b.count == 0) return a;
-    const double count = a.count + b.count, change = b.mean - a.mean;
-    return {count, a.mean + change * (b.count / count),
-            a.squares + b.squares + change * change * (a.count * b.count / count)};
-  }
-
-  double result(int64_t, int64_t ddof) const {
-    const double variance = squares / (count - static_cast<double>(ddof));
-    return kRoot ? std::sqrt(variance) : variance;
-  }
-};
-
-struct SemOf : VarianceOf<true> {
-  static SemOf join(const SemOf& a, const SemOf& b) { return {VarianceOf::join(a, b)}; }
-
-  double result(int64_t, int64_t ddof) const {
-    return VarianceOf::result(0, ddof) / std::sqrt(count);
-  }
-};
-
-template <double (Moments::*kStatistic)() const>
-struct ShapeOf {
-  using Value = double;
-  Moments moments{};
-
-  void append(double value) { moments = Moments::join(moments, {1, value}); }
-
-  static ShapeOf join(const ShapeOf& a, const ShapeOf& b) {
-    return {Moments::join(a.moments, b.moments)};
-  }
-
-  double result(int64_t, int64_t) const { return (moments.*kStatistic)(); }
-};
 
 // Bits [begin, end) of a bitmap that only this task writes to.
 void set_bits(uint8_t* bits, int64_t begin, int64_t end) {
@@ -155,34 +29,6 @@ void set_bits(uint8_t* bits, int64_t begin, int64_t end) {
   }
   for (; begin < end; ++begin) set_bit(bits, begin, true);
 }
-
-// The values of a column, and which count.
-template <class In>
-struct Values {
-  const Column& column;
-  const In* values;
-  const uint8_t* valid;
-
-  explicit Values(const Column& from)
-      : column(from), values(from.values<In>().data()), valid(from.validity()) {}
-
-  bool has(int64_t row) const {
-    if (valid && !get_bit(valid, column.offset() + row)) return false;
-    if constexpr (std::is_floating_point_v<In>) return values[row] == values[row];
-    return true;
-  }
-
-  bool all_there(int64_t begin, int64_t end) const {
-    if (valid && count_bits(valid, column.offset() + begin, end - begin) < end - begin)
-      return false;
-    if constexpr (std::is_floating_point_v<In>) {
-      bool nan = false;
-      for (int64_t row = begin; row < end; ++row) nan |= values[row] != values[row];
-      return !nan;
-    }
-    return true;
-  }
-};
 
 struct Span {
   int64_t window, ahead, needed, ddof;  // `ahead`: rows of the window behind the row itself
@@ -323,41 +169,6 @@ class Roller {
   Buffer ends_{};
 };
 
-// The values of a window in order.
-template <class In>
-class SortedWindow {
- public:
-  explicit SortedWindow(int64_t window) : buffer_(Buffer::allocate(8 * (window + 1))) {
-    values_ = buffer_.mutable_as<double>();
-  }
-
-  void add(In value) {
-    const auto number = static_cast<double>(value);
-    double* const at = std::lower_bound(values_, values_ + count_, number);
-    std::memmove(at + 1, at, static_cast<size_t>(values_ + count_ - at) * sizeof *at);
-    *at = number;
-    ++count_;
-  }
-
-  void remove(In value) {
-    double* const at = std::lower_bound(values_, values_ + count_, static_cast<double>(value));
-    --count_;
-    std::memmove(at, at + 1, static_cast<size_t>(values_ + count_ - at) * sizeof *at);
-  }
-
-  int64_t count() const { return count_; }
-
-  double median() const {
-    const double above = values_[count_ / 2];
-    return count_ % 2 ? above : interpolate(values_[count_ / 2 - 1], above, 0.5);
-  }
-
- private:
-  Buffer buffer_;
-  double* values_;
-  int64_t count_ = 0;
-};
-
 // The same pieces with all values of a window in order.
 template <class In>
 class MedianRoller {
@@ -433,11 +244,14 @@ Column roll(const Column& column, Dtype dtype, const RollingOptions& options, in
 
 }  // namespace
 
-void check_rolling(RollingOptions options) {
+void check_rolling(const RollingOptions& options, bool of_rows) {
   if (options.window < 1)
     throw_error<InvalidArgumentError>("rolling", "the window is too short",
-                                      {{"window", options.window}}, "pass 1 row or more");
-  if (options.min_periods < 0 || options.min_periods > options.window)
+                                      {{"window", options.window}}, "pass 1 or more");
+  if (!(options.quantile >= 0 && options.quantile <= 1))
+    throw_error<InvalidArgumentError>("rolling", "a quantile is outside [0, 1]",
+                                      {{"quantile", options.quantile}});
+  if (options.min_periods < 0 || (of_rows && options.min_periods > options.window))
     throw_error<InvalidArgumentError>(
         "rolling", "min_periods is out of range",
         {{"min_periods", options.min_periods}, {"window", options.window}}, "pass 0 to the window");
@@ -448,45 +262,18 @@ void check_rolling(RollingOptions options) {
 Column rolling(const Column& column, Aggregate aggregate, RollingOptions options,
                const Segments& segments) {
   check_rolling(options);
+  if (options.closed != Closed::kRight || needs_bounds(aggregate))
+    return rolling_between(
+        column, aggregate, options,
+        windows_of_rows(options.window, options.center, options.closed, segments));
   const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kRolling);
   const int64_t fewest = aggregate_row(aggregate).fewest_values(0, options.ddof);
-  const auto of = [&]<class In, class Out, class Fold>(std::type_identity<Roller<In, Out, Fold>>) {
+  if (aggregate == Aggregate::kMedian)
+    return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+      return roll<In, double, MedianRoller<In>>(column, dtype, options, fewest, segments, false);
+    });
+  return visit_fold(column.dtype(), aggregate, [&]<class In, class Out, class Fold>() {
     return roll<In, Out, Roller<In, Out, Fold>>(column, dtype, options, fewest, segments, true);
-  };
-  if (dtype.is_decimal()) {
-    if (aggregate == Aggregate::kSum)
-      return of(std::type_identity<Roller<Int128, Int128, DecimalSumOf>>());
-    if (aggregate == Aggregate::kMin)
-      return of(std::type_identity<Roller<Int128, Int128, ExtremeOf<Int128, false>>>());
-    return of(std::type_identity<Roller<Int128, Int128, ExtremeOf<Int128, true>>>());
-  }
-  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
-    using Sum = std::conditional_t<std::is_floating_point_v<In>, double,
-                                   std::conditional_t<std::is_signed_v<In>, int64_t, uint64_t>>;
-    using Out = std::conditional_t<std::is_same_v<In, float>, float, Sum>;
-    using Floating = std::conditional_t<std::is_same_v<In, float>, float, double>;
-    switch (aggregate) {
-      case Aggregate::kSum:
-        return of(std::type_identity<Roller<In, Out, SumOf<Sum>>>());
-      case Aggregate::kMean:
-        return of(std::type_identity<Roller<In, Floating, MeanOf>>());
-      case Aggregate::kMin:
-        return of(std::type_identity<Roller<In, In, ExtremeOf<In, false>>>());
-      case Aggregate::kMax:
-        return of(std::type_identity<Roller<In, In, ExtremeOf<In, true>>>());
-      case Aggregate::kVariance:
-        return of(std::type_identity<Roller<In, Floating, VarianceOf<false>>>());
-      case Aggregate::kStd:
-        return of(std::type_identity<Roller<In, Floating, VarianceOf<true>>>());
-      case Aggregate::kSem:
-        return of(std::type_identity<Roller<In, Floating, SemOf>>());
-      case Aggregate::kSkew:
-        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::skewness>>>());
-      case Aggregate::kKurtosis:
-        return of(std::type_identity<Roller<In, Floating, ShapeOf<&Moments::kurtosis>>>());
-      default:  // the median; the others have no rolling form
-        return roll<In, double, MedianRoller<In>>(column, dtype, options, fewest, segments, false);
-    }
   });
 }
 

@@ -113,6 +113,67 @@ void compare(const Rows& rows, Aggregate aggregate, const RollingOptions& option
   }
 }
 
+// Bounds by a loop over all rows of the segment.
+TEST(WindowBounds, MatchALoopOverAllRows) {
+  std::mt19937_64 random(7);
+  for (const int64_t count : {0, 1, 2, 65, 300})
+    for (const bool falls : {false, true})
+      for (const bool center : {false, true})
+        for (const Closed closed : {Closed::kRight, Closed::kLeft, Closed::kBoth, Closed::kNeither})
+          for (const int64_t span : {1, 4, 7, 1000}) {
+            Buffer buffer = Buffer::allocate(8 * count), keys = Buffer::allocate(8 * count);
+            auto* const at = buffer.mutable_as<int64_t>();
+            for (int64_t row = 0; row < count; ++row) {
+              const auto step = static_cast<int64_t>(random() % 4);
+              const bool begins = row % 40 == 0;
+              at[row] = begins ? 50 : at[row - 1] + (falls ? -step : step);
+              keys.mutable_as<uint64_t>()[row] = static_cast<uint64_t>(row / 40);
+            }
+            const Column times(TypeId::kInt64, count, std::move(buffer));
+            const WindowBounds got =
+                windows_of_spans(times, span, center, closed, Segments::of_keys(keys, count));
+            const bool odd = center && span % 2 != 0;
+            const bool left = odd || closed == Closed::kLeft || closed == Closed::kBoth;
+            const bool right = odd || closed == Closed::kRight || closed == Closed::kBoth;
+            const int64_t reach = center ? span / 2 : span, past = center ? span / 2 : 0;
+            for (int64_t row = 0; row < count; ++row) {
+              int64_t rows = 0, first = -1;
+              const int64_t begin = row / 40 * 40;
+              const int64_t end = center ? std::min(count, begin + 40) : row + 1;
+              for (int64_t other = begin; other < end; ++other) {
+                const int64_t since = falls ? at[row] - at[other] : at[other] - at[row];
+                if (since < -reach || (since == -reach && !left && other != row)) continue;
+                if (since > past || (since == past && !right)) continue;
+                if (first < 0) first = other;
+                ++rows;
+              }
+              const int64_t from = got.begins.as<int64_t>()[row], to = got.ends.as<int64_t>()[row];
+              ASSERT_EQ(to - from, rows) << "row " << row << " span " << span;
+              if (rows > 0) {
+                ASSERT_EQ(from, first);
+              }
+            }
+          }
+}
+
+TEST(Rolling, BoundsGiveWhatRowsGive) {
+  for (const int64_t window : {1, 3, 64, 700})
+    for (const bool center : {false, true}) {
+      const Rows rows = rows_of(700, 50, true, 3, 11);
+      for (const Aggregate aggregate : kAll) {
+        RollingOptions options{window, 1, center};
+        const Column direct = rolling(rows.column, aggregate, options, rows.segments);
+        const Column bounded =
+            rolling_between(rows.column, aggregate, options,
+                            windows_of_rows(window, center, Closed::kRight, rows.segments));
+        for (int64_t row = 0; row < 700; ++row) {
+          ASSERT_EQ(bounded.is_null(row), direct.is_null(row));
+          ASSERT_NEAR(value_at(bounded, row), value_at(direct, row), 1e-9);
+        }
+      }
+    }
+}
+
 TEST(Rolling, MatchesALoopOverEachWindow) {
   uint64_t seed = 1;
   for (const int64_t count : {0, 1, 2, 63, 64, 65, 700})

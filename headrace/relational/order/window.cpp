@@ -30,7 +30,8 @@ Cases(F...) -> Cases<F...>;  // for compilers that do not find it by themselves
 
 std::string word_of(const WindowFunction& function) {
   return std::visit(
-      Cases{[](const RollingFunction&) { return std::string("rolling"); },
+      Cases{[](const auto&) { return std::string("rolling"); },
+            [](const EwmFunction&) { return std::string("ewm"); },
             [](CumulativeFunction each) {
               return std::string(aggregate_name(each.aggregate, AggregateForm::kCumulative));
             },
@@ -52,7 +53,7 @@ std::string detail_of(const WindowFunction& function) {
       Cases{[](const RollingFunction& each) { return detail_of(each); },
             [](ShiftFunction each) { return std::to_string(each.periods); },
             [](RankFunction each) { return std::string(rank_method_name(each.method)); },
-            [](auto) { return std::string(); }},
+            [](const auto&) { return std::string(); }},
       function);
 }
 
@@ -70,7 +71,8 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
                 throw_error<TypeMismatchError>("rank", "complex numbers have no order");
               return Dtype(TypeId::kFloat64);
             },
-            [](RowNumberFunction) { return Dtype(TypeId::kInt64); }},
+            [](RowNumberFunction) { return Dtype(TypeId::kInt64); },
+            [](const auto&) { return Dtype(TypeId::kFloat64); }},
       function);
 }
 
@@ -83,6 +85,13 @@ NodePtr number_node(const NodePtr& column, const WindowFunction& function) {
   if (const auto* rolling = std::get_if<RollingFunction>(&function)) {
     if (node->signature().dtype.is_bool()) return cast(node, TypeId::kInt8);
     return exact(rolling->aggregate);
+  }
+  if (std::holds_alternative<RollingPairFunction>(function) ||
+      std::holds_alternative<EwmFunction>(function))
+    return cast(decimal_to_float(node), TypeId::kFloat64);
+  if (std::holds_alternative<RollingRankFunction>(function)) {
+    if (node->signature().dtype.is_bool()) return cast(node, TypeId::kInt8);
+    return decimal_to_float(node);
   }
   const auto* running = std::get_if<CumulativeFunction>(&function);
   return running ? exact(running->aggregate) : node;
@@ -113,16 +122,42 @@ Column shifted_places(const Segments& segments, int64_t periods) {
   });
 }
 
-Column walk(const WindowFunction& function, const Column& values, const Segments& segments) {
+// What a function reads besides a column.
+struct MoreColumns {
+  const Column* other = nullptr;
+  const Column* times = nullptr;
+};
+
+WindowBounds bounds_of(const RollingOptions& options, const Column* times,
+                       const Segments& segments) {
+  return times ? windows_of_spans(*times, options.window, options.center, options.closed, segments)
+               : windows_of_rows(options.window, options.center, options.closed, segments);
+}
+
+Column walk(const WindowFunction& function, const Column& values, const MoreColumns& more,
+            const Segments& segments) {
   return std::visit(
       Cases{[&](const RollingFunction& each) {
-              return rolling(values, each.aggregate, each.options, segments);
+              if (!more.times) return rolling(values, each.aggregate, each.options, segments);
+              return rolling_between(values, each.aggregate, each.options,
+                                     bounds_of(each.options, more.times, segments));
+            },
+            [&](const RollingPairFunction& each) {
+              return rolling_pairs(values, *more.other, each.correlation, each.options,
+                                   bounds_of(each.options, more.times, segments));
+            },
+            [&](const RollingRankFunction& each) {
+              return rolling_rank(values, each.ties, each.descending, each.as_share, each.options,
+                                  bounds_of(each.options, more.times, segments));
+            },
+            [&](const EwmFunction& each) {
+              return ewm(values, more.other, more.times, each.options, segments);
             },
             [&](CumulativeFunction each) { return cumulative(each.aggregate, values, segments); },
             [&](ShiftFunction each) {
               return gather_or_null(values, as_tensor(shifted_places(segments, each.periods)));
             },
-            [&](auto) {  // places
+            [&](const auto&) {  // places
               return integers(segments.rows(), [&](Morsel morsel, int64_t* out) {
                 segments.visit(morsel.begin, morsel.end,
                                [&](int64_t segment, int64_t begin, int64_t end) {
@@ -164,9 +199,13 @@ std::vector<Column> in_row_order(const Column& places, std::vector<Column> resul
 }
 
 struct Rolling final : OperatorOf<Rolling> {
-  RollingFunction function{};
+  WindowFunction function{};
+  bool has_other = false;
+  bool has_times = false;
 
-  std::string_view name() const override { return "rolling"; }
+  std::string_view name() const override {
+    return std::holds_alternative<EwmFunction>(function) ? "ewm" : "rolling";
+  }
 
   std::string arguments() const override { return detail_of(function); }
 
@@ -174,21 +213,45 @@ struct Rolling final : OperatorOf<Rolling> {
 
   Value execute(std::span<const Value> inputs) const override {
     const auto& rows = std::get<Column>(inputs[0]);
-    return rolling(rows, function.aggregate, function.options, Segments(rows.num_rows()));
+    const Column* const other = has_other ? &std::get<Column>(inputs[1]) : nullptr;
+    const Column* const times = has_times ? &std::get<Column>(inputs.back()) : nullptr;
+    return walk(function, rows, {other, times}, Segments(rows.num_rows()));
   }
 
-  static auto parameters(auto& self) { return std::tie(self.function); }
+  static auto parameters(auto& self) {
+    return std::tie(self.function, self.has_other, self.has_times);
+  }
 };
+
+void check(const WindowFunction& function, bool of_rows) {
+  std::visit(Cases{[&](const RollingFunction& each) { check_rolling(each.options, of_rows); },
+                   [&](const RollingPairFunction& each) { check_rolling(each.options, of_rows); },
+                   [&](const RollingRankFunction& each) { check_rolling(each.options, of_rows); },
+                   [](const auto&) {}},
+             function);
+}
+
+void check_same_rows(std::string_view op, const NodePtr& node, const NodePtr& first) {
+  if (!node->signature().same_rows(first->signature()))
+    throw_error<InvalidArgumentError>(
+        op, "columns have different rows",
+        {node->signature().rows_detail("rows"), first->signature().rows_detail("first_rows")},
+        "bring them into one frame with merge or join first");
+}
 
 }  // namespace
 
-NodePtr rolling(const NodePtr& column, RollingFunction function) {
-  check_rolling(function.options);
-  const NodePtr input = number_node(column, function);
-  Signature signature = input->signature();
-  signature.dtype = aggregate_dtype(function.aggregate, signature.dtype, AggregateForm::kRolling);
+NodePtr rolling(const NodePtr& column, const WindowFunction& function, const WindowInputs& more) {
+  check(function, !more.times);
+  std::vector<NodePtr> inputs{number_node(column, function)};
+  if (more.other) inputs.push_back(number_node(more.other, function));
+  if (more.times) inputs.push_back(column_node(word_of(function), more.times));
+  for (const NodePtr& node : inputs) check_same_rows(word_of(function), node, inputs[0]);
+  Signature signature = inputs[0]->signature();
+  signature.dtype = dtype_of_result(function, signature.dtype);
   signature.nullable = true;
-  return apply_operator(Rolling::make(function), std::move(signature), {input});
+  return apply_operator(Rolling::make(function, more.other != nullptr, more.times != nullptr),
+                        std::move(signature), std::move(inputs));
 }
 
 namespace {
@@ -199,6 +262,8 @@ struct Window final : OperatorOf<Window, TableOperator> {
   std::vector<int64_t> columns{};  // of the table's
   WindowFunction function{};
   bool drop_missing = true;
+  int64_t other = -1;  // the second column of pairs
+  int64_t times = -1;
   std::string word{};
 
   std::string_view name() const override { return word; }
@@ -232,11 +297,16 @@ struct Window final : OperatorOf<Window, TableOperator> {
     }
     std::vector<Column> carried{normalized_keys, row_numbers(rows)};
     carried.insert(carried.end(), taken.begin(), taken.end());
+    const size_t end = carried.size();
+    if (other >= 0) carried.push_back(column_at(other));
+    if (times >= 0) carried.push_back(column_at(times));
     const std::vector<Column> sorted = sort_rows({normalized_keys}, {SortOrder{}}, carried);
+    const MoreColumns more{other >= 0 ? &sorted[end] : nullptr,
+                           times >= 0 ? &sorted.back() : nullptr};
     const Segments segments = Segments::of_keys(sorted[0].values_buffer(), rows);
     const Range gone = missing_rows(sorted[0], packed);
-    for (size_t c = 2; c < sorted.size(); ++c)
-      results.push_back(without(walk(function, sorted[c], segments), gone));
+    for (size_t c = 2; c < end; ++c)
+      results.push_back(without(walk(function, sorted[c], more, segments), gone));
     return Table(std::move(kept), in_row_order(sorted[1], std::move(results)));
   }
 
@@ -254,7 +324,7 @@ struct Window final : OperatorOf<Window, TableOperator> {
 
   static auto parameters(auto& self) {
     return std::tie(self.names, self.dtypes, self.columns_needed, self.keys, self.columns,
-                    self.function, self.drop_missing, self.word);
+                    self.function, self.drop_missing, self.other, self.times, self.word);
   }
 
  private:
@@ -276,19 +346,16 @@ struct Window final : OperatorOf<Window, TableOperator> {
 }  // namespace
 
 NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& columns,
-                        const WindowFunction& function, bool drop_missing) {
+                        const WindowFunction& function, bool drop_missing,
+                        const WindowInputs& more) {
   const std::string op = word_of(function);
   if (keys.empty())
     throw_error<InvalidArgumentError>(op, "expected at least one key", {}, "name a column");
-  if (const auto* each = std::get_if<RollingFunction>(&function)) check_rolling(each->options);
+  check(function, !more.times);
   OperatorInputs inputs;
   std::vector<int64_t> key_places;
   const auto add = [&](const NodePtr& node) {
-    if (!inputs.nodes.empty() && !node->signature().same_rows(inputs.nodes[0]->signature()))
-      throw_error<InvalidArgumentError>(op, "a column and the keys have different rows",
-                                        {node->signature().rows_detail("rows"),
-                                         inputs.nodes[0]->signature().rows_detail("key_rows")},
-                                        "bring them into one frame with merge or join first");
+    if (!inputs.nodes.empty()) check_same_rows(op, node, inputs.nodes[0]);
     return inputs.add(node);
   };
   for (const NodePtr& key : keys) {
@@ -304,9 +371,12 @@ NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<Node
     table->names.push_back(std::to_string(table->names.size()));
     table->columns.push_back(add(node));
   }
+  if (more.other) table->other = add(number_node(more.other, function));
+  if (more.times) table->times = add(column_node(op, more.times));
   for (const int64_t place : table->columns) {
     const bool is_key = std::find(key_places.begin(), key_places.end(), place) != key_places.end();
-    table->columns_needed.push_back(is_key ? std::vector<int64_t>{} : std::vector{place});
+    const bool is_shared = is_key || place == table->other || place == table->times;
+    table->columns_needed.push_back(is_shared ? std::vector<int64_t>{} : std::vector{place});
   }
   table->keys = std::move(key_places);
   table->function = function;

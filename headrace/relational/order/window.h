@@ -2,6 +2,7 @@
 // Functions of each row and its neighbours: of all rows, or within groups.
 #pragma once
 #include "headrace/algo/scan/cumulative.h"
+#include "headrace/algo/scan/ewm.h"
 #include "headrace/algo/scan/rolling.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/relational/order/rank.h"
@@ -17,6 +18,31 @@ struct RollingFunction {
   RollingOptions options{};
 
   static auto parameters(auto& self) { return std::tie(self.aggregate, self.options); }
+};
+
+/// Of a column and another one.
+struct RollingPairFunction {
+  bool correlation = false;  ///< else the covariance
+  RollingOptions options{};
+
+  static auto parameters(auto& self) { return std::tie(self.correlation, self.options); }
+};
+
+struct RollingRankFunction {
+  WindowRank ties = WindowRank::kAverage;
+  bool descending = false;
+  bool as_share = false;
+  RollingOptions options{};
+
+  static auto parameters(auto& self) {
+    return std::tie(self.ties, self.descending, self.as_share, self.options);
+  }
+};
+
+struct EwmFunction {
+  EwmOptions options{};
+
+  static auto parameters(auto& self) { return std::tie(self.options); }
 };
 
 struct CumulativeFunction {
@@ -43,11 +69,19 @@ struct RowNumberFunction {
   static auto parameters(auto&) { return std::tie(); }
 };
 
-using WindowFunction = std::variant<RollingFunction, CumulativeFunction, ShiftFunction,
-                                    RankFunction, RowNumberFunction>;
+using WindowFunction =
+    std::variant<RollingFunction, RollingPairFunction, RollingRankFunction, EwmFunction,
+                 CumulativeFunction, ShiftFunction, RankFunction, RowNumberFunction>;
 
-/// A rolling aggregate over all rows, see `rolling`; bools count as 0 and 1.
-HR_API NodePtr rolling(const NodePtr& column, RollingFunction function);
+/// What a function reads besides its columns; null where it needs none.
+struct WindowInputs {
+  NodePtr other{};  ///< the second column of pairs
+  NodePtr times{};  ///< int64: windows are spans of time, see `windows_of_spans`
+};
+
+/// A rolling or exponentially weighted function over all rows; bools count as 0 and 1.
+HR_API NodePtr rolling(const NodePtr& column, const WindowFunction& function,
+                       const WindowInputs& more = {});
 
 /// The function of each row within the rows that share its keys, in their order: a table with a
 /// column for each of `columns`, of their rows and order. Rows with a missing key get null where
@@ -57,6 +91,6 @@ HR_API NodePtr rolling(const NodePtr& column, RollingFunction function);
 /// function of a whole column does.
 HR_API NodePtr window_function(const std::vector<NodePtr>& keys,
                                const std::vector<NodePtr>& columns, const WindowFunction& function,
-                               bool drop_missing);
+                               bool drop_missing, const WindowInputs& more = {});
 
 }  // namespace hr

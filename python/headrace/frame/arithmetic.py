@@ -29,7 +29,6 @@ from headrace.lazy.handle import mark
 from headrace.operators import Binary, turned
 from headrace.series.column import is_column_values, is_series
 from headrace.series.strings import is_text
-from headrace.series.window import rolling_frame
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -205,10 +204,3 @@ def rank(
         names = [n for n in frame._nodes if n in frame._labels or frame[n].dtype.is_of("biuf")]
         picked = frame[names]
     return map_columns(picked, lambda column: column.rank(method, ascending, pct=pct))
-
-
-def rolling(
-    frame: DataFrame, window: int, min_periods: int | None = None, center: bool = False
-) -> Any:
-    """See `DataFrame.rolling`."""
-    return rolling_frame(frame, window, min_periods, center)

@@ -40,6 +40,9 @@ from headrace.reshape import alignment, pivot
 from headrace.rows import is_probed, no_attribute
 from headrace.series import column_values  # noqa: F401 (what reductions give)
 from headrace.series.index import row_labels
+from headrace.windows.ewm import ExponentialWindows
+from headrace.windows.rolling import Rolling
+from headrace.windows.span import rows_of_frame
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -1588,16 +1591,26 @@ class DataFrame(Columns):
         """
         return arithmetic.map_columns(self, lambda column: column.cummax())
 
-    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Any:
-        """Rolling windows over each numeric column; see `Series.rolling`.
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: str | None = None,
+        on: str | None = None,
+        closed: str | None = None,
+        step: int | None = None,
+    ) -> Rolling:
+        """Windows over each numeric column; see `Series.rolling`. `on`: a column of times.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
         {'a': [None, 3, 6], 'b': [None, 1.0, 3.0]}
         """
-        return arithmetic.rolling(self, window, min_periods, center)
+        words = (window, min_periods, center, win_type, on, closed, step)
+        return Rolling(rows_of_frame(self, "rolling", on), *words)
 
-    def expanding(self, min_periods: int = 1) -> Any:
+    def expanding(self, min_periods: int = 1) -> Rolling:
         """Expanding windows over each numeric column; see `rolling`.
 
         >>> import headrace as hr
@@ -1606,6 +1619,27 @@ class DataFrame(Columns):
         [1, 3, 5]
         """
         return self.rolling(_core.ALL_ROWS, min_periods)
+
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        *,
+        times: Any = None,
+    ) -> ExponentialWindows:
+        """Exponentially weighted windows over each numeric column; see `Series.ewm`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1.0, 3.0]}).ewm(com=1).mean().round(3).x.to_list()
+        [1.0, 2.333]
+        """
+        words = (com, span, halflife, alpha, min_periods, adjust, ignore_na, times)
+        return ExponentialWindows(rows_of_frame(self, "ewm"), *words)
 
     # ---- looking ---------------------------------------------------------------------------------
 

@@ -15,13 +15,14 @@ from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.groupby.resample import Grouper, resample
 from headrace.rows import is_probed, no_attribute
 from headrace.series.column import is_series
+from headrace.windows.ewm import ExponentialWindows
+from headrace.windows.rolling import Rolling
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
-    from headrace.series.window import Rolling
 
 
 class GroupBy:
@@ -32,7 +33,7 @@ class GroupBy:
     computed.
     """
 
-    __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order")
+    __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order", "_rows")
     #: Whether a single column is selected.
     _single: ClassVar[bool] = False
 
@@ -43,8 +44,10 @@ class GroupBy:
         order: str,
         dropna: bool,
         labelled: bool = True,
+        rows: Mapping[str, _core.Node] | None = None,
     ) -> None:
         self._keys = keys
+        self._rows = rows or {}  # their labels, for windows of time
         self._nodes = dict(nodes)
         self._order = order
         self._dropna = dropna
@@ -52,11 +55,13 @@ class GroupBy:
 
     def _of(self, nodes: dict[str, _core.Node]) -> GroupBy:
         """The same groups of other columns."""
-        return GroupBy(self._keys, nodes, self._order, self._dropna, self._labelled)
+        words = (self._order, self._dropna, self._labelled, self._rows)
+        return GroupBy(self._keys, nodes, *words)
 
     def _column(self, name: str, node: _core.Node) -> SeriesGroupBy:
         """The same groups of another column."""
-        return SeriesGroupBy(self._keys, {name: node}, self._order, self._dropna, self._labelled)
+        words = (self._order, self._dropna, self._labelled, self._rows)
+        return SeriesGroupBy(self._keys, {name: node}, *words)
 
     def _in_first_order(self) -> GroupBy:
         """The same groups, in the order of their first rows."""
@@ -381,7 +386,16 @@ class GroupBy:
         made: DataFrame | Series = functions.transform(self, func)
         return made
 
-    def rolling(self, window: int, min_periods: int | None = None, center: bool = False) -> Rolling:
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: str | None = None,
+        on: str | None = None,
+        closed: str | None = None,
+        step: int | None = None,
+    ) -> Rolling:
         """Windows within each group; see `Series.rolling`. Rows keep their order.
 
         >>> import headrace as hr
@@ -389,7 +403,8 @@ class GroupBy:
         >>> df.groupby("id").x.rolling(2).sum().to_list()
         [None, None, 3, 6]
         """
-        return windows.rolling(self, window, min_periods, center)
+        words = (window, min_periods, center, win_type, on, closed, step)
+        return Rolling(windows.window_rows(self, "rolling", on), *words)
 
     def expanding(self, min_periods: int = 1) -> Rolling:
         """A window of all rows of the group up to each one; see `rolling`.
@@ -400,6 +415,28 @@ class GroupBy:
         [3, 8, 4]
         """
         return self.rolling(_core.ALL_ROWS, min_periods)
+
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        *,
+        times: Any = None,
+    ) -> ExponentialWindows:
+        """Weights that decay, within each group; see `Series.ewm`. Rows keep their order.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1.0, 5.0, 3.0]})
+        >>> df.groupby("id").x.ewm(com=1).mean().round(3).to_list()
+        [1.0, 5.0, 2.333]
+        """
+        words = (com, span, halflife, alpha, min_periods, adjust, ignore_na, times)
+        return ExponentialWindows(windows.window_rows(self, "ewm"), *words)
 
     def cumsum(self) -> Any:
         """Cumulative sums within each group, in row order.
@@ -702,9 +739,10 @@ def groupby(
         nodes = {rows.name or "value": rows._node}
         frame = getattr(rows, "_frame", None)
         keys = keys_of(None, by) if level is None else level_keys(frame, level)
-        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna)
+        labels = frame._labels if frame is not None else None
+        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna, rows=labels)
     if isinstance(by, Grouper) and by.freq is not None:
         spans = (by.freq, by.key, by.level, by.closed, by.label, by.origin)
         return resample(rows, *spans)  # type: ignore[return-value] # groups of its own kind
     keys = keys_of(rows, by) if level is None else level_keys(rows, level)
-    return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index)
+    return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index, rows._labels)

@@ -16,7 +16,8 @@ from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.column import new_series, series_of
-from headrace.series.window import Rolling, rows_of_groups
+from headrace.series.window import rows_of_groups
+from headrace.windows.span import WindowRows
 
 if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
@@ -66,21 +67,13 @@ def supported_columns(groups: GroupBy, op: str, kinds: str | None) -> dict[str, 
     return picked
 
 
-def rolling(
-    groups: GroupBy, window: int, min_periods: int | None = None, center: bool = False
-) -> Rolling:
-    """See `GroupBy.rolling`."""
+def window_rows(groups: GroupBy, op: str, on: str | None = None) -> WindowRows:
+    """The rows that windows of these groups walk over."""
+    columns = supported_columns(groups, op, NUMBERS)
+    columns = {name: node for name, node in columns.items() if name != on}
     keys = [node for _, node in groups._keys]
-    columns = supported_columns(groups, "rolling", NUMBERS)
-    return Rolling(
-        columns,
-        functools.partial(frame_or_series, groups),
-        window,
-        min_periods,
-        center,
-        keys,
-        groups._dropna,
-    )
+    finish = functools.partial(frame_or_series, groups)
+    return WindowRows(columns, finish, groups._rows, groups._nodes, keys, groups._dropna)
 
 
 def cumsum(groups: GroupBy) -> Any:

@@ -9,7 +9,6 @@ WAYS_ROUND = {
     "hist": "use np.histogram(column), or matplotlib's hist",
     "boxplot": "use column.quantile([0, 0.25, 0.5, 0.75, 1]), or matplotlib's boxplot",
     "style": "use to_html(), or to_pandas().style",
-    "ewm": "use to_pandas().ewm(...)",
     "explode": "use str.split(...).explode() of a string column; columns of lists do not exist yet",
     "ix": "use loc by label, iloc by position",
     "append": "use hr.concat([a, b])",

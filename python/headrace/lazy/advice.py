@@ -28,6 +28,15 @@ def group_by_group(op: str, fix: str) -> None:
     _core.give_advice(op, _core.user_line(), f"Python code ran once per group; {fix}")
 
 
+def window_by_window(op: str, fix: str) -> None:
+    """Advise against Python code per window; raise under `hr.strict`."""
+    if is_strict():
+        raise UnsupportedError(
+            f"{op}: Python code would run once per window, and hr.strict() is on; {fix}"
+        )
+    _core.give_advice(op, _core.user_line(), f"Python code ran once per window; {fix}")
+
+
 _REPEATS = 8
 
 

@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows that windows walk over, and their times in units that a span is counted in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from headrace import _core
+from headrace.aggregates import NUMBERS
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import frame_of, new_frame
+from headrace.rows import no_attribute
+from headrace.series.column import new_series, series_of
+from headrace.series.datetime import is_time
+from headrace.series.duration import is_duration
+from headrace.time_units import coarsest, scale
+
+
+class WindowRows(NamedTuple):
+    """What windows walk over, and how a result is made of its columns."""
+
+    columns: dict[str, _core.Node]
+    finish: Callable[[dict[str, _core.Node]], Any]
+    labels: Mapping[str, _core.Node]
+    #: Every column, for `on`.
+    every: Mapping[str, _core.Node]
+    keys: list[_core.Node]
+    dropna: bool = True
+
+
+def rows_of_series(series: Any) -> WindowRows:
+    """The rows of one series."""
+    labels = series._frame._labels if hasattr(series, "_frame") else {}
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        (node,) = made.values()
+        return series._like(node)
+
+    return WindowRows({series.name or "value": series._node}, finish, labels, {}, [])
+
+
+def rows_of_frame(frame: Any, op: str, on: str | None = None) -> WindowRows:
+    """The numeric columns of a frame; `on` and the labels stay as they are."""
+    names = [n for n in frame._unlabelled() if n != on and frame[n].dtype.is_of(NUMBERS)]
+    if not names:
+        raise TypeMismatchError(f"{op}: no numeric column: columns={frame.columns}")
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        kept = {*frame._labels, on} & set(frame._nodes)
+        shown = {
+            name: made.get(name, node)
+            for name, node in frame._nodes.items()
+            if name in made or name in kept
+        }
+        return frame_of({**shown, **made}, frame._labels)
+
+    columns = {name: frame._nodes[name] for name in names}
+    return WindowRows(columns, finish, frame._labels, frame._nodes, [])
+
+
+def times_node(op: str, rows: WindowRows, on: Any, span: int) -> tuple[_core.Node, int]:
+    """The times of the rows as integers, and a span of nanoseconds in their unit."""
+    if on is None and len(rows.labels) != 1:
+        raise InvalidArgumentError(
+            f"{op}: a window of time needs the time of each row: labels={list(rows.labels)}; "
+            "pass on= with a column, or use set_index"
+        )
+    if isinstance(on, str):
+        if on not in rows.every:
+            _core.no_such_column(op, list(rows.every), on)
+        node = rows.every[on]
+    else:
+        node = next(iter(rows.labels.values())) if on is None else new_series(on)._node
+    times = series_of(node)
+    if not is_time(times) and not is_duration(times):
+        raise TypeMismatchError(
+            f"{op}: expected times for a window of time: dtype={str(times.dtype)!r}; pass on= with "
+            "a column of times, or use hr.to_datetime"
+        )
+    word = str(times.dtype)
+    unit = "D" if word == "date" else word.partition("[")[2].rstrip("]").partition(",")[0]
+    finer = coarsest(span)
+    if unit == "D" or span % scale(unit, "ns"):
+        unit = "s" if finer == "D" else finer
+        kind = "timedelta64" if is_duration(times) else "datetime64"
+        zone = word.partition(",")[2].rstrip("]")
+        times = times.astype(f"{kind}[{unit},{zone}]" if zone else f"{kind}[{unit}]")
+    return times.astype("int64")._node, span // scale(unit, "ns")
+
+
+class Windows:
+    """Rows and their windows: columns are selected as those of a frame."""
+
+    __slots__ = ("_rows",)
+    _rows: WindowRows
+
+    def _of(self, rows: WindowRows) -> Any:
+        """The same windows of other columns."""
+        raise NotImplementedError
+
+    def _columns_of(self, op: str, other: Any) -> dict[str, _core.Node]:
+        """The second column of each pair; the same column for None."""
+        if other is None and len(self._rows.columns) == 1:
+            return self._rows.columns
+        nodes = getattr(other, "_nodes", None)
+        if nodes is None and hasattr(other, "_node"):
+            return dict.fromkeys(self._rows.columns, other._node)
+        if nodes is None or not set(self._rows.columns) <= set(nodes):
+            raise InvalidArgumentError(
+                f"{op}: expected a series, or a frame with the same columns: "
+                f"other={type(other).__name__!r}; for all pairs of columns, call it for each one"
+            )
+        return {name: nodes[name] for name in self._rows.columns}
+
+    def __getitem__(self, key: Any) -> Any:
+        """The same windows of one or several columns."""
+        rows = self._rows
+        columns = {}
+        for name in [key] if isinstance(key, str) else key:
+            if name not in rows.columns:
+                _core.no_such_column("rolling", list(rows.columns), name)
+            columns[name] = rows.columns[name]
+        if not isinstance(key, str):
+            return self._of(rows._replace(columns=columns))
+        labels = rows.labels
+
+        def finish(made: dict[str, _core.Node]) -> Any:
+            (node,) = made.values()
+            return frame_of({**labels, key: node}, labels)._series(key)
+
+        return self._of(rows._replace(columns=columns, finish=finish))
+
+    def __getattr__(self, name: str) -> Any:
+        if name[0] != "_" and name in self._rows.columns:
+            return self[name]
+        if name[0] == "_":
+            raise AttributeError(name)
+        raise no_attribute(
+            "windows have no column or aggregate", name, self._rows.columns, type(self)
+        )
+
+    def agg(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """Aggregates by name or as functions, one, a list, or one or a list for each column.
+
+        A list gives a column for each aggregate: of one column named after it, of several after
+        both, ``x_sum``.
+
+        >>> import headrace as hr
+        >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
+        {'sum': [None, 3, 6], 'max': [None, 2, 4]}
+        """
+        if isinstance(func, Mapping):
+            parts = {
+                name if isinstance(how, str) or callable(how) else f"{name}_{word}": part
+                for name, how in func.items()
+                for word, part in self[name]._each(how, args, kwargs).items()
+            }
+        elif isinstance(func, list | tuple):
+            single = len(self._rows.columns) == 1
+            parts = {
+                word if single else f"{name}_{word}": part
+                for name in self._rows.columns
+                for word, part in self[name]._each(func, args, kwargs).items()
+            }
+        else:
+            return self._called(func, args, kwargs)
+        labels = self._rows.labels
+        made = frame_of({**labels, **{n: part._node for n, part in parts.items()}}, labels)
+        return made if labels else new_frame(made)
+
+    aggregate = agg
+
+    def _each(self, how: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+        names = [how] if isinstance(how, str) or callable(how) else how
+        made = {}
+        for each in names:
+            word = each if isinstance(each, str) else getattr(each, "__name__", "apply")
+            made[word] = self._called(each, args, kwargs)
+        return made
+
+    def _called(self, func: Any, args: Any, kwargs: Any) -> Any:
+        if callable(func):
+            name = getattr(func, "__name__", "")
+            known = type(func).__module__ == "numpy" or getattr(func, "__module__", "") == "numpy"
+            if not (known and hasattr(type(self), name)):
+                return self.apply(func, args=args, kwargs=kwargs)
+            func = name
+        known_names = [n for n in dir(type(self)) if n[0] != "_" and n not in _NO_AGGREGATES]
+        if func not in known_names:
+            raise InvalidArgumentError(
+                f"agg: unknown window aggregate: func={func!r}; expected "
+                f"{', '.join(map(repr, known_names))}"
+            )
+        return getattr(self, func)(*args, **kwargs)
+
+
+_NO_AGGREGATES = ("agg", "aggregate", "apply", "pipe")
