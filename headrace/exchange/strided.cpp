@@ -111,6 +111,24 @@ Tensor dense_view(std::string_view op, const Column& column) {
   return as_tensor(column);
 }
 
+Tensor snapshot(std::string_view op, const Tensor& tensor, bool asked) {
+  if (!tensor.place().is_host() || tensor.dtype().is_bool() || !tensor.is_contiguous())
+    return tensor;
+  const int64_t count = tensor.num_elements(), width = tensor.dtype().size_bytes();
+  record_copy(op, "snapshot", count * width, asked, host, host,
+              "pass copy=False or hr.asarray(x), which share the memory, or make it read-only: "
+              "x.flags.writeable = False");
+  Buffer buffer = Buffer::allocate(count * width);
+  if (count == 0) return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
+  std::byte* const out = buffer.mutable_data();
+  const std::byte* const in = tensor.data();
+  parallel_morsels(count, [&](Morsel morsel) {
+    const int64_t begin = morsel.begin * width, end = morsel.end * width;
+    std::memcpy(out + begin, in + begin, static_cast<size_t>(end - begin));
+  });
+  return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
+}
+
 Column column_of(std::string_view op, const Tensor& tensor) {
   if (tensor.dtype().has_unit()) return column_of_times(op, tensor);
   if (!tensor.dtype().is_bool() || tensor.num_dimensions() != 1)

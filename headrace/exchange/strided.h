@@ -26,6 +26,11 @@ HR_API Tensor dense(std::string_view op, const Column& column);
 /// The same without any copy: throws ExchangeError where `dense` would copy.
 HR_API Tensor dense_view(std::string_view op, const Column& column);
 
+/// The same values in memory of our own, which their owner cannot write: one copy by all workers,
+/// in the ledger as "snapshot". What `column_of` copies anyway (bools, other strides) and what is
+/// not on the host is returned as it is.
+HR_API Tensor snapshot(std::string_view op, const Tensor& tensor, bool asked);
+
 /// A one-dimensional tensor as a column: the same bytes for contiguous numbers. A strided one is
 /// copied and bools become bits, each shown in the ledger under `op`; NaT becomes null. Throws
 /// TypeMismatchError for other dimensions and for complex numbers.

@@ -206,6 +206,12 @@ void bind_from_array(nb::module_& m) {
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });
   m.def("from_arrow", from_arrow, "object"_a, "op"_a);
   m.def(
+      "snapshot",
+      [](const hr::Tensor& tensor, std::string_view op, bool asked) {
+        return hr::snapshot(op, tensor, asked);
+      },
+      "tensor"_a, "op"_a, "asked"_a, Unlocked());
+  m.def(
       "column_of",
       [](const hr::Tensor& tensor, std::string_view op) { return hr::column_of(op, tensor); },
       "tensor"_a, "op"_a, Unlocked());

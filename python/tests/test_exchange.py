@@ -62,7 +62,7 @@ def list_of(x: Any) -> list[Any]:
 @pytest.mark.usefixtures("no_copy")
 def test_numbers_are_the_same_memory_in_all_libraries(dtype: str) -> None:
     n = numbers(dtype)
-    s = hr.Series(n, "x")
+    s = hr.Series(n, "x", copy=False)
     for other in (s.to_numpy(), s.to_arrow(), pl.Series(s), s.to_pandas(), s.to_array()):
         assert address(other) == n.ctypes.data, type(other)
     for source in (
@@ -72,7 +72,7 @@ def test_numbers_are_the_same_memory_in_all_libraries(dtype: str) -> None:
         pd.Series(n),
         pd.Series(n, dtype=f"{dtype}[pyarrow]"),
     ):
-        got = hr.Series(source)
+        got = hr.Series(source, copy=False)
         assert address(got) == address(source), type(source)
         assert got.dtype == dtype
         assert got.to_list() == n.tolist()
@@ -82,13 +82,13 @@ def test_numbers_are_the_same_memory_in_all_libraries(dtype: str) -> None:
 @pytest.mark.usefixtures("no_copy")
 def test_slices_keep_their_place() -> None:
     n = numbers()
-    s = hr.Series(n)[10:30]
+    s = hr.Series(n, copy=False)[10:30]
     assert address(s) == n.ctypes.data + 80
     assert pa.array(s).to_pylist() == pl.Series(s).to_list() == n[10:30].tolist()
     assert address(pa.array(s)) == n.ctypes.data + 80
     assert hr.Series(pa.array(n)[7:9]).to_list() == [7, 8]
     assert hr.Series(pl.Series(n)[7:9]).to_list() == [7, 8]
-    assert hr.Series(pd.Series(n)[7:9]).to_list() == [7, 8]
+    assert hr.Series(pd.Series(n)[7:9], copy=False).to_list() == [7, 8]
     nothing = hr.DataFrame({"t": ["a", "b"], "n": [1, 2]})[2:]
     assert hr.from_pandas(nothing.to_pandas()).to_dict() == {"t": [], "n": []}
 
@@ -96,7 +96,7 @@ def test_slices_keep_their_place() -> None:
 @pytest.mark.usefixtures("no_copy")
 def test_frames_go_out_and_in_by_pointer() -> None:
     data = {"i": numbers("int64"), "f": numbers("float32")}
-    df = hr.DataFrame(data)
+    df = hr.DataFrame(data, copy=False)
     for table in (pa.table(df), pl.DataFrame(df), df.to_pandas()):
         back = hr.from_pandas(table) if isinstance(table, pd.DataFrame) else hr.from_arrow(table)
         assert back.columns == ["i", "f"]
@@ -109,7 +109,8 @@ def test_frames_go_out_and_in_by_pointer() -> None:
 def test_duckdb_reads_our_memory() -> None:
     n = numbers("int64", 5000)
     df = hr.DataFrame(
-        {"x": n, "s": pa.array([f"text number {i}" for i in range(5000)], pa.string_view())}
+        {"x": n, "s": pa.array([f"text number {i}" for i in range(5000)], pa.string_view())},
+        copy=False,
     )
     ours = pa.table(df)
     assert address(ours["x"]) == n.ctypes.data
@@ -491,6 +492,79 @@ def test_a_series_of_pandas_keeps_its_labels() -> None:
     df = hr.DataFrame({"v": theirs})  # a column is taken row by row
     df["w"] = theirs
     assert df.to_dict() == {"v": [1, 2], "w": [1, 2]}
+
+
+def snapshots() -> list[int]:
+    """Bytes of the snapshots in the ledger."""
+    return [entry.bytes for entry in hr.memory.ledger() if entry.reason == "snapshot"]
+
+
+@pytest.mark.parametrize(
+    "n",
+    [
+        np.arange(200_000.0),
+        np.arange(7, dtype="int8"),
+        np.array(["2024-01-01", "NaT"] * 9, "datetime64[us]"),
+        np.array([1, 2], "timedelta64[ns]"),
+        np.empty(0),
+    ],
+    ids=lambda n: f"{len(n)} {n.dtype}",
+)
+def test_writable_memory_becomes_a_snapshot(n: Any) -> None:
+    before, theirs = n.copy(), n.ctypes.data
+    hr.memory.ledger().clear()
+    s, df = hr.Series(n), hr.DataFrame({"n": n, "f": np.ones(len(n))})
+    df["later"] = n
+    assert snapshots() == [b for b in (n.nbytes, n.nbytes, 8 * len(n), n.nbytes) if b]
+    doubled = df.f * 2
+    assert not doubled._node.is_ready or not len(n)  # what is ours stays lazy
+    n.view("u1")[:] = 1
+    for values in (s, df.n, df.later):
+        assert values._value().address != theirs or not len(n)
+        np.testing.assert_array_equal(values.to_numpy(), before)
+
+
+def test_what_shares_makes_no_snapshot() -> None:
+    n, frozen, dates = np.arange(3.0), np.arange(3.0), np.array(["2024-01-01"], "datetime64[D]")
+    frozen.flags.writeable = False
+    pandas = pd.DataFrame({"x": [1.5, 2.5]})
+    hr.memory.ledger().clear()
+    for shared in (hr.Series(n, copy=False), hr.DataFrame({"x": n}, copy=False).x):
+        assert address(shared) == n.ctypes.data
+        assert (shared + 1)._node.is_ready  # at its line: the owner may write
+    assert address(hr.asarray(n)) == n.ctypes.data
+    assert address(hr.Series(frozen)) == frozen.ctypes.data
+    assert address(hr.from_pandas(pandas).x) == address(pandas.x)
+    assert hr.Series([1.0, 2.0]).to_list() == [1.0, 2.0]
+    assert hr.Series(dates).to_list() == dates.tolist()  # 32 bits here: a conversion
+    assert hr.Series(np.array([True, False])).to_list() == [True, False]
+    assert snapshots() == []
+    assert address(hr.Series(frozen, copy=True)) != frozen.ctypes.data
+    assert hr.Series(pandas.x).to_list() == hr.DataFrame(pandas).x.to_list() == [1.5, 2.5]
+    assert [(e.bytes, e.asked) for e in hr.memory.ledger() if e.reason == "snapshot"] == [
+        (24, True),
+        (16, False),
+        (16, False),
+    ]
+
+
+def test_no_copies_refuses_a_snapshot_and_names_the_ways_around() -> None:
+    n = np.arange(3.0)
+    with hr.no_copies():
+        for make in (hr.Series, lambda values: hr.DataFrame({"x": values})):
+            with pytest.raises(hr.InvalidArgumentError, match=r"snapshot.*copy=False.*hr\.asarray"):
+                make(n)
+        assert hr.DataFrame({"x": hr.asarray(n)}).x.to_list() == [0, 1, 2]
+        assert hr.Series(n, copy=False).to_list() == [0, 1, 2]
+
+
+def test_rows_of_a_matrix_become_columns_in_one_pass() -> None:
+    rows = np.arange(300_000).reshape(-1, 3)
+    for matrix in (rows, rows[::2], np.asfortranarray(rows), rows[:, ::2], rows[:, :1], rows > 7):
+        np.testing.assert_array_equal(hr.DataFrame(matrix).to_numpy(), matrix)
+    hr.memory.ledger().clear()
+    hr.DataFrame(rows)
+    assert hr.memory.ledger().total_bytes == rows.nbytes
 
 
 def test_periods_are_refused() -> None:

@@ -201,7 +201,7 @@ def test_times_that_a_finer_unit_does_not_hold_compare_exactly(
         lambda: left.astype(f"{word}[{finer}]"),
         lambda: left - right,
         lambda: hr.concat([left, right]),
-        lambda: left.where(left.is_null(), right),
+        lambda: left.where(left.notna(), right),
     ):
         with pytest.raises(
             hr.InvalidArgumentError, match=rf"out of range of the finer unit: row={row}.*coarser"

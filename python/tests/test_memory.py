@@ -228,7 +228,7 @@ def test_the_ledger_names_operator_reason_bytes_and_line() -> None:
 
 
 def test_operators_are_no_copies() -> None:
-    df = hr.DataFrame({"x": np.arange(10.0), "b": [True, None] * 5})
+    df = hr.DataFrame({"x": np.arange(10.0), "b": [True, None] * 5}, copy=False)
     for value in (
         df.x * 2,
         df.x[df.x > 3],

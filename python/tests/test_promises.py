@@ -453,7 +453,7 @@ SOURCES = [from_numpy, from_torch, from_pyarrow, from_polars, from_pandas]
 @promise("001 conversion table: from others", source=SOURCES)
 def test_conversion_from(source):
     values, place = source()
-    series = hr.Series(values)
+    series = hr.Series(values, copy=False)
     assert address(series) == place and series.to_list() == list(np.arange(100.0))
 
 

@@ -64,13 +64,12 @@ void add(LedgerState& ledger, LedgerEntry entry) {
 }  // namespace
 
 void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
-                 Place from, Place to) {
+                 Place from, Place to, std::string_view fix) {
   if (bytes == 0) return;
   LedgerState& ledger = state();
   if (asked ? ledger.no_asked_copies.load() > 0 : ledger.no_copies.load() > 0)
     throw_error<InvalidArgumentError>(op, "a copy inside no_copies",
-                                      {{"reason", reason}, {"bytes", bytes}},
-                                      "avoid the conversion, or ask for it outside of no_copies");
+                                      {{"reason", reason}, {"bytes", bytes}}, fix);
   if (!memory_trace()) return;
   LedgerEntry entry{.op = std::string(op),
                     .reason = std::string(reason),

@@ -38,8 +38,8 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     Notes
     -----
     Operations on memory that its owner may still write run immediately, so that a later write
-    changes no result. Freeze it first (``n.flags.writeable = False``) to let chains run lazily in
-    one pass.
+    changes no result: one pass over memory each, where a lazy chain makes a single one. Freeze the
+    memory first (``n.flags.writeable = False``), or let `hr.Series` copy it.
 
     >>> import headrace as hr, numpy as np
     >>> n = np.arange(3.0)

@@ -129,9 +129,11 @@ _set_labels = Columns.__dict__["_labels"].__set__
 _set_rejects = Columns.__dict__["_rejects"].__set__
 
 
-def new_frame(data: Any = None, columns: Any = None, index: Any = None) -> DataFrame:
+def new_frame(
+    data: Any = None, columns: Any = None, index: Any = None, copy: bool | None = None
+) -> DataFrame:
     """A frame of values, or another handle on a frame."""
-    return Columns._frame(data, columns, index)
+    return Columns._frame(data, columns, index, copy=copy)
 
 
 def frame_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import is_frame, new_frame
-from headrace.interop.exchange import from_arrow, from_pandas
+from headrace.interop.exchange import adopt_pandas, from_arrow
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position
 from headrace.series.column import (
@@ -110,7 +111,25 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
             f"DataFrame: number of names does not match the columns: expected={width}, "
             f"got={len(names)}"
         )
+    step = values.dtype.itemsize
+    rows_apart = width > 1 and values.strides[1] == step and _is_plain(values.dtype)
+    if rows_apart and len(set(names)) == width:
+        return _split(values, {n: (values.dtype, i * step) for i, n in enumerate(names)})
     return {name: values[:, i] for i, name in enumerate(names)}
+
+
+def _split(values: Any, fields: dict[str, tuple[Any, int]]) -> dict[str, Any]:
+    """Columns from fields of rows, a dtype and a place in the row each: one pass over memory."""
+    mark("DataFrame")
+    split = _core.split_records(
+        "DataFrame",
+        values.__array_interface__["data"][0],
+        len(values),
+        values.strides[0],
+        values.itemsize * math.prod(values.shape[1:]),
+        [(dtype.str, at) for dtype, at in fields.values()],
+    )
+    return {n: series_of(_core.data(column)) for n, column in zip(fields, split, strict=True)}
 
 
 def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
@@ -128,17 +147,9 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
                 f"DataFrame: a record field holds several values: name={name!r}; split it "
                 "into fields"
             )
-    mark("DataFrame")
-    plain = [n for n in names if _is_plain(values.dtype[n])]
-    made: dict[str, Any] = {}
-    if plain:
-        fields = [(values.dtype[n].str, values.dtype.fields[n][1]) for n in plain]
-        place = values.__array_interface__["data"][0]
-        width = values.dtype.itemsize
-        split = _core.split_records(
-            "DataFrame", place, len(values), values.strides[0], width, fields
-        )
-        made = {n: series_of(_core.data(column)) for n, column in zip(plain, split, strict=True)}
+    known = values.dtype.fields
+    plain = {n: (known[n][0], known[n][1]) for n in names if _is_plain(values.dtype[n])}
+    made: dict[str, Any] = _split(values, plain) if plain else {}
     for name in names:
         if name not in made:  # strings
             field = values[name]
@@ -176,7 +187,7 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
     return None
 
 
-def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
+def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any, copy: bool | None) -> None:
     """Bind columns to a new frame: full columns first, then scalars for all rows."""
     domain = _core.new_domain()
     first = next(iter(data.values()), None)
@@ -194,7 +205,7 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any) -> None:
     for name, values in data.items():
         if name in single and spread:
             continue
-        node = new_series(by_position(values))._node
+        node = new_series(by_position(values), copy=copy)._node
         if is_series(values):
             frame._refuse_free("DataFrame", node)
         else:
@@ -216,7 +227,9 @@ def repeated(like: _core.Node, value: Any) -> _core.Node:
     return with_rows_of(series_of(_core.take(one, _core.repeat(like, 0))), like)._node
 
 
-def fill(frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any) -> None:
+def fill(
+    frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any, copy: bool | None
+) -> None:
     """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
     if is_series(data):
         columns = None if columns is None else list(columns)
@@ -226,9 +239,9 @@ def fill(frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any) -> N
     elif data is not None or columns is not None or index is not None:
         found = columns_from(data, columns)
         if found is None:
-            _take(frame, _from_table(data), columns)
+            _take(frame, _from_table(data, copy), columns)
         else:
-            put_columns(frame, found, index)
+            put_columns(frame, found, index, copy)
     if dtype is not None:
         frame._nodes = frame.astype(dtype)._nodes
 
@@ -238,11 +251,11 @@ def _take(frame: DataFrame, data: DataFrame, columns: Iterable[str] | None) -> N
     frame._nodes, frame._labels = dict(picked._nodes), dict(picked._labels)
 
 
-def _from_table(data: Any) -> DataFrame:
+def _from_table(data: Any, copy: bool | None) -> DataFrame:
     """A table of pandas, pyarrow or Polars as a frame."""
     table: Any = None
     if type(data).__module__.partition(".")[0] == "pandas" and hasattr(data, "columns"):
-        table = from_pandas(data)
+        table = adopt_pandas(data, copy)
     elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         table = from_arrow(data)
     if is_frame(table):

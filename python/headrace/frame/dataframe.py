@@ -75,6 +75,10 @@ class DataFrame(Columns):
     ['a', 'b']
     >>> hr.DataFrame((n, n * n) for n in range(3)).to_dict()
     {'0': [0, 1, 2], '1': [0, 1, 4]}
+
+    Writable memory of NumPy and pandas is copied, as a snapshot in the ledger, so that operations
+    stay lazy and a later write changes nothing; read-only memory is shared, and so is any with
+    ``copy=False`` (`asarray` says what that costs). ``copy=True`` copies either.
     """
 
     __slots__ = ()
@@ -85,10 +89,11 @@ class DataFrame(Columns):
         columns: Iterable[str] | None = None,
         index: Any = None,
         dtype: Any = None,
+        copy: bool | None = None,
     ) -> None:
         super().__init__()
         mark("DataFrame")
-        construct.fill(self, data, columns, index, dtype)
+        construct.fill(self, data, columns, index, dtype, copy)
 
     @classmethod
     def from_dict(

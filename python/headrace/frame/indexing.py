@@ -17,7 +17,7 @@ from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_v
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.rows import Row, are_picked, is_missing, is_ready, whole_number
-from headrace.series.column import is_series, new_series, series_of
+from headrace.series.column import is_series, new_series, series_of, series_over
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
     before_end,
@@ -41,7 +41,7 @@ def positions(rows: int) -> Series:
     """0, 1, 2, ..., the default labels."""
     import numpy as np
 
-    return new_series(np.arange(rows), "index")
+    return series_over(np.arange(rows), "index")
 
 
 def counts_rows(key: Any) -> TypeGuard[RowNumber]:

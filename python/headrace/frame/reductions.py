@@ -286,7 +286,7 @@ def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any
     mark(kind)
     names = [str(c.name) for c in columns]
     values = array_of(matrix([c._node for c in columns])).to_numpy()
-    return new_frame(dict(zip(names, values.T.copy(), strict=True)), index=names)
+    return new_frame(values, names, names)
 
 
 def spearman(frame: DataFrame, numeric_only: bool | None) -> DataFrame:

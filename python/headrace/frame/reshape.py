@@ -16,7 +16,7 @@ from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
-from headrace.series.column import new_series, series_of, with_rows_of
+from headrace.series.column import new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -374,7 +374,7 @@ def transpose(frame: DataFrame) -> DataFrame:
     heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
     places = np.arange(len(whole)).reshape(-1, rows).T
     made = {
-        str(head): series_of(_core.take(whole._node, new_series(at)._node))
+        str(head): series_of(_core.take(whole._node, series_over(at)._node))
         for head, at in zip(heads, places, strict=True)
     }
     if len(made) < rows:

@@ -15,7 +15,7 @@ from headrace.frame.concat import rows_of
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.lazy.handle import Deferred
 from headrace.rows import by_position, is_missing, refuse_apart
-from headrace.series.column import is_series, new_series, series_of, with_rows_of
+from headrace.series.column import is_series, new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -77,7 +77,7 @@ class Picked(NamedTuple):
         places = np.atleast_1d(places)
         chosen[places] = True
         source[places] = np.arange(len(places))
-        mask, own = (new_series(frame._aligned(new_series(each))) for each in (chosen, source))
+        mask, own = (new_series(frame._aligned(series_over(each))) for each in (chosen, source))
         return cls(mask, own, domain)
 
     def rows(self) -> int:

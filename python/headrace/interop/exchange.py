@@ -133,11 +133,12 @@ def _pandas_array(values: Any) -> tuple[_core.Tensor, bool]:
 
 
 def column_from(
-    values: Any, op: str = "Series", dtype: str | None = None
+    values: Any, op: str = "Series", dtype: str | None = None, copy: bool | None = False
 ) -> tuple[_core.Column, bool]:
     """Adopt a column of another library, or build one of `dtype` from a list of Python values.
 
-    The second value tells whether another owner may still write to the memory.
+    The second value tells whether another owner may still write to the memory; with `copy` None
+    such memory is copied first, with True any.
     """
     if isinstance(values, list | tuple | range):
         return _list_column(values, op, dtype), False
@@ -146,20 +147,19 @@ def column_from(
         if kind in ("O", "U", "T"):
             return _objects(values, op), False
         _refuse_mask(values, op)
-        return _array_column(values, op)
+        return _array_column(values, op, copy)
     module = type(values).__module__.partition(".")[0]
     if module == "pandas" and kind in tuple("biufMm") and _is_numpy_backed(values):
         # pandas exposes its blocks as read-only, yet writes to them itself.
-        return _array_column(values.to_numpy(), op)[0], True
+        return _array_column(values.to_numpy(), op, copy, live=True)
     if module == "pandas" and type(values).__name__ == "Categorical":
         return of_pandas(values)._value(), False
     if _has_arrow(values):
         return _arrow_column(values, op), False
     if hasattr(values, "__dlpack__"):
-        tensor, live = _core.from_dlpack(values, op)
-        return _core.column_of(tensor, op), live
+        return _column_of(*_core.from_dlpack(values, op), op, copy)
     if not isinstance(values, str) and _has_buffer(values):
-        return _array_column(values, op)
+        return _array_column(values, op, copy)
     if hasattr(values, "__iter__") and not isinstance(values, str | bytes | dict | set):
         return _list_column(list(values), op, dtype), False
     raise TypeMismatchError(
@@ -215,7 +215,19 @@ def _list_column(values: Any, op: str, dtype: str | None) -> _core.Column:
     return _array_column(np.array(made), op)[0]
 
 
-def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
+def _column_of(
+    tensor: _core.Tensor, live: bool, op: str, copy: bool | None
+) -> tuple[_core.Column, bool]:
+    if copy or (live and copy is None):
+        tensor = _core.snapshot(tensor, op, bool(copy))
+        live &= tensor.place != "host"
+    column = _core.column_of(tensor, op)
+    return column, live and column.address == tensor.address
+
+
+def _array_column(
+    values: Any, op: str, copy: bool | None = False, live: bool = False
+) -> tuple[_core.Column, bool]:
     if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
         days = _core.from_array(values.view("int64"), op)[0]
         return _core.dates_of_days(days, op), False
@@ -226,8 +238,8 @@ def _array_column(values: Any, op: str) -> tuple[_core.Column, bool]:
         seconds = values.astype("timedelta64[s]")
         _core.record_copy(op, f"{values.dtype.name} converted to seconds", seconds.nbytes, False)
         values = seconds
-    tensor, live = _core.from_array(values, op)
-    return _core.column_of(tensor, op), live
+    tensor, writable = _core.from_array(values, op)
+    return _column_of(tensor, live or writable, op, copy)
 
 
 def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
@@ -238,13 +250,17 @@ def _objects(values: np.ndarray[Any, Any], op: str) -> _core.Column:
 
 
 def column_node(
-    values: Any, op: str = "Series", domain: int = 0, dtype: str | None = None
+    values: Any,
+    op: str = "Series",
+    domain: int = 0,
+    dtype: str | None = None,
+    copy: bool | None = False,
 ) -> _core.Node:
     """Make the plan node of a column."""
     if isinstance(values, Deferred):
         node = values._node
         return node if node.form == "column" else _core.as_column(node)
-    column, live = column_from(values, op, dtype)
+    column, live = column_from(values, op, dtype, copy)
     return _core.data(column, "", domain, live)
 
 
@@ -394,14 +410,16 @@ def _converts(values: Any, word: str | None) -> bool:
     return parsed and all(isinstance(value, str | None) for value in values)
 
 
-def new_column(values: Any, name: str | None, dtype: Any) -> tuple[_core.Node, str | None]:
+def new_column(
+    values: Any, name: str | None, dtype: Any, copy: bool | None
+) -> tuple[_core.Node, str | None]:
     """The node of a new series, with the values' own dtype or already with `dtype`; its name."""
     mark("series")
     if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
         values = looked_at(values)
     word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
     try:
-        node = column_node(values, dtype=word)
+        node = column_node(values, dtype=word, copy=copy)
     except TypeMismatchError:
         if not _converts(values, word):
             if word == "category":
@@ -478,6 +496,11 @@ def from_pandas(values: Any) -> DataFrame | Series:
     >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
     {'a': 1.5, 'b': 2.5}
     """
+    return adopt_pandas(values, False)
+
+
+def adopt_pandas(values: Any, copy: bool | None) -> DataFrame | Series:
+    """A pandas object as ours; `copy` as in `DataFrame`."""
     mark("from_pandas")
     came_back("from_pandas", values)
     if type(values).__module__.partition(".")[0] != "pandas":
@@ -486,7 +509,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
             "DataFrame or Series"
         )
     if not hasattr(values, "columns"):
-        return new_series(values)
+        return new_series(values, copy=copy)
     if labels := pandas_labels(values):
         known = values.columns.intersection(labels).tolist()
         if known:
@@ -494,7 +517,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
                 f"from_pandas: an index level has the name of a column: name={known[0]!r}; "
                 "use reset_index(drop=True), or rename one"
             )
-        table = from_pandas(values.reset_index(names=labels))
+        table = adopt_pandas(values.reset_index(names=labels), copy)
         assert is_frame(table)
         return table.set_index(labels, drop=True)
     names = [str(name) for name in values.columns]
@@ -508,7 +531,7 @@ def from_pandas(values: Any) -> DataFrame | Series:
     for i, name in enumerate(names):
         column = values.iloc[:, i]
         if _is_numpy_backed(column) and column.dtype.kind in "biufMm":
-            nodes[name] = column_node(column, "from_pandas", domain)
+            nodes[name] = column_node(column, "from_pandas", domain, copy=copy)
         else:  # as a table, so that errors name the column
             columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
             nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)

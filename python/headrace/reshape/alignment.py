@@ -13,7 +13,13 @@ from headrace.frame.construct import repeated
 from headrace.frame.indexing import domain_of, positions, refuse_numbers
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
-from headrace.series.column import is_series, labelled_series, new_series, series_of
+from headrace.series.column import (
+    is_series,
+    labelled_series,
+    new_series,
+    series_of,
+    series_over,
+)
 from headrace.series.strings import plain
 
 if TYPE_CHECKING:
@@ -28,8 +34,8 @@ def taken_or_missing(node: _core.Node, places: Any, fill_value: Any = None) -> S
     if not there.any():
         empty = new_series([None] * len(places), dtype=str(column.dtype))
         return empty if fill_value is None else empty.fill_null(fill_value)
-    found: Series = series_of(_core.take(node, new_series(places.clip(0))._node))
-    return found if there.all() else found.where(new_series(there), fill_value)
+    found: Series = series_of(_core.take(node, series_over(places.clip(0))._node))
+    return found if there.all() else found.where(series_over(there), fill_value)
 
 
 def _label_of(op: str, frame: DataFrame) -> tuple[str, Series]:

@@ -13,7 +13,13 @@ from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import by_position, free_name
-from headrace.series.column import is_series, labelled_series, new_series, series_of
+from headrace.series.column import (
+    is_series,
+    labelled_series,
+    new_series,
+    series_of,
+    series_over,
+)
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -106,7 +112,7 @@ def stack(frame: DataFrame) -> Series:
         n: new_series(new_frame({n: v})[n]) for n, v in frame._labels.items()
     }
     if not keys:
-        keys["level_0"] = new_series(np.arange(rows))
+        keys["level_0"] = series_over(np.arange(rows))
     level = free_name(f"level_{len(keys)}", keys)
     value = free_name("value", [*keys, level])
     whole = concat([new_series(frame._nodes[name]) for name in names])

@@ -57,10 +57,20 @@ def series_of(node: _core.Node, name: str | None = None) -> Series:
 
 
 def new_series(
-    values: Any, name: str | None = None, dtype: Any = None, index: Any = None
+    values: Any,
+    name: str | None = None,
+    dtype: Any = None,
+    index: Any = None,
+    copy: bool | None = None,
 ) -> Series:
     """A series of values."""
-    return Column._series(values, name, dtype, index)
+    return Column._series(values, name, dtype, index, copy)
+
+
+def series_over(values: Any, name: str | None = None) -> Series:
+    """A series over an array that was made for it, which nobody writes from now on."""
+    values.setflags(write=False)
+    return new_series(values, name)
 
 
 def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:

@@ -45,12 +45,17 @@ class LabelledSeries(Series, role="_labelled"):
     __slots__ = ("_frame",)
 
     def __init__(
-        self, frame: Any, name: str | None = None, dtype: Any = None, index: Any = None
+        self,
+        frame: Any,
+        name: str | None = None,
+        dtype: Any = None,
+        index: Any = None,
+        copy: bool | None = None,
     ) -> None:
 
         if not is_frame(frame):
             name = given_name(frame) if name is None else name
-            frame = _labelled_values(frame, name, dtype, index)
+            frame = _labelled_values(frame, name, dtype, index, copy)
         super().__init__(list(frame._nodes.values())[-1], name)
         self._frame: DataFrame = frame  # label columns first, then the values
 
@@ -214,7 +219,9 @@ class LabelledSeries(Series, role="_labelled"):
         return LabelledSeries, (self._frame, self.name)
 
 
-def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> DataFrame:
+def _labelled_values(
+    values: Any, name: str | None, dtype: Any, index: Any, copy: bool | None
+) -> DataFrame:
     """A frame of labels and values, from a dictionary or from values and labels."""
     if isinstance(values, dict):
         if index is not None:
@@ -224,7 +231,7 @@ def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> D
         names = pandas_labels(values)
         word = name or "value"
         word = f"{word}_value" if word in names else word
-        table = new_frame(values.to_frame(word)).reset_index()
+        table = new_frame(values.to_frame(word), copy=copy).reset_index()
         return (table if dtype is None else table.astype({word: dtype})).set_index(names)
     labels = index if is_series(index) else new_series(list(index))
     own = labels.name or "index"
@@ -234,7 +241,7 @@ def _labelled_values(values: Any, name: str | None, dtype: Any, index: Any) -> D
         word = f"{word}_value"
     if is_single(values):
         values = new_series(repeated(made._nodes[own], values))
-    column = new_series(values, dtype=dtype)
+    column = new_series(values, dtype=dtype, copy=copy)
     made[word] = series_of(_core.in_domain(column._node, made._nodes[own].domain))
     return made.set_index(own)
 

@@ -72,6 +72,10 @@ class Series(Column, role="_series"):
     >>> hr.Series({"a": 1, "b": 2})["b"], hr.Series([5, 6], index=["x", "y"]).to_dict()
     (2, {'x': 5, 'y': 6})
 
+    A writable array is copied, as a snapshot in the ledger, so that operations stay lazy and a
+    later write changes nothing; a read-only one is shared, and so is any with ``copy=False``
+    (`asarray` says what that costs). ``copy=True`` copies either.
+
     Attributes
     ----------
     name : str or None
@@ -81,7 +85,12 @@ class Series(Column, role="_series"):
     __slots__ = ()
 
     def __new__(
-        cls, values: Any = (), name: Any = None, dtype: Any = None, index: Any = None
+        cls,
+        values: Any = (),
+        name: Any = None,
+        dtype: Any = None,
+        index: Any = None,
+        copy: bool | None = None,
     ) -> Series:
         """Make a labelled series if there are labels."""
         if isinstance(values, _core.Node) and index is None:
@@ -98,13 +107,14 @@ class Series(Column, role="_series"):
         name: builtins.str | None = None,
         dtype: npt.DTypeLike | None = None,
         index: Any = None,
+        copy: bool | None = None,
     ) -> None:
         if isinstance(values, _core.Node):
             node = values
         elif isinstance(values, Series):
             node, name = values._node, name if name is not None else values.name
         else:
-            node, name = new_column(values, name, dtype)
+            node, name = new_column(values, name, dtype, copy)
         super().__init__(node)
         self.name = name
         if dtype is not None:
