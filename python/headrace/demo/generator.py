@@ -243,5 +243,7 @@ def ecg(path: str | os.PathLike[str], hours: float = 20, seed: int = 1) -> DataF
         )
     rows = round(hours * 1_000_000)
     signal, position, kind = synthesize(rows, seed)
+    for made in (signal, position):
+        made.setflags(write=False)  # shared by the frames
     DataFrame({"ecg": signal}).to_csv(path, float_format="%.18e")
     return DataFrame({"position": position, "label": [KINDS[k] for k in kind]})

@@ -1356,7 +1356,7 @@ class Series(Column, role="_series"):
 
         >>> import headrace as hr
         >>> round(hr.Series([1.0, 3.0, 2.0, 4.0]).autocorr(), 6)
-        -0.866025
+        -0.5
         """
         return self.corr(self.shift(lag))
 
