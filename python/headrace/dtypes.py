@@ -102,6 +102,11 @@ def has_no_nan(dtype: Any) -> bool:
     return str(dtype) in ("Float32", "Float64")
 
 
+def is_object(dtype: Any) -> bool:
+    """Whether it is NumPy's object dtype: any values, which here keep their own dtype."""
+    return dtype is object or str(dtype) in ("object", "O")
+
+
 def refuse_months(spans: Any, op: str) -> None:
     """Raise for months and years of NumPy's timedelta64, single or in an array."""
     if spans.dtype.name.endswith(("M]", "Y]")):
@@ -150,6 +155,9 @@ def dtype_word(dtype: Any) -> str:
             word = "date"
     if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
         word = word.lower()
+    if word.endswith("[pyarrow]"):
+        word = _ARROW.get(word[:-9], word[:-9])
+        word = word.replace("timestamp[", "datetime64[").replace("duration[", "timedelta64[")
     if word in ("datetime64", "timedelta64"):
         raise TypeMismatchError(
             f"dtype: {word} needs a unit: dtype={word!r}; use '{word}[us]', or s, ms or ns as unit"
@@ -167,6 +175,8 @@ def dtype_word(dtype: Any) -> str:
     return word
 
 
+#: Arrow's names of dtypes, where they differ.
+_ARROW = {"double": "float64", "float": "float32", "large_string": "string", "date32[day]": "date"}
 _WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
 
 

@@ -133,7 +133,7 @@ def new_frame(
     data: Any = None, columns: Any = None, index: Any = None, copy: bool | None = None
 ) -> DataFrame:
     """A frame of values, or another handle on a frame."""
-    return Columns._frame(data, columns, index, copy=copy)
+    return Columns._frame(data, index, columns, copy=copy)
 
 
 def frame_of(

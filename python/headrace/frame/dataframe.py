@@ -86,8 +86,8 @@ class DataFrame(Columns):
     def __init__(
         self,
         data: Mapping[str, Any] | Any = None,
-        columns: Iterable[str] | None = None,
         index: Any = None,
+        columns: Iterable[str] | None = None,
         dtype: Any = None,
         copy: bool | None = None,
     ) -> None:
@@ -115,7 +115,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame.from_records([(1, "a"), (2, "b")], columns=["x", "y"]).to_dict()
         {'x': [1, 2], 'y': ['a', 'b']}
         """
-        return cls(data, columns)
+        return cls(data, columns=columns)
 
     def to(self, device: str) -> DataFrame:
         """Copy the frame to a device: `Array.to` for each column.

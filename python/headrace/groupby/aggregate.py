@@ -50,7 +50,7 @@ def with_key_labels(groups: GroupBy, made: DataFrame) -> DataFrame:
 
 def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
     """An aggregate of one column; a frame if the keys are not labels."""
-    return Column._group_series(made, name) if groups._labelled else made
+    return Column._group_series(made, name=name) if groups._labelled else made
 
 
 def aggregable_columns(

@@ -7,7 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import dtype_word, refuse_months
+from headrace.dtypes import dtype_word, is_object, refuse_months
 from headrace.errors import (
     Error,
     ExchangeError,
@@ -417,7 +417,8 @@ def new_column(
     mark("series")
     if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
         values = looked_at(values)
-    word = dtype_word(dtype) if isinstance(values, list | tuple | range) and dtype else None
+    listed = isinstance(values, list | tuple | range) and dtype and not is_object(dtype)
+    word = dtype_word(dtype) if listed else None
     try:
         node = column_node(values, dtype=word, copy=copy)
     except TypeMismatchError:

@@ -64,7 +64,7 @@ def new_series(
     copy: bool | None = None,
 ) -> Series:
     """A series of values."""
-    return Column._series(values, name, dtype, index, copy)
+    return Column._series(values, index, dtype, name, copy)
 
 
 def series_over(values: Any, name: str | None = None) -> Series:
@@ -75,7 +75,7 @@ def series_over(values: Any, name: str | None = None) -> Series:
 
 def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:
     """The last column of a frame, labelled by the others."""
-    return Column._labelled(frame, name)
+    return Column._labelled(frame, name=name)
 
 
 def is_series(value: object) -> TypeIs[Series]:

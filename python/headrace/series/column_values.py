@@ -53,7 +53,7 @@ class ColumnValues(LabelledSeries, role="_column_values"):
         domain = _domain_of(tuple(names))
         labels = _core.in_domain(new_series(names, dtype="string")._node, domain)
         nodes = {_LABEL: labels, name: _core.in_domain(values, domain)}
-        super().__init__(frame_of(nodes, {_LABEL: labels}), name)
+        super().__init__(frame_of(nodes, {_LABEL: labels}), name=name)
         self._names = names
         self._parts = parts
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from headrace import _core
 from headrace.array.construct import asarray
-from headrace.dtypes import INTEGERS, dtype_word, has_no_nan
+from headrace.dtypes import INTEGERS, dtype_word, has_no_nan, is_object
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.duplicates import repeated_rows
 from headrace.lazy.handle import Deferred, mark
@@ -227,6 +227,8 @@ def is_float(series: Series) -> bool:
 
 def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     """See `Series.astype`."""
+    if is_object(dtype):
+        return series
     word, own = dtype_word(dtype), series._node.dtype
     if word == "category" and not isinstance(dtype, str):
         return as_pandas_categories(series, dtype)  # type: ignore[return-value]

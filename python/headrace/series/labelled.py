@@ -46,17 +46,17 @@ class LabelledSeries(Series, role="_labelled"):
 
     def __init__(
         self,
-        frame: Any,
-        name: str | None = None,
-        dtype: Any = None,
+        data: Any = None,
         index: Any = None,
+        dtype: Any = None,
+        name: str | None = None,
         copy: bool | None = None,
     ) -> None:
-
-        if not is_frame(frame):
-            name = given_name(frame) if name is None else name
-            frame = _labelled_values(frame, name, dtype, index, copy)
-        super().__init__(list(frame._nodes.values())[-1], name)
+        frame = data
+        if not is_frame(data):
+            name = given_name(data) if name is None else name
+            frame = _labelled_values(data, name, dtype, index, copy)
+        super().__init__(list(frame._nodes.values())[-1], name=name)
         self._frame: DataFrame = frame  # label columns first, then the values
 
     def _like(self, node: _core.Node) -> LabelledSeries:

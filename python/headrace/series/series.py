@@ -86,35 +86,35 @@ class Series(Column, role="_series"):
 
     def __new__(
         cls,
-        values: Any = (),
-        name: Any = None,
-        dtype: Any = None,
+        data: Any = (),
         index: Any = None,
+        dtype: Any = None,
+        name: Any = None,
         copy: bool | None = None,
     ) -> Series:
         """Make a labelled series if there are labels."""
-        if isinstance(values, _core.Node) and index is None:
+        if isinstance(data, _core.Node) and index is None:
             return super().__new__(cls)
         if cls is Series and (
-            index is not None or isinstance(values, dict) or pandas_labels(values)
+            index is not None or isinstance(data, dict) or pandas_labels(data)
         ):
             return super().__new__(Column._labelled)
         return super().__new__(cls)
 
     def __init__(
         self,
-        values: Any = (),
-        name: builtins.str | None = None,
-        dtype: npt.DTypeLike | None = None,
+        data: Any = (),
         index: Any = None,
+        dtype: npt.DTypeLike | None = None,
+        name: builtins.str | None = None,
         copy: bool | None = None,
     ) -> None:
-        if isinstance(values, _core.Node):
-            node = values
-        elif isinstance(values, Series):
-            node, name = values._node, name if name is not None else values.name
+        if isinstance(data, _core.Node):
+            node = data
+        elif isinstance(data, Series):
+            node, name = data._node, name if name is not None else data.name
         else:
-            node, name = new_column(values, name, dtype, copy)
+            node, name = new_column(data, name, dtype, copy)
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -227,7 +227,7 @@ class Series(Column, role="_series"):
         >>> hr.Series([1, 2], name="x").rename("y").name
         'y'
         """
-        return Series(self._node, name)
+        return Series(self._node, name=name)
 
     def __iter__(self) -> Iterator[Any]:
         goes_to_python("iter", len(self))
@@ -324,7 +324,7 @@ class Series(Column, role="_series"):
         >>> hr.Series({"b": 1, "a": 2}, name="n").reset_index().to_dict()
         {'index': ['b', 'a'], 'n': [1, 2]}
         """
-        return Series(renumbered(self._node), self.name) if drop else self.to_frame().reset_index()
+        return Series(renumbered(self._node), name=self.name) if drop else self.to_frame().reset_index()
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
