@@ -129,11 +129,12 @@ def test_frames_dates_and_zones() -> None:
             "t": ["a", "b", "c"],
         }
     )
-    assert df.sum().to_dict() == {"k": 4, "s": delta(4)}
+    assert df[["k", "s"]].sum().to_dict() == {"k": 4, "s": delta(4)}
     assert df.sum(numeric_only=True).to_dict() == {"k": 4}
+    df = df.drop(columns="t")
     assert df.mean().to_dict() == {"k": 4 / 3, "d": day(2024, 1, 2), "s": delta(2)}
     assert df.median().d == day(2024, 1, 2)
-    assert df.min().to_dict() == {"k": 1, "d": day(2024, 1, 1), "s": delta(1), "t": "a"}
+    assert df.min().to_dict() == {"k": 1, "d": day(2024, 1, 1), "s": delta(1)}
     assert df.max(numeric_only=True).to_dict() == {"k": 2}
     assert str(df[["s"]].max().dtype) == "timedelta64[us]"
     assert df.groupby("k").mean().to_dict() == {
@@ -141,9 +142,9 @@ def test_frames_dates_and_zones() -> None:
         "d": [day(2024, 1, 2), None],
         "s": [delta(1), delta(3)],
     }
-    assert df.groupby("k").sum().columns == ["k", "s"]
-    with pytest.raises(hr.TypeMismatchError, match="no column supports mean"):
-        df.groupby("k").mean(numeric_only=True)
+    with pytest.raises(hr.TypeMismatchError, match=r"sum does not support.*'d'"):
+        df.groupby("k").sum()
+    assert df.groupby("k").mean(numeric_only=True).columns == ["k"]
     assert df.groupby("k").agg(m=("d", "median"), s=("s", "sum")).m.dtype == "date"
     assert df.d.std() == delta(seconds=round(86_400 * 2**0.5))
     assert df.quantile(0.5).d == day(2024, 1, 2)
@@ -182,9 +183,9 @@ def test_frames_of_times_and_texts() -> None:
     assert spans.sum(axis=1).to_list() == [delta(4), delta(0)]
     assert spans.mean(axis=1).to_list() == [delta(2), None]
     assert spans.max(axis=1).to_list() == [delta(3), None]
-    with pytest.raises(hr.TypeMismatchError, match="sum: no numeric column"):
+    with pytest.raises(hr.TypeMismatchError, match="sum: unsupported columns"):
         df.sum(axis=1)
-    with pytest.raises(hr.TypeMismatchError, match="std: no numeric column"):
+    with pytest.raises(hr.TypeMismatchError, match="std: no numeric column|std: not"):
         spans.std(axis=1)
     with pytest.raises(hr.TypeMismatchError, match="all of these aggregates"):
         df.agg(["min", "sum"])

@@ -37,7 +37,7 @@ def column_values(
     A row of evaluated values if no dtype holds all of them.
     """
     if not values:
-        return Row({})
+        return Column._column_values([], new_series([])._node, kind, {})
     nodes = [_alone(value, (dtypes or {}).get(name)) for name, value in values.items()]
     try:
         node = _core.concat(nodes)
@@ -89,7 +89,8 @@ def reduced_numbers(
     mark(kind)
     ddof = options.get("ddof", _OF_NUMBERS[kind])
     values = _core.reduce_columns(kind, list(columns.values()), ddof)
-    return Column._column_values(list(columns), _core.stack(values), kind, values)
+    stacked = _core.stack(values) if values else new_series([])._node
+    return Column._column_values(list(columns), stacked, kind, values)
 
 
 def reduced(columns: Mapping[str, Series], kinds: Mapping[str, str], **options: Any) -> Any:

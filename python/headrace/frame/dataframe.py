@@ -866,7 +866,7 @@ class DataFrame(Columns):
             inplace,
         )
 
-    def sum(self, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0) -> Any:
+    def sum(self, axis: Axis = 0, *, numeric_only: bool = False, min_count: int = 0) -> Any:
         """Sums, skipping null and NaN.
 
         >>> import headrace as hr
@@ -876,7 +876,7 @@ class DataFrame(Columns):
         """
         return reductions.sum_columns(self, axis, numeric_only=numeric_only, min_count=min_count)
 
-    def prod(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def prod(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Products, skipping null and NaN.
 
         >>> import headrace as hr
@@ -888,7 +888,7 @@ class DataFrame(Columns):
 
     product = prod
 
-    def mean(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def mean(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Means, skipping null and NaN.
 
         >>> import headrace as hr
@@ -898,7 +898,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "mean", axis, numeric_only)
 
-    def median(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def median(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Medians, skipping null and NaN.
 
         >>> import headrace as hr
@@ -913,7 +913,7 @@ class DataFrame(Columns):
         q: float | list[float] = 0.5,
         axis: Axis = 0,
         *,
-        numeric_only: bool | None = None,
+        numeric_only: bool = False,
         interpolation: str = "linear",
     ) -> Any:
         """Quantiles of each column, one row per quantile of a list; see `Series.quantile`.
@@ -929,7 +929,7 @@ class DataFrame(Columns):
             self, q, axis, numeric_only=numeric_only, interpolation=interpolation
         )
 
-    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Standard deviations, with divisor ``n - ddof``.
 
         >>> import headrace as hr
@@ -939,7 +939,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "std", axis, numeric_only, ddof=ddof)
 
-    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Variances, with divisor ``n - ddof``.
 
         >>> import headrace as hr
@@ -949,7 +949,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "var", axis, numeric_only, ddof=ddof)
 
-    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Standard errors of the means; see `Series.sem`.
 
         >>> import headrace as hr
@@ -959,7 +959,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "sem", axis, numeric_only, ddof=ddof)
 
-    def skew(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def skew(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Sample skewness; see `Series.skew`.
 
         >>> import headrace as hr
@@ -968,7 +968,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "skew", axis, numeric_only)
 
-    def kurt(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def kurt(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Excess kurtosis of samples; see `Series.kurt`.
 
         >>> import headrace as hr
@@ -979,7 +979,7 @@ class DataFrame(Columns):
 
     kurtosis = kurt
 
-    def mode(self, *, numeric_only: bool | None = None) -> DataFrame:
+    def mode(self, *, numeric_only: bool = False) -> DataFrame:
         """The most frequent values of each column, sorted, padded with null; evaluates.
 
         >>> import headrace as hr
@@ -988,7 +988,7 @@ class DataFrame(Columns):
         """
         return reductions.mode(self, numeric_only=numeric_only)
 
-    def min(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def min(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Minima, skipping null and NaN.
 
         >>> import headrace as hr
@@ -998,7 +998,7 @@ class DataFrame(Columns):
         """
         return reductions.reduce_frame(self, "min", axis, numeric_only)
 
-    def max(self, axis: Axis = 0, *, numeric_only: bool | None = None) -> Any:
+    def max(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Maxima, skipping null and NaN.
 
         >>> import headrace as hr
@@ -1072,7 +1072,7 @@ class DataFrame(Columns):
 
     aggregate = agg
 
-    def corr(self, method: str = "pearson", *, numeric_only: bool | None = None) -> DataFrame:
+    def corr(self, method: str = "pearson", *, numeric_only: bool = False) -> DataFrame:
         """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.
 
         In float64; NaN if one of them is constant.
@@ -1100,7 +1100,7 @@ class DataFrame(Columns):
         """
         return reductions.corrwith(self, other, method)
 
-    def cov(self, *, numeric_only: bool | None = None) -> DataFrame:
+    def cov(self, *, numeric_only: bool = False) -> DataFrame:
         """Covariance of each pair of numeric columns, over complete pairs; evaluates.
 
         >>> import headrace as hr

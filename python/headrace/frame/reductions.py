@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `DataFrame` that reduces columns or rows to single values.
 
-Columns of unsupported dtypes are dropped; ``numeric_only=True`` drops all but numbers,
-``numeric_only=False`` raises for unsupported ones.
+Columns of unsupported dtypes raise; ``numeric_only=True`` drops all but numbers.
 
 >>> import headrace as hr
 >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
@@ -112,33 +111,29 @@ _ACROSS: dict[str, Callable[..., Any]] = {
 }
 
 
-def supported_names(frame: DataFrame, kind: str, numeric_only: bool | None = None) -> list[str]:
+def supported_names(frame: DataFrame, kind: str, numeric_only: bool = False) -> list[str]:
     """The columns that an aggregate supports."""
     kinds = column_kinds(kind)
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
     every: list[str] = frame._unlabelled()
     names: list[str] = frame._names_of(kinds)
-    if len(names) < len(every) and numeric_only is False:
+    if len(names) < len(every) and not numeric_only:
         taken = set(names)
         others = [name for name in every if name not in taken]
         raise TypeMismatchError(
             f"{kind}: unsupported columns: columns={others}; select other columns, or "
             "pass numeric_only=True"
         )
-    if not names:
-        raise TypeMismatchError(f"{kind}: no numeric column: columns={frame.columns}")
     return names
 
 
-def supported_columns(
-    frame: DataFrame, kind: str, numeric_only: bool | None = None
-) -> list[Series]:
+def supported_columns(frame: DataFrame, kind: str, numeric_only: bool = False) -> list[Series]:
     """The columns that an aggregate supports."""
     return [frame._series(name) for name in supported_names(frame, kind, numeric_only)]
 
 
-def supported_along_rows(frame: DataFrame, kind: str, numeric_only: bool | None) -> list[Series]:
+def supported_along_rows(frame: DataFrame, kind: str, numeric_only: bool) -> list[Series]:
     """The columns that an aggregate along rows supports: numbers, if there are any."""
     kinds = other_kinds_across(kind)
     columns = supported_columns(frame, kind, numeric_only)
@@ -162,7 +157,7 @@ def supported_by_all(frame: DataFrame, functions: list[Any]) -> list[str]:
 
 
 def reduce_frame(
-    frame: DataFrame, kind: str, axis: Axis = 0, numeric_only: bool | None = None, **options: Any
+    frame: DataFrame, kind: str, axis: Axis = 0, numeric_only: bool = False, **options: Any
 ) -> Any:
     """An aggregate of each column, or with ``axis=1`` of each row."""
     if axis in (1, "columns"):
@@ -195,7 +190,7 @@ def labelled_rows(frame: DataFrame, name: str, made: Series) -> Series:
 
 
 def sum_columns(
-    frame: DataFrame, axis: Axis = 0, *, numeric_only: bool | None = None, min_count: int = 0
+    frame: DataFrame, axis: Axis = 0, *, numeric_only: bool = False, min_count: int = 0
 ) -> Any:
     """See `DataFrame.sum`."""
     if min_count == 0:
@@ -208,7 +203,7 @@ def quantile(
     q: float | list[float] = 0.5,
     axis: Axis = 0,
     *,
-    numeric_only: bool | None = None,
+    numeric_only: bool = False,
     interpolation: str = "linear",
 ) -> Any:
     """See `DataFrame.quantile`."""
@@ -225,7 +220,7 @@ def quantile(
     return new_frame({str(c.name): c.quantile(q, interpolation) for c in columns})
 
 
-def mode(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:
+def mode(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:
     """See `DataFrame.mode`."""
     columns = [type(c)._plain(c) for c in supported_columns(frame, "mode", numeric_only)]
     modes = [c.mode() for c in columns]
@@ -280,7 +275,7 @@ def reduced_by(frame: DataFrame, func: Any) -> Any:
     return column_values({name: func(frame[name]) for name in frame._unlabelled()}, "agg")
 
 
-def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any) -> DataFrame:
+def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> DataFrame:
     """A frame of `matrix` applied to each pair of columns, labelled by their names."""
     columns = supported_columns(frame, kind, numeric_only)
     mark(kind)
@@ -289,7 +284,7 @@ def pairwise(frame: DataFrame, kind: str, numeric_only: bool | None, matrix: Any
     return new_frame(values, names, names)
 
 
-def spearman(frame: DataFrame, numeric_only: bool | None) -> DataFrame:
+def spearman(frame: DataFrame, numeric_only: bool) -> DataFrame:
     """Correlations of the ranks of each pair of columns, over complete pairs."""
     columns = supported_columns(frame, "corr", numeric_only)
     names = [str(c.name) for c in columns]
@@ -315,7 +310,7 @@ def corrwith(frame: DataFrame, other: Any, method: str) -> Series:
     return made
 
 
-def cov(frame: DataFrame, *, numeric_only: bool | None = None) -> DataFrame:
+def cov(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:
     """See `DataFrame.cov`."""
     return pairwise(frame, "cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 

@@ -54,7 +54,7 @@ def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
 
 
 def aggregable_columns(
-    groups: GroupBy, aggregate: str, numeric_only: bool | None
+    groups: GroupBy, aggregate: str, numeric_only: bool
 ) -> dict[str, _core.Node]:
     """The columns that an aggregate supports, by the names of its results."""
     if groups._single:
@@ -65,19 +65,14 @@ def aggregable_columns(
     values = value_columns(groups).items()
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
-    elif numeric_only is False:
+    else:
         others = [name for name, node in values if not series_of(node).dtype.is_of(kinds)]
         if others:
             raise TypeMismatchError(
                 f"groupby: {aggregate} does not support these columns: columns={others}; "
                 "select other columns, or pass numeric_only=True"
             )
-    columns = {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
-    if not columns:
-        raise TypeMismatchError(
-            f"groupby: no column supports {aggregate}: columns={list(groups._nodes)}"
-        )
-    return columns
+    return {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
 
 
 def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:
@@ -88,9 +83,7 @@ def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:
     return group_series(groups, made, name)
 
 
-def each_column(
-    groups: GroupBy, aggregate: str, numeric_only: bool | None = None, **options: Any
-) -> Any:
+def each_column(groups: GroupBy, aggregate: str, numeric_only: bool = False, **options: Any) -> Any:
     """One aggregate of each column that supports it."""
     columns = aggregable_columns(groups, aggregate, numeric_only)
     words = [Words(name, aggregate, node, **options) for name, node in columns.items()]

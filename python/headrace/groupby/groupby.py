@@ -99,7 +99,7 @@ class GroupBy:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
 
     # ---- aggregates ------------------------------------------------------------------------------
-    def sum(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
+    def sum(self, numeric_only: bool = False, min_count: int = 0) -> Any:
         """Sum of each group; null with fewer than `min_count` values.
 
         >>> import headrace as hr
@@ -109,7 +109,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "sum", numeric_only, min_count=min_count)
 
-    def prod(self, numeric_only: bool | None = None, min_count: int = 0) -> Any:
+    def prod(self, numeric_only: bool = False, min_count: int = 0) -> Any:
         """Product of each group; null with fewer than `min_count` values.
 
         >>> import headrace as hr
@@ -119,7 +119,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "prod", numeric_only, min_count=min_count)
 
-    def mean(self, numeric_only: bool | None = None) -> Any:
+    def mean(self, numeric_only: bool = False) -> Any:
         """Mean of each group; null if the group has no values.
 
         >>> import headrace as hr
@@ -129,7 +129,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "mean", numeric_only)
 
-    def median(self, numeric_only: bool | None = None) -> Any:
+    def median(self, numeric_only: bool = False) -> Any:
         """Median of each group; null if the group has no values.
 
         >>> import headrace as hr
@@ -143,7 +143,7 @@ class GroupBy:
         self,
         q: float | list[float] = 0.5,
         interpolation: str = "linear",
-        numeric_only: bool | None = None,
+        numeric_only: bool = False,
     ) -> Any:
         """Quantiles of each group; null if the group has no values.
 
@@ -165,7 +165,7 @@ class GroupBy:
         """
         return quantile.quantile(self, q, interpolation, numeric_only)
 
-    def var(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
 
         >>> import headrace as hr
@@ -175,7 +175,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "var", numeric_only, ddof=ddof)
 
-    def std(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Standard deviation of each group; null with `ddof` values or fewer.
 
         >>> import headrace as hr
@@ -185,7 +185,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "std", numeric_only, ddof=ddof)
 
-    def sem(self, ddof: int = 1, numeric_only: bool | None = None) -> Any:
+    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count.
 
         >>> import headrace as hr
@@ -195,7 +195,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "sem", numeric_only, ddof=ddof)
 
-    def skew(self, numeric_only: bool | None = None) -> Any:
+    def skew(self, numeric_only: bool = False) -> Any:
         """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
 
         >>> import headrace as hr
@@ -205,7 +205,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "skew", numeric_only)
 
-    def kurt(self, numeric_only: bool | None = None) -> Any:
+    def kurt(self, numeric_only: bool = False) -> Any:
         """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal.
 
         >>> import headrace as hr
@@ -215,7 +215,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "kurt", numeric_only)
 
-    def min(self, numeric_only: bool | None = None) -> Any:
+    def min(self, numeric_only: bool = False) -> Any:
         """Minimum of each group; strings and categories compare alphabetically.
 
         >>> import headrace as hr
@@ -225,7 +225,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "min", numeric_only)
 
-    def max(self, numeric_only: bool | None = None) -> Any:
+    def max(self, numeric_only: bool = False) -> Any:
         """Maximum of each group.
 
         >>> import headrace as hr
@@ -235,7 +235,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "max", numeric_only)
 
-    def first(self, numeric_only: bool | None = None) -> Any:
+    def first(self, numeric_only: bool = False) -> Any:
         """First non-missing value of each group.
 
         >>> import headrace as hr
@@ -245,7 +245,7 @@ class GroupBy:
         """
         return aggregates.each_column(self, "first", numeric_only)
 
-    def last(self, numeric_only: bool | None = None) -> Any:
+    def last(self, numeric_only: bool = False) -> Any:
         """Last non-missing value of each group.
 
         >>> import headrace as hr
@@ -326,7 +326,7 @@ class GroupBy:
         return aggregates.size(self)
 
     def corr(
-        self, x: str | None = None, y: str | None = None, *, numeric_only: bool | None = None
+        self, x: str | None = None, y: str | None = None, *, numeric_only: bool = False
     ) -> DataFrame:
         """Pearson correlation of each pair of columns, or of two named ones; null if undefined.
 
@@ -342,7 +342,7 @@ class GroupBy:
         """
         return matrix.corr(self, x, y, numeric_only)
 
-    def cov(self, *, ddof: int = 1, numeric_only: bool | None = None) -> DataFrame:
+    def cov(self, *, ddof: int = 1, numeric_only: bool = False) -> DataFrame:
         """Covariance of each pair of columns, in the layout of `corr`.
 
         Null with `ddof` complete pairs or fewer.

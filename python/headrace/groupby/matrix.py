@@ -45,7 +45,7 @@ def rows_of_levels(
     return found
 
 
-def corr(groups: GroupBy, x: str | None, y: str | None, numeric_only: bool | None) -> DataFrame:
+def corr(groups: GroupBy, x: str | None, y: str | None, numeric_only: bool) -> DataFrame:
     """See `GroupBy.corr`."""
     if x is None or y is None:
         return group_matrix(groups, "corr", 1, numeric_only)
@@ -53,7 +53,7 @@ def corr(groups: GroupBy, x: str | None, y: str | None, numeric_only: bool | Non
     return aggregated(groups, [Words("corr", "corr", first, second)])
 
 
-def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool | None) -> DataFrame:
+def group_matrix(groups: GroupBy, kind: str, ddof: int, numeric_only: bool) -> DataFrame:
     """Correlations or covariances of column pairs: one row per group and column."""
     mark(kind)
     columns = aggregable_columns(groups, kind, numeric_only)

@@ -38,7 +38,7 @@ _PICKS["midpoint"] = (*_PICKS["lower"], *_PICKS["higher"])
 
 
 def quantile(
-    groups: GroupBy, q: float | list[float], interpolation: str, numeric_only: bool | None
+    groups: GroupBy, q: float | list[float], interpolation: str, numeric_only: bool
 ) -> Any:
     """See `GroupBy.quantile`."""
     if interpolation == "linear" and not isinstance(q, list | tuple):
@@ -46,9 +46,7 @@ def quantile(
     return frame_or_group_series(groups, group_quantiles(groups, q, interpolation, numeric_only))
 
 
-def group_quantiles(
-    groups: GroupBy, q: Any, interpolation: str, numeric_only: bool | None
-) -> DataFrame:
+def group_quantiles(groups: GroupBy, q: Any, interpolation: str, numeric_only: bool) -> DataFrame:
     """The quantiles of each column: one row per group, or per group and level of a list."""
     mark("quantile")
     if interpolation not in _PICKS:

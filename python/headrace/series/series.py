@@ -95,9 +95,7 @@ class Series(Column, role="_series"):
         """Make a labelled series if there are labels."""
         if isinstance(data, _core.Node) and index is None:
             return super().__new__(cls)
-        if cls is Series and (
-            index is not None or isinstance(data, dict) or pandas_labels(data)
-        ):
+        if cls is Series and (index is not None or isinstance(data, dict) or pandas_labels(data)):
             return super().__new__(Column._labelled)
         return super().__new__(cls)
 
@@ -324,7 +322,11 @@ class Series(Column, role="_series"):
         >>> hr.Series({"b": 1, "a": 2}, name="n").reset_index().to_dict()
         {'index': ['b', 'a'], 'n': [1, 2]}
         """
-        return Series(renumbered(self._node), name=self.name) if drop else self.to_frame().reset_index()
+        return (
+            Series(renumbered(self._node), name=self.name)
+            if drop
+            else self.to_frame().reset_index()
+        )
 
     def sort_index(
         self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
