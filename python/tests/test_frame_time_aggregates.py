@@ -185,7 +185,7 @@ def test_frames_of_times_and_texts() -> None:
     assert spans.max(axis=1).to_list() == [delta(3), None]
     with pytest.raises(hr.TypeMismatchError, match="sum: unsupported columns"):
         df.sum(axis=1)
-    with pytest.raises(hr.TypeMismatchError, match="std: no numeric column|std: not"):
+    with pytest.raises(hr.TypeMismatchError, match=r"std: no numeric column|std: not"):
         spans.std(axis=1)
     with pytest.raises(hr.TypeMismatchError, match="all of these aggregates"):
         df.agg(["min", "sum"])
