@@ -498,3 +498,10 @@ def test_47_spans_of_time() -> None:
     frame["t"] = frame.t.dt.tz_localize("UTC")
     with pytest.raises(hr.TypeMismatchError, match="without a zone"):
         frame.resample("MS", on="t")
+
+
+def test_48_objects_are_values_of_their_own_dtype() -> None:
+    assert hr.Series([1, 2], dtype=object).dtype == "int64"
+    assert hr.Series(["a"], dtype="O").astype(object).dtype == "string"
+    with pytest.raises(hr.TypeMismatchError):
+        hr.Series([1, "a"], dtype=object)

@@ -418,3 +418,24 @@ def test_aggregates_of_the_same_groups_go_together() -> None:
             shares + other
     with pytest.raises(hr.InvalidArgumentError, match="different rows"):
         shares + df.groupby("k", dropna=False).x.sum()
+
+
+def test_keys_of_labels_and_values() -> None:
+    df = hr.DataFrame({"a": [1, 1, 2, 2], "x": [1.0, 2.0, 3.0, 4.0]})
+    assert df.groupby(lambda row: row % 2).x.sum().to_list() == [4.0, 6.0]
+    assert df.groupby({0: "p", 1: "q", 2: "p", 3: "q"}).x.sum().to_list() == [4.0, 6.0]
+    assert df.groupby([1, 1, 2, 1]).x.sum().to_list() == [7.0, 3.0]
+    assert df.x.groupby([1, 1, 2, 1]).sum().to_list() == [7.0, 3.0]
+    assert df.groupby(hr.Grouper(key="a")).x.sum().to_dict() == {1: 3.0, 2: 7.0}
+    assert df.set_index("a").x.groupby({1: "p", 2: "q"}).sum().to_list() == [3.0, 7.0]
+    with pytest.raises(hr.InvalidArgumentError, match="filtered or sorted rows"):
+        df[df.x > 1].groupby(lambda row: row % 2)
+
+
+def test_a_label_slice_with_a_step() -> None:
+    df = hr.DataFrame({"x": range(10)})
+    assert df.loc[1::4].x.to_list() == [1, 5, 9]
+    assert df.loc[2:7:3].x.to_list() == [2, 5]
+    assert df.loc[::4].x.to_list() == [0, 4, 8]
+    df.loc[1::4, "x"] = -1
+    assert df.x.to_list() == [0, -1, 2, 3, 4, -1, 6, 7, 8, -1]

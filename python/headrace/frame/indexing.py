@@ -165,8 +165,14 @@ class Locator:
     # ---- rows ------------------------------------------------------------------------------------
     def _slice_mask(self, key: slice) -> Series | None:
         """The rows whose label is within the slice; None for all rows."""
-        if key.step is not None:
-            raise InvalidArgumentError(f"loc: a label slice cannot have a step: step={key.step!r}")
+        if key.step not in (None, 1):
+            if not isinstance(key.step, int) or key.step < 1:
+                raise InvalidArgumentError(f"loc: expected a positive step: step={key.step!r}")
+            within = self._slice_mask(slice(key.start, key.stop))
+            if within is None:
+                frame = self._frame
+                return new_series(frame._aligned(positions(len(frame)))) % key.step == 0
+            return within & ((within.cumsum() - 1) % key.step == 0)
         if key.start is None and key.stop is None:
             return None
         labels = self._label_columns()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import framed
 from headrace.groupby import aggregate as aggregates
 from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
@@ -738,7 +739,7 @@ def groupby(
             )
         nodes = {rows.name or "value": rows._node}
         frame = getattr(rows, "_frame", None)
-        keys = keys_of(None, by) if level is None else level_keys(frame, level)
+        keys = keys_of(None, by, framed(rows)) if level is None else level_keys(frame, level)
         labels = frame._labels if frame is not None else None
         return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna, rows=labels)
     if isinstance(by, Grouper) and by.freq is not None:

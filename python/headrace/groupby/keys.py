@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.indexing import domain_of, refuse_numbers
 from headrace.series.column import is_series, new_series
 
 if TYPE_CHECKING:
@@ -52,11 +53,40 @@ def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
         )
 
 
-def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
-    """Names and nodes of the keys: column names, series, expressions, or a list of them."""
+def _are_values(by: list[Any] | tuple[Any, ...], frame: DataFrame, rows: int) -> bool:
+    """Whether a list has a value for each row, and is no list of keys."""
+    if len(by) != rows or not all(isinstance(each, str | int | float) for each in by):
+        return False
+    return not all(each in frame._nodes or each in frame._labels for each in by)
+
+
+def _of_labels(rows: DataFrame, by: Any) -> Series:
+    """What a function or mapping gives for the label of each row."""
+    refuse_numbers("groupby", None, domain_of(rows))
+    made: Series = rows.index.map(by)
+    return new_series(rows._aligned(made), name=made.name if rows._labels else None)
+
+
+def keys_of(
+    frame: DataFrame | None, by: Any, rows: DataFrame | None = None
+) -> list[tuple[str, _core.Node]]:
+    """Names and nodes of the keys: column names, series, expressions, or a list of them.
+
+    A function or mapping is one of the labels of `rows`, by default those of the frame.
+    """
+    rows = frame if rows is None else rows
     keys: list[tuple[str, _core.Node]] = []
+    if isinstance(by, list | tuple) and rows is not None and by and not isinstance(by[0], str):
+        by = [list(by)] if _are_values(by, rows, rows._rows()) else by
     for each in by if isinstance(by, list | tuple) else [by]:
+        if rows is not None and (callable(each) or isinstance(each, Mapping)):
+            key = _of_labels(rows, each)
+            keys.append((key.name or ("key" if not keys else f"key_{len(keys)}"), key._node))
+            continue
         if hasattr(each, "named_spans"):  # `hr.Grouper`
+            if each.freq is None:
+                keys += keys_of(frame, each.key) if each.key else level_keys(rows, each.level)
+                continue
             name, spans = each.named_spans(frame)
             keys.append((name, spans._node))
             continue
@@ -65,10 +95,6 @@ def keys_of(frame: DataFrame | None, by: Any) -> list[tuple[str, _core.Node]]:
             continue
         if isinstance(each, str):
             raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
-        if isinstance(each, Mapping):
-            raise TypeMismatchError(
-                f"groupby: keys cannot be a mapping: key={each!r}; map a column: df.k.map(mapping)"
-            )
         key = new_series(each)
         if frame is not None and is_series(each):
             frame._refuse_free("groupby", key._node)
