@@ -269,7 +269,6 @@ def test_other_wrong_keys_say_so() -> None:
         lambda: ours.loc[(1, "a", 3)],
         lambda: ours.loc[[(1,)]],
         lambda: hr.DataFrame(DATA).loc[0, "x", 1],
-        lambda: hr.DataFrame(DATA).loc[0:4:2],
         lambda: hr.DataFrame(DATA).loc[:, [True]],
         lambda: hr.DataFrame(DATA).loc[:, hr.DataFrame(DATA)[["x"]].isna().any()],
         lambda: ours.set_index([]),
