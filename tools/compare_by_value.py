@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""pandas' assertions for its tests, by value: what pandas' tests call as `tm.assert_..._equal`.
+"""pandas' assertions, by value: what pandas' tests call as `tm.assert_..._equal`.
 
 Equal by value are: integers with nulls and floats, all kinds of missing values, dtypes of any
 width, strings of any dtype, times of any resolution, dates and times at midnight, categories and
-their values, intervals and periods and their texts, names and their texts, and `index` and no name
+their values, intervals and periods and how they print, names and how they print, `index` and no name
 of labels. Bools and numbers are different. Rows that Headrace numbers by position
 (docs/reference/pandas.md, entry 16) are equal to rows with unnamed integer labels;
 `State.positions` says where that decided.
@@ -80,7 +80,7 @@ def has_positions(value: Any) -> bool:
 
 
 def fail(what: str, *values: Any) -> None:
-    """Raise with short texts of the values."""
+    """Raise with the values."""
     raise AssertionError(f"{what}: {' != '.join(repr(value)[:80] for value in values)}")
 
 
