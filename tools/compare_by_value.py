@@ -3,8 +3,8 @@
 
 Equal by value are: integers with nulls and floats, all kinds of missing values, dtypes of any
 width, strings of any dtype, times of any resolution, dates and times at midnight, categories and
-their values, intervals and periods and how they print, names and how they print, `index` and no name
-of labels. Bools and numbers are different. Rows that Headrace numbers by position
+their values, intervals and periods and how they print, names and how they print, `index` and no
+name of labels. Bools and numbers are different. Rows that Headrace numbers by position
 (docs/reference/pandas.md, entry 16) are equal to rows with unnamed integer labels;
 `State.positions` says where that decided.
 """
