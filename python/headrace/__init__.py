@@ -164,6 +164,7 @@ __all__ = [
     "signal",
     "sort",
     "strict",
+    "testing",
     "threads",
     "to_datetime",
     "to_numeric",
@@ -196,7 +197,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> ModuleType:
     """Import a module on first use, so that `import headrace` stays short."""
     if name not in _LATER:
-        from headrace.rows import no_attribute
+        from headrace.facade import no_attribute
 
         raise no_attribute("module 'headrace' has no attribute", name, (), sys.modules[__name__])
     import importlib

@@ -2,6 +2,7 @@
 """The error classes. A message reads ``operator: what is wrong: name=value, ...; the fix``."""
 
 import os
+from types import TracebackType
 from typing import Any
 
 __all__ = [
@@ -29,6 +30,23 @@ class Error(Exception):
     def __str__(self) -> str:
         # KeyError would quote the message and OSError would rebuild it.
         return str(self.args[0]) if self.args else ""
+
+    def _render_traceback_(self: BaseException) -> list[str]:
+        """What IPython shows: the lines of the user, without the frames of this package."""
+        from IPython import get_ipython
+
+        shown, trace = self.__traceback__, None
+        frames = []
+        while shown is not None:
+            frames.append(shown)
+            shown = shown.tb_next
+        for each in reversed(frames):
+            if not each.tb_frame.f_globals.get("__name__", "").startswith("headrace"):
+                trace = TracebackType(trace, each.tb_frame, each.tb_lasti, each.tb_lineno)
+        made: list[str] = get_ipython().InteractiveTB.structured_traceback(
+            type(self), self, trace or self.__traceback__
+        )
+        return made
 
 
 class InvalidArgumentError(Error, ValueError):

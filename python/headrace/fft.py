@@ -8,6 +8,7 @@ from typing import Any, Literal
 from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
+from headrace.facade import missing_of_module
 from headrace.lazy.handle import Deferred, mark
 
 Norm = Literal["backward", "ortho", "forward"]
@@ -17,6 +18,9 @@ __all__ = ["fft", "fftfreq", "ifft", "irfft", "rfft", "rfftfreq"]
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+__getattr__ = missing_of_module(__name__)
 
 
 def _transform(kind: str, x: Any, n: int | None, norm: Norm) -> Array:

@@ -9,6 +9,7 @@ from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
+from headrace.facade import missing_of_module
 from headrace.lazy.handle import mark
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ __all__ = ["PCA"]
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+__getattr__ = missing_of_module(__name__)
 
 
 class PCA:

@@ -15,6 +15,7 @@ from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
+from headrace.facade import missing_of_module
 from headrace.io.atomic_write import write_file
 from headrace.lazy.handle import Deferred, mark
 
@@ -38,6 +39,9 @@ __all__ = [
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+__getattr__ = missing_of_module(__name__)
 
 
 class Envelope(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 from headrace import _core
 from headrace.display.markup import pairs_html
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import is_probed
 
 _PARTS_KEPT = 4096
 _BYTES_KEPT = 64
@@ -138,44 +139,6 @@ def whole_number(op: str, word: str, value: Any) -> int:
     raise InvalidArgumentError(
         f"{op}: an integer does not fit in 64 bits: name={word!r}, bits={number.bit_length()}"
     )
-
-
-def is_probed(name: str) -> bool:
-    """Whether this is an attribute probed by copy, pickle or notebooks, not a column."""
-    return name.startswith(("__", "_repr_", "_ipython_")) or name in ("_nodes", "_row")
-
-
-class _NoAttributeError(AttributeError):
-    """Looks for a similar name when it is shown: `hasattr` asks for many that are not there."""
-
-    def __init__(self, what: str, name: str, columns: Iterable[str], kind: type) -> None:
-        super().__init__(what, name)
-        self._columns, self._kind = columns, kind
-
-    def __str__(self) -> str:
-        from difflib import get_close_matches
-
-        from headrace.interop.ways_round import WAYS_ROUND
-
-        what, name = self.args
-        if name in WAYS_ROUND:
-            return f"{what} {name!r}; {WAYS_ROUND[name]}"
-        words = [*self._columns, *(word for word in dir(self._kind) if not word.startswith("_"))]
-        close = get_close_matches(name, words, 1)
-        fix = f"; the columns are {', '.join(self._columns)}" if self._columns else ""
-        return f"{what} {name!r}{f'; did you mean {close[0]!r}?' if close else fix}"
-
-    def __reduce__(self) -> Any:
-        return AttributeError, (str(self),)
-
-
-_NoAttributeError.__name__ = _NoAttributeError.__qualname__ = "AttributeError"
-_NoAttributeError.__module__ = "builtins"
-
-
-def no_attribute(what: str, name: str, columns: Iterable[str], kind: type) -> AttributeError:
-    """An error that suggests a similar name, else lists the columns if there are any."""
-    return _NoAttributeError(what, name, columns, kind)
 
 
 class Row(Mapping[str, Any]):

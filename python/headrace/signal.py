@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 from headrace import _core
 from headrace.array.construct import asarray
 from headrace.dtypes import dtype_word
+from headrace.facade import missing_of_module
 from headrace.lazy.handle import Deferred, array_of, mark
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ __all__ = [
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
+
+
+__getattr__ = missing_of_module(__name__)
 
 
 _P = ParamSpec("_P")

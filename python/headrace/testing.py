@@ -6,11 +6,22 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from headrace.facade import missing_of_module
 from headrace.frame.columns import framed
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
+
+__all__ = ["assert_frame_equal", "assert_series_equal"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+__getattr__ = missing_of_module(__name__)
 
 
 def _close(left: Any, right: Any, rtol: float, atol: float) -> bool:

@@ -11,6 +11,7 @@ from headrace.array.array_function import call_numpy
 from headrace.array.convert import Flags
 from headrace.display.tables import array_text
 from headrace.errors import TypeMismatchError
+from headrace.facade import facade
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import Deferred
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
+@facade("Array")
 class Array(Deferred, role="_array"):
     """An n-dimensional array of numbers or bools (one byte each), without nulls.
 

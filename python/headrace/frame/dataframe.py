@@ -12,6 +12,7 @@ from headrace import _core
 from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError
+from headrace.facade import facade, is_probed, no_attribute
 from headrace.frame import (
     apply,
     arithmetic,
@@ -37,7 +38,6 @@ from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.reshape import alignment, pivot
-from headrace.rows import is_probed, no_attribute
 from headrace.series import column_values  # noqa: F401 (what reductions give)
 from headrace.series.index import row_labels
 from headrace.windows.ewm import ExponentialWindows
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 Axis = int | str
 
 
+@facade("DataFrame")
 class DataFrame(Columns):
     """A table of named columns. Each column is a lazy series over the same rows.
 

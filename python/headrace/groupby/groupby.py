@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.facade import facade, is_probed, no_attribute
 from headrace.frame.columns import framed
 from headrace.groupby import aggregate as aggregates
 from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.groupby.resample import Grouper, resample
-from headrace.rows import is_probed, no_attribute
 from headrace.series.column import is_series
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
+@facade("GroupBy")
 class GroupBy:
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
@@ -698,6 +699,7 @@ class GroupBy:
         return rows.groups_text(self)
 
 
+@facade("GroupBy")
 class SeriesGroupBy(GroupBy):
     """The values of one column by key."""
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import facade, is_probed, no_attribute
 from headrace.frame.columns import framed, is_frame, new_frame
 from headrace.lazy.handle import mark
 from headrace.ranges import Frequency, Timestamp, frequency, times_between
 from headrace.reshape.alignment import rows_apart, taken_or_missing
-from headrace.rows import free_name, is_probed, no_attribute
+from headrace.rows import free_name
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.zone_names import zone_in
@@ -156,6 +157,7 @@ def _origin(op: str, times: Series, origin: Any) -> int:
     return int(moment.astype("datetime64[us]").astype("int64"))
 
 
+@facade("Resampler")
 class Resampler:
     """Rows by spans of time, from `DataFrame.resample` or `Series.resample`.
 

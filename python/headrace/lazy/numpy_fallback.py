@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import UnsupportedError
+from headrace.interop.ways_round import WAYS_ROUND
 from headrace.settings import is_strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_CONVERT = "convert with to_numpy() first"
 #: Values of an operand that NumPy may compute with in the engine's place.
 _MOST_CONVERTED = 1 << 20
 
@@ -32,14 +34,12 @@ def through_numpy(name: str, func: Callable[..., Any], args: Any, kwargs: dict[s
         if ours.size > _MOST_CONVERTED:
             raise UnsupportedError(
                 f"{name}: not supported by Headrace: type={type(value).__name__!r}, "
-                f"size={ours.size}; convert with to_numpy() first"
+                f"size={ours.size}; {WAYS_ROUND.get(f'numpy.{name}', _CONVERT)}"
             )
         return ours.to_numpy()
 
     if is_strict():
-        raise UnsupportedError(
-            f"{name}: NumPy would compute it, and hr.strict() is on; convert with to_numpy() first"
-        )
+        raise UnsupportedError(f"{name}: NumPy would compute it, and hr.strict() is on; {_CONVERT}")
     out = kwargs.get("out")
     if any(isinstance(v, _core.BufferSource) for v in (out if type(out) is tuple else (out,))):
         raise UnsupportedError(f"{name}: values are immutable: out={type(out).__name__!r}")

@@ -10,10 +10,10 @@ import operator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import _core
+from headrace.facade import is_probed
 from headrace.frame.construct import repeated
 from headrace.lazy.handle import Deferred
 from headrace.lazy.traceable import is_traceable
-from headrace.rows import is_probed
 from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import facade
 from headrace.lazy.handle import mark
 from headrace.series.column import new_series, series_of
 
@@ -22,6 +23,7 @@ def _names(op: str, names: Sequence[str]) -> list[str]:
     return made
 
 
+@facade("Series.cat")
 class CategoryAccessor:
     """Accessor `Series.cat`: categories and codes of a categorical column."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import facade
 from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
@@ -26,6 +27,7 @@ def is_time(value: Any) -> bool:
     return isinstance(value, Deferred) and value._node.dtype.startswith(("date",))
 
 
+@facade("Series.dt")
 class TimeAccessor:
     """Calendar and clock fields of each date or timestamp; null for null.
 

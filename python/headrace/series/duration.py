@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
+from headrace.facade import facade
 from headrace.lazy.handle import Deferred
 from headrace.time_units import period
 
@@ -19,6 +20,7 @@ def is_duration(value: Any) -> bool:
     return isinstance(value, Deferred) and value._node.dtype.startswith("timedelta")
 
 
+@facade("Series.dt")
 class DurationAccessor:
     """The components of each duration, as in Python's timedelta; null for null."""
 

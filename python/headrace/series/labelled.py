@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import facade
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.construct import is_single, repeated
 from headrace.frame.indexing import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
+@facade("Series")
 class LabelledSeries(Series, role="_labelled"):
     """A series with row labels, from a labelled frame or a group-by.
 

@@ -13,6 +13,7 @@ from headrace.array.array_function import call_numpy
 from headrace.array.construct import asarray
 from headrace.display.tables import series_html, series_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed
 from headrace.frame.indexing import check_row_numbers
@@ -28,7 +29,6 @@ from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.reshape.alignment import align, reindex_series
 from headrace.rows import (
-    no_attribute,
     pandas_labels,
     renumbered,
 )
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
 
 
+@facade("Series")
 class Series(Column, role="_series"):
     """A column of values and nulls, usually of a frame.
 

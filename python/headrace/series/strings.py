@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.facade import facade
 from headrace.frame.columns import frame_of, new_frame
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
@@ -59,6 +60,7 @@ def _text(op: str, value: Any, name: str = "pattern") -> str:
     return value
 
 
+@facade("Series.str")
 class TextAccessor:
     r"""String methods on each value of a column; null stays null, and tests of it are false.
 

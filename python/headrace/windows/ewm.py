@@ -8,11 +8,13 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.facade import facade
 from headrace.lazy.handle import mark
 from headrace.time_units import length_of
 from headrace.windows.span import WindowRows, Windows, times_node
 
 
+@facade("ewm")
 class ExponentialWindows(Windows):
     """Aggregates in which a row weighs less the farther back it is, from `ewm`.
 

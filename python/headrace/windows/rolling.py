@@ -15,6 +15,7 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.facade import facade
 from headrace.lazy.advice import window_by_window
 from headrace.lazy.handle import mark
 from headrace.lazy.traceable import is_traceable
@@ -23,6 +24,7 @@ from headrace.time_units import is_length, length_of
 from headrace.windows.span import WindowRows, Windows, times_node
 
 
+@facade("Rolling")
 class Rolling(Windows):
     """Aggregates over a moving window, from `rolling` of series, frames and groups.
 

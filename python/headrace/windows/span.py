@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from headrace import _core
 from headrace.aggregates import NUMBERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.facade import no_attribute
 from headrace.frame.columns import frame_of, new_frame
-from headrace.rows import no_attribute
 from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
@@ -137,7 +137,7 @@ class Windows:
         if name[0] == "_":
             raise AttributeError(name)
         raise no_attribute(
-            "windows have no column or aggregate", name, self._rows.columns, type(self)
+            "Rolling has no column or aggregate", name, self._rows.columns, type(self)
         )
 
     def agg(self, func: Any, *args: Any, **kwargs: Any) -> Any:
