@@ -21,7 +21,7 @@ _WAYS = {
     "style": "use to_html(), or to_pandas().style",
     "explode": "use str.split(...).explode() of a string column",
     "ix": "use loc by label, iloc by position",
-    "append": "use hr.concat([a, b])",
+    "Series.append GroupBy.append": "use hr.concat([a, b])",
     "iteritems": "use items()",
     "applymap": "use map on the columns, or arithmetic on the frame",
     "lookup": "use melt, and merge on the labels",
@@ -56,7 +56,7 @@ _WAYS = {
     "set_flags flags": "leave it out",
     "attrs": "keep notes in a variable of your own",
     "bool": "use item()",
-    "swaplevel reorder": "use reset_index and set_index",
+    "Series.swaplevel": "use reset_index and set_index",
     "Series.dtypes Array.dtypes": "use dtype",
     "Series.filter": "use loc with a list of labels, or a mask",
     "Series.get Series.pop": "use loc",
@@ -69,7 +69,6 @@ _WAYS = {
     "Series.join Series.merge": "use to_frame().{}, or map",
     "Series.split": "use .str.split()",
     "Series.iterrows Series.itertuples": "use items()",
-    "date_range": "use hr.date_range",
     # groups and windows
     "list": "use .str.split(...), whose pieces have .str[i], .str.len() and explode()",
     "GroupBy.groups GroupBy.indices": "use {key: rows for key, rows in groups}",
@@ -87,10 +86,6 @@ _WAYS = {
     "GroupBy.sort_values": "sort the frame first: groups keep the order of rows",
     "GroupBy.reset_index": "aggregate first: groupby(...).sum().reset_index()",
     "GroupBy.to_frame": "aggregate first, or iterate over the groups",
-    "Rolling.apply Rolling.corr Rolling.cov Rolling.rank Rolling.quantile": (
-        "use to_pandas().rolling(...).{}(...)"
-    ),
-    "Rolling.first Rolling.last": "use shift",
     "Rolling.exclusions Rolling.ndim": "leave it out",
     # strings, times, categories
     "Series.str.decode Series.str.encode": "leave it out: strings are Unicode",
