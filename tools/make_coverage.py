@@ -36,7 +36,6 @@ ELSEWHERE: dict[str, dict[str, str]] = {
     "pandas functions": {
         "array": "`hr.Series`",
         "eval": "`DataFrame.eval`",
-        "read_table": "`hr.read_csv` with `delimiter`",
         "to_pickle": "`pickle.dump`",
         "show_versions": "`hr.info`",
     },

@@ -17,7 +17,7 @@ namespace hr {
 enum class CsvHeader : uint8_t {
   kInfer,  ///< the first row holds the names, unless `names` are given
   kYes,    ///< the first row holds names; given `names` replace them
-  kNo,     ///< the first row is data; without `names` the columns are f0, f1, ...
+  kNo,     ///< the first row is data; without `names` the columns are 0, 1, ...
 };
 
 /// What happens to a row that does not fit: stop at the first one, or set it aside.

@@ -128,8 +128,8 @@ TEST(Csv, SkipsCommentsBlankLinesAndTheTop) {
 }
 
 TEST(Csv, NamesColumns) {
-  EXPECT_THAT(read("a,a,,a.1\n1,2,3,4\n").names(), ElementsAre("a", "a.1", "f2", "a.1.1"));
-  EXPECT_THAT(read("1,2\n", {.header = CsvHeader::kNo}).names(), ElementsAre("f0", "f1"));
+  EXPECT_THAT(read("a,a,,a.1\n1,2,3,4\n").names(), ElementsAre("a", "a.1", "Unnamed: 2", "a.1.1"));
+  EXPECT_THAT(read("1,2\n", {.header = CsvHeader::kNo}).names(), ElementsAre("0", "1"));
   EXPECT_EQ(read("1,2\n", {.names = {"x", "y"}}).num_rows(), 1);
   EXPECT_EQ(read("a,b\n1,2\n", {.header = CsvHeader::kYes, .names = {"x", "y"}}).num_rows(), 1);
   EXPECT_THROW(read("1,2\n", {.names = {"x"}}), InvalidArgumentError);

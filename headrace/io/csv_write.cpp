@@ -103,7 +103,7 @@ class Formatter {
     if (column.is_null(row)) return out.append(options_.null_word);
     const Dtype dtype = column.dtype();
     if (dtype.is_string() || dtype.is_category()) return text(column.string(row), out);
-    if (dtype.is_bool()) return out.append(column.bit(row) ? "true" : "false");
+    if (dtype.is_bool()) return out.append(column.bit(row) ? "True" : "False");
     if (dtype.is_temporal()) {
       char* const begin = out.reserve(kMaxIsoTime);
       const auto at = static_cast<size_t>(row);

@@ -94,13 +94,13 @@ TEST(CsvWrite, ShortestReadsBackEqual) {
 TEST(CsvWrite, EverythingReadsBackEqual) {
   const std::string text =
       "i,u8,s,b,f,f32\n"
-      "1,255,\"a,b\",true,1.0,0.1\n"
+      "1,255,\"a,b\",True,1.0,0.1\n"
       ",,,,,\n"
-      "-9223372036854775808,0,\"say \"\"x\"\"\",false,nan,inf\n"
-      "3,4,\"\",true,1e+300,1.5\n"
-      "4,5,\"NA\",true,0.1,2.0\n"
-      "5,6,\"two\nlines\",true,-0.0,3.0\n"
-      "6,7,\"  \",true,5e-324,1e+10\n";
+      "-9223372036854775808,0,\"say \"\"x\"\"\",False,nan,inf\n"
+      "3,4,\"\",True,1e+300,1.5\n"
+      "4,5,\"NA\",True,0.1,2.0\n"
+      "5,6,\"two\nlines\",True,-0.0,3.0\n"
+      "6,7,\"  \",True,5e-324,1e+10\n";
   const CsvOptions options{
       .dtypes = {{"u8", TypeId::kUInt8}, {"s", TypeId::kString}, {"f32", TypeId::kFloat32}}};
   EXPECT_EQ(written(read_text(text, options)), text);

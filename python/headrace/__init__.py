@@ -66,8 +66,10 @@ from headrace.interop.through_pandas import (
     read_json,
     read_pickle,
     read_sql,
+    read_sql_query,
+    read_sql_table,
 )
-from headrace.io.csv import read_csv, scan_csv
+from headrace.io.csv import read_csv, read_table, scan_csv
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
@@ -154,6 +156,9 @@ __all__ = [
     "read_parquet",
     "read_pickle",
     "read_sql",
+    "read_sql_query",
+    "read_sql_table",
+    "read_table",
     "report",
     "reset_option",
     "scan_csv",

@@ -323,7 +323,7 @@ def test_numbers_of_rows():
 
 def test_names_given_and_not():
     text = b"1,2\n3,4\n"
-    assert read_csv(text, header=False).columns == ["f0", "f1"]
+    assert read_csv(text, header=False).columns == ["0", "1"]
     assert columns(read_csv(text, names=["x", "y"])) == {"x": [1, 3], "y": [2, 4]}
     assert columns(read_csv(text, names=["x", "y"], header=True)) == {"x": [3], "y": [4]}
 
@@ -349,8 +349,13 @@ def test_words_of_pandas(tmp_path):
     assert got.x.dtype == "int8"
     assert hr.scan_csv(path, sep=";", skiprows=1, names=["a", "b", "c"]).a.to_list() == [1, 2, 3]
     assert hr.read_csv(path, sep=";", na_values=2).x.to_list() == [1, None, 3]
+    assert hr.read_csv(path, sep=";", na_values={"x": [2]}).x.isna().to_list() == [
+        False,
+        True,
+        False,
+    ]
     with pytest.raises(TypeError, match="replace"):
-        hr.read_csv(path, sep=";", na_values={"x": [2]})
+        hr.scan_csv(path, sep=";", na_values={"x": [2]})
     got.to_csv(tmp_path / "b.csv", sep="|", na_rep="?")
     assert (tmp_path / "b.csv").read_text() == "y|x\n?|1\n5|2\n"
     with pytest.raises(TypeError, match="set_index"):

@@ -247,7 +247,7 @@ def _judge(outcome: Outcome, theirs: _World, ours: _World, names: set[str]) -> N
             continue
         try:
             told_one = difference(wanted, found, name)
-        except Exception as error:  # of a deferred value, or one that has no form of pandas
+        except Exception as error:  # of a lazy value, or one that has no form of pandas
             outcome.error = _error_text(error)
             return
         if told_one:

@@ -73,7 +73,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, str) and "\n" in value:
-        return " ".join(value.split())  # a table: the widths of its columns are no values
+        return " ".join(value.split())  # a table, whatever the widths of its columns
     return value
 
 

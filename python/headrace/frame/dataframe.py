@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 from headrace import _core
 from headrace.display.tables import frame_html, frame_text
@@ -1676,12 +1676,18 @@ class DataFrame(Columns):
         return export.to_dict(self, orient)
 
     def to_csv(
-        self, path: str | PathLike[str] | None = None, *, index: bool | None = None, **options: Any
+        self,
+        path: str | PathLike[str] | IO[Any] | None = None,
+        *,
+        index: bool | None = None,
+        **options: Any,
     ) -> str | None:
         r"""Write a CSV file; see `headrace.io.csv.write_csv`. Without a path, return the text.
 
-        Label columns are written as columns; ``index=True`` includes hidden ones, ``index=False``
-        writes none.
+        Labels are written as columns; ``index=True`` writes row numbers if there are none,
+        ``index=False`` writes neither. `path` may be an open file. ``columns=`` chooses some. Other
+        options of pandas (``mode``, ``encoding``, ``date_format``, ``quoting``, ...) are left to
+        pandas, as `hr.fallbacks` lists.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_csv()

@@ -3,27 +3,40 @@
 
 from __future__ import annotations
 
+from io import TextIOBase
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.display.tables import frame_html, frame_text
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
+from headrace.interop.through_pandas import written
 from headrace.io.csv import write_csv
 from headrace.io.parquet import write_parquet
 from headrace.lazy.advice import sent
 from headrace.lazy.handle import array_of, mark
 from headrace.memory.tables import size_text
+from headrace.rows import are_picked
 from headrace.series.column import new_series, series_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     import numpy.typing as npt
 
     from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
+
+#: Options of pandas' `to_csv` that have no form in the engine: pandas writes such files.
+# fmt: off
+_BY_PANDAS = frozenset({
+    "compression", "date_format", "decimal", "doublequote", "encoding", "escapechar",
+    "index_label", "lineterminator", "mode", "quotechar", "quoting",
+})
+# fmt: on
 
 
 def to_device(frame: DataFrame, device: str) -> DataFrame:
@@ -63,14 +76,22 @@ def to_dict(frame: DataFrame, orient: str = "list") -> Any:
 
 def to_csv(
     frame: DataFrame,
-    path: str | PathLike[str] | None = None,
+    path: str | PathLike[str] | IO[Any] | None = None,
     *,
     index: bool | None = None,
+    columns: Sequence[str] | None = None,
     **options: Any,
 ) -> str | None:
     """See `DataFrame.to_csv`."""
+    frame = frame if columns is None else frame[list(columns)]
+    if not _BY_PANDAS.isdisjoint(options):
+        labelled = bool(frame._labels) if index is None else index
+        made: str | None = written(frame, "to_csv", path, index=labelled, **options)
+        return made
+    if index and not frame._labels:
+        frame = _numbered(frame)
     frame = frame if index is None else frame.reset_index(drop=not index)
-    if path is not None:
+    if isinstance(path, str | PathLike):
         write_csv(frame, path, **options)
         return None
     import tempfile
@@ -79,7 +100,25 @@ def to_csv(
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "text.csv"
         write_csv(frame, file, durable=False, **options)
-        return file.read_bytes().decode()
+        text = file.read_bytes()
+    if path is None:
+        return text.decode()
+    path.write(text.decode() if isinstance(path, TextIOBase) else text)
+    return None
+
+
+def _numbered(frame: DataFrame) -> DataFrame:
+    """The frame behind a column of its row numbers, without a name."""
+    import numpy as np
+
+    if any(are_picked(node) for node in frame._nodes.values()):
+        raise InvalidArgumentError(
+            "to_csv: filtered or sorted rows have no numbers: index=True; use index=False, or "
+            "reset_index first"
+        )
+    made: DataFrame = frame.copy()
+    made.insert(0, "", np.arange(len(frame)))
+    return made
 
 
 def to_string(frame: DataFrame) -> str:

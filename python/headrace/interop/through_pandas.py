@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.interop.exchange import from_pandas
+from headrace.settings import is_strict
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 
-def _pandas(op: str) -> Any:
+def pandas_module(op: str) -> Any:
+    """The module; raises if it is not installed."""
     try:
         import pandas
     except ImportError:
@@ -25,23 +27,36 @@ def _pandas(op: str) -> Any:
     return pandas
 
 
-def _called(op: str, function: Callable[[], Any]) -> Any:
+def called(op: str, function: Callable[[], Any]) -> Any:
+    """What a function of pandas gives, listed by `hr.fallbacks`; raises under `hr.strict`."""
+    if is_strict():
+        raise UnsupportedError(
+            f"{op}: pandas does it, and hr.strict() is on; use read_csv, to_csv or Parquet with "
+            "options of the engine, or switch strict mode off"
+        )
     start = time.perf_counter()
     made = function()
     _core.record_fallback(op, "by pandas", time.perf_counter() - start)
     return made
 
 
-def _reader(name: str) -> Callable[..., DataFrame]:
-    def read(*args: Any, **kwargs: Any) -> DataFrame:
-        pandas = _pandas(name)
-        made = _called(name, lambda: getattr(pandas, name)(*args, **kwargs))
-        return from_pandas(made)  # type: ignore[no-any-return]
+def _as_ours(made: Any) -> Any:
+    """A frame; a dictionary of frames by name, or an iterator of parts, as pandas gives them."""
+    if isinstance(made, dict):
+        return {name: from_pandas(each) for name, each in made.items()}
+    return from_pandas(made) if hasattr(made, "index") else map(from_pandas, made)
+
+
+def _reader(name: str) -> Callable[..., Any]:
+    def read(*args: Any, **kwargs: Any) -> Any:
+        pandas = pandas_module(name)
+        return _as_ours(called(name, lambda: getattr(pandas, name)(*args, **kwargs)))
 
     read.__name__ = read.__qualname__ = name
     read.__doc__ = f"""Read by ``pandas.{name}``, which copies; `hr.fallbacks` lists it.
 
-    Takes what pandas takes, and needs pandas; the result is one frame.
+    Takes what pandas takes, and needs pandas; the result is one frame, or several where pandas
+    gives several.
     """
     return read
 
@@ -49,6 +64,8 @@ def _reader(name: str) -> Callable[..., DataFrame]:
 read_json = _reader("read_json")
 read_excel = _reader("read_excel")
 read_sql = _reader("read_sql")
+read_sql_query = _reader("read_sql_query")
+read_sql_table = _reader("read_sql_table")
 read_fwf = _reader("read_fwf")
 read_feather = _reader("read_feather")
 json_normalize = _reader("json_normalize")
@@ -64,5 +81,5 @@ def read_pickle(*args: Any, **kwargs: Any) -> DataFrame:
 
 def written(frame: DataFrame, op: str, *args: Any, **kwargs: Any) -> Any:
     """What a writer of pandas gives for a frame."""
-    _pandas(op)
-    return _called(op, lambda: getattr(frame.to_pandas(), op)(*args, **kwargs))
+    pandas_module(op)
+    return called(op, lambda: getattr(frame.to_pandas(), op)(*args, **kwargs))

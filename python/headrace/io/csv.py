@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Source = str | os.PathLike[str] | bytes | BinaryIO
     _Reader = TypeVar("_Reader", bound="Callable[..., DataFrame]")
 
-__all__ = ["read_csv", "scan_csv", "write_csv"]
+__all__ = ["read_csv", "read_table", "scan_csv", "write_csv"]
 
 
 class CsvOptions(TypedDict, total=False):
@@ -92,8 +92,6 @@ _INSTEAD = {
     "index_col": "call set_index(name) on the frame",
     "encoding": "only UTF-8 can be scanned; use read_csv",
     "chunksize": "scan_csv reads only what is needed",
-    "low_memory": "leave it out",
-    "engine": "leave it out",
 }
 
 
@@ -254,7 +252,7 @@ def read_csv(
         One character each; None disables quotes or comments.
     header : {"infer", True, False}
         Whether the first row holds the names. "infer": yes, unless `names` are given. Without names
-        columns are called f0, f1, ...
+        columns are called 0, 1, ...
     names : list of str, optional
         Names of the columns.
     columns : list of str or int, optional
@@ -279,7 +277,10 @@ def read_csv(
         (added to the null words), ``skiprows``, ``nrows``, ``quotechar``; ``index_col`` makes
         columns the labels; ``parse_dates``, a list of columns, makes times of dates and ISO 8601
         text, other times are inferred; ``encoding`` other than UTF-8 reads and converts the whole
-        source, as does an ``io.StringIO``.
+        source, as does an ``io.StringIO``. pandas itself reads URLs and text with other options
+        that it has (``decimal``, ``thousands``, ``sep=r"\s+"``, ``on_bad_lines``, ``skipfooter``,
+        ``converters``, ``chunksize``, which gives an iterator of frames, ...), as `hr.fallbacks`
+        lists.
 
     Raises
     ------
@@ -305,7 +306,17 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
+    if isinstance(source, list | tuple):
+        raise TypeMismatchError(
+            f"read_csv: expected one source: sources={len(source)}; use "
+            "hr.concat([hr.read_csv(path) for path in paths])"
+        )
     given: Any = dict(options)
+    if given.get("on_bad_lines") == "error":
+        del given["on_bad_lines"]
+    if pandas_csv.is_for_pandas(source, given):
+        return pandas_csv.by_pandas(source, given, _PANDAS)  # type: ignore[no-any-return]
+    given = {name: each for name, each in given.items() if name not in pandas_csv.IGNORED}
     encoding, parse_dates, index_col = (given.pop(name, None) for name in pandas_csv.OPTIONS)
     source = pandas_csv.in_utf8(source, encoding)
     if callable(chosen := given.get("usecols")):
@@ -317,6 +328,16 @@ def read_csv(
     frame = pandas_csv.with_labels(frame, index_col)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
+
+
+def read_table(source: Source, *, sep: str = "\t", **options: Any) -> DataFrame:
+    r"""Read text with tabs between the fields; see `read_csv`.
+
+    >>> import headrace as hr
+    >>> hr.read_table(b"a\tb\n1\t2\n").to_dict()
+    {'a': [1], 'b': [2]}
+    """
+    return read_csv(source, sep=sep, **options)
 
 
 def write_csv(

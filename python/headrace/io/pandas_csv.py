@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options of pandas' `read_csv` that change the source or the frame, not how text is parsed."""
+"""Options of pandas' `read_csv`: of the source and the frame, and those that pandas reads."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import re
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.interop.exchange import from_pandas
+from headrace.interop.through_pandas import called, pandas_module
 from headrace.series.parse_times import to_datetime
 
 if TYPE_CHECKING:
@@ -18,7 +22,76 @@ if TYPE_CHECKING:
 
 #: In the order in which they are used; each is None unless given.
 OPTIONS = ("encoding", "parse_dates", "index_col")
+#: Options that change nothing here.
+IGNORED = ("engine", "low_memory", "memory_map", "cache_dates", "float_precision")
+#: Options of pandas that have no form in the engine: such text is read by pandas.
+# fmt: off
+_BY_PANDAS = frozenset({
+    "chunksize", "converters", "date_format", "dayfirst", "decimal", "dialect", "dtype_backend",
+    "encoding_errors", "escapechar", "false_values", "iterator", "keep_default_na",
+    "lineterminator", "na_filter", "on_bad_lines", "quoting", "skip_blank_lines", "skipfooter",
+    "skipinitialspace", "storage_options", "thousands", "true_values",
+})
+# fmt: on
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
+
+
+def is_for_pandas(source: Any, options: Mapping[str, Any]) -> bool:
+    """Whether pandas reads it: a URL, or options that the engine does not have."""
+    sep = options.get("sep", ",")
+    header = options.get("header", 0)
+    rows = options.get("skiprows")
+    return (
+        not _BY_PANDAS.isdisjoint(options)
+        or (isinstance(source, str) and re.match(r"[a-z0-9]{2,}://", source) is not None)
+        or sep is None
+        or (isinstance(sep, str) and len(sep) > 1)
+        or isinstance(header, list | tuple)
+        or (type(header) is int and header > 0)
+        or callable(rows)
+        or isinstance(rows, list | tuple | range)
+        or isinstance(options.get("na_values"), Mapping)
+    )
+
+
+def by_pandas(source: Any, options: dict[str, Any], words: Mapping[str, str]) -> Any:
+    """What ``pandas.read_csv`` reads; parts, if it is asked for parts. `words` are ours by theirs.
+
+    A path of which there is no file raises FileNotFoundError.
+    """
+    theirs = {ours: name for name, ours in words.items()}
+    given = {theirs.get(name, name): value for name, value in options.items()}
+    if isinstance(source, bytes):
+        source = io.BytesIO(source)
+    made = called("read_csv", lambda: pandas_module("read_csv").read_csv(source, **given))
+    return _Parts(made) if hasattr(made, "get_chunk") else from_pandas(made)
+
+
+class _Parts:
+    """Frames of some rows each, as pandas reads them."""
+
+    def __init__(self, parts: Any) -> None:
+        self._parts = parts
+
+    def __iter__(self) -> Iterator[DataFrame]:
+        return self
+
+    def __next__(self) -> DataFrame:
+        return from_pandas(next(self._parts))
+
+    def get_chunk(self, size: int | None = None) -> DataFrame:
+        """The next `size` rows."""
+        return from_pandas(self._parts.get_chunk(size))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._parts.close()
+
+    def __enter__(self) -> _Parts:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
 
 def in_utf8(source: Any, encoding: str | None) -> Any:
@@ -44,7 +117,7 @@ def with_times(frame: DataFrame, parse_dates: Any) -> DataFrame:
     """The frame with times in the columns that `parse_dates` lists; the others are inferred."""
     if parse_dates is None or isinstance(parse_dates, bool):
         return frame
-    if not isinstance(parse_dates, list | tuple):
+    if isinstance(parse_dates, str) or not isinstance(parse_dates, list | tuple | set):
         raise TypeMismatchError(
             f"read_csv: expected a bool or a list of columns: parse_dates={parse_dates!r}"
         )
@@ -57,7 +130,10 @@ def with_labels(frame: DataFrame, index_col: Any) -> DataFrame:
     if index_col is None or index_col is False:
         return frame
     several = isinstance(index_col, list | tuple)
-    return frame.set_index(_names(frame, index_col if several else [index_col], "index_col"))
+    names = _names(frame, index_col if several else [index_col], "index_col")
+    if len(names) == 1 and names[0].startswith("Unnamed: ") and "index" not in frame.columns:
+        frame, names = frame.rename({names[0]: "index"}), ["index"]
+    return frame.set_index(names)
 
 
 def _names(frame: DataFrame, columns: Sequence[str | int], option: str) -> list[str]:
