@@ -2,6 +2,7 @@
 // Deferred joins.
 #include "python/bind/bind.h"
 
+#include "headrace/relational/join/asof.h"
 #include "headrace/relational/join/join_nodes.h"
 
 using hr::NodePtr;
@@ -37,5 +38,18 @@ void bind_join(nb::module_& m) {
         return std::make_pair(side(column.left), side(column.right));
       },
       "left"_a, "right"_a, "how"_a, Unlocked());
+  m.def(
+      "asof_rows",
+      [](const NodePtr& left, const NodePtr& right, const std::vector<NodePtr>& left_by,
+         const std::vector<NodePtr>& right_by, std::string_view direction, bool allow_exact,
+         std::optional<double> tolerance, std::optional<int64_t> tolerance_nanos) {
+        const hr::AsofOptions options{hr::asof_direction_from_name(direction), allow_exact,
+                                      tolerance || tolerance_nanos, tolerance.value_or(0),
+                                      tolerance_nanos.value_or(0)};
+        return hr::asof_rows(left, right, left_by, right_by, options);
+      },
+      "left"_a, "right"_a, "left_by"_a, "right_by"_a, "direction"_a, "allow_exact"_a, "tolerance"_a,
+      "tolerance_nanos"_a, Unlocked());
+  m.def("asof_values", lazy(&hr::asof_values), "column"_a, "rows"_a, Unlocked());
   m.def("is_in", lazy(&hr::is_in), "values"_a, "set"_a, Unlocked());
 }

@@ -75,6 +75,7 @@ from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
 from headrace.ranges import Timedelta, Timestamp, bdate_range, date_range
+from headrace.reshape.asof import merge_asof
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
@@ -138,6 +139,7 @@ __all__ = [
     "melt",
     "memory",
     "merge",
+    "merge_asof",
     "no_copies",
     "notna",
     "notnull",

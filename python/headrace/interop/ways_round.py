@@ -124,7 +124,6 @@ _WAYS = {
     "HDFStore": "use to_parquet and hr.read_parquet",
     "lreshape": "use hr.wide_to_long",
     "from_dummies": "use idxmax(axis=1)",
-    "merge_asof": "use hr.from_pandas(pandas.merge_asof(a.to_pandas(), b.to_pandas(), ...))",
     "merge_ordered": "use hr.merge(..., how='outer', sort=True)",
     "read_html": "use hr.from_pandas(pandas.read_html(...)[0])",
     "read_clipboard read_hdf read_orc read_sas read_spss read_stata read_xml read_iceberg": (
