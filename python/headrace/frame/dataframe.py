@@ -33,6 +33,7 @@ from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.groupby import groupby as groups
 from headrace.groupby import resample as resampling
+from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
@@ -1813,6 +1814,12 @@ class DataFrame(Columns):
 
     def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
         return export.arrow_device_array(self, requested_schema, **kwargs)
+
+    def __narwhals_dataframe__(self) -> Any:
+        return narwhals_frame(self)
+
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> Any:
+        return interchange_frame(self, nan_as_null, allow_copy)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return self._table().__arrow_c_stream__(requested_schema)

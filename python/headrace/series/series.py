@@ -24,6 +24,7 @@ from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.groupby import groupby as groups
 from headrace.groupby import resample as resampling
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
+from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
@@ -1745,6 +1746,9 @@ class Series(Column, role="_series"):
 
     def _repr_html_(self) -> builtins.str:
         return series_html(self)
+
+    def __narwhals_series__(self) -> Any:
+        return narwhals_series(self)
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()
