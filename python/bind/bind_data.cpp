@@ -66,9 +66,32 @@ void check_row(int64_t row, int64_t rows) {
   if (row < 0 || row >= rows) throw nb::index_error("row out of range");
 }
 
+// A new object for each row of a number column; the dtype is looked at once.
+template <class T>
+PyObject* python_number_of(T value) {
+  if constexpr (std::is_floating_point_v<T>) return PyFloat_FromDouble(static_cast<double>(value));
+  if constexpr (std::is_unsigned_v<T>) return PyLong_FromUnsignedLongLong(value);
+  return PyLong_FromLongLong(static_cast<int64_t>(value));
+}
+
 nb::list column_list(const hr::Column& column) {
-  nb::list result;
-  for (int64_t row = 0; row < column.num_rows(); ++row) result.append(python_element(column, row));
+  const int64_t rows = column.num_rows();
+  const nb::list result = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(rows)));
+  const auto fill = [&](auto&& make) {
+    for (int64_t row = 0; row < rows; ++row) {
+      PyObject* value = column.is_null(row) ? nb::none().release().ptr() : make(row);
+      if (!value) throw nb::python_error();
+      PyList_SetItem(result.ptr(), static_cast<Py_ssize_t>(row), value);
+    }
+  };
+  const hr::Dtype dtype = column.dtype();
+  if (dtype.is_floating() || dtype.is_integer())
+    hr::visit_real(dtype, [&](auto type) {
+      const auto* values = column.values<typename decltype(type)::type>().data();
+      fill([&](int64_t row) { return python_number_of(values[row]); });
+    });
+  else
+    fill([&](int64_t row) { return python_element(column, row).release().ptr(); });
   return result;
 }
 

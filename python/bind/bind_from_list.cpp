@@ -202,6 +202,127 @@ T number_as(nb::handle value, int64_t row) {
   }
 }
 
+// Rows that are being found: values go in as they come, and a bitmap appears with the first None.
+class Rows {
+ public:
+  explicit Rows(int64_t count) : count_(count) {}
+
+  void add_null(int64_t row) {
+    if (nulls_++ == 0) {
+      validity_ = hr::Buffer::allocate(hr::bitmap_bytes(count_));
+      std::memset(validity_.mutable_data(), 0xFF, static_cast<size_t>(hr::bitmap_bytes(count_)));
+      if (count_ % 8 != 0)
+        validity_.mutable_as<uint8_t>()[count_ / 8] = static_cast<uint8_t>((1 << count_ % 8) - 1);
+    }
+    hr::set_bit(validity_.mutable_as<uint8_t>(), row, false);
+  }
+
+  int64_t nulls() const { return nulls_; }
+  hr::Buffer take_validity() { return std::move(validity_); }
+
+ private:
+  int64_t count_;
+  int64_t nulls_ = 0;
+  hr::Buffer validity_;
+};
+
+bool is_exactly(PyObject* value, PyTypeObject& type) {
+  return Py_TYPE(value) == &type;
+}
+
+// T: double takes floats and integers, int64_t integers.
+template <class T>
+std::optional<hr::Column> plain_numbers(PyObject* list, int64_t count) {
+  Rows rows(count);
+  hr::Buffer buffer = hr::Buffer::allocate(count * 8);
+  T* out = buffer.mutable_as<T>();
+  for (int64_t row = 0; row < count; ++row) {
+    PyObject* value = PyList_GetItem(list, row);
+    if (std::is_same_v<T, double> && is_exactly(value, PyFloat_Type)) {
+      out[row] = static_cast<T>(PyFloat_AsDouble(value));
+    } else if (is_exactly(value, PyLong_Type)) {
+      int overflow = 0;
+      const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+      if (overflow != 0) return {};
+      out[row] = static_cast<T>(number);
+    } else if (value == Py_None) {
+      out[row] = 0;
+      rows.add_null(row);
+    } else {
+      return {};
+    }
+  }
+  return hr::Column(hr::dtype_of<T>(), count, std::move(buffer), rows.take_validity(),
+                    rows.nulls());
+}
+
+std::optional<hr::Column> plain_strings(PyObject* list, int64_t count) {
+  constexpr int64_t kFirstText = 1 << 16, kMostText = 1 << 26;
+  Rows rows(count);
+  hr::Buffer views = hr::Buffer::allocate(count * 16);
+  auto* out = views.mutable_as<hr::StringView>();
+  std::vector<hr::Buffer> text;
+  char* to = nullptr;
+  int64_t used = 0, room = 0;
+  const auto close = [&] {
+    if (!text.empty()) text.back().shrink(used);
+  };
+  for (int64_t row = 0; row < count; ++row) {
+    PyObject* value = PyList_GetItem(list, row);
+    hr::StringView& view = out[row];
+    view = {};
+    if (value == Py_None) {
+      rows.add_null(row);
+      continue;
+    }
+    if (!is_exactly(value, PyUnicode_Type) && !PyUnicode_Check(value)) return {};
+    Py_ssize_t size = 0;
+    const char* from = PyUnicode_AsUTF8AndSize(value, &size);
+    if (!from) {
+      PyErr_Clear();
+      return {};
+    }
+    if (size > std::numeric_limits<int32_t>::max()) return {};
+    view.size = static_cast<uint32_t>(size);
+    if (view.size <= sizeof view.inlined) {
+      std::memcpy(view.inlined, from, view.size);
+      continue;
+    }
+    if (size > room - used) {
+      close();
+      room = std::max<int64_t>(size, std::clamp(2 * room, kFirstText, kMostText));
+      text.push_back(hr::Buffer::allocate(room));
+      to = text.back().mutable_as<char>();
+      used = 0;
+    }
+    std::memcpy(view.indirect.prefix, from, sizeof view.indirect.prefix);
+    view.indirect.buffer = static_cast<uint32_t>(text.size() - 1);
+    view.indirect.offset = static_cast<uint32_t>(used);
+    std::memcpy(to + used, from, view.size);
+    used += size;
+  }
+  close();
+  return hr::Column::strings(count, std::move(views), std::move(text), rows.take_validity(),
+                             rows.nulls());
+}
+
+std::optional<hr::Column> plain_bools(PyObject* list, int64_t count) {
+  Rows rows(count);
+  hr::Buffer buffer = hr::Buffer::allocate_zeroed(hr::bitmap_bytes(count));
+  auto* bits = buffer.mutable_as<uint8_t>();
+  for (int64_t row = 0; row < count; ++row) {
+    PyObject* value = PyList_GetItem(list, row);
+    if (value == Py_None)
+      rows.add_null(row);
+    else if (!is_exactly(value, PyBool_Type))
+      return {};
+    else if (value == Py_True)
+      hr::set_bit(bits, row, true);
+  }
+  return hr::Column(hr::TypeId::kBool, count, std::move(buffer), rows.take_validity(),
+                    rows.nulls());
+}
+
 // Values, and validity when there is a None.
 class Builder {
  public:
@@ -290,42 +411,13 @@ class Builder {
   }
 
   hr::Column strings() {
-    int64_t text_bytes = 0, row = 0;
-    for (const nb::handle value : values_) text_bytes += far_bytes(text_of(value, row++));
-    if (text_bytes > std::numeric_limits<int32_t>::max())
-      hr::throw_error<hr::UnsupportedError>(kOp, "the list has more than 2 GiB of strings",
-                                            {{"bytes", text_bytes}},
-                                            "split it into several columns");
-    hr::Buffer views = hr::Buffer::allocate_zeroed(rows_ * 16);
-    hr::Buffer text = hr::Buffer::allocate(text_bytes);
-    auto* out = views.mutable_as<hr::StringView>();
-    char* to = text.mutable_as<char>();
-    uint32_t used = 0;
-    row = 0;
-    for (const nb::handle value : values_) {
-      const std::string_view from = text_of(value, row);
-      hr::StringView& view = out[row++];
-      view.size = static_cast<uint32_t>(from.size());
-      if (far_bytes(from) == 0) {
-        std::memcpy(view.inlined, from.data(), from.size());
-        continue;
-      }
-      std::memcpy(view.indirect.prefix, from.data(), sizeof view.indirect.prefix);
-      view.indirect.offset = used;
-      std::memcpy(to + used, from.data(), from.size());
-      used += view.size;
-    }
-    std::vector<hr::Buffer> parts;
-    if (text_bytes > 0) parts.push_back(std::move(text));
-    return hr::Column::strings(rows_, std::move(views), std::move(parts), std::move(validity_),
-                               nulls_);
+    if (std::optional<hr::Column> made = plain_strings(values_.ptr(), rows_)) return *made;
+    int64_t row = 0;
+    for (const nb::handle value : values_) text_of(value, row++);  // says which is wrong
+    hr::throw_error<hr::InternalError>(kOp, "a list of strings cannot be read");
   }
 
  private:
-  static int64_t far_bytes(std::string_view text) {
-    return text.size() > sizeof(hr::StringView::inlined) ? static_cast<int64_t>(text.size()) : 0;
-  }
-
   static std::string_view text_of(nb::handle value, int64_t row) {
     if (value.is_none()) return "";
     if (!PyUnicode_Check(value.ptr())) refuse_value(value, row);
@@ -346,6 +438,52 @@ class Builder {
   int64_t nulls_ = 0;
   hr::Buffer validity_;
 };
+
+// A column in one pass over a list of Python's own floats, integers, strings or bools and None;
+// nothing for any other list.
+std::optional<hr::Column> plain_column(nb::list values) {
+  PyObject* list = values.ptr();
+  const auto count = static_cast<int64_t>(PyList_Size(list));
+  int64_t first = 0;
+  while (first < count && PyList_GetItem(list, first) == Py_None) ++first;
+  if (first == count) return {};
+  PyObject* value = PyList_GetItem(list, first);
+  if (is_exactly(value, PyFloat_Type)) return plain_numbers<double>(list, count);
+  if (is_exactly(value, PyUnicode_Type)) return plain_strings(list, count);
+  if (is_exactly(value, PyBool_Type)) return plain_bools(list, count);
+  if (!is_exactly(value, PyLong_Type)) return {};
+  std::optional<hr::Column> whole = plain_numbers<int64_t>(list, count);
+  return whole ? whole : plain_numbers<double>(list, count);
+}
+
+// The values of rows by name, null where a row has none; nothing unless all rows are dicts.
+std::optional<nb::dict> values_by_name(nb::list rows) {
+  std::vector<std::pair<nb::object, nb::list>> columns;  // in order of appearance
+  const size_t count = nb::len(rows);
+  for (size_t row = 0; row < count; ++row) {
+    PyObject* each = PyList_GetItem(rows.ptr(), static_cast<Py_ssize_t>(row));
+    if (!is_exactly(each, PyDict_Type)) return {};
+    Py_ssize_t place = 0;
+    PyObject *name = nullptr, *value = nullptr;
+    for (size_t at = 0; PyDict_Next(each, &place, &name, &value); ++at) {
+      if (at >= columns.size() || columns[at].first.ptr() != name) {  // not the last row's order
+        for (at = 0; at < columns.size(); ++at)
+          if (columns[at].first.is(nb::handle(name)) || columns[at].first.equal(nb::handle(name)))
+            break;
+        if (at == columns.size()) columns.emplace_back(nb::borrow(name), nb::list());
+      }
+      nb::list& column = columns[at].second;
+      for (size_t missing = nb::len(column); missing < row; ++missing) column.append(nb::none());
+      column.append(nb::handle(value));
+    }
+  }
+  nb::dict found;
+  for (auto& [name, column] : columns) {
+    for (size_t missing = nb::len(column); missing < count; ++missing) column.append(nb::none());
+    found[name] = column;
+  }
+  return found;
+}
 
 hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view> dtype_word) {
   const nb::list values(nb::borrow(sequence));
@@ -370,4 +508,9 @@ void bind_from_list(nb::module_& m) {
   m.def("column_from_list", column_from_list, "values"_a, "dtype"_a = nb::none(),
         nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
                 "dtype: str | None = None) -> Column"));
+  m.def("plain_column", plain_column, "values"_a,
+        nb::sig("def plain_column(values: list[typing.Any]) -> Column | None"));
+  m.def("values_by_name", values_by_name, "rows"_a,
+        nb::sig("def values_by_name(rows: list[typing.Any]) -> "
+                "dict[typing.Any, list[typing.Any]] | None"));
 }

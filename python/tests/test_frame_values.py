@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -86,3 +87,52 @@ def test_numbers_of_texts() -> None:
     assert np.array_equal(
         hr.Series([repr(float(v)) for v in values]).astype("float64").to_numpy(), values
     )
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7, 8, 9, 63, 64, 65, 5000])
+@pytest.mark.parametrize(
+    ("dtype", "make"),
+    [
+        ("float64", lambda i: i / 7),
+        ("int64", lambda i: i - (1 << 62)),
+        ("string", lambda i: "é" * (i % 20)),
+        ("bool", lambda i: i % 3 == 0),
+        ("float64", lambda i: i if i % 2 else i + 0.5),
+    ],
+    ids=["floats", "ints", "strings", "bools", "ints and floats"],
+)
+def test_columns_of_plain_lists(rows: int, dtype: str, make: Any) -> None:
+    values = [make(i) for i in range(rows)]
+    for holes in (False, True):
+        wanted = [None if holes and i % 5 == 3 else v for i, v in enumerate(values)]
+        made = hr.Series(wanted)
+        assert made.to_list() == wanted
+        if rows > 1:
+            assert (made.dtype, int(made.count())) == (dtype, sum(v is not None for v in wanted))
+            assert made[1:].isna().to_list() == [v is None for v in wanted[1:]]
+
+
+def test_lists_that_are_not_plain_are_read_as_before() -> None:
+    assert hr.Series([1, 1 << 63]).dtype == "uint64"
+    assert hr.Series([1.5, 1 << 70]).to_list() == [1.5, float(1 << 70)]
+    assert hr.Series([np.float64(1.5), 2]).to_list() == [1.5, 2.0]
+    assert hr.Series([True, np.True_, None]).to_list() == [True, True, None]
+    assert hr.Series(["a", float("nan")]).to_list() == ["a", None]
+    assert hr.Series([None, np.str_("b")]).to_list() == [None, "b"]
+    for wrong in ([1, "a"], [1, True, "x"], ["\ud800"], [object()]):
+        with pytest.raises(hr.Error, match="Series: "):
+            hr.Series(wrong)
+
+
+def test_rows_that_are_dictionaries_may_have_other_names_and_orders() -> None:
+    rows = [{"a": 1, "b": "x"}, {"b": "y", "a": 2}, {}, {"c": 1.5}, {3: None, "a": 4}]
+    assert hr.DataFrame(rows).to_dict() == {
+        "a": [1, 2, None, None, 4],
+        "b": ["x", "y", None, None, None],
+        "c": [None, None, None, 1.5, None],
+        "3": [None] * 5,
+    }
+    assert hr.DataFrame(rows, columns=["c", "a"]).to_dict() == {
+        "c": [None, None, None, 1.5, None],
+        "a": [1, 2, None, None, 4],
+    }

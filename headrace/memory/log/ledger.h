@@ -30,8 +30,9 @@ struct LedgerEntry {
 /// trace is off, it only throws. `fix` is what the message advises.
 HR_API void record_copy(std::string_view op, std::string_view reason, int64_t bytes, bool asked,
                         Place from = host, Place to = host,
-                        std::string_view fix = "avoid the conversion, or ask for it outside of "
-                                               "no_copies");
+                        std::string_view fix =
+                            "avoid the conversion, or ask for it outside of "
+                            "no_copies");
 
 /// Records that the memory limit sent values of `tag` to another tier and back: asked for by the
 /// limit, so it is no copy that `no_copies` refuses. Repeated moves are one entry, their bytes

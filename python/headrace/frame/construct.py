@@ -67,6 +67,10 @@ def from_dict(
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
     names = None if columns is None else [str(name) for name in columns]
+    made = _core.values_by_name(rows) if rows else None
+    if made is not None:
+        nothing = [None] * len(rows)
+        return {str(n): made.get(n, nothing) for n in (made if names is None else names)}
     if rows and is_series(rows[0]):
         rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):

@@ -415,6 +415,10 @@ def new_column(
 ) -> tuple[_core.Node, str | None]:
     """The node of a new series, with the values' own dtype or already with `dtype`; its name."""
     mark("series")
+    if dtype is None and isinstance(values, list | tuple | range):
+        plain = _core.plain_column(values if isinstance(values, list) else list(values))
+        if plain is not None:
+            return _core.data(plain), name
     if isinstance(values, list | tuple) and any(isinstance(v, Deferred) for v in values):
         values = looked_at(values)
     listed = isinstance(values, list | tuple | range) and dtype and not is_object(dtype)
