@@ -62,7 +62,7 @@ def list_of(x: Any) -> list[Any]:
 @pytest.mark.usefixtures("no_copy")
 def test_numbers_are_the_same_memory_in_all_libraries(dtype: str) -> None:
     n = numbers(dtype)
-    s = hr.Series(n, "x", copy=False)
+    s = hr.Series(n, name="x", copy=False)
     for other in (s.to_numpy(), s.to_arrow(), pl.Series(s), s.to_pandas(), s.to_array()):
         assert address(other) == n.ctypes.data, type(other)
     for source in (
