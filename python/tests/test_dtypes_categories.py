@@ -18,7 +18,7 @@ WORDS = ["low", "high", "a text of more than twelve bytes", ""]
 
 
 def test_a_list_of_strings_becomes_categories() -> None:
-    kind = hr.Series(["b", None, "a", "b"], "kind", dtype="category")
+    kind = hr.Series(["b", None, "a", "b"], name="kind", dtype="category")
     assert kind.dtype == "category"
     assert (kind.dtype.kind, kind.dtype.itemsize) == ("O", 4)
     assert kind.to_list() == ["b", None, "a", "b"]

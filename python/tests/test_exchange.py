@@ -146,7 +146,7 @@ def test_nulls_survive_every_round_trip(dtype: str) -> None:
         "string": ["a", None, "a text of more than twelve bytes"],
     }
     values = values.get(dtype, [1, None, 3]) * 30
-    s = hr.Series(values, "x", dtype=dtype)
+    s = hr.Series(values, name="x", dtype=dtype)
     for other in (s.to_arrow(), pl.Series(s), s.to_pandas()):
         assert [None if pd.isna(v) else v for v in list_of(other)] == values
         back = hr.Series(other)
@@ -286,7 +286,7 @@ def only(source: Any, method: str) -> Any:
 
 
 def test_capsules_can_be_asked_for_again() -> None:
-    s = hr.Series([1, None, 3], "x")
+    s = hr.Series([1, None, 3], name="x")
     df = hr.DataFrame({"x": s, "s": ["a", None, "c"]})
     for _ in range(2):
         assert pa.array(s).to_pylist() == [1, None, 3]
