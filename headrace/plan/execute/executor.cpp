@@ -41,10 +41,10 @@ class UsePlan {
   /// Before a step runs; `steps.size()` when none is left.
   void begin(size_t step) const { begin_step(first_ + static_cast<int64_t>(step)); }
 
-  /// Once the node has its value.
+  /// Once the node has its value, unless that flows on as rows of others.
   void tell(const Node& node) {
     const auto found = steps_of_.find(&node);
-    if (found == steps_of_.end()) return;
+    if (found == steps_of_.end() || !node.is_ready()) return;
     for_each_buffer(node.value(),
                     [&](const Buffer& buffer) { expect_uses(buffer, found->second); });
   }
@@ -114,7 +114,65 @@ Table table_of_made(const PlanStep& step, const std::vector<bool>& wanted) {
   return table_of(made, wanted);
 }
 
+/// The inputs of a table as columns, or rows of others.
+class LateInputs {
+ public:
+  LateColumn of(const NodePtr& node) {
+    if (node->is_ready()) return {std::get<Column>(node->value()), nullptr};
+    const Node::Fields& fields = node->fields();
+    if (fields.lineage() == RowLineage::kSame) return of(fields.inputs[0]);
+    if (fields.lineage() != RowLineage::kFiltered) return *fields.late;
+    const Value& mask = fields.inputs[1]->value();
+    const auto [found, is_new] = by_mask_.try_emplace(fields.inputs[1].get());
+    if (is_new && !mask_of(mask).is_all()) found->second = std::make_shared<RowSelection>(mask);
+    return {std::get<Column>(fields.inputs[0]->value()), found->second};
+  }
+
+ private:
+  std::unordered_map<const Node*, std::shared_ptr<RowSelection>> by_mask_{};  // null: all rows
+};
+
+// The columns in order of `wanted`; those that flow on stay rows of others.
+std::vector<LateColumn> late_table_of(const PlanStep& step, const std::vector<bool>& wanted) {
+  const Node::Fields& fields = step.outputs[0]->fields();
+  std::unordered_set<const Node*> read;
+  for (const NodePtr& input : step.inputs) read.insert(input.get());
+  LateInputs late;
+  std::vector<LateColumn> inputs(fields.inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (const Node* input = fields.inputs[i].get();
+        read.contains(input) || step.late.contains(input))
+      inputs[i] = late.of(fields.inputs[i]);
+  std::vector<LateColumn> made =
+      fields.table().execute_late(wanted, inputs, fields.of_table->state.get());
+  if (fields.of_table->state) fields.of_table->state->has_run = true;
+  return made;
+}
+
+void run_late_table(const PlanStep& step) {
+  const std::vector<bool> wanted = wanted_columns(step);
+  std::vector<LateColumn> made = late_table_of(step, wanted);
+  const Node::Fields& fields = step.outputs[0]->fields();
+  std::vector<LateColumn> columns(wanted.size());
+  for (size_t i = 0, next = 0; i < wanted.size(); ++i)
+    if (wanted[i]) columns[i] = std::move(made[next++]);
+  if (step.whole_table) {
+    std::vector<Column> all;
+    for (LateColumn& column : columns) all.push_back((column = {column.made(), nullptr}).column);
+    step.outputs[0]->finish(Table(fields.table().names, std::move(all)));
+  }
+  for (size_t i = 1; i < step.outputs.size(); ++i) {
+    Node& output = *step.outputs[i];
+    LateColumn& column = columns[static_cast<size_t>(output.fields().part())];
+    if (step.late.contains(&output))
+      output.fields().late = column;
+    else
+      output.finish(column.made());
+  }
+}
+
 void run_table(const PlanStep& step) {
+  if (!step.late.empty()) return run_late_table(step);
   const std::vector<bool> wanted = wanted_columns(step);
   Table table = !step.rows         ? table_of(step, wanted)
                 : inside_ran(step) ? table_of_made(step, wanted)
@@ -182,6 +240,7 @@ void tell(StepClock& clock, const PlanStep& step, StepsOfNodes& made_by) {
       after.insert(found->second);
   for (const NodePtr& output : step.outputs) made_by[output.get()] = clock.id();
   for (const NodePtr& output : step.outputs) {
+    if (const auto& late = output->fields().late) rows = std::max(rows, late->num_rows());
     if (!output->is_ready()) continue;  // a table of which only columns were wanted
     bytes += value_bytes(output->value());
     rows = std::max(rows, output->signature().rows());

@@ -138,6 +138,7 @@ class Writer {
       for (size_t i = 0; i < step.inputs.size(); ++i)
         text += (i ? ", " : " of ") + name(step.inputs[i]);
       if (step.rows) text += rows_text(step);
+      if (!step.late.empty()) text += ", " + std::to_string(step.late.size()) + " columns late";
     }
     text += " -> ";
     for (size_t i = 0; i < step.outputs.size(); ++i)

@@ -78,6 +78,8 @@ class Planner {
   explicit Planner(const LogicalPlan& plan) : nodes_(plan.nodes()), same_(plan.merged()) {
     find_row_passes();
     picks_ = find_picks(nodes_, inside_);
+    // What rows are picked of would stay longer, and be read in other places than where it lies.
+    if (memory_limit() == INT64_MAX) late_ = find_late(nodes_);
     for (const NodePtr& node : nodes_.order()) mark_targets(node);
     find_waiting();
   }
@@ -126,13 +128,19 @@ class Planner {
         if (!input->is_ready()) targets_.insert(input.get());
       return;
     }
+    if (late_.contains(node.get()) && fields.kind() != NodeKind::kPart) {
+      for (const NodePtr& source : late_sources(node))
+        if (!source->is_ready()) targets_.insert(source.get());
+      return;
+    }
     if (!fields.is_fusable() || fields.kind() == NodeKind::kReduction) targets_.insert(node.get());
     count_visits(static_cast<int64_t>(fields.inputs.size()));
     for (const NodePtr& input : fields.inputs) {
       if (input->is_ready()) continue;
       const bool fused =
           fields.is_fusable() && (may_be_in_pass_of(node, input) || picks_.contains(input.get()));
-      if (!fused && !inside_.contains(input.get())) targets_.insert(input.get());
+      if (!fused && !inside_.contains(input.get()) && !late_.contains(input.get()))
+        targets_.insert(input.get());
     }
   }
 
@@ -234,13 +242,23 @@ class Planner {
       });
       step.inputs.insert(step.inputs.end(), step.rows->leaves.begin(), step.rows->leaves.end());
     }
+    std::vector<NodePtr> read;
+    for (const NodePtr& input : step.inputs) {
+      if (late_.contains(input.get())) step.late.insert(input.get());
+      for (const NodePtr& source :
+           late_.contains(input.get()) ? late_sources(input) : std::vector<NodePtr>{input})
+        if (std::ranges::find(read, source) == read.end()) read.push_back(source);
+    }
+    if (!step.late.empty()) step.inputs = std::move(read);
     step.outputs = {table};
     step.whole_table = nodes_.is_root(table.get());
     for (const Node* user : nodes_.users(table.get()))
-      if (user->kind() == NodeKind::kPart)
+      if (user->kind() == NodeKind::kPart) {
         step.outputs.push_back(nodes_.order()[nodes_.place(user)]);
-      else
+        if (late_.contains(user)) step.late.insert(user);
+      } else {
         step.whole_table = true;
+      }
     add(std::move(step));
   }
 
@@ -338,6 +356,7 @@ class Planner {
   std::unordered_set<const Node*> inside_;  // of some row pass
   std::unordered_map<const Node*, std::shared_ptr<const RowPass>> row_passes_;
   std::unordered_map<const Node*, NodePtr> picks_;  // that fused passes make, and what picks them
+  std::unordered_set<const Node*> late_;
   std::unordered_map<const Node*, std::vector<size_t>> pick_readers_;
   std::unordered_map<const Node*, size_t> first_readers_;  // of leaves: the place of a table
   std::vector<bool> planned_;

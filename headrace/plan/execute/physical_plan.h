@@ -18,6 +18,8 @@ struct PlanStep {
   std::vector<std::pair<NodePtr, NodePtr>> same{};  ///< nodes, and the output with their value
   int passes = 1;
   std::shared_ptr<const RowPass> rows{};  ///< of a step that computes what it reads
+  /// Inputs and outputs of a table that are rows of other columns (see `find_late`).
+  std::unordered_set<const Node*> late{};
   bool whole_table = false;  ///< the table itself is needed, not only the columns in `outputs`
 };
 

@@ -32,6 +32,7 @@ struct Node::Fields {
   std::vector<NodePtr> inputs{};
   std::optional<Value> value{};
   std::shared_ptr<TableFields> of_table{};  // null of others; each copy of a node has its own
+  std::optional<LateColumn> late{};         // of a column of a table, instead of a value
   // Of a copy that a plan may change: that plan, and the node with the same value.
   uint64_t plan = 0;
   std::weak_ptr<Node> origin{};

@@ -42,6 +42,12 @@ Table TableOperator::execute_fused(const std::vector<bool>&, const RowInputs&) c
   throw_error<InternalError>(name(), "the table does not read fused inputs");
 }
 
+std::vector<LateColumn> TableOperator::execute_late(const std::vector<bool>&,
+                                                    std::span<const LateColumn>,
+                                                    TableState*) const {
+  throw_error<InternalError>(name(), "the table does not take late columns");
+}
+
 int64_t TableOperator::guess_rows(const InputEstimates& inputs) const {
   int64_t most = kUnknown;
   for (int64_t place = 0; place < inputs.size(); ++place) most = std::max(most, inputs.rows(place));

@@ -5,6 +5,7 @@
 #include "headrace/plan/eval/expression.h"
 #include "headrace/plan/eval/value.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/late_column.h"
 #include "headrace/plan/graph/parameters.h"
 
 #include <cstdint>
@@ -188,6 +189,14 @@ class HR_API TableOperator : public Operator {
   /// which nothing else needs: these are computed while they are read.
   virtual bool is_fusable() const { return false; }
   virtual Table execute_fused(const std::vector<bool>& wanted, const RowInputs& inputs) const;
+
+  /// Whether `execute_late` may get rows of a column in the place of an input: one that it only
+  /// repeats.
+  virtual bool takes_late(int64_t /*place*/) const { return false; }
+  /// As `execute`, of columns; what it only repeats need not be made.
+  virtual std::vector<LateColumn> execute_late(const std::vector<bool>& wanted,
+                                               std::span<const LateColumn> inputs,
+                                               TableState* state) const;
 
   /// Rows, estimated from those of the inputs (kUnknown if they cannot be): the most of them.
   virtual int64_t guess_rows(const InputEstimates& inputs) const;

@@ -195,4 +195,67 @@ std::unordered_map<const Node*, NodePtr> find_picks(const PlanNodes& nodes,
   return picks;
 }
 
+namespace {
+
+// Whether a table's own rows, or a join's, could flow on the host.
+bool may_flow(const NodePtr& node) {
+  return node->signature().form == Form::kColumn && node->fields().place.is_host();
+}
+
+bool takes_late(const Node& table, const Node* input) {
+  const Node::Fields& fields = table.fields();
+  for (size_t i = 0; i < fields.inputs.size(); ++i) {
+    if (!may_flow(fields.inputs[i])) return false;
+    if (fields.inputs[i].get() == input && !fields.table().takes_late(static_cast<int64_t>(i)))
+      return false;
+  }
+  return true;
+}
+
+// Whether a table repeats the column of one of its inputs in this one.
+bool is_repeated(const Node::Fields& part) {
+  const Node::Fields& table = part.inputs[0]->fields();
+  if (!std::ranges::all_of(table.inputs, may_flow)) return false;
+  return std::ranges::any_of(table.table().sources, [&](const RowSource& source) {
+    const int64_t place = source.columns[static_cast<size_t>(part.part())];
+    return place >= 0 && table.table().takes_late(place);
+  });
+}
+
+}  // namespace
+
+std::unordered_set<const Node*> find_late(const PlanNodes& nodes) {
+  std::unordered_set<const Node*> late;
+  for (size_t i = nodes.order().size(); i-- > 0;) {  // users before inputs
+    const NodePtr& node = nodes.order()[i];
+    if (node->is_ready() || nodes.is_root(node.get()) || !may_flow(node)) continue;
+    const Node::Fields& fields = node->fields();
+    const bool is_part = fields.kind() == NodeKind::kPart && !fields.inputs[0]->is_ready();
+    const bool flows = fields.lineage() == RowLineage::kSame
+                           ? !fields.inputs[0]->is_ready() && may_flow(fields.inputs[0])
+                       : fields.lineage() == RowLineage::kFiltered
+                           ? may_flow(fields.inputs[0]) && may_flow(fields.inputs[1])
+                           : is_part && is_repeated(fields);
+    const std::span<const Node* const> users = nodes.users(node.get());
+    if (flows && !users.empty() && std::ranges::all_of(users, [&](const Node* user) {
+          return user->kind() == NodeKind::kTable
+                     ? takes_late(*user, node.get())
+                     : user->fields().lineage() == RowLineage::kSame && late.contains(user);
+        }))
+      late.insert(node.get());
+  }
+  // Other domains of what is made after all.
+  for (const NodePtr& node : nodes.order())
+    if (!node->is_ready() && node->fields().lineage() == RowLineage::kSame &&
+        !late.contains(node->fields().inputs[0].get()))
+      late.erase(node.get());
+  return late;
+}
+
+std::vector<NodePtr> late_sources(const NodePtr& node) {
+  if (node->is_ready() || node->kind() == NodeKind::kPart) return {node};
+  const std::vector<NodePtr>& inputs = node->fields().inputs;
+  return node->fields().lineage() == RowLineage::kFiltered ? inputs : late_sources(inputs[0]);
+}
+
 }  // namespace hr

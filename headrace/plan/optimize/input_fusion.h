@@ -30,4 +30,12 @@ std::shared_ptr<const RowPass> find_row_pass(const PlanNodes& nodes, size_t inde
 std::unordered_map<const Node*, NodePtr> find_picks(const PlanNodes& nodes,
                                                     const std::unordered_set<const Node*>& others);
 
+/// Columns of tables, and rows that masks pick, that only tables read which repeat them: these are
+/// given row numbers instead (`LateColumn`), and only what the last of them yields is made.
+std::unordered_set<const Node*> find_late(const PlanNodes& nodes);
+
+/// The nodes that are made for a late column: those that its rows are picked of, and the mask; the
+/// column of a table itself.
+std::vector<NodePtr> late_sources(const NodePtr& node);
+
 }  // namespace hr

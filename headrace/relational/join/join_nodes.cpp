@@ -69,10 +69,42 @@ struct OutputSource {
   static auto parameters(auto& self) { return std::tie(self.left, self.right); }
 };
 
-// Rows where a side has none are null.
-Column picked(const Column& column, const Tensor& rows, bool may_miss) {
-  return may_miss ? gather_or_null(column, rows) : gather(column, rows);
-}
+// The rows of one side as they stand in the result. What columns are rows of is numbered once.
+class RepeatedRows {
+ public:
+  RepeatedRows(const JoinedRows& joined, bool is_right, int64_t side_rows, bool may_miss)
+      : numbers_(is_right ? joined.right : joined.left),
+        keeps_all_(!is_right && joined.keeps_left),
+        is_right_(is_right),
+        is_most_(2 * joined.rows > side_rows),
+        may_miss_(may_miss) {}
+
+  /// Before `of`: of each column that it will be asked for.
+  void expect(const LateColumn& column) { ++columns_[column.rows.get()]; }
+
+  LateColumn of(const LateColumn& column) {
+    if (keeps_all_) return column;
+    // Most of the rows of one column are picked sooner than numbered, and those of the right side,
+    // which come in any order, lie in the cache then.
+    if (column.rows && is_most_ &&
+        (is_right_ || (column.rows->is_mask() && columns_[column.rows.get()] == 1)))
+      return {RowSelection(numbers_, may_miss_).of(column.made()), nullptr};
+    std::shared_ptr<RowSelection>& made = made_[column.rows.get()];
+    if (!made)
+      made = column.rows ? column.rows->at(numbers_, may_miss_)
+                         : std::make_shared<RowSelection>(numbers_, may_miss_);
+    return {column.column, made};
+  }
+
+ private:
+  const Tensor& numbers_;
+  bool keeps_all_;
+  bool is_right_;
+  bool is_most_;
+  bool may_miss_;
+  std::unordered_map<const RowSelection*, int64_t> columns_{};
+  std::unordered_map<const RowSelection*, std::shared_ptr<RowSelection>> made_{};
+};
 
 // The left value where there is a left row, else the right one.
 Column coalesce_keys(const Column& left, const Column& right, const JoinedRows& joined) {
@@ -242,8 +274,32 @@ struct Join final : OperatorOf<Join, TableOperator> {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState* state) const override {
+    std::vector<LateColumn> columns;
+    for (const Value& input : inputs) columns.push_back({std::get<Column>(input), nullptr});
+    std::vector<std::string> made;
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i]) made.push_back(names[i]);
+    std::vector<Column> results;
+    for (const LateColumn& column : execute_late(wanted, columns, state))
+      results.push_back(column.made());
+    return Table(std::move(made), std::move(results));
+  }
+
+  bool takes_late(int64_t place) const override {
+    const auto reads = [place](const OutputSource& source) {
+      return source.left == place || source.right == place;
+    };
+    return !reads(rows) && std::none_of(keys.begin(), keys.end(), reads) &&
+           std::none_of(outputs.begin(), outputs.end(), [&](const OutputSource& source) {
+             return reads(source) && source.left >= 0 && source.right >= 0;
+           });
+  }
+
+  std::vector<LateColumn> execute_late(const std::vector<bool>& wanted,
+                                       std::span<const LateColumn> inputs,
+                                       TableState* state) const override {
     const auto column = [&](int64_t at) -> const Column& {
-      return std::get<Column>(inputs[static_cast<size_t>(at)]);
+      return inputs[static_cast<size_t>(at)].column;
     };
     std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
     if (!joined) {
@@ -255,24 +311,29 @@ struct Join final : OperatorOf<Join, TableOperator> {
       joined = join_rows(left, column(rows.left).num_rows(), right, column(rows.right).num_rows(),
                          how, unique);
     }
-    const bool left_misses = how == JoinKind::kOuter, right_misses = how != JoinKind::kInner;
-    std::vector<std::string> made;
-    std::vector<Column> results;
+    const auto is_repeated = [&](const OutputSource& source) {
+      return (source.left < 0) != (source.right < 0);
+    };
+    RepeatedRows from_left(*joined, false, column(rows.left).num_rows(), how == JoinKind::kOuter),
+        from_right(*joined, true, column(rows.right).num_rows(), how != JoinKind::kInner);
+    for (size_t i = 0; i < wanted.size(); ++i)
+      if (wanted[i] && is_repeated(outputs[i]))
+        (outputs[i].left < 0 ? from_right : from_left)
+            .expect(inputs[static_cast<size_t>(std::max(outputs[i].left, outputs[i].right))]);
+    std::vector<LateColumn> results;
     for (size_t i = 0; i < wanted.size(); ++i) {
       if (!wanted[i]) continue;
       const auto [left, right] = outputs[i];
-      made.push_back(names[i]);
       if (left < 0 && right < 0)
-        results.push_back(make_indicator(*joined, is_turned));
+        results.push_back({make_indicator(*joined, is_turned), nullptr});
       else if (right < 0)
-        results.push_back(joined->keeps_left ? column(left)
-                                             : picked(column(left), joined->left, left_misses));
+        results.push_back(from_left.of(inputs[static_cast<size_t>(left)]));
       else if (left < 0)
-        results.push_back(picked(column(right), joined->right, right_misses));
+        results.push_back(from_right.of(inputs[static_cast<size_t>(right)]));
       else
-        results.push_back(coalesce_keys(column(left), column(right), *joined));
+        results.push_back({coalesce_keys(column(left), column(right), *joined), nullptr});
     }
-    return Table(std::move(made), std::move(results));
+    return results;
   }
 
   // Known of the inputs: which keys are unique, hence what need not be checked, and that rows of a
