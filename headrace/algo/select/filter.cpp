@@ -6,6 +6,7 @@
 #include "headrace/algo/bits/count_bits.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/filter_kernels.h"
+#include "headrace/algo/select/mask_cursor.h"
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -119,75 +120,25 @@ struct Move {
   }
 };
 
-// Of fewer rows in 64 the numbers are noted first, so that their values, which are far from each
-// other, are fetched without a guess about how many there are, and are there when they are moved.
-constexpr int kFewRows = 4;
-constexpr int64_t kNotedRows = 8 * kBlockRows;
+// Picked rows that are moved at once: what is noted of them stays in the cache.
+constexpr int64_t kMovedRows = 8 * kBlockRows;
 
-template <class T>
-void move_elements(const T* in, T* out, const Mask& mask, const std::vector<int64_t>& offsets,
-                   const Move& move) {
-  parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
-    const Pin pin(move.ranges(morsel, offsets));
-    T* to = out + offsets[static_cast<size_t>(morsel.index)];
-    uint16_t rows[kNotedRows + 1];
-    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kNotedRows) {
-      const int64_t end = std::min(begin + kNotedRows, morsel.end);
-      int64_t numbered = 0;
-      const auto move_numbered = [&] {
-        for (int64_t i = 0; i < numbered; ++i) to[i] = in[begin + rows[i]];
-        to += std::exchange(numbered, 0);
-      };
-      for (int64_t row = begin; row < end; row += 64) {
-        const uint64_t word = mask.word(row, std::min<int64_t>(64, end - row));
-        const int64_t before = numbered;
-        uint64_t rest = word;
-        for (int k = 0; k < kFewRows; ++k, rest &= rest - 1) {
-          const int64_t picked = row + std::countr_zero(rest);
-          __builtin_prefetch(in + picked);
-          rows[numbered] = static_cast<uint16_t>(picked - begin);
-          numbered += rest != 0;
-        }
-        if (rest == 0) continue;
-        numbered = before;
-        move_numbered();
-        if (word == ~uint64_t{0}) {
-          std::memcpy(to, in + row, 64 * sizeof(T));
-          to += 64;
-          continue;
-        }
-        for (rest = word; rest; rest &= rest - 1) *to++ = in[row + std::countr_zero(rest)];
-      }
-      move_numbered();
-    }
-  });
-}
-
-struct Wide {
-  uint64_t words[2];
-};
-
-// Rows of any width, by element where the width is a machine type's.
+// Rows of any width.
 void move_rows(const std::byte* in, Buffer& buffer, const Mask& mask,
                const std::vector<int64_t>& offsets, const BufferAccess& rows) {
   const int64_t width = rows.item_bits / 8;
   const Move move{rows, buffer, width};
   std::byte* const out = buffer.mutable_data();
-  const auto as = [&]<class T>(std::type_identity<T>) {
-    move_elements(reinterpret_cast<const T*>(in), reinterpret_cast<T*>(out), mask, offsets, move);
-  };
-  if (width == 1) return as(std::type_identity<uint8_t>{});
-  if (width == 2) return as(std::type_identity<uint16_t>{});
-  if (width == 4) return as(std::type_identity<uint32_t>{});
-  if (width == 8) return as(std::type_identity<uint64_t>{});
-  if (width == 16) return as(std::type_identity<Wide>{});
   parallel_morsels(mask.num_rows(), [&](Morsel morsel) {
     const Pin pin(move.ranges(morsel, offsets));
-    std::byte* to = out + offsets[static_cast<size_t>(morsel.index)] * width;
-    for_each_mask_word(mask, morsel.begin, morsel.end, [&](int64_t row, int64_t, uint64_t word) {
-      for (; word; word &= word - 1, to += width)
-        std::memcpy(to, in + (row + std::countr_zero(word)) * width, static_cast<size_t>(width));
-    });
+    MaskCursor cursor(mask, morsel.begin);
+    PickedRows picked;
+    const auto index = static_cast<size_t>(morsel.index);
+    const int64_t end = offsets[index + 1];
+    for (int64_t to = offsets[index]; to < end; to += picked.count) {
+      cursor.next(std::min(kMovedRows, end - to), picked);
+      copy_picked(in, width, picked, out + to * width);
+    }
   });
 }
 

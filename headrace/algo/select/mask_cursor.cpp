@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <type_traits>
 
 namespace hr {
@@ -49,6 +50,13 @@ std::vector<int64_t> picked_begins(const Mask& mask, const std::vector<int64_t>&
 }
 
 void copy_picked(const std::byte* values, int64_t width, const PickedRows& picked, std::byte* out) {
+  if (!std::has_single_bit(static_cast<uint64_t>(width)) || width > 16) {  // rows of a tensor
+    const auto size = static_cast<size_t>(width);
+    for (const MaskWord& word : picked.words)
+      for (uint64_t bits = word.bits; bits; bits &= bits - 1, out += width)
+        std::memcpy(out, values + (word.row + std::countr_zero(bits)) * width, size);
+    return;
+  }
   if (picked.rows.empty()) return cpu::copy_words(values, width, picked, out);
   visit_width(width, [&]<class T>(std::type_identity<T>) {
     const T* from = reinterpret_cast<const T*>(values);

@@ -66,6 +66,18 @@ void put_eight(const T* from, const EightPlaces& places, bool all_lie_in_memory,
       return;
     }
 #endif
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 4)
+    if (all_lie_in_memory) {
+      const hn::CappedTag<uint32_t, 8> d;
+      if constexpr (hn::MaxLanes(d) == 8) {
+        const hn::Rebind<uint8_t, decltype(d)> d8;
+        const auto at = hn::PromoteTo(d, hn::LoadU(d8, places.data()));
+        hn::StoreU(hn::TableLookupLanes(hn::LoadU(d, from), hn::IndicesFromVec(d, at)), d, out);
+        return;
+      }
+    }
+#endif
   static_cast<void>(all_lie_in_memory);
   for (size_t j = 0; j < 8; ++j) out[j] = from[places[j]];
 }
