@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from headrace.aggregates import TABLE
 from headrace.groupby.groupby import GroupBy
-from headrace.series.window import Rolling
+from headrace.windows.rolling import Rolling
 
 import headrace as hr
 from headrace.frame import reductions as frame_reductions

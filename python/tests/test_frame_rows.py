@@ -97,16 +97,16 @@ def test_running_results_are_those_of_pandas(name: str, dtype: str) -> None:
 )
 def test_ranks_are_those_of_pandas(values: list[Any], method: Any, ascending: bool) -> None:
     theirs = pd.Series(values, dtype="float64").rank(method=method, ascending=ascending)
-    ours = hr.Series(values, dtype="float64").rank(method, ascending)
+    ours = hr.Series(values, dtype="float64").rank(method=method, ascending=ascending)
     np.testing.assert_array_equal(ours.to_numpy(), theirs.to_numpy())
 
 
 def test_ranks_of_texts_over_morsels() -> None:
     words = [f"w{i * 7919 % 5003}" for i in range(150_000)]
     theirs = pd.Series(words).rank(method="dense")
-    assert (hr.Series(words).rank("dense").to_numpy() == theirs.to_numpy()).all()
+    assert (hr.Series(words).rank(method="dense").to_numpy() == theirs.to_numpy()).all()
     with pytest.raises(hr.InvalidArgumentError, match="method='best'"):
-        hr.Series([1]).rank("best")  # type: ignore[arg-type]
+        hr.Series([1]).rank(method="best")  # type: ignore[arg-type]
 
 
 def test_results_of_one_element_go_into_lists() -> None:

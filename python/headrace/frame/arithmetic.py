@@ -192,15 +192,19 @@ def equals(frame: DataFrame, other: Any) -> bool:
 
 def rank(
     frame: DataFrame,
-    method: Literal["average", "min", "max", "first", "dense"] = "average",
-    ascending: bool = True,
-    *,
-    numeric_only: bool = False,
-    pct: bool = False,
+    axis: Axis,
+    numeric_only: bool,
+    method: Literal["average", "min", "max", "first", "dense"],
+    na_option: Literal["keep", "top", "bottom"],
+    ascending: bool,
+    pct: bool,
 ) -> DataFrame:
     """See `DataFrame.rank`."""
+    if axis not in (0, "index"):
+        raise InvalidArgumentError(f"rank: expected axis 0: axis={axis!r}; rank frame.T")
     picked = frame
     if numeric_only:
         names = [n for n in frame._nodes if n in frame._labels or frame[n].dtype.is_of("biuf")]
         picked = frame[names]
-    return map_columns(picked, lambda column: column.rank(method, ascending, pct=pct))
+    words = {"na_option": na_option, "ascending": ascending, "pct": pct}
+    return map_columns(picked, lambda column: column.rank(0, method, **words))

@@ -1544,10 +1544,11 @@ class DataFrame(Columns):
 
     def rank(
         self,
+        axis: Axis = 0,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
-        ascending: bool = True,
-        *,
         numeric_only: bool = False,
+        na_option: Literal["keep", "top", "bottom"] = "keep",
+        ascending: bool = True,
         pct: bool = False,
     ) -> DataFrame:
         """The rank of each value in its column; see `Series.rank`.
@@ -1559,7 +1560,8 @@ class DataFrame(Columns):
         >>> df.rank().x.to_list()
         [1.0, 2.5, 2.5]
         """
-        return arithmetic.rank(self, method, ascending, numeric_only=numeric_only, pct=pct)
+        words = (method, na_option, ascending, pct)
+        return arithmetic.rank(self, axis, numeric_only, *words)
 
     def cumsum(self) -> DataFrame:
         """Cumulative sums of each column.

@@ -160,6 +160,11 @@ class Dtypes(dict[str, Any]):
         )
 
     @property
+    def iloc(self) -> list[Any]:
+        """The dtypes by position."""
+        return list(dict.values(self))
+
+    @property
     def index(self) -> Names:
         """The names."""
         return Names(self.keys())

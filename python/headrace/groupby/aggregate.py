@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -12,6 +13,7 @@ from headrace.frame.columns import frame_of
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
 from headrace.series.column import Column, series_of
+from headrace.series.elementwise import row_positions
 from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
     return Column._group_series(made, name=name) if groups._labelled else made
 
 
+def refuse_others(op: str, columns: Mapping[str, _core.Node], kinds: str) -> None:
+    """Raise if there are columns of other kinds."""
+    others = [name for name, node in columns.items() if not series_of(node).dtype.is_of(kinds)]
+    if others:
+        raise TypeMismatchError(
+            f"groupby: {op} does not support these columns: columns={others}; "
+            "select other columns, or pass numeric_only=True"
+        )
+
+
 def aggregable_columns(
     groups: GroupBy, aggregate: str, numeric_only: bool
 ) -> dict[str, _core.Node]:
@@ -61,17 +73,12 @@ def aggregable_columns(
         ((name, node),) = groups._nodes.items()
         taken = {key for key, _ in groups._keys}
         return {f"{name}_{aggregate}" if name in taken else name: node}
-    kinds = group_kinds(aggregate)
+    kinds = group_kinds(aggregate) + ("U" if aggregate in ("any", "all") else "")
     values = value_columns(groups).items()
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
     else:
-        others = [name for name, node in values if not series_of(node).dtype.is_of(kinds)]
-        if others:
-            raise TypeMismatchError(
-                f"groupby: {aggregate} does not support these columns: columns={others}; "
-                "select other columns, or pass numeric_only=True"
-            )
+        refuse_others(aggregate, dict(values), kinds)
     return {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
 
 
@@ -83,11 +90,57 @@ def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:
     return group_series(groups, made, name)
 
 
-def each_column(groups: GroupBy, aggregate: str, numeric_only: bool = False, **options: Any) -> Any:
-    """One aggregate of each column that supports it."""
+def each_column(
+    groups: GroupBy,
+    aggregate: str,
+    numeric_only: bool = False,
+    skipna: bool = True,
+    *,
+    least: int = 0,
+    **options: Any,
+) -> Any:
+    """One aggregate of each column; missing for a group of fewer than `least` values.
+
+    With ``skipna=False`` missing values count: as true, as a first or last value, and in all other
+    aggregates they make the result missing.
+    """
     columns = aggregable_columns(groups, aggregate, numeric_only)
+    if aggregate in ("any", "all"):
+        columns = {name: _truth(series_of(node), skipna) for name, node in columns.items()}
+        skipna = True
+    elif aggregate in ("first", "last") and not skipna:
+        return _ends(groups, columns, "min" if aggregate == "first" else "max", least)
     words = [Words(name, aggregate, node, **options) for name, node in columns.items()]
-    return frame_or_group_series(groups, aggregated(groups, words))
+    if skipna and least <= 0:
+        return frame_or_group_series(groups, aggregated(groups, words))
+    words += [Words(f"{name} there", "count", node) for name, node in columns.items()]
+    made = aggregated(groups, [*words, Words(" rows", "size")])
+    rows = made.pop(" rows")
+    for name in columns:
+        there = made.pop(f"{name} there")
+        made[name] = made[name].where((there >= least) & ((there == rows) | skipna))
+    return frame_or_group_series(groups, made)
+
+
+def _truth(column: Series, skipna: bool) -> _core.Node:
+    """What `any` and `all` look at: strings are true unless they are empty."""
+    texts = column.dtype == "string"
+    if skipna and not texts:
+        return column._node
+    made: Series = column != ("" if texts else 0)
+    return (made.where(column.notna()) if skipna else made | column.isna())._node
+
+
+def _ends(groups: GroupBy, columns: dict[str, _core.Node], end: str, least: int) -> Any:
+    """The value in the first or last row of each group, missing or not."""
+    places = row_positions(series_of(next(iter(columns.values()))))._node
+    words = [Words(f"{name} there", "count", node) for name, node in columns.items()]
+    made = aggregated(groups, [Words(" place", end, places), *words])
+    place = made.pop(" place")._node
+    for name, node in columns.items():
+        found = series_of(_core.in_domain(_core.take(node, place), place.domain))
+        made[name] = found.where(made.pop(f"{name} there") >= least)
+    return frame_or_group_series(groups, made)
 
 
 def size(groups: GroupBy) -> Any:
@@ -117,17 +170,18 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
         return of_rows
     mark("transform")
     aggregate = aggregate_name(aggregate, "aggregate", "transform")
-    kinds = group_kinds(aggregate)
     keys = [node for _, node in groups._keys]
-    columns = {}
-    for name, node in value_columns(groups).items():
-        if groups._single or series_of(node).dtype.is_of(kinds):
-            words = Words(name, aggregate, node)
-            columns[name] = _core.group_transform(keys, words, groups._dropna)
-    if groups._single:
-        ((name, node),) = columns.items()
-        return series_of(node, name)
-    return frame_of(columns)
+    columns = value_columns(groups)
+    if not groups._single:
+        refuse_others(aggregate, columns, group_kinds(aggregate))
+    frame = frame_of(
+        {
+            name: _core.group_transform(keys, Words(name, aggregate, node), groups._dropna)
+            for name, node in columns.items()
+        },
+        groups._rows,
+    )
+    return frame._series(next(iter(columns))) if groups._single else frame
 
 
 def top(groups: GroupBy, n: int, largest: bool) -> Any:

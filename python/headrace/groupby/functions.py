@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import time
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ from headrace.groupby.rows import each_group
 from headrace.lazy.handle import mark
 from headrace.lazy.traceable import is_traceable
 from headrace.series.column import is_labelled, is_series, new_series, series_of, with_rows_of
+from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -164,13 +166,19 @@ class _Column(NamedTuple):
     column: str
 
 
-def agg(groups: GroupBy, spec: Any, named: Mapping[str, Any]) -> Any:
+def agg(
+    groups: GroupBy, spec: Any, args: tuple[Any, ...] = (), named: Mapping[str, Any] | None = None
+) -> Any:
     """See `GroupBy.agg`."""
-    if named:
-        if spec is not None:
-            raise InvalidArgumentError(
-                "agg: got both a specification and named aggregates; pass one of them"
-            )
+    if spec is not None and (args or named):
+        spec = _with_options(groups, spec, args, named or {})
+    if isinstance(spec, str) and spec in ROW_FUNCTIONS:
+        return getattr(groups, spec)()
+    if isinstance(spec, functools.partial):
+        return spec()
+    if spec is None:
+        if not named:
+            raise TypeMismatchError("agg: expected an aggregate; pass 'sum' or out=('x', 'sum')")
         return _made(groups, [_named(groups, name, pair) for name, pair in named.items()])
     if isinstance(spec, Mapping):
         several = any(isinstance(each, list | tuple) for each in spec.values())
@@ -244,8 +252,33 @@ def _named(groups: GroupBy, name: str, pair: Any) -> _Column:
     return _Column(name, one, groups._find(column))
 
 
-def transform(groups: GroupBy, function: Any) -> Any:
+def _with_options(
+    groups: GroupBy, spec: Any, args: tuple[Any, ...], options: Mapping[str, Any]
+) -> Any:
+    """A function of a group alone, or an aggregate with its options."""
+    if _is_custom(spec):
+        return functools.wraps(spec)(lambda rows: spec(rows, *args, **options))
+    if not (isinstance(spec, str) or callable(spec)):
+        raise InvalidArgumentError(
+            "agg: got both a specification and named aggregates; pass one of them"
+        )
+    return functools.partial(getattr(groups, aggregate_name(spec, "func")), *args, **options)
+
+
+def transform(
+    groups: GroupBy,
+    function: Any,
+    args: tuple[Any, ...] = (),
+    options: Mapping[str, Any] | None = None,
+) -> Any:
     """See `GroupBy.transform`."""
+    if (args or options) and isinstance(function, str) and function in ROW_FUNCTIONS:
+        return getattr(groups, function)(*args, **(options or {}))
+    if args or options:
+        made = _with_options(groups, function, args, options or {})
+        if isinstance(made, functools.partial):
+            raise UnsupportedError(f"transform: options of an aggregate: func={function!r}")
+        function = made
     if not _is_custom(function):
         return named_transform(groups, function)
     mark("transform")
@@ -254,10 +287,8 @@ def transform(groups: GroupBy, function: Any) -> Any:
         column = groups._column(name, node)
         if groups._single or name not in {key for key, _ in groups._keys}:
             columns[name] = _transformed(column, series_of(node), function)
-    if groups._single:
-        ((name, made),) = columns.items()
-        return series_of(made._node, name)
-    return frame_of({name: made._node for name, made in columns.items()})
+    frame = frame_of({name: made._node for name, made in columns.items()}, groups._rows)
+    return frame._series(next(iter(columns))) if groups._single else frame
 
 
 def _transformed(groups: GroupBy, series: Series, function: Callable[[Any], Any]) -> Series:

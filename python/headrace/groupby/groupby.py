@@ -32,7 +32,8 @@ class GroupBy:
 
     Aggregates give a frame: the keys as its first columns, then one column per aggregate; those of
     a single selected column give a `GroupSeries`. They are lazy, and only the columns in use are
-    computed.
+    computed. With ``skipna=False`` a group with a missing value gives a missing one. `engine` and
+    `engine_kwargs` are pandas' and change nothing.
     """
 
     __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order", "_rows")
@@ -101,7 +102,14 @@ class GroupBy:
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
 
     # ---- aggregates ------------------------------------------------------------------------------
-    def sum(self, numeric_only: bool = False, min_count: int = 0) -> Any:
+    def sum(
+        self,
+        numeric_only: bool = False,
+        min_count: int = 0,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+        skipna: bool = True,
+    ) -> Any:
         """Sum of each group; null with fewer than `min_count` values.
 
         >>> import headrace as hr
@@ -109,9 +117,9 @@ class GroupBy:
         >>> groups.sum().to_dict()
         {'id': [1, 2], 'x': [8, 4]}
         """
-        return aggregates.each_column(self, "sum", numeric_only, min_count=min_count)
+        return aggregates.each_column(self, "sum", numeric_only, skipna, min_count=min_count)
 
-    def prod(self, numeric_only: bool = False, min_count: int = 0) -> Any:
+    def prod(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
         """Product of each group; null with fewer than `min_count` values.
 
         >>> import headrace as hr
@@ -119,9 +127,15 @@ class GroupBy:
         >>> groups.prod().to_dict()
         {'id': [1, 2], 'x': [15, 4]}
         """
-        return aggregates.each_column(self, "prod", numeric_only, min_count=min_count)
+        return aggregates.each_column(self, "prod", numeric_only, skipna, min_count=min_count)
 
-    def mean(self, numeric_only: bool = False) -> Any:
+    def mean(
+        self,
+        numeric_only: bool = False,
+        skipna: bool = True,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+    ) -> Any:
         """Mean of each group; null if the group has no values.
 
         >>> import headrace as hr
@@ -129,9 +143,9 @@ class GroupBy:
         >>> groups.mean().to_dict()
         {'id': [1, 2], 'x': [4.0, 4.0]}
         """
-        return aggregates.each_column(self, "mean", numeric_only)
+        return aggregates.each_column(self, "mean", numeric_only, skipna)
 
-    def median(self, numeric_only: bool = False) -> Any:
+    def median(self, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Median of each group; null if the group has no values.
 
         >>> import headrace as hr
@@ -139,7 +153,7 @@ class GroupBy:
         >>> groups.median().to_dict()
         {'id': [1, 2], 'x': [4.0, 4.0]}
         """
-        return aggregates.each_column(self, "median", numeric_only)
+        return aggregates.each_column(self, "median", numeric_only, skipna)
 
     def quantile(
         self,
@@ -167,7 +181,14 @@ class GroupBy:
         """
         return quantile.quantile(self, q, interpolation, numeric_only)
 
-    def var(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def var(
+        self,
+        ddof: int = 1,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+        numeric_only: bool = False,
+        skipna: bool = True,
+    ) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
 
         >>> import headrace as hr
@@ -175,9 +196,16 @@ class GroupBy:
         >>> groups.var().to_dict()
         {'id': [1, 2], 'x': [2.0, None]}
         """
-        return aggregates.each_column(self, "var", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "var", numeric_only, skipna, ddof=ddof)
 
-    def std(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def std(
+        self,
+        ddof: int = 1,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+        numeric_only: bool = False,
+        skipna: bool = True,
+    ) -> Any:
         """Standard deviation of each group; null with `ddof` values or fewer.
 
         >>> import headrace as hr
@@ -185,9 +213,9 @@ class GroupBy:
         >>> groups.x.std().round(6).to_dict()
         {1: 1.414214, 2: None}
         """
-        return aggregates.each_column(self, "std", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "std", numeric_only, skipna, ddof=ddof)
 
-    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def sem(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count.
 
         >>> import headrace as hr
@@ -195,9 +223,9 @@ class GroupBy:
         >>> groups.x.sem().to_dict()
         {1: 1.0, 2: None}
         """
-        return aggregates.each_column(self, "sem", numeric_only, ddof=ddof)
+        return aggregates.each_column(self, "sem", numeric_only, skipna, ddof=ddof)
 
-    def skew(self, numeric_only: bool = False) -> Any:
+    def skew(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
 
         >>> import headrace as hr
@@ -205,9 +233,9 @@ class GroupBy:
         >>> df.groupby("id").x.skew().round(6).to_list()
         [0.888584, None]
         """
-        return aggregates.each_column(self, "skew", numeric_only)
+        return aggregates.each_column(self, "skew", numeric_only, skipna)
 
-    def kurt(self, numeric_only: bool = False) -> Any:
+    def kurt(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal.
 
         >>> import headrace as hr
@@ -215,9 +243,16 @@ class GroupBy:
         >>> df.groupby("id").x.kurt().round(6).to_list()
         [-0.581894]
         """
-        return aggregates.each_column(self, "kurt", numeric_only)
+        return aggregates.each_column(self, "kurt", numeric_only, skipna)
 
-    def min(self, numeric_only: bool = False) -> Any:
+    def min(
+        self,
+        numeric_only: bool = False,
+        min_count: int = -1,
+        skipna: bool = True,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+    ) -> Any:
         """Minimum of each group; strings and categories compare alphabetically.
 
         >>> import headrace as hr
@@ -225,9 +260,16 @@ class GroupBy:
         >>> groups.min().to_dict()
         {'id': [1, 2], 'x': [3, 4]}
         """
-        return aggregates.each_column(self, "min", numeric_only)
+        return aggregates.each_column(self, "min", numeric_only, skipna, least=min_count)
 
-    def max(self, numeric_only: bool = False) -> Any:
+    def max(
+        self,
+        numeric_only: bool = False,
+        min_count: int = -1,
+        skipna: bool = True,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+    ) -> Any:
         """Maximum of each group.
 
         >>> import headrace as hr
@@ -235,9 +277,9 @@ class GroupBy:
         >>> groups.max().to_dict()
         {'id': [1, 2], 'x': [5, 4]}
         """
-        return aggregates.each_column(self, "max", numeric_only)
+        return aggregates.each_column(self, "max", numeric_only, skipna, least=min_count)
 
-    def first(self, numeric_only: bool = False) -> Any:
+    def first(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """First non-missing value of each group.
 
         >>> import headrace as hr
@@ -245,9 +287,9 @@ class GroupBy:
         >>> groups.first().to_dict()
         {'id': [1, 2], 'x': [3, 4]}
         """
-        return aggregates.each_column(self, "first", numeric_only)
+        return aggregates.each_column(self, "first", numeric_only, skipna, least=min_count)
 
-    def last(self, numeric_only: bool = False) -> Any:
+    def last(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """Last non-missing value of each group.
 
         >>> import headrace as hr
@@ -255,9 +297,9 @@ class GroupBy:
         >>> groups.last().to_dict()
         {'id': [1, 2], 'x': [5, 4]}
         """
-        return aggregates.each_column(self, "last", numeric_only)
+        return aggregates.each_column(self, "last", numeric_only, skipna, least=min_count)
 
-    def any(self) -> Any:
+    def any(self, skipna: bool = True) -> Any:
         """Whether any value of a group is true (nonzero).
 
         >>> import headrace as hr
@@ -265,9 +307,9 @@ class GroupBy:
         >>> groups.any().to_dict()
         {'id': [1, 2], 'x': [True, False]}
         """
-        return aggregates.each_column(self, "any")
+        return aggregates.each_column(self, "any", False, skipna)
 
-    def all(self) -> Any:
+    def all(self, skipna: bool = True) -> Any:
         """Whether all values of a group are true (nonzero).
 
         >>> import headrace as hr
@@ -275,7 +317,7 @@ class GroupBy:
         >>> groups.all().to_dict()
         {'id': [1, 2], 'x': [False, False]}
         """
-        return aggregates.each_column(self, "all")
+        return aggregates.each_column(self, "all", False, skipna)
 
     def count(self) -> Any:
         """Number of non-missing values of each group.
@@ -297,7 +339,7 @@ class GroupBy:
         """
         return aggregates.nunique(self, dropna)
 
-    def idxmin(self) -> Any:
+    def idxmin(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Row position of each group's minimum, the first of equals.
 
         >>> import headrace as hr
@@ -305,9 +347,9 @@ class GroupBy:
         >>> groups.idxmin().to_dict()
         {'id': [1, 2], 'x': [0, 2]}
         """
-        return aggregates.each_column(self, "idxmin")
+        return aggregates.each_column(self, "idxmin", numeric_only, skipna)
 
-    def idxmax(self) -> Any:
+    def idxmax(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Row position of each group's maximum, the first of equals.
 
         >>> import headrace as hr
@@ -315,7 +357,7 @@ class GroupBy:
         >>> groups.idxmax().to_dict()
         {'id': [1, 2], 'x': [1, 2]}
         """
-        return aggregates.each_column(self, "idxmax")
+        return aggregates.each_column(self, "idxmax", numeric_only, skipna)
 
     def size(self) -> Any:
         """Number of rows of each group.
@@ -351,29 +393,38 @@ class GroupBy:
         """
         return matrix.group_matrix(self, "cov", ddof, numeric_only)
 
-    def agg(self, spec: Any = None, **named: tuple[str, str]) -> Any:
+    def agg(
+        self,
+        func: Any = None,
+        *args: Any,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+        **named: Any,
+    ) -> Any:
         """Several aggregates in one pass over the rows.
 
         Parameters
         ----------
-        spec : str, callable, list or dict
+        func : str, callable, list or dict
             An aggregate for all columns; a list of them (columns ``x_mean``, or just ``mean`` for a
             single selected column); or a dict from column to one aggregate or a list. A function
             gets the rows of a group as a series and gives one value; one of only arithmetic and
             aggregates runs once for all groups, others once per group, in Python.
         **named : (column, aggregate)
-            Result columns by name.
+            Result columns by name; with a function or name, its options, as `args` are.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
         >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
         {'id': [1, 2], 'total': [5.0, 4.0], 'n': [1, 2]}
         """
-        return functions.agg(self, spec, named)
+        return functions.agg(self, func, args, named)
 
     aggregate = agg
 
-    def transform(self, func: Any) -> DataFrame | Series:
+    def transform(
+        self, func: Any, *args: Any, engine: Any = None, engine_kwargs: Any = None, **kwargs: Any
+    ) -> DataFrame | Series:
         """The group's aggregate for each row, in row order; null for dropped rows.
 
         Also ``"cumsum"``, ``"rank"``, ``"shift"`` and similar, which are methods as well, and a
@@ -385,7 +436,7 @@ class GroupBy:
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
         """
-        made: DataFrame | Series = functions.transform(self, func)
+        made: DataFrame | Series = functions.transform(self, func, args, kwargs)
         return made
 
     def rolling(
@@ -495,7 +546,7 @@ class GroupBy:
         self,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
         ascending: bool = True,
-        *,
+        na_option: Literal["keep", "top", "bottom"] = "keep",
         pct: bool = False,
     ) -> Any:
         """The rank of each value within its group, from 1; see `Series.rank`.
@@ -505,7 +556,7 @@ class GroupBy:
         >>> df.groupby("id").x.rank().to_list()
         [2.0, 1.0, 1.0]
         """
-        return windows.rank(self, method, ascending, pct=pct)
+        return windows.rank(self, method, ascending, na_option, pct)
 
     def shift(self, periods: int = 1, *, fill_value: Any = None) -> Any:
         """Shift rows by `periods` within their group (up if negative); vacated rows become null.

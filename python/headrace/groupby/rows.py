@@ -55,10 +55,8 @@ class NamedAgg(NamedTuple):
 
 def filter_rows(groups: GroupBy, mask: Series) -> Any:
     """The rows of the frame, or of the selected column, where a mask is true."""
-    if groups._single:
-        ((name, node),) = groups._nodes.items()
-        return series_of(node, name)[mask]
-    return new_frame(frame_of(groups._nodes)[mask])
+    frame = frame_of(groups._nodes, groups._rows)
+    return frame._series(next(iter(groups._nodes)))[mask] if groups._single else frame[mask]
 
 
 def head(groups: GroupBy, n: int = 5) -> Any:

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
-from headrace.groupby.aggregate import value_columns
+from headrace.groupby.aggregate import refuse_others, value_columns
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.column import new_series, series_of
-from headrace.series.window import rows_of_groups
+from headrace.series.window import ranks_with_missing, rows_of_groups
 from headrace.windows.span import WindowRows
 
 if TYPE_CHECKING:
@@ -38,10 +38,8 @@ def rows_after(groups: GroupBy) -> Series:
 
 def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
     """Results by column as a frame, or as a series for a single selected column."""
-    if groups._single:
-        ((name, node),) = made.items()
-        return series_of(node, name)
-    return frame_of(made)
+    frame = frame_of(made, groups._rows)
+    return frame._series(next(iter(made))) if groups._single else frame
 
 
 def window_function(
@@ -57,20 +55,22 @@ def window_function(
 
 
 def supported_columns(groups: GroupBy, op: str, kinds: str | None) -> dict[str, _core.Node]:
-    """The columns of these kinds; a single selected one whatever its kind."""
+    """The columns, which have to be of these kinds."""
     values = value_columns(groups)
-    if kinds is None or groups._single:
-        return values
-    picked = {n: node for n, node in values.items() if series_of(node).dtype.is_of(kinds)}
-    if not picked:
-        raise TypeMismatchError(f"{op}: no numeric column: columns={list(values)}")
-    return picked
+    if kinds is not None and not groups._single:
+        refuse_others(op, values, kinds)
+    return values
 
 
 def window_rows(groups: GroupBy, op: str, on: str | None = None) -> WindowRows:
     """The rows that windows of these groups walk over."""
-    columns = supported_columns(groups, op, NUMBERS)
-    columns = {name: node for name, node in columns.items() if name != on}
+    columns = {
+        name: node
+        for name, node in value_columns(groups).items()
+        if name != on and (groups._single or series_of(node).dtype.is_of(NUMBERS))
+    }
+    if not columns:
+        raise TypeMismatchError(f"{op}: no numeric column: columns={list(groups._nodes)}")
     keys = [node for _, node in groups._keys]
     finish = functools.partial(frame_or_series, groups)
     return WindowRows(columns, finish, groups._rows, groups._nodes, keys, groups._dropna)
@@ -114,18 +114,23 @@ def cumcount(groups: GroupBy, ascending: bool = True) -> Series:
     return series_of(_core.in_domain(node, keys[0].domain))
 
 
-def rank(
-    groups: GroupBy,
-    method: Literal["average", "min", "max", "first", "dense"] = "average",
-    ascending: bool = True,
-    *,
-    pct: bool = False,
-) -> Any:
+def rank(groups: GroupBy, method: str, ascending: bool, na_option: str, pct: bool) -> Any:
     """See `GroupBy.rank`."""
-    places = window_function(groups, "rank", _core.group_rank, method, not ascending)
-    if not pct:
-        return places
-    return places / groups.transform("nunique" if method == "dense" else "count")
+    mark("rank")
+    columns = value_columns(groups)
+    places = rows_of_groups(
+        _core.group_rank, key_nodes(groups), columns, groups._dropna, method, not ascending
+    )
+    made = {}
+    for name, node in columns.items():
+        gone = series_of(node).isna().astype("int64")
+        own, missing = groups._column(name, node), groups._column(name, gone._node)
+        of_group = (missing.transform("sum"), own.transform("count"), own.transform("nunique"))
+        plain = [new_series(each._node) for each in (*of_group, missing.cumsum())]
+        ranks = series_of(places[name])
+        ranks = ranks_with_missing(ranks, method, na_option, pct, gone, *plain)
+        made[name] = ranks._node
+    return frame_or_series(groups, made)
 
 
 def shift(groups: GroupBy, periods: int = 1, *, fill_value: Any = None) -> Any:

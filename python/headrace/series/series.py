@@ -527,18 +527,22 @@ class Series(Column, role="_series"):
 
     def rank(
         self,
+        axis: int = 0,
         method: Literal["average", "min", "max", "first", "dense"] = "average",
+        numeric_only: bool = False,
+        na_option: Literal["keep", "top", "bottom"] = "keep",
         ascending: bool = True,
-        *,
         pct: bool = False,
     ) -> Series:
-        """Rank the values, from 1; missing values get null.
+        """Rank the values, from 1.
 
         Parameters
         ----------
         method : {"average", "min", "max", "first", "dense"}
             Rank of equal values: the mean, lowest or highest rank, row order, or the number of
             distinct values up to it.
+        na_option : {"keep", "top", "bottom"}
+            Missing values get null, or rank before or after all others.
         ascending : bool
             Whether the smallest value has rank 1.
         pct : bool
@@ -548,7 +552,7 @@ class Series(Column, role="_series"):
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
         [2.5, 1.0, 2.5]
         """
-        return window.rank(self, method, ascending, pct=pct)
+        return window.rank(self, method, na_option, ascending, pct)
 
     def cumsum(self) -> Series:
         """Cumulative sum; missing values are kept and skipped.

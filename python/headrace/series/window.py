@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.elementwise import row_positions
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 #: Methods of groups that `transform` accepts by name.
 ROW_FUNCTIONS = (
     *("cumsum", "cumprod", "cummin", "cummax"),
-    *("cumcount", "rank", "shift", "diff"),
+    *("cumcount", "rank", "shift", "diff", "ffill", "bfill", "pct_change", "ngroup"),
 )
 
 
@@ -53,19 +54,44 @@ def diff(series: Series, periods: int = 1) -> Series:
     return change
 
 
-def rank(
-    series: Series,
-    method: Literal["average", "min", "max", "first", "dense"] = "average",
-    ascending: bool = True,
-    *,
-    pct: bool = False,
-) -> Series:
+def rank(series: Series, method: str, na_option: str, ascending: bool, pct: bool) -> Series:
     """See `Series.rank`."""
     mark("rank")
     made: Series = series._like(_core.rank(series._node, method, not ascending))
-    if not pct:
-        return made
-    return made / (made.max() if method == "dense" else series.count())
+    gone = series.isna().astype("int64")
+    return ranks_with_missing(
+        made, method, na_option, pct, gone, gone.sum(), series.count(), made.max(), gone.cumsum()
+    )
+
+
+def ranks_with_missing(
+    ranks: Series,
+    method: str,
+    na_option: str,
+    pct: bool,
+    gone: Series,
+    missing: Any,
+    there: Any,
+    distinct: Any,
+    place: Series,
+) -> Series:
+    """Ranks of values, or as shares, with missing values before or after them, or null.
+
+    Of the values ranked together, `there` are there and `missing` are not, at their `place`.
+    """
+    if na_option not in ("keep", "top", "bottom"):
+        raise InvalidArgumentError(
+            f"rank: invalid value: na_option={na_option!r}; expected 'keep', 'top' or 'bottom'"
+        )
+    last, missing = distinct if method == "dense" else there, missing * 1.0
+    if na_option != "keep":
+        several = {"average": (missing + 1) / 2, "max": missing, "first": place * 1.0}
+        own = several.get(method, 1.0)
+        size = (missing > 0) * 1.0 if method == "dense" else missing
+        top = na_option == "top"
+        ranks = (ranks + size if top else ranks).where(gone == 0, own if top else own + last)
+        last = last + size
+    return ranks / last if pct else ranks
 
 
 def cumulate(series: Series, name: str) -> Series:
