@@ -236,6 +236,19 @@ class Lenient(ast.NodeTransformer):
         node.decorator_list = [self.visit(made) for made in node.decorator_list]
         return node
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.body = [self._guarded(each) for each in node.body]  # no lambda sees a class's names
+        return node
+
+    def _guarded(self, node: ast.stmt) -> Any:
+        if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)):
+            return self.visit(node)
+        attempt: Any = ast.parse("try: pass\nexcept Exception as error: pass").body[0]
+        made = ast.parse("_unmade(error)", mode="eval").body
+        attempt.body = [node]
+        attempt.handlers[0].body = [ast.Assign(node.targets, made)]
+        return attempt
+
     def visit_Lambda(self, node: ast.Lambda) -> Any:
         return node
 
@@ -374,7 +387,7 @@ def stand_in() -> None:
     pd, tm = Pandas("pandas"), Testing("pandas._testing")
     pd.__dict__["testing"] = tm
     sys.modules["headrace_as_pandas"], sys.modules["headrace_as_pandas_testing"] = pd, tm
-    builtins._made_or_unmade = made_or_unmade  # type: ignore[attr-defined]
+    vars(builtins).update(_made_or_unmade=made_or_unmade, _unmade=Unmade)
     sys.meta_path.insert(0, Finder())
     pytest.raises = raises
     signal.signal(signal.SIGALRM, out_of_time)

@@ -140,6 +140,8 @@ def dtype_word(dtype: Any) -> str:
         aliases = {"float": "float64", "int": "int64", "str": "string", "boolean": "bool"}
         aliases |= {"string[pyarrow]": "string", "string[python]": "string"}
         word = {**aliases, "datetime64[D]": "date"}.get(dtype, str(dtype))
+        if _CODE.fullmatch(word):  # NumPy's codes: "i8", "M8[ns]", "float"
+            return dtype_word(_numpy_dtype(word))
     elif isinstance(dtype, type) and dtype in PYTHON:
         word = PYTHON[dtype]
     else:
@@ -151,6 +153,8 @@ def dtype_word(dtype: Any) -> str:
             word = str(getattr(dtype, "name", None) or repr(dtype))  # pandas' own dtypes
         if word.startswith("str"):
             word = "string"
+        elif word == "boolean":
+            word = "bool"
         elif word == "datetime64[D]":
             word = "date"
     if word.startswith(("Int", "UInt", "Float")):  # pandas' names for nullable numbers
@@ -177,6 +181,15 @@ def dtype_word(dtype: Any) -> str:
 
 #: Arrow's names of dtypes, where they differ.
 _ARROW = {"double": "float64", "float": "float32", "large_string": "string", "date32[day]": "date"}
+_CODE = re.compile(r"[<>=|]?(?:[iufbc]\d{0,2}|\?|[Mm]8\[\w+\])|intp|uintp|int_|float_|bool_")
+
+
+def _numpy_dtype(word: str) -> Any:
+    import numpy as np
+
+    return np.dtype(word)
+
+
 _WORD = re.compile(r"decimal128\((\d+), *(\d+)\)(\[pyarrow\])?")
 
 

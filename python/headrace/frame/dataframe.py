@@ -868,7 +868,13 @@ class DataFrame(Columns):
             inplace,
         )
 
-    def sum(self, axis: Axis = 0, *, numeric_only: bool = False, min_count: int = 0) -> Any:
+    def sum(
+        self,
+        axis: Axis | None = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        min_count: int = 0,
+    ) -> Any:
         """Sums, skipping null and NaN.
 
         >>> import headrace as hr
@@ -876,9 +882,16 @@ class DataFrame(Columns):
         >>> df.sum().to_dict()
         {'x': 9.0, 'y': 4.0}
         """
-        return reductions.sum_columns(self, axis, numeric_only=numeric_only, min_count=min_count)
+        options = {"min_count": min_count} if min_count else {}
+        return reductions.reduce_frame(self, "sum", axis, numeric_only, skipna, **options)
 
-    def prod(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def prod(
+        self,
+        axis: Axis | None = 0,
+        skipna: bool = True,
+        numeric_only: bool = False,
+        min_count: int = 0,
+    ) -> Any:
         """Products, skipping null and NaN.
 
         >>> import headrace as hr
@@ -886,11 +899,12 @@ class DataFrame(Columns):
         >>> df.prod().to_dict()
         {'x': 12.0, 'y': 3.75}
         """
-        return reductions.reduce_frame(self, "prod", axis, numeric_only)
+        options = {"min_count": min_count} if min_count else {}
+        return reductions.reduce_frame(self, "prod", axis, numeric_only, skipna, **options)
 
     product = prod
 
-    def mean(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def mean(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Means, skipping null and NaN.
 
         >>> import headrace as hr
@@ -898,9 +912,9 @@ class DataFrame(Columns):
         >>> df.mean().to_dict()
         {'x': 3.0, 'y': 2.0}
         """
-        return reductions.reduce_frame(self, "mean", axis, numeric_only)
+        return reductions.reduce_frame(self, "mean", axis, numeric_only, skipna)
 
-    def median(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def median(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Medians, skipping null and NaN.
 
         >>> import headrace as hr
@@ -908,7 +922,7 @@ class DataFrame(Columns):
         >>> df.median().to_dict()
         {'x': 2.0, 'y': 2.0}
         """
-        return reductions.reduce_frame(self, "median", axis, numeric_only)
+        return reductions.reduce_frame(self, "median", axis, numeric_only, skipna)
 
     def quantile(
         self,
@@ -931,7 +945,9 @@ class DataFrame(Columns):
             self, q, axis, numeric_only=numeric_only, interpolation=interpolation
         )
 
-    def std(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def std(
+        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Standard deviations, with divisor ``n - ddof``.
 
         >>> import headrace as hr
@@ -939,9 +955,11 @@ class DataFrame(Columns):
         >>> df.std().round(6).to_dict()
         {'x': 2.645751, 'y': 0.707107}
         """
-        return reductions.reduce_frame(self, "std", axis, numeric_only, ddof=ddof)
+        return reductions.reduce_frame(self, "std", axis, numeric_only, skipna, ddof=ddof)
 
-    def var(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def var(
+        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Variances, with divisor ``n - ddof``.
 
         >>> import headrace as hr
@@ -949,9 +967,11 @@ class DataFrame(Columns):
         >>> df.var().round(6).to_dict()
         {'x': 7.0, 'y': 0.5}
         """
-        return reductions.reduce_frame(self, "var", axis, numeric_only, ddof=ddof)
+        return reductions.reduce_frame(self, "var", axis, numeric_only, skipna, ddof=ddof)
 
-    def sem(self, axis: Axis = 0, *, ddof: int = 1, numeric_only: bool = False) -> Any:
+    def sem(
+        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Standard errors of the means; see `Series.sem`.
 
         >>> import headrace as hr
@@ -959,25 +979,25 @@ class DataFrame(Columns):
         >>> df.sem().round(6).to_dict()
         {'x': 1.527525, 'y': 0.5}
         """
-        return reductions.reduce_frame(self, "sem", axis, numeric_only, ddof=ddof)
+        return reductions.reduce_frame(self, "sem", axis, numeric_only, skipna, ddof=ddof)
 
-    def skew(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def skew(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Sample skewness; see `Series.skew`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
         {'x': 0.888584, 'y': 0.0}
         """
-        return reductions.reduce_frame(self, "skew", axis, numeric_only)
+        return reductions.reduce_frame(self, "skew", axis, numeric_only, skipna)
 
-    def kurt(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def kurt(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of samples; see `Series.kurt`.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 5, 9]}).kurt().round(6).to_dict()
         {'x': -0.581894}
         """
-        return reductions.reduce_frame(self, "kurt", axis, numeric_only)
+        return reductions.reduce_frame(self, "kurt", axis, numeric_only, skipna)
 
     kurtosis = kurt
 
@@ -990,7 +1010,7 @@ class DataFrame(Columns):
         """
         return reductions.mode(self, numeric_only=numeric_only)
 
-    def min(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def min(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Minima, skipping null and NaN.
 
         >>> import headrace as hr
@@ -998,9 +1018,9 @@ class DataFrame(Columns):
         >>> df.min().to_dict()
         {'x': 1.0, 'y': 1.5}
         """
-        return reductions.reduce_frame(self, "min", axis, numeric_only)
+        return reductions.reduce_frame(self, "min", axis, numeric_only, skipna)
 
-    def max(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
+    def max(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Maxima, skipping null and NaN.
 
         >>> import headrace as hr
@@ -1008,25 +1028,27 @@ class DataFrame(Columns):
         >>> df.max().to_dict()
         {'x': 6.0, 'y': 2.5}
         """
-        return reductions.reduce_frame(self, "max", axis, numeric_only)
+        return reductions.reduce_frame(self, "max", axis, numeric_only, skipna)
 
-    def any(self, axis: Axis = 0) -> Any:
+    def any(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
         """Whether any value is true (nonzero).
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [0, 2], "y": [0, 0]}).any().to_dict()
         {'x': True, 'y': False}
         """
-        return reductions.reduce_frame(self, "any", axis)
+        frame = self.select_dtypes("bool") if bool_only else self
+        return reductions.reduce_frame(frame, "any", axis, skipna=skipna)
 
-    def all(self, axis: Axis = 0) -> Any:
+    def all(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
         """Whether all values are true (nonzero), skipping missing ones.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [0, 2], "y": [1, 1]}).all().to_dict()
         {'x': False, 'y': True}
         """
-        return reductions.reduce_frame(self, "all", axis)
+        frame = self.select_dtypes("bool") if bool_only else self
+        return reductions.reduce_frame(frame, "all", axis, skipna=skipna)
 
     def count(self, axis: Axis = 0) -> Any:
         """Counts of values that are neither null nor NaN, for all but complex columns.

@@ -157,9 +157,16 @@ def supported_by_all(frame: DataFrame, functions: list[Any]) -> list[str]:
 
 
 def reduce_frame(
-    frame: DataFrame, kind: str, axis: Axis = 0, numeric_only: bool = False, **options: Any
+    frame: DataFrame,
+    kind: str,
+    axis: Axis | None = 0,
+    numeric_only: bool = False,
+    skipna: bool = True,
+    **options: Any,
 ) -> Any:
-    """An aggregate of each column, or with ``axis=1`` of each row."""
+    """An aggregate of each column, with ``axis=1`` of each row, with ``axis=None`` of all."""
+    if axis is None and kind in ("any", "all", "sum", "prod", "min", "max"):
+        return getattr(reduce_frame(frame, kind, 0, numeric_only, skipna, **options), kind)()
     if axis in (1, "columns"):
         columns = supported_along_rows(frame, kind, numeric_only)
         if kind not in _ACROSS:
@@ -169,10 +176,14 @@ def reduce_frame(
         if TABLE[kind].result in ("total", "moment"):
             plain = [c.astype("int64") if c.dtype == "bool" else c for c in plain]
         made = _ACROSS[kind](plain, **options)
+        if not skipna:
+            made = made.where(functools.reduce(operator.and_, (c.notna() for c in plain)))
         return labelled_rows(frame, kind, made)
     names = supported_names(frame, kind, numeric_only)
     if axis not in (0, "index"):
         raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
+    if not skipna:
+        options = {**options, "skipna": False}
     made = reduced_numbers({name: frame._nodes[name] for name in names}, kind, options)
     if made is not None:
         return made
@@ -187,15 +198,6 @@ def labelled_rows(frame: DataFrame, name: str, made: Series) -> Series:
     name = free_name(name, frame._labels)
     nodes = {**frame._labels, name: made._node}
     return labelled_series(frame_of(nodes, frame._labels), None)
-
-
-def sum_columns(
-    frame: DataFrame, axis: Axis = 0, *, numeric_only: bool = False, min_count: int = 0
-) -> Any:
-    """See `DataFrame.sum`."""
-    if min_count == 0:
-        return reduce_frame(frame, "sum", axis, numeric_only)
-    return reduce_frame(frame, "sum", axis, numeric_only, min_count=min_count)
 
 
 def quantile(

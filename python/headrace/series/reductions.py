@@ -148,15 +148,15 @@ def is_ordered(series: Series, wrong: str) -> bool:
     return not bool((falls | series.isna()).any())
 
 
-def any_true(series: Series) -> Array:
-    """See `Series.any`."""
-    made: Array = total(series, "any")
+def any_true(series: Series, skipna: bool = True) -> Array:
+    """See `Series.any`; missing values are true with ``skipna=False``."""
+    made: Array = total(series if skipna else (series != 0) | series.isna(), "any")
     return made
 
 
-def all_true(series: Series) -> Array:
-    """See `Series.all`."""
-    made: Array = total(series, "all")
+def all_true(series: Series, skipna: bool = True) -> Array:
+    """See `Series.all`; missing values are true with ``skipna=False``."""
+    made: Array = total(series if skipna else (series != 0) | series.isna(), "all")
     return made
 
 

@@ -1111,7 +1111,9 @@ class Series(Column, role="_series"):
 
     # ---- reductions ------------------------------------------------------------------------------
 
-    def sum(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+    def sum(
+        self, axis: Any = None, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
+    ) -> Any:
         """Sum of the non-missing values; 0 for none, NaN for fewer than `min_count`.
 
         NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
@@ -1123,7 +1125,9 @@ class Series(Column, role="_series"):
         """
         return reductions.unless_missing(self, reductions.total(self, "sum"), skipna, min_count)
 
-    def prod(self, *, skipna: bool = True, min_count: int = 0) -> Any:
+    def prod(
+        self, axis: Any = None, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
+    ) -> Any:
         """Product of the non-missing values; 1 for none, NaN for fewer than `min_count`.
 
         Decimals give float64.
@@ -1136,7 +1140,7 @@ class Series(Column, role="_series"):
 
     product = prod
 
-    def mean(self, *, skipna: bool = True) -> Any:
+    def mean(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Mean of the non-missing values; NaN for none. Times give a time, as in `min`.
 
         >>> import headrace as hr
@@ -1145,7 +1149,9 @@ class Series(Column, role="_series"):
         """
         return reductions.unless_missing(self, reductions.total(self, "mean"), skipna)
 
-    def var(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+    def var(
+        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Variance with pandas' default of `ddof=1`.
 
         >>> import headrace as hr
@@ -1154,7 +1160,9 @@ class Series(Column, role="_series"):
         """
         return reductions.var(self, ddof, skipna=skipna)
 
-    def std(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+    def std(
+        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Standard deviation with pandas' default of `ddof=1`.
 
         >>> import headrace as hr
@@ -1163,7 +1171,9 @@ class Series(Column, role="_series"):
         """
         return reductions.unless_missing(self, reductions.total(self, "std", ddof), skipna)
 
-    def sem(self, ddof: int = 1, *, skipna: bool = True) -> Any:
+    def sem(
+        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
         """Standard error of the mean: standard deviation over the root of the count.
 
         >>> import headrace as hr
@@ -1172,7 +1182,7 @@ class Series(Column, role="_series"):
         """
         return reductions.sem(self, ddof, skipna=skipna)
 
-    def skew(self, *, skipna: bool = True) -> Any:
+    def skew(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Sample skewness; NaN for fewer than three values or equal ones.
 
         G1 of Joanes and Gill (1998), from moments of blocks around their means, merged by Pébay's
@@ -1184,7 +1194,7 @@ class Series(Column, role="_series"):
         """
         return reductions.skew(self, skipna=skipna)
 
-    def kurt(self, *, skipna: bool = True) -> Any:
+    def kurt(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of a sample (G2, see `skew`); NaN for fewer than four or equal values.
 
         >>> import headrace as hr
@@ -1195,7 +1205,7 @@ class Series(Column, role="_series"):
 
     kurtosis = kurt
 
-    def min(self, *, skipna: bool = True) -> Any:
+    def min(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Smallest non-missing value; NaN for none.
 
         Numbers give a lazy one-element array. Dates, times and strings give a Python value
@@ -1208,7 +1218,7 @@ class Series(Column, role="_series"):
         """
         return reductions.unless_missing(self, reductions.total(self, "min"), skipna)
 
-    def max(self, *, skipna: bool = True) -> Any:
+    def max(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Largest non-missing value; see `min`.
 
         >>> import headrace as hr
@@ -1460,23 +1470,23 @@ class Series(Column, role="_series"):
         """
         return self._reduce("count", skip_nan=True)
 
-    def any(self) -> Array:
+    def any(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
         """True if any value is true.
 
         >>> import headrace as hr
         >>> hr.Series([0, 2]).any().item()
         True
         """
-        return reductions.any_true(self)
+        return reductions.any_true(self, skipna)
 
-    def all(self) -> Array:
+    def all(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
         """True if all values are true.
 
         >>> import headrace as hr
         >>> hr.Series([0, 2]).all().item()
         False
         """
-        return reductions.all_true(self)
+        return reductions.all_true(self, skipna)
 
     def quantile(self, q: float | list[float] = 0.5, interpolation: builtins.str = "linear") -> Any:
         """Quantiles of the non-missing values, interpolated as in pandas.
@@ -1501,14 +1511,14 @@ class Series(Column, role="_series"):
         """
         return reductions.quantiles(self, q, interpolation)
 
-    def median(self) -> Any:
+    def median(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The median of the non-missing values.
 
         >>> import headrace as hr
         >>> hr.Series([2, None, 5]).median().item()
         3.5
         """
-        return reductions.median(self)
+        return reductions.unless_missing(self, reductions.median(self), skipna)
 
     # ---- groups ----------------------------------------------------------------------------------
 
