@@ -74,7 +74,6 @@ from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
-from headrace.ranges import Timedelta, Timestamp, bdate_range, date_range
 from headrace.reshape.asof import merge_asof
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.parse_times import to_datetime, to_timedelta
@@ -89,11 +88,16 @@ from headrace.settings import (
     strict,
     threads,
 )
+from headrace.times import offsets
+from headrace.times.offsets import DateOffset
+from headrace.times.ranges import bdate_range, date_range, period_range, timedelta_range
+from headrace.times.scalars import NaT, Timedelta, Timestamp
 
 __all__ = [
     "Array",
     "ColumnNotFoundError",
     "DataFrame",
+    "DateOffset",
     "DeviceError",
     "Error",
     "ExchangeError",
@@ -101,6 +105,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "NaT",
     "NamedAgg",
     "OutOfMemoryError",
     "Series",
@@ -143,8 +148,10 @@ __all__ = [
     "no_copies",
     "notna",
     "notnull",
+    "offsets",
     "option_context",
     "options",
+    "period_range",
     "pivot",
     "pivot_table",
     "plot",
@@ -173,6 +180,7 @@ __all__ = [
     "strict",
     "testing",
     "threads",
+    "timedelta_range",
     "to_datetime",
     "to_numeric",
     "to_timedelta",

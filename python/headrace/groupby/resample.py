@@ -11,11 +11,12 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, is_probed, no_attribute
 from headrace.frame.columns import framed, is_frame, new_frame
 from headrace.lazy.handle import mark
-from headrace.ranges import Frequency, Timestamp, frequency, times_between
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import free_name
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.datetime import is_time
+from headrace.times.ranges import Frequency, frequency, times_between
+from headrace.times.scalars import Timestamp
 from headrace.zone_names import zone_in
 
 if TYPE_CHECKING:

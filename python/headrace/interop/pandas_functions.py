@@ -39,7 +39,7 @@ def isna(values: Any) -> Any:
     """
     if hasattr(values, "isna") and not isinstance(values, type):
         return values.isna()
-    if is_single(values):
+    if is_single(values) or is_missing(values):
         return is_missing(values.item() if is_array(values) else values)
     return new_series(by_position(values)).isna()
 

@@ -111,10 +111,8 @@ _WAYS = {
     "CategoricalDtype": "use dtype='category' and .cat.set_categories(...)",
     "Interval IntervalDtype interval_range arrays": "use hr.cut, whose bins are categories",
     "Period PeriodDtype": "use dt.to_period of a column of times",
-    "period_range": "use hr.date_range(...).dt.to_period(...)",
-    "timedelta_range": "use hr.date_range(...) minus its first value",
     "infer_freq": "use times.diff().value_counts()",
-    "DateOffset offsets tseries": "use hr.Timedelta, or pandas' offsets",
+    "tseries": "use hr.offsets",
     "Int8Dtype Int16Dtype Int32Dtype Int64Dtype UInt8Dtype UInt16Dtype UInt32Dtype UInt64Dtype "
     "Float32Dtype Float64Dtype BooleanDtype StringDtype ArrowDtype DatetimeTZDtype SparseDtype": (
         "use the name of a dtype: 'int64', 'bool', 'string', 'datetime64[us, UTC]'"

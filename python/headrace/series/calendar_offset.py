@@ -8,8 +8,8 @@ from typing import Any
 from headrace.errors import TypeMismatchError
 from headrace.rows import whole_number
 
-_MONTHS = {"years": 12, "months": 1}
-_NANOSECONDS = {
+MONTHS = {"years": 12, "months": 1}
+LENGTHS = {
     "weeks": 7 * 86_400 * 10**9,
     "days": 86_400 * 10**9,
     "hours": 3600 * 10**9,
@@ -37,15 +37,13 @@ def calendar_span(op: str, value: Any) -> tuple[int, int] | None:
             parts = {kind: value}
     else:
         return None
-    if unknown := [word for word in parts if word not in _MONTHS and word not in _NANOSECONDS]:
+    if unknown := [word for word in parts if word not in MONTHS and word not in LENGTHS]:
         raise TypeMismatchError(
             f"{op}: this offset cannot be added to a column of times: offset={value!r}, "
             f"unsupported={unknown[0]!r}; use a timedelta, pandas.DateOffset or "
-            f"relativedelta of {', '.join([*_MONTHS, *_NANOSECONDS])}, or dt.floor('MS') "
-            "for the start of the month"
+            f"relativedelta of {', '.join([*MONTHS, *LENGTHS])}, or "
+            "hr.offsets"
         )
-    months = sum(
-        whole_number(op, word, parts.get(word, 0)) * each for word, each in _MONTHS.items()
-    )
-    span = sum(round(parts.get(word, 0) * each) for word, each in _NANOSECONDS.items())
+    months = sum(whole_number(op, word, parts.get(word, 0)) * each for word, each in MONTHS.items())
+    span = sum(round(parts.get(word, 0) * each) for word, each in LENGTHS.items())
     return times * months, times * span

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Moments, durations and regular times: `hr.Timestamp`, `hr.Timedelta`, `hr.date_range`."""
+"""Regular times: `hr.date_range`, and the frequencies that it and `resample` take."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import datetime
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError
 from headrace.rows import whole_number
 from headrace.series.column import new_series
-from headrace.series.parse_times import to_datetime, to_timedelta
+from headrace.time_units import length_of, nanoseconds_of
+from headrace.times.scalars import Timedelta, Timestamp
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -21,9 +22,11 @@ _TICKS = {
     **{"D": 86_400 * 10**6},
 }
 _OLD_WORDS = {"T": "min", "H": "h", "S": "s", "L": "ms", "U": "us", "d": "D", "M": "ME"}
-_OLD_WORDS |= {"Q": "QE", "Y": "YE", "A": "YE"}
+_OLD_WORDS |= {"Q": "QE", "Y": "YE", "A": "YE", "BM": "BME"}
 _MONTHS = {"MS": 1, "QS": 3, "YS": 12, "ME": 1, "QE": 3, "YE": 12}
 _DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
+_MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
+_MONTH_NAMES += ("JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
 
 class Frequency(NamedTuple):
@@ -33,6 +36,8 @@ class Frequency(NamedTuple):
     unit: str
     #: The last weekday of a week, from Monday as 0.
     weekday: int = 6
+    #: The first month of a quarter or year, or the last one of an end.
+    month: int = 1
 
     @property
     def ticks(self) -> int:
@@ -51,117 +56,32 @@ class Frequency(NamedTuple):
 
 
 def frequency(op: str, freq: Any) -> Frequency:
-    """A frequency as pandas writes it: ``"D"``, ``"15min"``, ``"W-MON"``, ``"ME"``, a timedelta."""
-    if isinstance(freq, datetime.timedelta):
-        micro = freq // datetime.timedelta(microseconds=1)
+    """A frequency as pandas writes it: ``"15min"``, ``"W-MON"``, ``"QE-FEB"``, a timedelta."""
+    if isinstance(freq, datetime.timedelta) or hasattr(freq, "nanos"):
+        micro = length_of(op, freq) // 1000
         if micro <= 0:
             raise InvalidArgumentError(f"{op}: expected a positive frequency: freq={freq!r}")
-        return Frequency(micro, "us")
-    match = re.fullmatch(r"(\d*)\s*([A-Za-z]+)(?:-([A-Z]{3}))?", str(freq))
-    count, unit, day = (int(match[1] or 1), match[2], match[3]) if match else (0, "", None)
+        days, rest = divmod(micro, _TICKS["D"])
+        return Frequency(micro, "us") if rest else Frequency(days, "D")
+    text = str(getattr(freq, "freqstr", freq))
+    match = re.fullmatch(r"(\d*)\s*([A-Za-z]+)(?:-([A-Z]{3}))?", text)
+    count, unit, name = (int(match[1] or 1), match[2], match[3]) if match else (0, "", None)
     unit = _OLD_WORDS.get(unit, unit)
+    anchors: tuple[str, ...] = ()
+    anchors = _DAYS if unit == "W" else _MONTH_NAMES if unit[:1] in ("Q", "Y") else anchors
     known = unit in _TICKS or unit in _MONTHS or unit in ("W", "B")
-    if count < 1 or not known or (day is not None and (unit != "W" or day not in _DAYS)):
+    if count < 1 or not known or (name is not None and name not in anchors):
+        if (fixed := nanoseconds_of(text)) and fixed > 0 and unit != "W":
+            return frequency(op, datetime.timedelta(microseconds=fixed // 1000))
         raise InvalidArgumentError(
             f"{op}: unknown frequency: freq={freq!r}; expected a number and one of "
             f"{', '.join([*_TICKS, 'B', 'W', *_MONTHS])}, such as '15min' or 'W-MON'"
         )
-    return Frequency(count, unit, _DAYS.index(day) if day else 6)
-
-
-class Timestamp(datetime.datetime):
-    """A moment: a Python datetime that is also made of ISO 8601 text, with some of pandas' methods.
-
-    To the microsecond; use `numpy.datetime64` for nanoseconds.
-
-    >>> import headrace as hr
-    >>> moment = hr.Timestamp("2024-02-29 13:45")
-    >>> moment.day_name(), moment.floor("h").hour, moment + hr.Timedelta(days=1)
-    ('Thursday', 13, Timestamp('2024-03-01 13:45:00'))
-    """
-
-    def __new__(cls, value: Any = None, *args: Any, **parts: Any) -> Timestamp:  # noqa: D102
-        moment = value
-        if value is None:
-            return super().__new__(cls, **parts)
-        if isinstance(value, int | bytes):  # bytes: from a pickle
-            return super().__new__(cls, moment, *args, **parts)
-        if isinstance(value, str):
-            moment = to_datetime([value]).to_list()[0]
-        elif type(value).__module__ == "numpy":
-            moment = value.astype("datetime64[us]").item()
-        elif hasattr(value, "to_pydatetime"):
-            moment = value.to_pydatetime(warn=False)
-        if not isinstance(moment, datetime.date):
-            raise TypeMismatchError(f"Timestamp: expected a time: value={value!r}")
-        clock = (
-            moment
-            if isinstance(moment, datetime.datetime)
-            else datetime.datetime(moment.year, moment.month, moment.day)
-        )
-        return cls.combine(clock.date(), clock.timetz())
-
-    def __repr__(self) -> str:
-        return f"Timestamp({str(self)!r})"
-
-    def normalize(self) -> Timestamp:
-        """Midnight of the day."""
-        return self.replace(hour=0, minute=0, second=0, microsecond=0)
-
-    def floor(self, freq: Any) -> Timestamp:
-        """The start of the period that contains this moment; see `Series.dt.floor`."""
-        return Timestamp(new_series([self]).dt.floor(freq).to_list()[0])
-
-    def ceil(self, freq: Any) -> Timestamp:
-        """The end of the period that contains this moment; see `Series.dt.ceil`."""
-        return Timestamp(new_series([self]).dt.ceil(freq).to_list()[0])
-
-    def day_name(self) -> str:
-        """Monday to Sunday."""
-        return self.strftime("%A")
-
-    def month_name(self) -> str:
-        """January to December."""
-        return self.strftime("%B")
-
-    @property
-    def dayofweek(self) -> int:
-        """0 for Monday to 6."""
-        return self.weekday()
-
-    @property
-    def dayofyear(self) -> int:
-        """1 to 366."""
-        return self.timetuple().tm_yday
-
-    @property
-    def quarter(self) -> int:
-        """1 to 4."""
-        return (self.month + 2) // 3
-
-
-class Timedelta(datetime.timedelta):
-    """A duration: a Python timedelta that is also made of text such as ``"1 day 2h"``.
-
-    >>> import headrace as hr
-    >>> hr.Timedelta("1 day") == hr.Timedelta(24, "h"), hr.Timedelta(hours=2).total_seconds()
-    (True, 7200.0)
-    """
-
-    def __new__(cls, value: Any = None, unit: str | None = None, **parts: Any) -> Timedelta:  # noqa: D102
-        if value is None:
-            return super().__new__(cls, **parts)
-        length = value
-        if isinstance(value, int | float):
-            micro = frequency("Timedelta", unit or "us").ticks
-            length = datetime.timedelta(microseconds=value * micro)
-        elif isinstance(value, str):
-            length = to_timedelta([value]).to_list()[0]
-        elif type(value).__module__ == "numpy":
-            length = value.astype("timedelta64[us]").item()
-        if not isinstance(length, datetime.timedelta):
-            raise TypeMismatchError(f"Timedelta: expected a duration: value={value!r}")
-        return super().__new__(cls, length.days, length.seconds, length.microseconds)
+    place = anchors.index(name) if name else -1
+    if unit == "W":
+        return Frequency(count, unit, place % 7)
+    month = place + 1 if name else 12 if unit in ("QE", "YE") else 1
+    return Frequency(count, unit, month=month)
 
 
 def times_between(first: Any, last: Any, freq: Frequency) -> Any:
@@ -181,8 +101,9 @@ def times_between(first: Any, last: Any, freq: Frequency) -> Any:
     else:
         ends = 1 if freq.is_end else 0
         each = _MONTHS[freq.unit]
+        shift = (freq.month - 1 + ends) % each
         month = day.astype("datetime64[M]").astype("int64")
-        month -= month % each
+        month -= (month - shift) % each
         starts = np.arange(month, end.astype("datetime64[M]").astype("int64") + each + 1, each)
         days = (starts + ends * each).astype("datetime64[M]").astype("datetime64[D]") - ends
         made = days[(days >= day) & (days <= end)][:: freq.multiple]
@@ -303,3 +224,52 @@ def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) 
     ['Friday', 'Monday']
     """
     return date_range(start, end, periods, "B")
+
+
+def timedelta_range(
+    start: Any = None,
+    end: Any = None,
+    periods: int | None = None,
+    freq: Any = None,
+    name: str | None = None,
+    closed: Literal["left", "right"] | None = None,
+) -> Series:
+    """Regular durations; see `date_range`.
+
+    >>> import headrace as hr
+    >>> hr.timedelta_range("0h", "2h", freq="h").dt.total_seconds().to_list()
+    [0.0, 3600.0, 7200.0]
+    """
+    ends = [None if each is None else _EPOCH + Timedelta(each) for each in (start, end)]
+    inclusive = "both" if closed is None else closed
+    made = date_range(*ends, periods, freq, name=name, inclusive=inclusive)
+    return new_series((made - _EPOCH)._plain(), name)
+
+
+def period_range(
+    start: Any = None, end: Any = None, periods: int | None = None, freq: str = "D"
+) -> Series:
+    """The names of consecutive periods; see `Series.dt.to_period`.
+
+    >>> import headrace as hr
+    >>> hr.period_range("2024-11", periods=3, freq="M").to_list()
+    ['2024-11', '2024-12', '2025-01']
+    """
+    step = {"M": "MS", "Q": "QS", "Y": "YS", "A": "YS"}.get(freq, freq)
+    ends = [None if each is None else period_start("period_range", each) for each in (start, end)]
+    ends = [each if each is None or step == "D" else each.floor(step) for each in ends]
+    return date_range(*ends, periods, step).dt.to_period(freq)
+
+
+def period_start(op: str, value: Any) -> Timestamp:
+    """The first moment of a period: ``"2024"``, ``"2024Q1"``, ``"2024-02"``, or a moment."""
+    text = str(value)
+    if match := re.fullmatch(r"(\d{4})-?Q([1-4])", text):
+        return Timestamp(int(match[1]), 3 * int(match[2]) - 2, 1)
+    if match := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
+        return Timestamp(int(match[1]), int(match[2] or 1), 1)
+    made: Timestamp = Timestamp(value)
+    return made
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)

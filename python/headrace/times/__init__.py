@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments, durations, offsets of the calendar, and regular times."""
