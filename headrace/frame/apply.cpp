@@ -216,10 +216,10 @@ NodePtr compare_sides(Op op, const ApplyOperand& left, const ApplyOperand& right
 }
 
 NodePtr text_where(const NodePtr& condition, const ApplyOperand& yes, const ApplyOperand& no) {
-  const auto column = [&](const ApplyOperand& side) {
-    return node_of(side) ? *node_of(side) : repeat(condition, text_of(side));
+  const auto piece = [](const ApplyOperand& side) {
+    return node_of(side) ? TextPiece(*node_of(side)) : TextPiece(text_of(side));
   };
-  return string_where(condition, column(yes), column(no));
+  return string_where(condition, piece(yes), piece(no));
 }
 
 NodePtr apply_text(Op op, std::span<const ApplyOperand> before,

@@ -91,6 +91,8 @@ void bind_frame(nb::module_& m) {
   m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
+  m.def("fill_missing", lazy(&hr::fill_missing), "column"_a, "backward"_a, Unlocked());
+  m.def("not_at", lazy(&hr::not_at), "rows"_a, "positions"_a, Unlocked());
   m.def(
       "test_text",
       [](std::string_view test, const NodePtr& column, const std::vector<std::string>& patterns) {

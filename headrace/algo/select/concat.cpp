@@ -14,19 +14,28 @@ namespace hr {
 
 namespace {
 
-// Copies `count` bits; 64 at a time, since the target may begin anywhere in a byte.
+// Copies `count` bits into zeros: the rest of the first byte, then words.
 void copy_bits(const uint8_t* from, int64_t from_bit, uint8_t* to, int64_t to_bit, int64_t count) {
   for (int64_t i = 0; i < count;) {
     const int64_t in_byte = (to_bit + i) & 7;
-    const int64_t step = std::min<int64_t>(count - i, 8 - in_byte);
+    uint8_t* const at = to + ((to_bit + i) >> 3);
+    const bool is_word = in_byte == 0 && count - i >= 64;
+    const int64_t step = is_word ? 64 : std::min<int64_t>(count - i, 8 - in_byte);
     const uint64_t bits = load_bits(from, from_bit + i, step);
-    to[(to_bit + i) >> 3] |= static_cast<uint8_t>(bits << in_byte);
+    if (is_word)
+      std::memcpy(at, &bits, sizeof bits);
+    else
+      *at |= static_cast<uint8_t>(bits << in_byte);
     i += step;
   }
 }
 
 void set_bits(uint8_t* to, int64_t begin, int64_t count) {
-  for (int64_t i = begin; i < begin + count; ++i) set_bit(to, i, true);
+  int64_t at = begin;
+  const int64_t end = begin + count;
+  for (; at < end && at % 8 != 0; ++at) set_bit(to, at, true);
+  std::memset(to + at / 8, 0xFF, static_cast<size_t>((end - at) / 8));
+  for (at = end - (end - at) % 8; at < end; ++at) set_bit(to, at, true);
 }
 
 // The values of a chunk at row `begin` of `out`: codes by their new numbers, far strings by the new

@@ -17,6 +17,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <numeric>
 
 namespace hr {
 
@@ -276,18 +277,92 @@ struct StringColumnsComparison final : OperatorOf<StringColumnsComparison> {
   static auto parameters(auto& self) { return std::tie(self.op); }
 };
 
-struct StringWhere final : OperatorOf<StringWhere> {
-  std::string_view name() const override { return "where"; }
+// What `where` chooses in a row: the view of a column, or one text for all rows, whose far text is
+// `texts` buffers behind the ones before it.
+struct Choice {
+  const Column* column = nullptr;
+  StringView text{};
+  uint32_t texts = 0;
 
-  int passes() const override { return 2; }
+  Choice(const Column* from, const std::string& constant, std::vector<Buffer>& all)
+      : column(from), texts(static_cast<uint32_t>(all.size())) {
+    if (column) {
+      all.insert(all.end(), column->text_buffers().begin(), column->text_buffers().end());
+      return;
+    }
+    text.size = static_cast<uint32_t>(constant.size());
+    if (constant.size() <= sizeof text.inlined) {
+      std::memcpy(text.inlined, constant.data(), constant.size());
+      return;
+    }
+    std::memcpy(text.indirect.prefix, constant.data(), sizeof text.indirect.prefix);
+    text.indirect.buffer = texts;
+    all.push_back(Buffer::allocate(static_cast<int64_t>(constant.size())));
+    std::memcpy(all.back().mutable_data(), constant.data(), constant.size());
+  }
+
+  bool has_nulls() const { return column && column->null_count() > 0; }
+  bool is_null(int64_t row) const { return column && column->is_null(row); }
+
+  StringView at(int64_t row) const {
+    if (!column) return text;
+    StringView view = column->values<StringView>()[static_cast<size_t>(row)];
+    if (view.size > sizeof view.inlined) view.indirect.buffer += texts;
+    return view;
+  }
+};
+
+struct StringWhere final : OperatorOf<StringWhere> {
+  bool yes_is_text = false, no_is_text = false;  // rather than an input
+  std::string yes{}, no{};
+
+  std::string_view name() const override { return "where"; }
 
   RowLineage lineage() const override { return RowLineage::kRowwise; }
 
-  int64_t rowwise_inputs() const override { return 3; }
+  int64_t rowwise_inputs() const override { return 3 - yes_is_text - no_is_text; }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.yes_is_text, self.no_is_text, self.yes, self.no);
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     const auto& wanted = std::get<Column>(inputs[0]);
-    const auto &left = std::get<Column>(inputs[1]), &right = std::get<Column>(inputs[2]);
+    const Column* left = yes_is_text ? nullptr : &std::get<Column>(inputs[1]);
+    const Column* right = no_is_text ? nullptr : &std::get<Column>(inputs.back());
+    if (left && right && left->dtype().is_category()) return of_categories(wanted, *left, *right);
+    const int64_t rows = wanted.num_rows();
+    std::vector<Buffer> text;
+    const Choice chosen(left, yes, text), other(right, no, text);
+    Buffer views = Buffer::allocate_spillable(16 * rows);
+    const bool has_nulls = wanted.null_count() > 0 || chosen.has_nulls() || other.has_nulls();
+    Buffer validity = has_nulls ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+    std::vector<int64_t> nulls(static_cast<size_t>(num_morsels(rows)));
+    if (rows > 0) {
+      auto* const out = views.mutable_as<StringView>();
+      uint8_t* const valid = has_nulls ? validity.mutable_as<uint8_t>() : nullptr;
+      std::vector<BufferAccess> accesses{reads(wanted), writes(views, 16)};
+      for (const Column* side : {left, right})
+        if (side) accesses.push_back(reads(*side));
+      parallel_morsels(rows, accesses, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+          const Choice& from = wanted.bit(row) ? chosen : other;
+          if (has_nulls && (wanted.is_null(row) || from.is_null(row))) {
+            out[row] = {};
+            ++nulls[static_cast<size_t>(morsel.index)];
+            continue;
+          }
+          out[row] = from.at(row);
+          if (valid) set_bit(valid, row, true);
+        }
+      });
+    }
+    const int64_t missing = std::accumulate(nulls.begin(), nulls.end(), int64_t{0});
+    return Column::strings(rows, std::move(views), std::move(text), std::move(validity), missing);
+  }
+
+ private:
+  static Column of_categories(const Column& wanted, const Column& left, const Column& right) {
     const int64_t rows = wanted.num_rows();
     Buffer at = Buffer::allocate_spillable(8 * rows);
     if (rows > 0) {
@@ -318,23 +393,34 @@ NodePtr compare_text(Op op, const NodePtr& left, const NodePtr& right) {
   return apply_operator(StringColumnsComparison::make(op), std::move(signature), {left, right});
 }
 
-NodePtr string_where(const NodePtr& condition, const NodePtr& yes, const NodePtr& no) {
+NodePtr string_where(const NodePtr& condition, const TextPiece& yes, const TextPiece& no) {
   constexpr std::string_view kOp = "where";
   if (!condition->signature().dtype.is_bool())
     throw_error<TypeMismatchError>(kOp, "the condition must be bool",
                                    {{"dtype", condition->signature().dtype.name()}});
   const NodePtr test =
       condition->signature().form == Form::kTensor ? as_column(condition) : condition;
-  NodePtr a = text_column(kOp, yes), b = text_column(kOp, no);
-  check_same_rows(kOp, test, a);
-  check_same_rows(kOp, test, b);
-  if (a->signature().dtype != b->signature().dtype) {
-    a = cast(a, TypeId::kString);
-    b = cast(b, TypeId::kString);
+  std::vector<NodePtr> columns;
+  const auto text_in = [&](const TextPiece& side) {
+    if (const auto* text = std::get_if<std::string>(&side)) return *text;
+    columns.push_back(text_column(kOp, std::get<NodePtr>(side)));
+    check_same_rows(kOp, test, columns.back());
+    return std::string();
+  };
+  const std::string chosen = text_in(yes), other = text_in(no);
+  const bool of_categories = columns.size() == 2 && columns[0]->signature().dtype.is_category() &&
+                             columns[0]->signature().dtype == columns[1]->signature().dtype;
+  Signature signature = test->signature();
+  signature.dtype = of_categories ? columns[0]->signature().dtype : Dtype(TypeId::kString);
+  std::vector<NodePtr> inputs{test};
+  for (const NodePtr& column : columns) {
+    signature.nullable |= column->signature().nullable;
+    if (signature.domain == 0) signature.domain = column->signature().domain;
+    inputs.push_back(of_categories ? column : cast(column, TypeId::kString));
   }
-  Signature signature = a->signature();
-  signature.nullable |= b->signature().nullable || test->signature().nullable;
-  return apply_operator(StringWhere::make(), std::move(signature), {test, a, b});
+  return apply_operator(StringWhere::make(std::holds_alternative<std::string>(yes),
+                                          std::holds_alternative<std::string>(no), chosen, other),
+                        std::move(signature), std::move(inputs));
 }
 
 }  // namespace hr

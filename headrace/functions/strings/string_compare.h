@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons of strings, and choices between them: strings, and categories by their text.
 #pragma once
+#include "headrace/functions/strings/string_transform.h"
 #include "headrace/plan/eval/expression.h"
 #include "headrace/plan/graph/node.h"
 
@@ -30,6 +31,6 @@ HR_API NodePtr compare_text(Op op, const NodePtr& left, const NodePtr& right);
 
 /// Row r of `yes` where row r of the bool `condition` is true, of `no` where it is false; null
 /// where the condition is. A string with a category gives strings.
-HR_API NodePtr string_where(const NodePtr& condition, const NodePtr& yes, const NodePtr& no);
+HR_API NodePtr string_where(const NodePtr& condition, const TextPiece& yes, const TextPiece& no);
 
 }  // namespace hr

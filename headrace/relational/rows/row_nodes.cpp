@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/reduce/quantile.h"
+#include "headrace/algo/scan/fill_missing.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/gather.h"
@@ -21,6 +22,8 @@
 #include "headrace/plan/graph/view.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <span>
@@ -211,6 +214,17 @@ NodePtr concat(const std::vector<NodePtr>& columns) {
 
 namespace {
 
+// Rows of nulls in the dtype of a column.
+Column nulls_like(const Column& column, int64_t rows) {
+  const Dtype dtype = column.dtype();
+  const int64_t bytes = dtype.is_bool() ? bitmap_bytes(rows) : rows * dtype.size_bytes();
+  Buffer values = Buffer::allocate_zeroed(bytes);
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (dtype.is_string())
+    return Column::strings(rows, std::move(values), {}, std::move(validity), rows);
+  return column.with_rows(rows, std::move(values), std::move(validity), rows);
+}
+
 struct Shift final : OperatorOf<Shift> {
   int64_t periods = 0;
 
@@ -221,15 +235,11 @@ struct Shift final : OperatorOf<Shift> {
   Value execute(std::span<const Value> inputs) const override {
     const auto& from = std::get<Column>(inputs[0]);
     const int64_t rows = from.num_rows(), by = std::clamp(periods, -rows, rows);
-    Buffer at = Buffer::allocate_spillable(8 * rows);
-    if (rows > 0) {
-      int64_t* const out = at.mutable_as<int64_t>();
-      parallel_morsels(rows, {writes(at, 8)}, [&](Morsel morsel) {
-        for (int64_t row = morsel.begin; row < morsel.end; ++row)
-          out[row] = row - by < 0 || row - by >= rows ? -1 : row - by;
-      });
-    }
-    return gather_or_null(from, Tensor(TypeId::kInt64, {rows}, std::move(at)));
+    if (by == 0) return from;
+    const Column nulls = nulls_like(from, std::abs(by));
+    const Column kept = from.slice(std::max<int64_t>(-by, 0), rows - std::abs(by));
+    return by > 0 ? concatenate(name(), from.dtype(), std::array{nulls, kept})
+                  : concatenate(name(), from.dtype(), std::array{kept, nulls});
   }
 
   static auto parameters(auto& self) { return std::tie(self.periods); }
@@ -256,6 +266,55 @@ NodePtr shift(const NodePtr& column, int64_t periods) {
   signature.nullable = true;
   const NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
   return apply_operator(Shift::make(periods), std::move(signature), {input});
+}
+
+namespace {
+
+struct FillMissing final : OperatorOf<FillMissing> {
+  bool backward = false;
+
+  std::string_view name() const override { return backward ? "bfill" : "ffill"; }
+
+  int passes() const override { return 2; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return fill_missing(std::get<Column>(inputs[0]), backward);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.backward); }
+};
+
+// Bits of rows that are not at the positions of the second input; the first has the rows.
+struct NotAt final : OperatorOf<NotAt> {
+  std::string_view name() const override { return "duplicated"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const int64_t rows = signature_of(inputs[0]).rows();
+    const Tensor at = contiguous(positions_of(inputs[1]), name());
+    Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    auto* const out = bits.mutable_as<uint8_t>();
+    std::memset(out, 0xFF, static_cast<size_t>(rows / 8));
+    for (int64_t row = rows - rows % 8; row < rows; ++row) set_bit(out, row, true);
+    for (int64_t i = 0; i < at.num_elements(); ++i) set_bit(out, at.as<int64_t>()[i], false);
+    return Column(TypeId::kBool, rows, std::move(bits));
+  }
+};
+
+}  // namespace
+
+NodePtr fill_missing(const NodePtr& column, bool backward) {
+  require_rows(backward ? "bfill" : "ffill", column);
+  const NodePtr input = column->signature().form == Form::kTensor ? as_column(column) : column;
+  return apply_operator(FillMissing::make(backward), input->signature(), {input});
+}
+
+NodePtr not_at(const NodePtr& rows, const NodePtr& positions) {
+  Signature signature = rows->signature();
+  signature.form = Form::kColumn;
+  signature.dtype = TypeId::kBool;
+  signature.nullable = false;
+  return apply_operator(NotAt::make(), std::move(signature),
+                        {rows, cast(positions, TypeId::kInt64)});
 }
 
 namespace {

@@ -30,6 +30,12 @@ HR_API NodePtr stack(const std::vector<NodePtr>& values);
 /// Row r is row r - periods; vacated rows are null.
 HR_API NodePtr shift(const NodePtr& column, int64_t periods);
 
+/// Null and NaN as the last value before them, or, `backward`, the next one; see fill_missing.h.
+HR_API NodePtr fill_missing(const NodePtr& column, bool backward);
+
+/// True in each row of `rows` but those at the integer `positions`, which are in range.
+HR_API NodePtr not_at(const NodePtr& rows, const NodePtr& positions);
+
 /// A running sum, product, minimum or maximum.
 HR_API NodePtr cumulative(Aggregate aggregate, const NodePtr& column);
 

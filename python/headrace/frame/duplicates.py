@@ -58,9 +58,11 @@ def repeated_rows(keys: list[_core.Node], keep: str | bool) -> _core.Node:
         )
     if _core.are_unique(keys):
         return _core.repeat(keys[0], False)
-    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
     if keep == "first":
-        return (new_series(place) > 0)._node
+        named = [(f"k{i}", key) for i, key in enumerate(keys)]
+        table = _core.group_by(named, [Words("", "first_row")], "first", False)
+        return _core.not_at(keys[0], _core.part(table, len(keys)))
+    place = _core.in_domain(_core.part(_core.group_places(keys, False), 0), keys[0].domain)
     rows = series_of(_core.group_transform(keys, Words("rows", "size", keys[0]), False))
     if keep == "last":
         return (new_series(place) < rows - 1)._node

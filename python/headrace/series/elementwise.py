@@ -194,17 +194,14 @@ def fillna(series: Values, value: Any) -> Values:
 def ffill(series: Series) -> Series:
     """See `Series.ffill`."""
     mark("ffill")
-    last = row_positions(series).where(series.notna(), 0).cummax()
-    found = series_of(_core.take(series._node, last._node))
-    made: Series = series._like(with_rows_of(found, series._node)._node)
+    made: Series = series._like(_core.fill_missing(series._node, False))
     return made
 
 
 def bfill(series: Series) -> Series:
     """See `Series.bfill`."""
     mark("bfill")
-    turned = series_of(series._node)[::-1].ffill()[::-1]
-    made: Series = series._like(with_rows_of(turned, series._node)._node)
+    made: Series = series._like(_core.fill_missing(series._node, True))
     return made
 
 

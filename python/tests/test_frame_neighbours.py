@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows that take values of their neighbours or of an earlier row, and texts that are chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import headrace as hr
+
+SIZES = [0, 1, 5, 63, 64, 65, 2 * 131_072 + 77]
+FAR = "a text that is no longer inlined"
+
+
+def missing_as_none(values: list[Any]) -> list[Any]:
+    return [None if v is None or v != v else v for v in values]
+
+
+@pytest.fixture(params=SIZES)
+def floats(request: pytest.FixtureRequest) -> Any:
+    random = np.random.default_rng(3)
+    values = random.random(request.param)
+    values[random.random(request.param) < 0.3] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_fills_and_shifts_as_in_pandas(floats: Any, threads: int) -> None:
+    texts = [None if v != v else "é" * int(v * 20) for v in floats]
+    bools = [None if v != v else v > 0.5 for v in floats]
+    nulls = hr.Series(floats).where(~hr.Series(floats).is_nan())
+    with hr.threads(threads):
+        for ours, theirs in (
+            (hr.Series(floats), pd.Series(floats)),
+            (nulls, pd.Series(floats)),
+            (nulls[len(floats) // 3 :], pd.Series(floats[len(floats) // 3 :])),
+            (hr.Series(texts, dtype="string"), pd.Series(texts, dtype=object)),
+            (hr.Series(texts, dtype="category"), pd.Series(texts, dtype=object)),
+            (hr.Series(bools, dtype="bool"), pd.Series(bools, dtype=object)),
+        ):
+            for way in ("ffill", "bfill"):
+                wanted = missing_as_none(getattr(theirs, way)().tolist())
+                assert missing_as_none(getattr(ours, way)().to_list()) == wanted
+            for periods in (0, 1, -1, 3, -70, 10**6):
+                wanted = missing_as_none(theirs.shift(periods).tolist())
+                assert missing_as_none(ours.shift(periods).to_list()) == wanted
+
+
+def test_a_leading_null_stays_null_and_nan_stays_nan() -> None:
+    values = hr.DataFrame({"x": [None, 1.0]}).x
+    made = hr.concat([values.head(1), hr.Series([np.nan, 2.0, np.nan])]).ffill()
+    assert (made.is_null().to_list(), made.is_nan().to_list()) == (
+        [True, False, False, False],
+        [False, True, False, False],
+    )
+
+
+def test_duplicated_as_in_pandas(floats: Any) -> None:
+    keys = np.random.default_rng(4).integers(0, max(len(floats) // 3, 1), len(floats))
+    data = {"k": keys, "x": floats}
+    ours, theirs = hr.DataFrame(data), pd.DataFrame(data)
+    for keep in ("first", "last", False):
+        for subset in (["k"], ["k", "x"], ["x"]):
+            made = ours.duplicated(subset, keep).to_list()
+            assert made == theirs.duplicated(subset, keep).tolist()
+
+
+def test_chosen_texts(floats: Any) -> None:
+    mask = np.nan_to_num(floats) > 0.5
+    texts = [None if v != v else "é" * int(v * 20) for v in floats]
+    column = hr.Series(texts, dtype="string")
+    for yes, no in (("p", "n"), (FAR, "n"), ("p", FAR), (column, FAR), (FAR, column)):
+        every = [x.to_list() if x is column else [x] * len(floats) for x in (yes, no)]
+        made = np.where(hr.Series(mask), yes, no)
+        assert made.dtype == "string"
+        assert made.to_list() == [a if m else b for m, a, b in zip(mask, *every, strict=True)]
+    assert column.fillna(FAR).to_list() == [FAR if v is None else v for v in texts]
