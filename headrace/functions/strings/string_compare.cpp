@@ -345,6 +345,13 @@ struct StringWhere final : OperatorOf<StringWhere> {
       for (const Column* side : {left, right})
         if (side) accesses.push_back(reads(*side));
       parallel_morsels(rows, accesses, [&](Morsel morsel) {
+        if (!left && !right && !has_nulls) {  // without a branch
+          const StringView both[] = {other.text, chosen.text};
+          const uint8_t* const bits = wanted.bits();
+          for (int64_t row = morsel.begin; row < morsel.end; ++row)
+            out[row] = both[get_bit(bits, wanted.offset() + row)];
+          return;
+        }
         for (int64_t row = morsel.begin; row < morsel.end; ++row) {
           const Choice& from = wanted.bit(row) ? chosen : other;
           if (has_nulls && (wanted.is_null(row) || from.is_null(row))) {

@@ -14,7 +14,7 @@ from headrace.frame.duplicates import repeated_rows
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
 from headrace.series.categorical import as_pandas_categories
-from headrace.series.column import new_series, series_of, with_rows_of
+from headrace.series.column import new_series, series_of
 from headrace.series.timezone import know_zone
 
 if TYPE_CHECKING:
