@@ -57,6 +57,7 @@ from headrace.interop.pandas_functions import (
     pivot_table,
     unique,
 )
+from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, DatetimeTZDtype
 from headrace.interop.sharing import SharedHandle, attach, share, sharing
 from headrace.interop.through_pandas import (
     json_normalize,
@@ -69,6 +70,7 @@ from headrace.interop.through_pandas import (
     read_sql_query,
     read_sql_table,
 )
+from headrace.interop.to_numeric import to_numeric
 from headrace.io.csv import read_csv, read_table, scan_csv
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
@@ -76,9 +78,9 @@ from headrace.lazy.profile import profile
 from headrace.memory import no_copies
 from headrace.reshape.asof import merge_asof
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
+from headrace.series.index import Labels as Index
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
-from headrace.series.strings import to_numeric
 from headrace.settings import (
     ModuleOfFunctions,
     advice,
@@ -94,14 +96,19 @@ from headrace.times.ranges import bdate_range, date_range, period_range, timedel
 from headrace.times.scalars import NaT, Timedelta, Timestamp
 
 __all__ = [
+    "NA",
     "Array",
+    "Categorical",
+    "CategoricalDtype",
     "ColumnNotFoundError",
     "DataFrame",
     "DateOffset",
+    "DatetimeTZDtype",
     "DeviceError",
     "Error",
     "ExchangeError",
     "Grouper",
+    "Index",
     "InputError",
     "InternalError",
     "InvalidArgumentError",
@@ -116,6 +123,7 @@ __all__ = [
     "UnsupportedError",
     "__version__",
     "advice",
+    "api",
     "argsort",
     "asarray",
     "attach",
@@ -193,6 +201,7 @@ sys.modules[__name__].__class__ = ModuleOfFunctions
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from headrace import api as api
     from headrace import demo as demo
     from headrace import fft as fft
     from headrace import learn as learn
@@ -201,7 +210,7 @@ if TYPE_CHECKING:
     from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ("demo", "fft", "learn", "plot", "report", "testing")
+_LATER = ("api", "demo", "fft", "learn", "plot", "report", "testing")
 
 
 def __dir__() -> list[str]:

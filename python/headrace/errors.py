@@ -125,6 +125,26 @@ class InternalError(Error, RuntimeError):
     held_bytes: int = 0
 
 
+#: Of ``pandas.errors``: our errors are caught by any of them, and nothing warns.
+_ERRORS_OF_PANDAS = (
+    *("DataError", "EmptyDataError", "IndexingError", "IntCastingNaNError", "InvalidIndexError"),
+    *("MergeError", "OptionError", "OutOfBoundsDatetime", "OutOfBoundsTimedelta", "ParserError"),
+    *("SpecificationError", "UndefinedVariableError", "UnsortedIndexError"),
+)
+_WARNINGS_OF_PANDAS = (
+    *("DtypeWarning", "ParserWarning", "PerformanceWarning", "Pandas4Warning"),
+    "SettingWithCopyWarning",
+)
+
+
+def __getattr__(name: str) -> type[BaseException]:
+    if name in _ERRORS_OF_PANDAS:
+        return Error
+    if name in _WARNINGS_OF_PANDAS:
+        return Warning
+    raise AttributeError(f"hr.errors has no attribute {name!r}; use hr.Error")
+
+
 for _class in list(globals().values()):
     if isinstance(_class, type) and issubclass(_class, Error):
         _class.__module__ = "headrace"

@@ -33,7 +33,6 @@ _WAYS = {
     "to_timestamp": "use hr.to_datetime",
     "tz_localize tz_convert": "use dt.{} of a column of times",
     "truncate": "use loc with a slice of labels",
-    "infer_objects convert_dtypes": "leave it out: columns have one dtype each",
     "swapaxes": "use T",
     "Series.T Series.transpose": "leave it out: a column is its own transpose",
     "array": "use to_numpy()",
@@ -100,21 +99,18 @@ _WAYS = {
     "Series.dt.unit Series.dt.as_unit": "use dtype, and astype('datetime64[ms]')",
     "Series.dt.week Series.dt.weekofyear": "use isocalendar().week",
     # the package
-    "Index": "use a list of names, or hr.Series for labels",
     "MultiIndex": "use set_index with several columns",
     "DatetimeIndex": "use hr.to_datetime, hr.date_range",
     "TimedeltaIndex": "use hr.to_timedelta",
     "RangeIndex": "leave it out: rows are numbered without labels",
     "CategoricalIndex IntervalIndex PeriodIndex Float64Index Int64Index": "use a column of labels",
     "IndexSlice": "use xs, or a mask: df[df.k == 1]",
-    "Categorical": "use hr.Series(values, dtype='category')",
-    "CategoricalDtype": "use dtype='category' and .cat.set_categories(...)",
     "Interval IntervalDtype interval_range arrays": "use hr.cut, whose bins are categories",
     "Period PeriodDtype": "use dt.to_period of a column of times",
     "infer_freq": "use times.diff().value_counts()",
     "tseries": "use hr.offsets",
     "Int8Dtype Int16Dtype Int32Dtype Int64Dtype UInt8Dtype UInt16Dtype UInt32Dtype UInt64Dtype "
-    "Float32Dtype Float64Dtype BooleanDtype StringDtype ArrowDtype DatetimeTZDtype SparseDtype": (
+    "Float32Dtype Float64Dtype BooleanDtype StringDtype ArrowDtype SparseDtype": (
         "use the name of a dtype: 'int64', 'bool', 'string', 'datetime64[us, UTC]'"
     ),
     "ExcelFile": "use hr.read_excel(path, sheet_name=...)",

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     Values = TypeVar("Values", bound=Series)
 
+#: Below it, floats hold every integer.
+_EXACT = 2.0**53
+
 
 def _mask_of(condition: Any) -> Any:
     """A condition as a column, or as a one-element array."""
@@ -241,6 +244,15 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     mark("astype")
     made: Values = series._like(_core.astype(series._node, word))
     return made
+
+
+def convert_dtypes(series: Series) -> Series:
+    """See `Series.convert_dtypes`."""
+    if not is_float(series):
+        return series
+    found = series.where(series.notna())
+    whole: Any = (found.isna() | (found % 1 == 0) & (abs(found) < _EXACT)).all()
+    return found.astype("int64") if whole.item() else found
 
 
 def interpolate(series: Series, method: str) -> Series:

@@ -146,6 +146,19 @@ class Series(Column, role="_series"):
         """
         return elementwise.as_dtype(self, dtype)
 
+    def convert_dtypes(self) -> Series:
+        """Floats that are whole become integers, and NaN null; evaluates.
+
+        >>> import headrace as hr
+        >>> hr.Series([1.0, float("nan")]).convert_dtypes().to_list()
+        [1, None]
+        """
+        return elementwise.convert_dtypes(self)
+
+    def infer_objects(self, copy: bool = True) -> Series:
+        """The same series: no column holds objects."""
+        return self
+
     # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:
         if self._node.shape[0] < 0:

@@ -756,37 +756,6 @@ def _several(op: str, patterns: Any) -> tuple[Any, ...]:
     return patterns if isinstance(patterns, tuple) else (patterns,)
 
 
-def to_numeric(series: Any, errors: str = "raise") -> Any:
-    """Parse strings to numbers: int64 if all are integers, else float64.
-
-    Parameters
-    ----------
-    series : Series, or what `hr.Series` takes, or one text
-        Strings; numbers are unchanged.
-    errors : {"raise", "coerce"}
-        Whether an invalid string raises, or becomes null.
-
-    Notes
-    -----
-    The dtype depends on the values, so this evaluates them; `Series.astype` does not.
-
-    >>> import headrace as hr
-    >>> hr.to_numeric(hr.Series(["1", "x", None, "3"]), errors="coerce").to_list()
-    [1, None, None, 3]
-    """
-    mark("to_numeric")
-    if errors not in ("raise", "coerce"):
-        raise InvalidArgumentError(
-            f"to_numeric: invalid value: errors={errors!r}; expected 'raise' or 'coerce'"
-        )
-    if isinstance(series, str):
-        return to_numeric([series], errors).to_list()[0]
-    if not isinstance(series, Deferred):
-        series = new_series(series)
-    node = _core.to_numeric(series._node, errors == "coerce")
-    return series if node is series._node else series._like(node)
-
-
 def plain(column: Series) -> Series:
     """Categories as strings, so that they compare with strings; without labels."""
     column = series_of(column._node)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Missing values, dtypes and categories under pandas' names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from headrace.dtypes import DType
+from headrace.errors import InvalidArgumentError
+from headrace.series.categorical import as_pandas_categories
+from headrace.series.column import new_series
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
+
+#: A missing value: null, which is None in Python.
+NA = None
+
+
+class _KindOfDType(type):
+    """Dtypes of columns are instances: ``isinstance(s.dtype, CategoricalDtype)``."""
+
+    _holds: Callable[[DType], bool]
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return type.__instancecheck__(cls, value) or (
+            isinstance(value, DType) and cls._holds(value)
+        )
+
+
+class CategoricalDtype(metaclass=_KindOfDType):
+    """Categories in an order, for `Series.astype`.
+
+    >>> import headrace as hr
+    >>> sizes = hr.CategoricalDtype(["S", "M", "L"], ordered=True)
+    >>> s = hr.Series(["M", "S"]).astype(sizes)
+    >>> s.sort_values().to_list(), isinstance(s.dtype, hr.CategoricalDtype)
+    (['S', 'M'], True)
+    """
+
+    name = "category"
+    _holds = staticmethod(lambda dtype: dtype == "category")
+
+    def __init__(self, categories: Iterable[str] | None = None, ordered: bool = False) -> None:
+        self.categories = None if categories is None else list(categories)
+        self.ordered = ordered
+
+    def __repr__(self) -> str:
+        return f"CategoricalDtype(categories={self.categories}, ordered={self.ordered})"
+
+
+class DatetimeTZDtype(metaclass=_KindOfDType):
+    """Times of a zone, for `Series.astype` and ``isinstance(s.dtype, hr.DatetimeTZDtype)``.
+
+    >>> import headrace as hr
+    >>> str(hr.DatetimeTZDtype("us", "UTC"))
+    'datetime64[us, UTC]'
+    """
+
+    _holds = staticmethod(lambda dtype: dtype.kind == "M" and "," in dtype)
+
+    def __init__(self, unit: str = "ns", tz: Any = None) -> None:
+        if tz is None:
+            raise InvalidArgumentError("DatetimeTZDtype: expected a zone: tz=None; tz='UTC'")
+        self.name = f"datetime64[{unit}, {tz}]"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def Categorical(  # noqa: N802 (the name of pandas' class)
+    values: Any, categories: Iterable[str] | None = None, ordered: bool = False, dtype: Any = None
+) -> Series:
+    """A series of categories; without `categories` those that occur, sorted.
+
+    >>> import headrace as hr
+    >>> hr.Categorical(["b", "a"], categories=["a", "b", "c"]).cat.categories.to_list()
+    ['a', 'b', 'c']
+    """
+    kind = CategoricalDtype(categories, ordered) if dtype is None else dtype
+    names = getattr(kind, "categories", None)
+    made = new_series(values)
+    if names is None:
+        kept = made.astype("string")
+        names = sorted(kept.dropna().unique().to_list())
+        kind = CategoricalDtype(names, bool(getattr(kind, "ordered", False)))
+    return as_pandas_categories(made, kind)
