@@ -30,7 +30,6 @@ _AT_DEFAULT: dict[Any, str] = {
     union_categories verify_integrity yearfirst
     """,
     True: "drop_level future_stack skipna sort_remaining",
-    "keep": "na_option",
 }
 _DEFAULTS = {name: value for value, names in _AT_DEFAULT.items() for name in names.split()}
 #: Methods whose `axis` is not that of the rows when it is left out.
@@ -51,7 +50,7 @@ def _changes_nothing(method: str, name: str, value: Any) -> bool:
         return True
     if name == "axis" and method not in _OTHER_AXIS and value in (0, "index"):
         return True
-    return name in _DEFAULTS and (value is _DEFAULTS[name] or value == "keep" == _DEFAULTS[name])
+    return name in _DEFAULTS and value is _DEFAULTS[name]
 
 
 def _called_again(
