@@ -2206,6 +2206,7 @@ class DataFrame(Columns):
         closed: Literal["left", "right"] | None = None,
         label: Literal["left", "right"] | None = None,
         origin: Any = "start_day",
+        offset: Any = None,
     ) -> resampling.Resampler:
         """Group the rows by spans of time; aggregates give a row for each span, empty ones too.
 
@@ -2221,25 +2222,29 @@ class DataFrame(Columns):
         closed, label : {"left", "right"}, optional
             The end that belongs to a span, and the end that names it: left, but right for weeks
             and for ends of months, quarters and years.
-        origin : {"start_day", "start", "epoch"} or time
+        origin : {"start_day", "start", "epoch", "end", "end_day"} or time
             From where spans of fixed length are counted.
+        offset : str or timedelta, optional
+            Added to `origin`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"t": hr.date_range("2024-01-31", periods=3), "x": [1, 2, 4]})
         >>> df.resample("MS", on="t").x.sum().to_list()
         [1, 6]
         """
-        return resampling.resample(self, rule, on, level, closed, label, origin)
+        return resampling.resample(self, rule, on, level, closed, label, origin, offset)
 
-    def asfreq(self, freq: Any, *, fill_value: Any = None) -> DataFrame:
+    def asfreq(self, freq: Any, method: str | None = None, *, fill_value: Any = None) -> DataFrame:
         """The rows at regular times from the first to the last label; missing ones are null.
+
+        `method`: "ffill" for the last row before, "bfill" for the next one.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
         >>> df.asfreq("D").x.to_list()
         [1, None, 2]
         """
-        made: DataFrame = resampling.asfreq(self, freq, fill_value)
+        made: DataFrame = resampling.asfreq(self, freq, fill_value, method)
         return made
 
     def between_time(self, start_time: Any, end_time: Any, inclusive: str = "both") -> DataFrame:

@@ -14,7 +14,7 @@ from headrace.groupby import aggregate as aggregates
 from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import group_order, keys_of, level_keys
-from headrace.groupby.resample import Grouper, resample
+from headrace.groupby.resample import Grouper, Resampler, resample, resample_groups
 from headrace.series.column import is_series
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
@@ -469,6 +469,17 @@ class GroupBy:
         """
         return self.rolling(_core.ALL_ROWS, min_periods)
 
+    def resample(self, rule: Any, on: str | None = None, **words: Any) -> Resampler:
+        """Spans of time within each group, from its first to its last; see `DataFrame.resample`.
+
+        >>> import headrace as hr
+        >>> days = hr.date_range("2024-01-31", periods=4)
+        >>> df = hr.DataFrame({"id": [1, 2, 1, 1], "t": days, "x": [1, 2, 4, 8]})
+        >>> df.groupby("id").resample("MS", on="t").x.sum().to_list()
+        [1, 12, 2]
+        """
+        return resample_groups(self, rule, on, **words)
+
     def ewm(
         self,
         com: float | None = None,
@@ -785,6 +796,9 @@ def groupby(
     group_keys: bool = True,
 ) -> GroupBy:
     """See `DataFrame.groupby`."""
+    if isinstance(by, Grouper) and by.freq is not None:
+        spans = (by.freq, by.key, by.level, by.closed, by.label, by.origin, by.offset)
+        return resample(rows, *spans)  # type: ignore[return-value] # groups of its own kind
     if is_series(rows):
         if not as_index:
             raise InvalidArgumentError(
@@ -795,8 +809,5 @@ def groupby(
         keys = keys_of(None, by, framed(rows)) if level is None else level_keys(frame, level)
         labels = frame._labels if frame is not None else None
         return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna, rows=labels)
-    if isinstance(by, Grouper) and by.freq is not None:
-        spans = (by.freq, by.key, by.level, by.closed, by.label, by.origin)
-        return resample(rows, *spans)  # type: ignore[return-value] # groups of its own kind
     keys = keys_of(rows, by) if level is None else level_keys(rows, level)
     return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index, rows._labels)

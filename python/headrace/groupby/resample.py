@@ -4,20 +4,20 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.facade import facade, is_probed, no_attribute
-from headrace.frame.columns import framed, is_frame, new_frame
+from headrace.facade import is_probed, no_attribute
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import free_name
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.datetime import is_time
-from headrace.times.ranges import Frequency, frequency, times_between
-from headrace.times.scalars import Timestamp
-from headrace.zone_names import zone_in
+from headrace.times.ranges import frequency, times_between
+from headrace.times.spans import Spans, spans
 
 if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
@@ -41,7 +41,7 @@ class Grouper:
     [1, 6]
     """
 
-    __slots__ = ("closed", "freq", "key", "label", "level", "origin")
+    __slots__ = ("closed", "freq", "key", "label", "level", "offset", "origin")
 
     def __init__(
         self,
@@ -52,16 +52,19 @@ class Grouper:
         closed: str | None = None,
         label: str | None = None,
         origin: Any = "start_day",
+        offset: Any = None,
     ) -> None:
         self.key, self.level, self.freq = key, level, freq
-        self.closed, self.label, self.origin = closed, label, origin
+        self.closed, self.label, self.origin, self.offset = closed, label, origin, offset
 
     def named_spans(self, frame: Any) -> tuple[str, Series]:
         """The name of the key and the span of each row."""
         name, times = times_of("groupby", frame, self.key, self.level)
         if self.freq is None:
             return name, times
-        return name, spans("groupby", times, self.freq, self.closed, self.label, self.origin)
+        words = (self.closed, self.label, self.origin, self.offset)
+        found = spans("groupby", times, self.freq, *words)
+        return name, found.zoned(found.key)
 
 
 def times_of(op: str, frame: Any, on: str | None = None, level: Any = None) -> tuple[str, Series]:
@@ -81,99 +84,32 @@ def times_of(op: str, frame: Any, on: str | None = None, level: Any = None) -> t
     if times is None:
         raise InvalidArgumentError(f"{op}: no such label level: level={name!r}")
     times = new_series(times._plain())
-    if not is_time(times) or zone_in(times.dtype):
+    if not is_time(times):
         raise TypeMismatchError(
-            f"{op}: expected dates or timestamps without a zone: name={name!r}, "
-            f"dtype={str(times.dtype)!r}; use hr.to_datetime, or dt.tz_localize(None)"
+            f"{op}: expected dates or timestamps: name={name!r}, dtype={str(times.dtype)!r}; "
+            "use hr.to_datetime"
         )
     return name, times
 
 
-def spans(
-    op: str, times: Series, freq: Any, closed: str | None, label: str | None, origin: Any
-) -> Series:
-    """The name of the span that contains each time: its first or its last moment."""
-    step = frequency(op, freq)
-    for word, side in (("closed", closed), ("label", label)):
-        if side not in (None, "left", "right"):
-            raise InvalidArgumentError(
-                f"{op}: invalid value: {word}={side!r}; expected 'left' or 'right'"
-            )
-    if not step.ticks:
-        if step.multiple > 1 or (step.is_end and "left" in (closed, label)):
-            raise InvalidArgumentError(
-                f"{op}: not supported: freq={freq!r}, closed={closed!r}, label={label!r}; "
-                "calendar spans come one at a time and are named by their start or end"
-            )
-        return _calendar_spans(times, step)
-    whole = times.astype("datetime64[us]").astype("int64")
-    start = _origin(op, times, origin)
-    from_start = whole - start
-    number = from_start // step.ticks
-    if closed == "right":
-        number = -((-from_start) // step.ticks) - 1
-    if label == "right":
-        number = number + 1
-    found: Series = (number * step.ticks + start).astype("datetime64[us]")
-    return found
-
-
-def _calendar_spans(times: Series, step: Frequency) -> Series:
-    """First days of months, quarters and years, or the last ones; last days of weeks; workdays."""
-    days = times.astype("date")
-    weekday = days.dt.day_of_week
-    if step.unit == "W":
-        found = days + ((step.weekday - weekday + 7) % 7).astype("int64") * _DAY
-    elif step.unit == "B":
-        found = days - (weekday - 4).clip(0, None).astype("int64") * _DAY
-    else:
-        found = days.dt.floor({1: "MS", 3: "QS", 12: "YS"}[step.months])
-        found = found.dt.add_months(step.months) - _DAY if step.is_end else found
-    made: Series = found.astype("datetime64[us]")
-    return made
-
-
-_DAY = datetime.timedelta(days=1)
-
-
-def _origin(op: str, times: Series, origin: Any) -> int:
-    """Microseconds from 1970 to the moment from which spans are counted."""
-    import numpy as np
-
-    if origin == "epoch":
-        return 0
-    if origin in ("start", "start_day"):
-        first = times.min()
-        if first is None:
-            return 0
-        moment = np.datetime64(first, "us")
-        moment = moment.astype("datetime64[D]") if origin == "start_day" else moment
-    elif isinstance(origin, str) and not origin[:1].isdigit():
-        raise InvalidArgumentError(
-            f"{op}: invalid value: origin={origin!r}; expected 'epoch', 'start', 'start_day' or "
-            "a time"
-        )
-    else:
-        moment = np.datetime64(Timestamp(origin), "us")
-    return int(moment.astype("datetime64[us]").astype("int64"))
-
-
-@facade("Resampler")
 class Resampler:
-    """Rows by spans of time, from `DataFrame.resample` or `Series.resample`.
+    """Rows by spans of time, from `resample` of frames, series and groups.
 
     Aggregates give a row for each span from the first to the last, labelled by its start (by its
     end for weeks and for ends of months); a span without rows has null, 0 for sums and counts.
     """
 
-    __slots__ = ("_freq", "_groups", "_times")
+    __slots__ = ("_frame", "_groups", "_name", "_spans", "_times")
 
-    def __init__(self, groups: GroupBy, freq: Any, times: Series) -> None:
-        self._groups, self._freq, self._times = groups, freq, times
+    def __init__(self, frame: Any, groups: GroupBy, name: str, found: Spans, times: Series) -> None:
+        self._frame, self._groups, self._times = frame, groups, times
+        self._name, self._spans = name, found
 
     def __getitem__(self, key: Any) -> Resampler:
         """The same spans of one or several columns."""
-        return Resampler(self._groups[key], self._freq, self._times)
+        if not isinstance(key, str | list):
+            raise TypeMismatchError(f"resample: expected names of columns: key={key!r}")
+        return Resampler(self._frame, self._groups[key], self._name, self._spans, self._times)
 
     def __getattr__(self, name: str) -> Any:
         if is_probed(name) or name in Resampler.__slots__:
@@ -190,13 +126,68 @@ class Resampler:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_AGGREGATES, *self._groups._nodes]
 
+    def __iter__(self) -> Any:
+        """Raise: rows of spans are those of groups."""
+        raise TypeMismatchError(
+            "resample: spans are not iterated over; use groupby(hr.Grouper(freq=...))"
+        )
+
+    def __len__(self) -> int:
+        return len(self.size())
+
+    def quantile(self, q: float = 0.5, interpolation: str = "linear") -> Any:
+        """A quantile of each span."""
+        if not isinstance(q, int | float):
+            raise TypeMismatchError(f"quantile: expected a number: q={q!r}; one call for each")
+        return self._of_all(self._groups.quantile(q, interpolation))
+
+    def pipe(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The function of these spans."""
+        return func(self, *args, **kwargs)
+
     def _of_all(self, made: Any, aggregate: str = "") -> Any:
-        """A result with a row for every span."""
-        labels = made.index.to_numpy()
-        if len(labels) == 0:
+        """A result with a row for every span, in the zone of the times."""
+        fill = _OF_NOTHING.get(aggregate)
+        if len(made) == 0:
             return made
-        every = times_between(labels[0], labels[-1], frequency("resample", self._freq))
-        return made.reindex(new_series(every), fill_value=_OF_NOTHING.get(aggregate))
+        if len(self._groups._keys) > 1:
+            return self._of_all_by_group(made, fill)
+        labels = made.index.to_numpy()
+        every = new_series(self._spans.every(labels[0], labels[-1]))
+        return self._in_zone(made.reindex(every, fill_value=fill))
+
+    def _in_zone(self, made: Any) -> Any:
+        if self._spans.zoned is None:
+            return made
+        frame = made if is_frame(made) else framed(made)
+        label = self._spans.zoned(series_of(list(frame._labels.values())[-1]))._node
+        nodes = {**frame._nodes, **({self._name: label} if self._name in frame._nodes else {})}
+        shown = frame_of(nodes, {**frame._labels, self._name: label})
+        return shown if is_frame(made) else labelled_series(shown, made.name)
+
+    def _of_all_by_group(self, made: Any, fill: Any) -> Any:
+        """The same where each group has the spans from its own first to its last."""
+        import numpy as np
+
+        frame = made if is_frame(made) else framed(made)
+        *keys, span = frame._labels
+        labels = series_of(frame._labels[span]).to_numpy()
+        places = np.flatnonzero((~frame.duplicated(keys)).to_numpy())
+        ends = [*places[1:], len(labels)]
+        spans_of = [
+            self._spans.every(labels[first], labels[end - 1])
+            for first, end in zip(places, ends, strict=True)
+        ]
+        rows = np.repeat(places, [len(each) for each in spans_of])
+        target = {key: series_of(frame._labels[key]).take(rows) for key in keys}
+        target[span] = new_series(np.concatenate(spans_of))
+        full = rows_apart({n: new_series(c._plain()) for n, c in target.items()})
+        names = [n for n in frame._nodes if n not in frame._labels]
+        found = full.merge(frame.reset_index()[[*keys, span, *names]], on=[*keys, span], how="left")
+        if fill is not None:
+            found = found.fillna(dict.fromkeys(names, fill))
+        found = found.set_index([*keys, span])
+        return self._in_zone(found if is_frame(made) else labelled_series(found, made.name))
 
     def agg(self, spec: Any = None, **named: Any) -> Any:
         """Several aggregates; see `DataFrameGroupBy.agg`.
@@ -225,6 +216,21 @@ class Resampler:
     aggregate = agg
     apply = agg
 
+    def transform(self, func: Any) -> Any:
+        """A function of each span, for each of its rows; see `GroupBy.transform`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
+        >>> s.resample("MS").transform("sum").to_list()
+        [1, 6, 6]
+        """
+        made = self._groups.transform(func)
+        labels = self._frame._labels
+        if is_frame(made):
+            return frame_of({**labels, **made._nodes}, labels)
+        shown = frame_of({**labels, made.name or "value": made._node}, labels)
+        return labelled_series(shown, made.name) if labels else made
+
     def ohlc(self) -> Any:
         """First, greatest, least and last value of each span.
 
@@ -234,29 +240,37 @@ class Resampler:
         [5]
         """
         names = {"open": "first", "high": "max", "low": "min", "close": "last"}
-        (column,) = self._groups._nodes
-        return self.agg(**{name: (column, how) for name, how in names.items()})
+        columns = [name for name in self._groups._nodes if name not in dict(self._groups._keys)]
+        several = len(columns) > 1
+        return self.agg(
+            **{
+                f"{column}_{word}" if several else word: (column, how)
+                for column in columns
+                for word, how in names.items()
+            }
+        )
 
-    def _at_names(self, side: str, fill_value: Any = None) -> Any:
+    def _at_names(self, side: str, fill_value: Any = None, limit: int | None = None) -> Any:
         """The values at the names of the spans, or the nearest on one side."""
+        if len(self._groups._keys) > 1:
+            raise InvalidArgumentError(
+                "resample: values at the names of spans exist only without groups; use an aggregate"
+            )
+        names = self._of_all(self._groups.size()).index
+        known, order = _in_order(self._times)
+        places = _places(known, names.to_numpy().astype("datetime64[us]"), side, limit)
+        return self._taken(names, places, order, fill_value)
+
+    def _taken(self, names: Series, places: Any, order: Any, fill_value: Any = None) -> Any:
+        """The values at places among the times in order, labelled by `names`."""
         import numpy as np
 
-        names = self.size().index
-        moments = self._times.to_numpy().astype("datetime64[us]")
-        order = np.argsort(moments, kind="stable")
-        wanted, known = names.to_numpy().astype("datetime64[us]"), moments[order]
-        at = np.searchsorted(known, wanted, "right") - 1
-        if side == "after":
-            at = np.searchsorted(known, wanted, "left")
-            at = np.where(at < len(known), at, -1)
-        elif side == "exact":
-            at = np.where(known[at.clip(0)] == wanted, at, -1)
-        places = np.where(at >= 0, order[at.clip(0)], -1)
+        rows = np.where(places >= 0, order[places.clip(0)], -1)
         keys = dict.fromkeys(name for name, _ in self._groups._keys)
         values = {n: v for n, v in self._groups._nodes.items() if n not in keys}
-        columns = {n: taken_or_missing(v, places, fill_value) for n, v in values.items()}
-        (key,) = keys
-        made = rows_apart({key: names, **columns}).set_index(key)
+        columns = {n: taken_or_missing(v, rows, fill_value) for n, v in values.items()}
+        labels = new_series(names._plain())
+        made = rows_apart({self._name: labels, **columns}).set_index(self._name)
         return labelled_series(made, *values) if self._groups._single else made
 
     def asfreq(self, fill_value: Any = None) -> Any:
@@ -269,13 +283,73 @@ class Resampler:
         """
         return self._at_names("exact", fill_value)
 
-    def ffill(self) -> Any:
-        """The last value up to the moment that names each span."""
-        return self._at_names("before")
+    def ffill(self, limit: int | None = None) -> Any:
+        """The last value up to the moment that names each span; `limit`: of so many in a row."""
+        return self._at_names("before", limit=limit)
 
-    def bfill(self) -> Any:
-        """The first value from the moment that names each span."""
-        return self._at_names("after")
+    def bfill(self, limit: int | None = None) -> Any:
+        """The first value from the moment that names each span; `limit`: of so many in a row."""
+        return self._at_names("after", limit=limit)
+
+    def nearest(self) -> Any:
+        """The value nearest to the moment that names each span, the later one of two as near."""
+        return self._at_names("nearest")
+
+    def interpolate(self, method: str = "linear", **words: Any) -> Any:
+        """Values at the moments that name the spans, between the given ones; see `interpolate`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1.0, 3.0], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
+        >>> s.resample("D").interpolate().to_list()
+        [1.0, 2.0, 3.0]
+        """
+        import numpy as np
+
+        names = self._of_all(self._groups.size()).index
+        known, order = _in_order(self._times)
+        wanted = names.to_numpy().astype("datetime64[us]")
+        every = np.sort(np.concatenate([known, np.setdiff1d(wanted, known)]), kind="stable")
+        places = _places(known, every, "exact")
+        full = self._taken(new_series(every), places, order).interpolate(method, **words)
+        made = full.iloc[np.searchsorted(every, wanted).tolist()]
+        return self._in_zone(made)
+
+
+def _in_order(times: Series) -> tuple[Any, Any]:
+    """The times in order, in UTC or naive, and the rows where they are."""
+    import numpy as np
+
+    moments = times.to_numpy().astype("datetime64[us]")
+    order = np.argsort(moments, kind="stable")
+    return moments[order], order
+
+
+def _places(known: Any, wanted: Any, side: str, limit: int | None = None) -> Any:
+    """Where each wanted time is among sorted ones, or its neighbour on a side; -1 for none."""
+    import numpy as np
+
+    before = np.searchsorted(known, wanted, "right") - 1
+    exact = known[before.clip(0)] == wanted
+    after = np.searchsorted(known, wanted, "left")
+    after = np.where(after < len(known), after, -1)
+    if side == "exact":
+        return np.where((before >= 0) & exact, before, -1)
+    if side == "nearest":
+        far = np.timedelta64(2**62, "us")
+        back = np.where(before >= 0, wanted - known[before.clip(0)], far)
+        ahead = np.where(after >= 0, known[after] - wanted, far)
+        return np.where(back < ahead, before, after)
+    found = before if side == "before" else after
+    if limit is None:
+        return found
+    turned = found if side == "before" else found[::-1]
+    hits = exact if side == "before" else exact[::-1]
+    begins = np.flatnonzero(np.r_[True, turned[1:] != turned[:-1]])
+    lengths = np.diff(np.r_[begins, len(turned)])
+    run = np.arange(len(turned)) - np.repeat(begins, lengths)
+    run += np.repeat(~hits[begins], lengths)
+    kept = np.where(run <= limit, turned, -1)
+    return kept if side == "before" else kept[::-1]
 
 
 def resample(
@@ -286,33 +360,62 @@ def resample(
     closed: str | None = None,
     label: str | None = None,
     origin: Any = "start_day",
+    offset: Any = None,
+    keys: Sequence[tuple[str, _core.Node]] = (),
 ) -> Resampler:
-    """See `DataFrame.resample`."""
+    """See `DataFrame.resample`; `keys`: of groups, whose rows have spans of their own."""
     mark("resample")
     frame = data if is_frame(data) else framed(data)
     name, times = times_of("resample", frame, on, level)
-    key = spans("resample", times, rule, closed, label, origin)
-    values = {n: node for n, node in frame._nodes.items() if n not in {*frame._labels, on}}
+    found = spans("resample", times, rule, closed, label, origin, offset)
+    shared = {n for n, _ in keys}
+    values = {n: v for n, v in frame._nodes.items() if n not in {*frame._labels, on, *shared}}
     word = free_name("span", values)
-    rows = new_frame({word: key})
-    for each, node in values.items():
+    rows = new_frame({word: found.key})
+    for each, node in {**dict(keys), **values}.items():
         rows[each] = new_series(series_of(node)._plain())
-    groups = rows.rename({word: name} if name not in values else {}).groupby(
-        name if name not in values else word
-    )
-    return Resampler(groups if is_frame(data) else groups[next(iter(values))], rule, times)
+    named = name if name not in values else word
+    groups = rows.rename({word: named}).groupby([*(n for n, _ in keys), named])
+    groups = groups if is_frame(data) else groups[next(iter(values))]
+    return Resampler(frame, groups, named, found, times)
 
 
-def asfreq(data: Any, freq: Any, fill_value: Any = None) -> Any:
+def resample_groups(groups: GroupBy, rule: Any, on: str | None = None, **words: Any) -> Resampler:
+    """See `GroupBy.resample`."""
+    step = frequency("resample", rule)
+    if step.multiple > 1 and (not step.ticks or 86_400 * 10**6 % step.ticks):
+        raise InvalidArgumentError(
+            f"resample: spans of groups must divide the day or come one at a time: rule={rule!r}; "
+            "use groupby([key, hr.Grouper(freq=...)])"
+        )
+    frame = frame_of(dict(groups._nodes), groups._rows)
+    made = resample(frame, rule, on, keys=groups._keys, **words)
+    return made[next(iter(groups._nodes))] if groups._single else made
+
+
+def asfreq(data: Any, freq: Any, fill_value: Any = None, method: str | None = None) -> Any:
     """See `DataFrame.asfreq`."""
     mark("asfreq")
-    _, times = times_of("asfreq", data if is_frame(data) else framed(data))
+    sides = {None: "exact", "ffill": "before", "pad": "before", "bfill": "after"}
+    if method not in sides:
+        raise InvalidArgumentError(
+            f"asfreq: invalid value: method={method!r}; expected 'ffill' or 'bfill'"
+        )
+    frame = data if is_frame(data) else framed(data)
+    name, times = times_of("asfreq", frame)
     if len(times) == 0:
         return data
     first, last = (each.to_numpy()[0] for each in (times[:1], times[-1:]))
     first, last = (each.astype("datetime64[us]") for each in (first, last))
-    every = times_between(first, last, frequency("asfreq", freq))
-    return data.reindex(new_series(every), fill_value=fill_value)
+    every = new_series(times_between(first, last, frequency("asfreq", freq)))
+    if method is None:
+        return data.reindex(every, fill_value=fill_value)
+    known, order = _in_order(times)
+    places = _places(known, every.to_numpy(), sides[method])
+    values = {n: v for n, v in frame._nodes.items() if n not in frame._labels}
+    columns = {n: taken_or_missing(v, order[places]) for n, v in values.items()}
+    made = rows_apart({name: every, **columns}).set_index(name)
+    return made if is_frame(data) else labelled_series(made, *values)
 
 
 def _seconds(op: str, value: Any) -> float:

@@ -72,7 +72,6 @@ _WAYS = {
     "list": "use .str.split(...), whose pieces have .str[i], .str.len() and explode()",
     "GroupBy.groups GroupBy.indices": "use {key: rows for key, rows in groups}",
     "GroupBy.ohlc": "use agg(open=('x', 'first'), high=('x', 'max'), low=('x', 'min'), ...)",
-    "GroupBy.resample": "use groupby([key, hr.Grouper(key='time', freq='D')])",
     "GroupBy.sample": "use apply(lambda rows: rows.sample(n))",
     "GroupBy.take": "use nth",
     "GroupBy.unique": "use drop_duplicates of keys and column",

@@ -1312,6 +1312,7 @@ class Series(Column, role="_series"):
         closed: Literal["left", "right"] | None = None,
         label: Literal["left", "right"] | None = None,
         origin: Any = "start_day",
+        offset: Any = None,
     ) -> resampling.Resampler:
         """Group the values by spans of their time labels; see `DataFrame.resample`.
 
@@ -1320,9 +1321,9 @@ class Series(Column, role="_series"):
         >>> s.resample("MS").sum().to_list()
         [1, 6]
         """
-        return resampling.resample(self, rule, None, level, closed, label, origin)
+        return resampling.resample(self, rule, None, level, closed, label, origin, offset)
 
-    def asfreq(self, freq: Any, *, fill_value: Any = None) -> Series:
+    def asfreq(self, freq: Any, method: str | None = None, *, fill_value: Any = None) -> Series:
         """The values at regular times; see `DataFrame.asfreq`.
 
         >>> import headrace as hr
@@ -1330,7 +1331,7 @@ class Series(Column, role="_series"):
         >>> s.asfreq("D").to_list()
         [1, None, 2]
         """
-        made: Series = resampling.asfreq(self, freq, fill_value)
+        made: Series = resampling.asfreq(self, freq, fill_value, method)
         return made
 
     def between_time(

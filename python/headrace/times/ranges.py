@@ -57,6 +57,8 @@ class Frequency(NamedTuple):
 
 def frequency(op: str, freq: Any) -> Frequency:
     """A frequency as pandas writes it: ``"15min"``, ``"W-MON"``, ``"QE-FEB"``, a timedelta."""
+    if isinstance(freq, Frequency):
+        return freq
     if isinstance(freq, datetime.timedelta) or hasattr(freq, "nanos"):
         micro = length_of(op, freq) // 1000
         if micro <= 0:
