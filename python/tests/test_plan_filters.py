@@ -312,3 +312,10 @@ def test_the_first_of_equal_rows() -> None:
     assert "before drop_duplicates" in frame[frame.k > 7].explain()
     frame = left.drop_duplicates(["k"])
     assert "before drop_duplicates" not in frame[frame.x > 7].explain()
+
+
+def test_rows_picked_of_picked_rows_with_positions_of_their_own() -> None:
+    df = hr.DataFrame({"x": [1.0, 5.0, 9.0, None], "y": [0.0, 1.0, None, 2.0]})
+    df = df[(df.x > 0) | (df.y > 0)].reset_index(drop=True)
+    df = df.dropna(subset=["x", "y"]).reset_index(drop=True)
+    assert df.x.between(2, 12).to_list() == [False, True]

@@ -81,6 +81,7 @@ class Planner {
     // What rows are picked of would stay longer, and be read in other places than where it lies.
     if (memory_limit() == INT64_MAX) late_ = find_late(nodes_);
     for (const NodePtr& node : nodes_.order()) mark_targets(node);
+    mark_picks_in_other_domains();
     find_waiting();
   }
 
@@ -140,6 +141,19 @@ class Planner {
       const bool fused =
           fields.is_fusable() && (may_be_in_pass_of(node, input) || picks_.contains(input.get()));
       if (!fused && !inside_.contains(input.get()) && !late_.contains(input.get()))
+        targets_.insert(input.get());
+    }
+  }
+
+  // Picked rows that are made after all, since other rows are picked of them, are made of the rows
+  // in their first domain.
+  void mark_picks_in_other_domains() {
+    for (size_t i = nodes_.order().size(); i-- > 0;) {  // users before inputs
+      const NodePtr& node = nodes_.order()[i];
+      if (!targets_.contains(node.get()) || !picks_.contains(node.get()) ||
+          node->fields().lineage() != RowLineage::kSame)
+        continue;
+      if (const NodePtr& input = node->fields().inputs[0]; !input->is_ready())
         targets_.insert(input.get());
     }
   }
