@@ -158,6 +158,14 @@ void bind_frame(nb::module_& m) {
       },
       "column"_a, "names"_a, "ordered"_a);
   m.def(
+      "sorted_categories",
+      [](const NodePtr& column) {
+        mark("astype");
+        const GilReleased released;
+        return hr::sorted_categories(column);
+      },
+      "column"_a);
+  m.def(
       "rename_categories",
       [](const NodePtr& column, const std::vector<std::string>& names) {
         mark("rename_categories");

@@ -149,6 +149,10 @@ for _class in list(globals().values()):
     if isinstance(_class, type) and issubclass(_class, Error):
         _class.__module__ = "headrace"
 
+# pandas.errors has these names.
+MergeError = InvalidArgumentError
+EmptyDataError = ParserError = InputError
+
 #: Subclasses of InputError that are also one of Python's OSError subclasses, by that class.
 _INPUT_ERRORS: dict[type[OSError], type[InputError]] = {OSError: InputError}
 

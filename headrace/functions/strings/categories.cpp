@@ -7,6 +7,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/functions/strings/string_builder.h"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -14,7 +15,8 @@ namespace hr {
 
 namespace {
 
-constexpr std::string_view kSet = "set_categories", kRename = "rename_categories";
+constexpr std::string_view kSet = "set_categories", kRename = "rename_categories",
+                           kSorted = "sorted_categories";
 
 void check(std::string_view op, Dtype dtype) {
   if (!dtype.is_category())
@@ -62,6 +64,16 @@ struct SetCategories final : OperatorOf<SetCategories> {
   static auto parameters(auto& self) { return std::tie(self.names, self.ordered); }
 };
 
+struct SortedCategories final : OperatorOf<SortedCategories> {
+  std::string_view name() const override { return kSorted; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return sorted_categories(std::get<Column>(inputs[0]));
+  }
+};
+
 struct RenameCategories final : OperatorOf<RenameCategories> {
   std::vector<std::string> names{};
 
@@ -96,6 +108,16 @@ Column set_categories(const Column& column, const std::vector<std::string>& name
   return with_codes(result, dictionary_of(names, ordered));
 }
 
+Column sorted_categories(const Column& column) {
+  check(kSorted, column.dtype());
+  const Column& old = column.dictionary()->values();
+  std::vector<std::string> names;
+  for (int64_t code = 0; code < old.num_rows(); ++code) names.emplace_back(old.string(code));
+  if (std::ranges::is_sorted(names)) return column;
+  std::ranges::sort(names);
+  return set_categories(column, names, column.dictionary()->is_ordered());
+}
+
 Column rename_categories(const Column& column, const std::vector<std::string>& names) {
   check(kRename, column.dtype());
   codes_of(kRename, names);
@@ -112,6 +134,11 @@ NodePtr set_categories(const NodePtr& column, const std::vector<std::string>& na
   codes_of(kSet, names);
   signature.nullable = true;
   return apply_operator(SetCategories::make(names, ordered), std::move(signature), {column});
+}
+
+NodePtr sorted_categories(const NodePtr& column) {
+  check(kSorted, column->signature().dtype);
+  return apply_operator(SortedCategories::make(), column->signature(), {column});
 }
 
 NodePtr rename_categories(const NodePtr& column, const std::vector<std::string>& names) {

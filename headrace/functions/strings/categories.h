@@ -16,6 +16,10 @@ HR_API Column set_categories(const Column& column, const std::vector<std::string
 HR_API NodePtr set_categories(const NodePtr& column, const std::vector<std::string>& names,
                               bool ordered);
 
+/// The same values with their categories in bytewise order. Throws TypeMismatchError as above.
+HR_API Column sorted_categories(const Column& column);
+HR_API NodePtr sorted_categories(const NodePtr& column);
+
 /// The same codes under other names, one for each category in the order of their codes; whether
 /// they are ordered stays. Throws as above, when it runs, and for another number of names.
 HR_API Column rename_categories(const Column& column, const std::vector<std::string>& names);

@@ -41,6 +41,14 @@ TEST(Categories, AreSetInAnOrder) {
   EXPECT_THROW(set_categories(categories(), {"a", "a"}, false), InvalidArgumentError);
 }
 
+TEST(Categories, AreSorted) {
+  const auto column = std::get<Column>(force(sorted_categories(categories())));
+  EXPECT_THAT(rows_of(column), ElementsAre("7", "5", "7", "-"));
+  EXPECT_EQ(column.dictionary()->values().string(0), "5");
+  const NodePtr numbers = lazy_value(testing::column_of<int64_t>({1}));
+  EXPECT_THROW(sorted_categories(numbers), TypeMismatchError);
+}
+
 TEST(Categories, AreRenamed) {
   const auto column = std::get<Column>(force(rename_categories(categories(), {"5", "seven"})));
   EXPECT_THAT(rows_of(column), ElementsAre("5", "seven", "5", "-"));

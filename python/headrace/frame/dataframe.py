@@ -1099,18 +1099,20 @@ class DataFrame(Columns):
     def corr(self, method: str = "pearson", *, numeric_only: bool = False) -> DataFrame:
         """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.
 
-        In float64; NaN if one of them is constant.
+        In float64; NaN if one of them is constant. For ``"spearman"`` and ``"kendall"`` see
+        `Series.corr`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
         >>> round(df.corr().loc["x", "y"], 12)
         -1.0
         """
-        if method == "spearman":
-            return reductions.spearman(self, numeric_only)
+        if method in ("spearman", "kendall"):
+            return reductions.by_pairs(self, method, numeric_only)
         if method != "pearson":
             raise InvalidArgumentError(
-                f"corr: invalid value: method={method!r}; expected 'pearson' or 'spearman'"
+                f"corr: invalid value: method={method!r}; expected 'pearson', 'spearman' or "
+                "'kendall'"
             )
         return reductions.pairwise(self, "corr", numeric_only, _core.correlation)
 

@@ -286,16 +286,16 @@ def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> Da
     return new_frame(values, names, names)
 
 
-def spearman(frame: DataFrame, numeric_only: bool) -> DataFrame:
-    """Correlations of the ranks of each pair of columns, over complete pairs."""
+def by_pairs(frame: DataFrame, method: str, numeric_only: bool) -> DataFrame:
+    """Correlations of another kind of each pair of columns, over complete pairs."""
     columns = supported_columns(frame, "corr", numeric_only)
     names = [str(c.name) for c in columns]
     plain = [new_series(c._plain()) for c in columns]
-    ranked = all(not c.hasnans for c in plain)
+    ranked = method == "spearman" and all(not c.hasnans for c in plain)
     ranks = [c.rank() for c in plain] if ranked else plain
     made = {}
     for name, one in zip(names, ranks, strict=True):
-        found = [one.corr(other, "pearson" if ranked else "spearman") for other in ranks]
+        found = [one.corr(other, "pearson" if ranked else method) for other in ranks]
         made[name] = [float(each) for each in found]
     return new_frame(made, index=names)
 

@@ -16,6 +16,7 @@ from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
+from headrace.series.categorical import entries_of
 from headrace.series.column import new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def cut(
     bins: int | Sequence[float],
     *,
     right: bool = True,
-    labels: Sequence[str] | bool | None = None,
+    labels: Sequence[Any] | bool | None = None,
     include_lowest: bool = False,
     precision: int = 3,
     retbins: bool = False,
@@ -169,8 +170,9 @@ def cut(
         edges.
     right : bool
         Whether a bin includes its right edge, else its left one.
-    labels : list of str or False, optional
-        Names of the bins, ``(1, 5]`` by default; False gives their numbers.
+    labels : list of str or of numbers, or False, optional
+        Names of the bins, ``(1, 5]`` by default; False gives their numbers. Labels that are numbers
+        give a column of numbers.
     include_lowest : bool
         Whether the first bin includes its left edge too.
     precision : int
@@ -238,10 +240,10 @@ def cut(
     if labels is False:
         made = values._like(number.where(inside)._node)
         return (made, edges) if retbins else made
-    names = (
+    names: list[Any] = (
         _bin_names(edges.tolist(), whole, right, lowest, precision)
         if labels is None or labels is True
-        else [str(label) for label in labels]
+        else list(labels)
     )
     if len(names) != count:
         raise InvalidArgumentError(
@@ -250,7 +252,8 @@ def cut(
     if len(set(names)) != count:
         raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
     at = number.where(inside, count).fill_null(count)
-    entries = _core.ordered_categories(new_series([*names, None], dtype="category")._node)
+    are_names = all(isinstance(name, str) for name in names)
+    entries = entries_of(names, True) if are_names else new_series([*names, None])._node
     found = series_of(_core.take(entries, at._node))
     made = values._like(with_rows_of(found, values._node)._node)
     return (made, edges) if retbins else made
@@ -260,7 +263,7 @@ def qcut(
     x: Any,
     q: int | Sequence[float],
     *,
-    labels: Sequence[str] | bool | None = None,
+    labels: Sequence[Any] | bool | None = None,
     precision: int = 3,
     retbins: bool = False,
     duplicates: Literal["raise", "drop"] = "raise",

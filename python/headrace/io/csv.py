@@ -260,7 +260,7 @@ def read_csv(
     dtypes : dtype or {name: dtype}, optional
         Fixed dtypes; the others are inferred from samples: bool, int64, uint64, float64, date,
         ``datetime64[us]`` (``[ns]`` where a time has more than six digits of fraction) or string.
-        ``category`` only on request, with codes in order of first appearance.
+        ``category`` only on request.
     null_words : list of str
         Fields read as null. ``nan`` is NaN, which is a value.
     skip_rows : int
@@ -324,7 +324,8 @@ def read_csv(
         rest = {name: value for name, value in given.items() if name != "usecols"}
         given["usecols"] = [name for name in scan_csv(source, **rest).columns if chosen(name)]
     table, rejects = _core.read_csv(_opened(source), _options("read_csv", given, on_bad))
-    frame = pandas_csv.with_times(frame_of_table(table), parse_dates)
+    frame = pandas_csv.with_sorted_categories(frame_of_table(table))
+    frame = pandas_csv.with_times(frame, parse_dates)
     frame = pandas_csv.with_labels(frame, index_col)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame

@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.interop.exchange import from_pandas
 from headrace.interop.through_pandas import called, pandas_module
+from headrace.series.column import series_of
 from headrace.series.parse_times import to_datetime
 
 if TYPE_CHECKING:
@@ -111,6 +113,13 @@ def in_utf8(source: Any, encoding: str | None) -> Any:
         with open(source, encoding=name, newline="") as file:
             return file.read().encode()
     return (source if isinstance(source, bytes) else source.read()).decode(name).encode()
+
+
+def with_sorted_categories(frame: DataFrame) -> DataFrame:
+    """The frame with its categories in alphabetical order, as `astype` gives them."""
+    nodes = frame._nodes.items()
+    made = {n: _core.sorted_categories(node) for n, node in nodes if node.dtype == "category"}
+    return frame.assign(**{name: series_of(node) for name, node in made.items()})
 
 
 def with_times(frame: DataFrame, parse_dates: Any) -> DataFrame:

@@ -48,21 +48,21 @@ class CategoryAccessor:
         >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.categories.to_list()
-        ['b', 'a']
+        ['a', 'b']
         """
         return series_of(_core.data(self._series._value().categories))
 
     @property
     def codes(self) -> Series:
-        """The codes on the same memory: int32, null where the value is null (pandas: -1).
+        """The codes, int32, -1 where the value is null; on the same memory if none is.
 
         >>> import headrace as hr
-        >>> s = hr.Series(["b", "a", "b"], dtype="category")
+        >>> s = hr.Series(["b", "a", None, "b"], dtype="category")
         >>> s.cat.codes.to_list()
-        [0, 1, 0]
+        [1, 0, -1, 1]
         """
         mark("codes")
-        return series_of(_core.retype(self._series._node, "int32"), self._series.name)
+        return self._made(_core.retype(self._series._node, "int32")).fill_null(-1)
 
     def as_ordered(self) -> Series:
         """The column with ordered categories, which compare and sort by that order.
@@ -109,7 +109,7 @@ class CategoryAccessor:
         >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.add_categories(["c"]).cat.categories.to_list()
-        ['b', 'a', 'c']
+        ['a', 'b', 'c']
         """
         more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
         return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
@@ -175,14 +175,29 @@ class CategoryAccessor:
         return bool(self._series._value().is_ordered)
 
 
+def has_categories(values: Any) -> bool:
+    """Whether values of pandas or Arrow come with categories, whose order is theirs."""
+    kind = str(getattr(values, "dtype", getattr(values, "type", "")))
+    return kind.startswith(("category", "dictionary"))
+
+
+def entries_of(names: Sequence[str], ordered: bool) -> _core.Node:
+    """A column of each category, in this order, and null at the end."""
+    if not all(isinstance(name, str) for name in names):
+        raise TypeMismatchError(
+            f"astype: categories must be strings: categories={list(names)[:4]}; use "
+            "astype('string') first"
+        )
+    distinct = _core.astype(new_series([*names, None], dtype="string")._node, "category")
+    return _core.set_categories(distinct, list(names), ordered)
+
+
 def of_pandas(values: Any) -> Series:
     """A column from a ``pandas.Categorical``; raises unless the categories are strings."""
     import numpy as np
 
     names = values.categories.tolist()
-    entries = new_series([*names, None], dtype="category")._node
-    if values.ordered:
-        entries = _core.ordered_categories(entries)
+    entries = entries_of(names, values.ordered)
     codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
     return series_of(_core.take(entries, new_series(codes)._node))
 

@@ -232,9 +232,8 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     word, own = dtype_word(dtype), series._node.dtype
     if word == "category" and not isinstance(dtype, str):
         return as_pandas_categories(series, dtype)  # type: ignore[return-value]
-    if has_no_nan(dtype):
-        floats = series.astype(word)
-        return floats.where(floats.notna())  # type: ignore[return-value]
+    if has_no_nan(dtype) or str(dtype).startswith(("Int", "UInt")):
+        return _without_nan(series, word)
     if word == own:
         return series
     if word in ("string", "date"):
@@ -242,7 +241,8 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     elif own in ("string", "category"):
         know_zone(word)
     mark("astype")
-    made: Values = series._like(_core.astype(series._node, word))
+    node = _core.astype(series._node, word)
+    made: Values = series._like(_core.sorted_categories(node) if word == "category" else node)
     return made
 
 
@@ -253,6 +253,18 @@ def convert_dtypes(series: Series) -> Series:
     found = series.where(series.notna())
     whole: Any = (found.isna() | (found % 1 == 0) & (abs(found) < _EXACT)).all()
     return found.astype("int64") if whole.item() else found
+
+
+def _without_nan(series: Values, word: str) -> Values:
+    """Values as a dtype of pandas that has no NaN, which becomes null; integers stay exact."""
+    floats = series.dtype.is_of("f")
+    made = series.where(series.notna()) if floats else series
+    if floats and word[0] in "iu" and (made % 1).abs().max().item():  # type: ignore[operator]
+        raise InvalidArgumentError(
+            f"astype: the values are not all whole: dtype={word!r}; use round() first"
+        )
+    made = made.astype(word)
+    return made.where(made.notna())  # type: ignore[return-value]
 
 
 def interpolate(series: Series, method: str) -> Series:

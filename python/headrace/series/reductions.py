@@ -11,7 +11,9 @@ from headrace.frame.columns import frame_of, new_frame
 from headrace.frame.duplicates import counted_values
 from headrace.frame.reshape import cut
 from headrace.groupby.keys import Words, aggregate_name
+from headrace.interop.through_pandas import called
 from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.series.categorical import entries_of
 from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.decimal import in_one_column
@@ -22,15 +24,16 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
-def _binned(values: Series, bins: Any, dropna: bool) -> Any:
-    """The number of values in each bin, in bin order; evaluates."""
-    binned = cut(values, bins, include_lowest=True)
-    counted = binned.value_counts(sort=False).to_dict()
-    names = binned.cat.categories.to_list() if counted or not dropna else []
+def _by_category(values: Series, bins: bool, dropna: bool) -> Any:
+    """The number of values of each category or bin, in their order, also of none; evaluates."""
     name = values.name or "key"
-    bins_in_order = new_series(names, dtype="category").cat.as_ordered()
-    counts = new_series([counted.get(each, 0) for each in names], dtype="int64")
-    return new_frame({name: bins_in_order, "count": counts}).set_index(name)["count"]
+    plain = values._plain()
+    counted = plain.groupby(plain, sort=False, dropna=dropna or bins).size().to_dict()
+    names = values.cat.categories.to_list() if counted or not (bins and dropna) else []
+    keys = series_of(entries_of(names, values.cat.ordered))
+    rows = [*names, None] if None in counted else names
+    counts = new_series([counted.get(each, 0) for each in rows], dtype="int64")
+    return new_frame({name: keys.head(len(rows)), "count": counts}).set_index(name)["count"]
 
 
 def total(series: Series, kind: str, ddof: int = 0) -> Any:
@@ -117,9 +120,12 @@ def cov(series: Series, other: Any, ddof: int = 1) -> Any:
 def corr(series: Series, other: Any, method: str = "pearson") -> Any:
     """See `Series.corr`."""
     mark("corr")
+    if method == "kendall":
+        theirs = other.to_pandas()
+        return called("corr", lambda: float(series.to_pandas().corr(theirs, method=method)))
     if method not in ("pearson", "spearman"):
         raise InvalidArgumentError(
-            f"corr: invalid value: method={method!r}; expected 'pearson' or 'spearman'"
+            f"corr: invalid value: method={method!r}; expected 'pearson', 'spearman' or 'kendall'"
         )
     if method == "spearman":
         both = series.notna() & other.notna()
@@ -194,8 +200,11 @@ def value_counts(
 ) -> Any:
     """See `Series.value_counts`."""
     if bins is not None:
-        made = counted_values(_binned(series, bins, dropna), False, sort, ascending)
+        binned = cut(series, bins, include_lowest=True)
+        made = counted_values(_by_category(binned, True, dropna), False, sort, ascending)
         return (made / len(series)).rename("proportion") if normalize else made
+    if series.dtype == "category":
+        return counted_values(_by_category(series, False, dropna), normalize, sort, ascending)
     counted = series.groupby(series, sort=False, dropna=dropna).size()
     return counted_values(counted, normalize, sort, ascending)
 

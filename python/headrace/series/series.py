@@ -34,7 +34,7 @@ from headrace.rows import (
     renumbered,
 )
 from headrace.series import arithmetic, elementwise, reductions, rows, window
-from headrace.series.categorical import CategoryAccessor
+from headrace.series.categorical import CategoryAccessor, has_categories
 from headrace.series.column import Column, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
@@ -115,6 +115,8 @@ class Series(Column, role="_series"):
             node, name = data._node, name if name is not None else data.name
         else:
             node, name = new_column(data, name, dtype, copy)
+            if isinstance(dtype, str) and dtype == "category" and not has_categories(data):
+                node = _core.sorted_categories(node)
         super().__init__(node)
         self.name = name
         if dtype is not None:
@@ -1374,7 +1376,8 @@ class Series(Column, role="_series"):
     def corr(self, other: Any, method: builtins.str = "pearson") -> Any:
         """Correlation with another series of the same rows, over complete pairs.
 
-        In float64; NaN where one is constant. ``"spearman"`` correlates the ranks.
+        In float64; NaN where one is constant. ``"spearman"`` correlates the ranks, ``"kendall"`` is
+        left to pandas and SciPy.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
