@@ -4,9 +4,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from headrace.compare import difference
 
 import headrace as hr
-from headrace.compare import difference
 
 NAN = float("nan")
 
