@@ -55,6 +55,7 @@ from headrace.interop.pandas_functions import (
     notnull,
     pivot,
     pivot_table,
+    to_numeric,
     unique,
 )
 from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, DatetimeTZDtype
