@@ -55,7 +55,6 @@ from headrace.interop.pandas_functions import (
     notnull,
     pivot,
     pivot_table,
-    to_numeric,
     unique,
 )
 from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, DatetimeTZDtype
