@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import functools
-import operator
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import (
-    Error,
     InvalidArgumentError,
     TypeMismatchError,
     UnsupportedError,
@@ -27,9 +25,9 @@ from headrace.groupby.aggregate import (
 from headrace.groupby.aggregate import transform as named_transform
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.groupby.rows import each_group
+from headrace.groupby.tracing import of_groups, of_rows
 from headrace.lazy.handle import mark
-from headrace.lazy.traceable import is_traceable
-from headrace.series.column import is_labelled, is_series, new_series, series_of, with_rows_of
+from headrace.series.column import is_series, new_series, series_of, with_rows_of
 from headrace.series.window import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -37,11 +35,6 @@ if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
     from headrace.series.series import Series
 
-#: Aggregates that mean the same for a series and for its groups.
-_AGGREGATES = (
-    *("sum", "prod", "mean", "median", "var", "std", "sem", "skew", "kurt"),
-    *("min", "max", "count", "nunique", "quantile", "any", "all"),
-)
 _FIX = "use aggregates by name: agg('sum'), transform('mean')"
 
 
@@ -54,76 +47,6 @@ def _is_custom(aggregate: Any) -> bool:
     except UnsupportedError:
         return True
     return False
-
-
-class _Groups:
-    """The groups of a column in place of one of them: only aggregates are there."""
-
-    __slots__ = ("_groups",)
-
-    def __init__(self, groups: GroupBy) -> None:
-        self._groups = groups
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _AGGREGATES:
-            raise AttributeError(name)
-        return getattr(self._groups, name)
-
-
-def _rows(value: Any) -> Any:
-    return value._series if isinstance(value, _RowsOfGroups) else value
-
-
-def _operator(call: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """An operator of the rows, and the same with its operands exchanged."""
-
-    def forward(self: _RowsOfGroups, *others: Any) -> Any:
-        return call(self._series, *map(_rows, others))
-
-    def reflected(self: _RowsOfGroups, other: Any) -> Any:
-        return call(_rows(other), self._series)
-
-    return forward, reflected
-
-
-class _RowsOfGroups:
-    """A column in place of the rows of one group: aggregates are those of each row's group."""
-
-    __slots__ = ("_groups", "_series")
-
-    def __init__(self, groups: GroupBy, series: Series) -> None:
-        self._groups, self._series = groups, series
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in _AGGREGATES or name == "quantile":
-            raise AttributeError(name)
-        return lambda: self._groups.transform(name)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return getattr(ufunc, method)(*map(_rows, inputs), **kwargs)
-
-    __add__, __radd__ = _operator(operator.add)
-    __sub__, __rsub__ = _operator(operator.sub)
-    __mul__, __rmul__ = _operator(operator.mul)
-    __truediv__, __rtruediv__ = _operator(operator.truediv)
-    __floordiv__, __rfloordiv__ = _operator(operator.floordiv)
-    __mod__, __rmod__ = _operator(operator.mod)
-    __pow__, __rpow__ = _operator(operator.pow)
-    __lt__, __gt__ = _operator(operator.lt)
-    __le__, __ge__ = _operator(operator.le)
-    __neg__, _ = _operator(operator.neg)
-    __abs__, _ = _operator(operator.abs)
-
-
-def _traced(function: Any, argument: Any) -> Series | None:
-    """The function of all groups at once; None if it has to be called for each."""
-    if not is_traceable(function):
-        return None
-    try:
-        found = function(argument)
-    except (Error, TypeError, AttributeError, ValueError):
-        return None
-    return found if is_series(found) else None
 
 
 def _item(value: Any, function: Any) -> Any:
@@ -152,8 +75,7 @@ def _called(op: str, groups: GroupBy, function: Callable[[Any], Any]) -> list[An
 
 def _aggregate_by(groups: GroupBy, function: Callable[[Any], Any]) -> Series:
     """One value for each group of a single column, in the order of the groups."""
-    traced = _traced(function, _Groups(groups))
-    if traced is not None and is_labelled(traced):
+    if (traced := of_groups(function, groups)) is not None:
         return series_of(traced._node)
     return new_series([_item(value, function) for value in _called("agg", groups, function)])
 
@@ -295,7 +217,7 @@ def _transformed(groups: GroupBy, series: Series, function: Callable[[Any], Any]
     """The values of a function of each group, in the order of the rows."""
     import numpy as np
 
-    if (traced := _traced(function, _RowsOfGroups(groups, series))) is not None:
+    if (traced := of_rows(function, groups, series)) is not None:
         return traced
     numbers = groups.ngroup()
     at = numbers.fill_null(-1).to_numpy()

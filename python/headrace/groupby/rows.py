@@ -21,6 +21,7 @@ from headrace.groupby.aggregate import (
     with_key_labels,
 )
 from headrace.groupby.keys import Words
+from headrace.groupby.tracing import of_groups
 from headrace.groupby.window import (
     frame_or_series,
     key_nodes,
@@ -137,6 +138,16 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """See `GroupBy.apply`."""
     mark("apply")
+    (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
+    value = value if value not in dict(groups._keys) else f"{value}_apply"
+    if groups._order == "any":  # the function is called in an order that is known
+        groups = groups._in_first_order()
+    traced = None if args or kwargs else of_groups(function, groups)
+    if traced is not None:
+        table = distinct_keys(groups)
+        domain = next(iter(table._nodes.values())).domain
+        table._nodes[value] = _core.in_domain(traced._node, domain)
+        return group_series(groups, with_key_labels(groups, table), value)
     start = time.perf_counter()
     fix = "use aggregates by name: agg(...), transform(...)"
     made = [
@@ -151,11 +162,9 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
         return concat(results)
     names = [name for name, _ in groups._keys]
     keys = [key if isinstance(key, tuple) else (key,) for key, _ in made]
-    table: dict[str, Any] = {n: [key[i] for key in keys] for i, n in enumerate(names)}
-    (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
-    value = value if value not in table else f"{value}_apply"
-    table[value] = results
-    return group_series(groups, with_key_labels(groups, new_frame(table)), value)
+    called: dict[str, Any] = {n: [key[i] for key in keys] for i, n in enumerate(names)}
+    called[value] = results
+    return group_series(groups, with_key_labels(groups, new_frame(called)), value)
 
 
 def filter_groups(groups: GroupBy, function: Callable[[Any], Any]) -> Any:
