@@ -29,6 +29,21 @@ def coarsest(nanoseconds: int) -> str:
     return next(u for u in UNITS if nanoseconds % scale(u, "ns") == 0)
 
 
+def unit_of(dtype: str) -> str:
+    """The unit of a dtype of times or durations."""
+    return "D" if dtype == "date" else dtype.partition("[")[2].rstrip("]").partition(",")[0]
+
+
+def objects(series: Any) -> Any:
+    """Python values in a NumPy array."""
+    import numpy as np
+
+    values = series.to_list()
+    made = np.empty(len(values), dtype=object)
+    made[:] = values
+    return made
+
+
 def is_span(value: Any) -> bool:
     """A timedelta of Python, pandas or NumPy."""
     import numpy as np

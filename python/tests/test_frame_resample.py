@@ -61,6 +61,24 @@ m.date_range("2024-01-06", periods=4, freq="B")
 m.date_range("2024-01-01", periods=3, freq=datetime.timedelta(hours=5))
 m.bdate_range("2024-01-01", periods=9)
 m.bdate_range("2024-01-01", "2024-01-14")
+df.v.shift(freq="D")
+df.shift(-2, freq="ME")
+df.v.shift(1, freq=m.offsets.BDay())
+df.v.at_time("05:00")
+df.v.truncate("2024-01-04", "2024-02-29 20:00")
+df.tz_localize("UTC").tz_convert("Asia/Tokyo").v
+df.v.groupby(df.index.month).sum()
+df.v.groupby(df.index.day_name()).sum()
+df.v.groupby(df.index.floor("D")).sum()
+df.v.groupby(m.Grouper(freq="MS")).sum()
+m.Series(df.index).dt.is_month_end
+m.Series([*df.index[:2], None], dtype="datetime64[us]").dt.is_quarter_start
+m.Series([*df.index[:2], None], dtype="datetime64[us]").dt.is_leap_year
+m.Series(df.index).dt.as_unit("s")
+m.Series(df.index - df.index[0]).dt.components
+m.Series(df.index).diff().dt.total_seconds()
+m.Series([str(name) + str(rows.v.sum()) for name, rows in df.resample("7D")])
+m.Series([str(name) + str(len(rows)) for name, rows in df.v.resample("QE")])
 """.strip().splitlines()
 
 

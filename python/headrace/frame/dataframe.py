@@ -41,6 +41,7 @@ from headrace.operators import turned
 from headrace.reshape import alignment, pivot
 from headrace.series import column_values  # noqa: F401 (what reductions give)
 from headrace.series.index import row_labels
+from headrace.times import time_labels
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
 from headrace.windows.span import rows_of_frame
@@ -1532,8 +1533,10 @@ class DataFrame(Columns):
 
     # ---- rows relative to others -----------------------------------------------------------------
 
-    def shift(self, periods: int = 1, *, fill_value: Any = None) -> DataFrame:
+    def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> DataFrame:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
+
+        With `freq` rows stay, and their time labels move by `periods` of it.
 
         Labels are not shifted.
 
@@ -1542,6 +1545,9 @@ class DataFrame(Columns):
         >>> df.shift(1).to_dict()
         {'x': [None, 1, 2], 'y': [None, 0.5, None]}
         """
+        if freq is not None:
+            moved: DataFrame = time_labels.shift_labels(self, periods, freq)
+            return moved
         return arithmetic.map_columns(
             self, lambda column: column.shift(periods, fill_value=fill_value)
         )
@@ -2249,6 +2255,37 @@ class DataFrame(Columns):
         made: DataFrame = resampling.asfreq(self, freq, fill_value, method)
         return made
 
+    def at_time(self, time: Any) -> DataFrame:
+        """The rows whose label is at a time of day, such as ``"09:30"``."""
+        made: DataFrame = time_labels.at_time(self, time)
+        return made
+
+    def truncate(self, before: Any = None, after: Any = None) -> DataFrame:
+        """The rows whose labels are not before and not after; see `loc`."""
+        made: DataFrame = time_labels.truncate(self, before, after)
+        return made
+
+    def tz_localize(
+        self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise"
+    ) -> DataFrame:
+        """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.date_range("2024-01-31", periods=2))
+        >>> df.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
+        [9, 9]
+        """
+        words = (tz, ambiguous, nonexistent)
+        made: DataFrame = time_labels.with_labels(
+            self, "tz_localize", lambda t: t.dt.tz_localize(*words)
+        )
+        return made
+
+    def tz_convert(self, tz: Any) -> DataFrame:
+        """The rows with labels in another zone; see `Series.dt.tz_convert`."""
+        made: DataFrame = time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
+        return made
+
     def between_time(self, start_time: Any, end_time: Any, inclusive: str = "both") -> DataFrame:
         """The rows whose label is between two times of day, across midnight if these are reversed.
 
@@ -2257,7 +2294,7 @@ class DataFrame(Columns):
         >>> df.between_time("07:00", "16:00").x.to_list()
         [2, 3]
         """
-        made: DataFrame = resampling.between_time(self, start_time, end_time, inclusive)
+        made: DataFrame = time_labels.between_time(self, start_time, end_time, inclusive)
         return made
 
     # ---- formats by pandas -----------------------------------------------------------------------

@@ -1,23 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of rows by spans of time: `resample`, `asfreq`, `hr.Grouper`, `between_time`."""
+"""Groups of rows by spans of time: `resample`, `asfreq`, `hr.Grouper`."""
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import is_probed, no_attribute
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
+from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import free_name
 from headrace.series.column import labelled_series, new_series, series_of
-from headrace.series.datetime import is_time
 from headrace.times.ranges import frequency, times_between
+from headrace.times.scalars import Timestamp
 from headrace.times.spans import Spans, spans
+from headrace.times.time_labels import times_of
 
 if TYPE_CHECKING:
     from headrace.groupby.groupby import GroupBy
@@ -67,31 +68,6 @@ class Grouper:
         return name, found.zoned(found.key)
 
 
-def times_of(op: str, frame: Any, on: str | None = None, level: Any = None) -> tuple[str, Series]:
-    """The name and values of the times of rows: a column, or a label level."""
-    labels = {name: series_of(node) for name, node in frame._labels.items()}
-    name = on if on is not None else level
-    if isinstance(name, int) and name < len(labels):
-        name = list(labels)[name]
-    if name is None:
-        if len(labels) != 1:
-            raise InvalidArgumentError(
-                f"{op}: expected a single label level of times: labels={list(labels)}; "
-                "pass on= with a column, or use set_index"
-            )
-        (name,) = labels
-    times = frame[name] if on is not None else labels.get(name)
-    if times is None:
-        raise InvalidArgumentError(f"{op}: no such label level: level={name!r}")
-    times = new_series(times._plain())
-    if not is_time(times):
-        raise TypeMismatchError(
-            f"{op}: expected dates or timestamps: name={name!r}, dtype={str(times.dtype)!r}; "
-            "use hr.to_datetime"
-        )
-    return name, times
-
-
 class Resampler:
     """Rows by spans of time, from `resample` of frames, series and groups.
 
@@ -126,11 +102,19 @@ class Resampler:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_AGGREGATES, *self._groups._nodes]
 
-    def __iter__(self) -> Any:
-        """Raise: rows of spans are those of groups."""
-        raise TypeMismatchError(
-            "resample: spans are not iterated over; use groupby(hr.Grouper(freq=...))"
-        )
+    def __iter__(self) -> Iterator[tuple[Timestamp, Any]]:
+        """The name and the rows of each span, in Python: slow."""
+        if len(self._groups._keys) > 1:
+            raise InvalidArgumentError("resample: iterate over spans or over groups")
+        group_by_group("resample", "use aggregates by name")
+        sizes = self._of_all(self._groups.size(), "size")
+        order = _in_order(self._times)[1]
+        names = [name for name in self._groups._nodes if name not in dict(self._groups._keys)]
+        rows = self._frame._series(names[0]) if self._groups._single else self._frame
+        rows, begin = rows.iloc[order.tolist()], 0
+        for name, size in zip(sizes.index.to_list(), sizes.to_list(), strict=True):
+            yield Timestamp(name), rows.iloc[begin : begin + size]
+            begin += size
 
     def __len__(self) -> int:
         return len(self.size())
@@ -416,35 +400,3 @@ def asfreq(data: Any, freq: Any, fill_value: Any = None, method: str | None = No
     columns = {n: taken_or_missing(v, order[places]) for n, v in values.items()}
     made = rows_apart({name: every, **columns}).set_index(name)
     return made if is_frame(data) else labelled_series(made, *values)
-
-
-def _seconds(op: str, value: Any) -> float:
-    """Seconds from midnight of a time of day."""
-    clock = value
-    if isinstance(value, str):
-        try:
-            clock = datetime.time.fromisoformat(value.zfill(5))
-        except ValueError:
-            raise InvalidArgumentError(
-                f"{op}: expected a time of day: time={value!r}; for example '09:30'"
-            ) from None
-    if not isinstance(clock, datetime.time):
-        raise TypeMismatchError(f"{op}: expected a time of day: time={value!r}")
-    return clock.hour * 3600 + clock.minute * 60 + clock.second + clock.microsecond / 1e6
-
-
-def between_time(data: Any, start: Any, end: Any, inclusive: str = "both") -> Any:
-    """See `DataFrame.between_time`."""
-    mark("between_time")
-    if inclusive not in ("both", "left", "right", "neither"):
-        raise InvalidArgumentError(f"between_time: invalid value: inclusive={inclusive!r}")
-    frame = data if is_frame(data) else framed(data)
-    times_of("between_time", frame)
-    (node,) = frame._labels.values()
-    clock = series_of(node).dt
-    seconds = clock.hour * 3600.0 + clock.minute * 60.0 + clock.second + clock.microsecond / 1e6
-    first, last = (_seconds("between_time", each) for each in (start, end))
-    after = seconds >= first if inclusive in ("both", "left") else seconds > first
-    before = seconds <= last if inclusive in ("both", "right") else seconds < last
-    picked = frame[(after & before) if first <= last else (after | before)]
-    return picked if is_frame(data) else labelled_series(picked, data.name)

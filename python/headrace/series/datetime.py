@@ -14,7 +14,7 @@ from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
 from headrace.series.column import new_series
 from headrace.series.timezone import know_zone, known_name, localize_words
-from headrace.time_units import period
+from headrace.time_units import objects, period, unit_of
 from headrace.zone_names import zone_in, zone_of
 
 if TYPE_CHECKING:
@@ -56,6 +56,10 @@ class TimeAccessor:
 
     def _field(self, name: str) -> Series:
         return self._made(_core.time_field(self._series._node, name))
+
+    def _test(self, name: str) -> Series:
+        """A test of each time, false of a missing one."""
+        return self._field(name).fill_null(False)
 
     @property
     def year(self) -> Series:
@@ -204,6 +208,26 @@ class TimeAccessor:
         [datetime.date(2024, 2, 29)]
         """
         return self._field("date")
+
+    @property
+    def unit(self) -> str:
+        """The unit of the dtype: ``"s"``, ``"ms"``, ``"us"``, ``"ns"``; ``"D"`` of dates."""
+        return unit_of(str(self._series.dtype))
+
+    def as_unit(self, unit: str) -> Series:
+        """The same times in another unit, rounded down.
+
+        >>> import headrace as hr
+        >>> str(hr.to_datetime(["2024-02-29"]).dt.as_unit("ns").dtype)
+        'datetime64[ns]'
+        """
+        zone = zone_in(self._series._node.dtype)
+        made: Series = self._series.astype(f"datetime64[{unit}{f', {zone}' if zone else ''}]")
+        return made
+
+    def to_pydatetime(self) -> Any:
+        """A NumPy array of Python datetimes; None for null."""
+        return objects(self._series)
 
     @property
     def tz(self) -> datetime.tzinfo | None:
@@ -397,7 +421,7 @@ class TimeAccessor:
     @property
     def is_month_start(self) -> Series:
         """True on the first day of a month."""
-        return self._field("is_month_start")
+        return self._test("is_month_start")
 
     @property
     def is_month_end(self) -> Series:
@@ -406,29 +430,29 @@ class TimeAccessor:
         >>> import datetime
         >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
-        [False, None]
+        [False, False]
         """
-        return self._field("is_month_end")
+        return self._test("is_month_end")
 
     @property
     def is_quarter_start(self) -> Series:
         """True on the first day of a quarter."""
-        return self._field("is_quarter_start")
+        return self._test("is_quarter_start")
 
     @property
     def is_quarter_end(self) -> Series:
         """True on the last day of a quarter."""
-        return self._field("is_quarter_end")
+        return self._test("is_quarter_end")
 
     @property
     def is_year_start(self) -> Series:
         """True on the first of January."""
-        return self._field("is_year_start")
+        return self._test("is_year_start")
 
     @property
     def is_year_end(self) -> Series:
         """True on the last of December."""
-        return self._field("is_year_end")
+        return self._test("is_year_end")
 
     @property
     def is_leap_year(self) -> Series:
@@ -439,4 +463,4 @@ class TimeAccessor:
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
         [True]
         """
-        return self._field("is_leap_year")
+        return self._test("is_leap_year")

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import TypeMismatchError
 from headrace.facade import facade
+from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred
-from headrace.time_units import period
+from headrace.time_units import objects, period, unit_of
 
 if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
 
@@ -116,6 +118,40 @@ class DurationAccessor:
     def _multiples(self, op: str, freq: Any) -> Series:
         made: Series = self._series._like(_core.round_times(op, self._series._node, period(freq)))
         return made
+
+    @property
+    def unit(self) -> str:
+        """The unit of the dtype."""
+        return unit_of(str(self._series.dtype))
+
+    def as_unit(self, unit: str) -> Series:
+        """The same durations in another unit, rounded down."""
+        made: Series = self._series.astype(f"timedelta64[{unit}]")
+        return made
+
+    def to_pytimedelta(self) -> Any:
+        """A NumPy array of Python timedeltas; None for null."""
+        return objects(self._series)
+
+    @property
+    def components(self) -> DataFrame:
+        """Days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds.
+
+        >>> import headrace as hr
+        >>> hr.Series([hr.Timedelta("1D 2h30min")]).dt.components.hours.to_list()
+        [2]
+        """
+        seconds, micro = self.seconds, self.microseconds
+        parts = {
+            "days": self.days,
+            "hours": seconds // 3600,
+            "minutes": seconds // 60 % 60,
+            "seconds": seconds % 60,
+            "milliseconds": micro // 1000,
+            "microseconds": micro % 1000,
+            "nanoseconds": self.nanoseconds,
+        }
+        return frame_of({name: part._node for name, part in parts.items()})
 
     def total_seconds(self) -> Series:
         """The duration in seconds, as float64.

@@ -9,6 +9,8 @@ from headrace import _core
 from headrace.array.array import Array
 from headrace.frame.columns import frame_of
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
+from headrace.series.datetime import is_time
+from headrace.series.duration import is_duration
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
@@ -26,6 +28,22 @@ class Labels(Series):
 
     def _check_label(self, key: Any, op: str = "getitem") -> None:
         """Numbers are positions here, never labels."""
+
+    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Any:
+        """See `Series.dt.tz_localize`."""
+        return self.dt.tz_localize(tz, ambiguous, nonexistent)
+
+    def tz_convert(self, tz: Any) -> Any:
+        """See `Series.dt.tz_convert`."""
+        return self.dt.tz_convert(tz)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Fields and methods of times are attributes of an index: ``df.index.month``."""
+            if name[:1] != "_" and (is_time(self) or is_duration(self)) and hasattr(self.dt, name):
+                return getattr(self.dt, name)
+            return super().__getattr__(name)
 
 
 class RowNumbers(Labels):

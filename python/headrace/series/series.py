@@ -39,6 +39,7 @@ from headrace.series.column import Column, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.strings import TextAccessor
+from headrace.times import time_labels
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
 from headrace.windows.span import rows_of_series
@@ -521,13 +522,18 @@ class Series(Column, role="_series"):
 
     # ---- values ----------------------------------------------------------------------------------
 
-    def shift(self, periods: int = 1, *, fill_value: Any = None) -> Series:
+    def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> Series:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
+
+        With `freq` rows stay, and their time labels move by `periods` of it.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
         ([None, 1, 2], [0, 1])
         """
+        if freq is not None:
+            moved: Series = time_labels.shift_labels(self, periods, freq)
+            return moved
         return window.shift(self, periods, fill_value=fill_value)
 
     def diff(self, periods: int = 1) -> Series:
@@ -1336,11 +1342,40 @@ class Series(Column, role="_series"):
         made: Series = resampling.asfreq(self, freq, fill_value, method)
         return made
 
+    def at_time(self, time: Any) -> Series:
+        """The rows whose label is at a time of day, such as ``"09:30"``."""
+        made: Series = time_labels.at_time(self, time)
+        return made
+
+    def truncate(self, before: Any = None, after: Any = None) -> Series:
+        """The rows whose labels are not before and not after; see `loc`."""
+        made: Series = time_labels.truncate(self, before, after)
+        return made
+
+    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
+        """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
+
+        >>> import headrace as hr
+        >>> s = hr.Series([1, 2], index=hr.date_range("2024-01-31", periods=2))
+        >>> s.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
+        [9, 9]
+        """
+        words = (tz, ambiguous, nonexistent)
+        made: Series = time_labels.with_labels(
+            self, "tz_localize", lambda times: times.dt.tz_localize(*words)
+        )
+        return made
+
+    def tz_convert(self, tz: Any) -> Series:
+        """The rows with labels in another zone; see `Series.dt.tz_convert`."""
+        made: Series = time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
+        return made
+
     def between_time(
         self, start_time: Any, end_time: Any, inclusive: builtins.str = "both"
     ) -> Series:
         """The values whose label is between two times of day; see `DataFrame.between_time`."""
-        made: Series = resampling.between_time(self, start_time, end_time, inclusive)
+        made: Series = time_labels.between_time(self, start_time, end_time, inclusive)
         return made
 
     def interpolate(self, method: builtins.str = "linear") -> Series:

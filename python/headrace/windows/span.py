@@ -14,7 +14,7 @@ from headrace.frame.columns import frame_of, new_frame
 from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
-from headrace.time_units import coarsest, scale
+from headrace.time_units import coarsest, scale, unit_of
 
 
 class WindowRows(NamedTuple):
@@ -79,7 +79,7 @@ def times_node(op: str, rows: WindowRows, on: Any, span: int) -> tuple[_core.Nod
             "a column of times, or use hr.to_datetime"
         )
     word = str(times.dtype)
-    unit = "D" if word == "date" else word.partition("[")[2].rstrip("]").partition(",")[0]
+    unit = unit_of(word)
     finer = coarsest(span)
     if unit == "D" or span % scale(unit, "ns"):
         unit = "s" if finer == "D" else finer
