@@ -189,7 +189,14 @@ class Formatter {
   std::vector<std::shared_ptr<const TimezoneRules>> zones_{};
 };
 
-// Formats batches of pieces on all workers and hands each batch to `write(pieces)`.
+// Text of successive rows.
+struct Pieces {
+  std::vector<ByteBuffer> texts{};
+  int64_t count = 0;
+};
+
+// Formats batches of pieces. `write(pieces, others, format)` takes the text of a batch and, while
+// it is written or afterwards, calls `format` of 0 to `others` - 1, the pieces of the next one.
 template <class Write>
 void format_pieces(const Table& values, const CsvWriteOptions& options, Write write) {
   const Table table = std::get<Table>(to_place(Value(values), host));
@@ -197,24 +204,25 @@ void format_pieces(const Table& values, const CsvWriteOptions& options, Write wr
   const int64_t piece_rows =
       std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
   const int64_t rows = table.num_columns() == 0 ? 0 : table.num_rows();
-  std::vector<ByteBuffer> pieces(1);
+  Pieces written, made;
+  for (Pieces* pieces : {&written, &made}) pieces->texts.resize(static_cast<size_t>(4 * threads()));
   if (options.header && table.num_columns() > 0) {
-    formatter.header(pieces[0]);
-    write(pieces, 1);
+    formatter.header(written.texts[0]);
+    written.count = 1;
   }
-  pieces.resize(static_cast<size_t>(4 * threads()));
-  const auto batch_rows = static_cast<int64_t>(pieces.size()) * piece_rows;
+  const auto batch_rows = static_cast<int64_t>(made.texts.size()) * piece_rows;
   for (int64_t begin = 0; begin < rows; begin += batch_rows) {
     const int64_t end = std::min(rows, begin + batch_rows);
-    const int64_t count = (end - begin + piece_rows - 1) / piece_rows;
-    parallel_for(count, [&](int64_t k) {
-      ByteBuffer& piece = pieces[static_cast<size_t>(k)];
+    made.count = (end - begin + piece_rows - 1) / piece_rows;
+    write(written, made.count, [&](int64_t k) {
+      ByteBuffer& piece = made.texts[static_cast<size_t>(k)];
       piece.clear();
       const int64_t first = begin + k * piece_rows;
       formatter.rows(first, std::min(end, first + piece_rows), piece);
     });
-    write(pieces, count);
+    std::swap(written, made);
   }
+  write(written, 0, [](int64_t) {});
 }
 
 }  // namespace
@@ -224,19 +232,22 @@ void write_csv(const Table& table, const std::string& path, const CsvWriteOption
   Sink sink(kOp, path, options.durable);
   int64_t size = 0;
   std::vector<int64_t> offsets;
-  format_pieces(table, options, [&](const std::vector<ByteBuffer>& pieces, int64_t count) {
+  format_pieces(table, options, [&](const Pieces& pieces, int64_t others, const auto& format) {
     if (!sink.takes_places()) {
-      for (int64_t k = 0; k < count; ++k) sink.append(pieces[static_cast<size_t>(k)].view());
-      return;
+      // By the calling thread, which Ctrl-C reaches while a pipe's reader keeps it waiting.
+      for (int64_t k = 0; k < pieces.count; ++k)
+        sink.append(pieces.texts[static_cast<size_t>(k)].view());
+      return parallel_for(others, format);
     }
     offsets.clear();
-    for (int64_t k = 0; k < count; ++k) {
+    for (int64_t k = 0; k < pieces.count; ++k) {
       offsets.push_back(size);
-      size += pieces[static_cast<size_t>(k)].size();
+      size += pieces.texts[static_cast<size_t>(k)].size();
     }
-    parallel_for(count, [&](int64_t k) {
+    parallel_for(pieces.count + others, [&](int64_t k) {
+      if (k >= pieces.count) return format(k - pieces.count);
       const auto piece = static_cast<size_t>(k);
-      sink.write_at(offsets[piece], pieces[piece].view());
+      sink.write_at(offsets[piece], pieces.texts[piece].view());
     });
   });
   sink.commit();
@@ -245,8 +256,9 @@ void write_csv(const Table& table, const std::string& path, const CsvWriteOption
 void write_csv(const Table& table, const std::function<void(std::string_view)>& write,
                const CsvWriteOptions& options) {
   const ScopedTag tag(kOp);
-  format_pieces(table, options, [&](const std::vector<ByteBuffer>& pieces, int64_t count) {
-    for (int64_t k = 0; k < count; ++k) write(pieces[static_cast<size_t>(k)].view());
+  format_pieces(table, options, [&](const Pieces& pieces, int64_t others, const auto& format) {
+    for (int64_t k = 0; k < pieces.count; ++k) write(pieces.texts[static_cast<size_t>(k)].view());
+    parallel_for(others, format);
   });
 }
 

@@ -181,6 +181,11 @@ void Sink::write(int64_t offset, std::string_view bytes) const {
 
 void Sink::write_at(int64_t offset, std::string_view bytes) const {
   write(offset, bytes);
+#ifdef SYNC_FILE_RANGE_WRITE
+  // The disk begins now, and commit waits for less. Faults are told there.
+  if (durable_)
+    ::sync_file_range(fd_, offset, static_cast<off_t>(bytes.size()), SYNC_FILE_RANGE_WRITE);
+#endif
 }
 
 void Sink::append(std::string_view bytes) {

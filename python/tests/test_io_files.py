@@ -230,6 +230,58 @@ def test_ctrl_c_at_a_pipe_that_waits(kind: str, stalls: bool, tmp_path: Path) ->
     assert os.listdir(tmp_path) == ["pipe"]
 
 
+FULL_IN_THE_MIDDLE = """
+import os, resource, signal, sys, numpy as np, headrace as hr
+kind, path = sys.argv[1:]
+frame = hr.DataFrame({"a": np.arange(1_000_000), "b": np.arange(1_000_000) * 0.37})
+write = lambda: getattr(frame, "to_" + kind)(path)
+before = open(path, "rb").read()
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, resource.RLIM_INFINITY))
+try:
+    write()
+except hr.InputError as error:
+    print(error.errno)
+assert open(path, "rb").read() == before
+assert os.listdir(os.path.dirname(path)) == [os.path.basename(path)]
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+write()
+print(len(getattr(hr, "read_" + kind)(path)))
+"""
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_disk_that_is_full_in_the_middle(kind: str, tmp_path: Path) -> None:
+    """While later pieces are formatted: nothing stays, and the next call works."""
+    path = tmp_path / f"x.{kind}"
+    FRAME.to_csv(path) if kind == "csv" else FRAME.to_parquet(path)
+    run = [sys.executable, "-c", FULL_IN_THE_MIDDLE, kind, str(path)]
+    out = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    assert out.split() == [str(errno.EFBIG), "1000000"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("after", [0.01, 0.03, 0.1])
+def test_ctrl_c_in_the_middle_of_a_file(kind: str, after: float, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    frame = hr.DataFrame({"a": np.arange(1_000_000), "b": np.arange(1_000_000) * 0.37})
+    path.write_bytes(b"before")
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(after, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            for _ in range(1000):  # until the timer rings
+                frame.to_csv(path) if kind == "csv" else frame.to_parquet(path)
+    finally:
+        signal.signal(signal.SIGINT, former)
+        timer.join()
+    assert os.listdir(tmp_path) == ["x"]
+    whole = tmp_path / "whole"
+    frame.to_csv(whole) if kind == "csv" else frame.to_parquet(whole)
+    assert path.read_bytes() in (b"before", whole.read_bytes())
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_what_a_killed_writer_left_goes_at_the_next_write(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.{kind}"
