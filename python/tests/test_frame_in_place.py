@@ -47,3 +47,44 @@ def test_an_error_leaves_the_frame() -> None:
         frame.drop(columns=["nope"], inplace=True)
     assert frame.columns == ["a", "b", "g"]
     assert inspect.signature(hr.DataFrame.dropna).parameters["inplace"].default is False
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_series_in_place():
+    for make in (
+        lambda s: s.fillna(0.0, inplace=True),
+        lambda s: s.drop_duplicates(inplace=True),
+        lambda s: s.clip(upper=2, inplace=True),
+        lambda s: s.where(s > 1, 9.0, inplace=True),
+        lambda s: s.mask(s > 1, 9.0, inplace=True),
+        lambda s: s.replace(1.0, 5.0, inplace=True),
+        lambda s: s.dropna(inplace=True),
+        lambda s: s.ffill(limit=1, inplace=True),
+        lambda s: s.interpolate(limit_direction="both", inplace=True),
+    ):
+        values, labels = [3.0, None, None, 1.0, 3.0], list("abcde")
+        ours, theirs = hr.Series(values, labels), pd.Series(values, labels)
+        assert make(ours) is None
+        make(theirs)
+        pd.testing.assert_series_equal(
+            ours.to_pandas().astype(float), theirs.rename_axis("index"), check_names=False
+        )
+
+
+@pytest.mark.parametrize("area", [None, "inside", "outside"])
+@pytest.mark.parametrize("limit", [None, 1, 2])
+def test_filling_has_limits(limit, area):
+    values = [None, None, 1.0, None, None, None, 4.0, None, None]
+    ours, theirs = hr.Series(values), pd.Series(values)
+    words = {"limit": limit, "limit_area": area}
+    pairs = [(ours.ffill(**words), theirs.ffill(**words))]
+    pairs.append((ours.bfill(**words), theirs.bfill(**words)))
+    for direction in (None, "forward", "backward", "both"):
+        words["limit_direction"] = direction
+        pairs.append((ours.interpolate(**words), theirs.interpolate(**words)))
+    for found, wanted in pairs:
+        assert [None if x is None or x != x else x for x in found.to_list()] == [
+            None if x != x else x for x in wanted
+        ]
+    with pytest.raises(ValueError, match="limit"):
+        ours.ffill(limit=0)

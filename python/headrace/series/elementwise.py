@@ -14,7 +14,7 @@ from headrace.frame.duplicates import repeated_rows
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
 from headrace.series.categorical import as_pandas_categories
-from headrace.series.column import new_series, series_of
+from headrace.series.column import is_labelled, new_series, series_of
 from headrace.series.timezone import know_zone
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def duplicated(series: Series, keep: Literal["first", "last", False] = "first") 
 
 def drop_duplicates(series: Series, *, keep: Literal["first", "last", False] = "first") -> Series:
     """See `Series.drop_duplicates`."""
-    if keep != "first":
+    if keep != "first" or is_labelled(series):
         kept: Series = series[~series.duplicated(keep)]
         return kept
     found = series.unique()
@@ -194,18 +194,50 @@ def fillna(series: Values, value: Any) -> Values:
     return series._elementwise("where", filled.is_nan(), value, filled)
 
 
-def ffill(series: Series) -> Series:
+def ffill(series: Series, limit: int | None = None, limit_area: str | None = None) -> Series:
     """See `Series.ffill`."""
     mark("ffill")
     made: Series = series._like(_core.fill_missing(series._node, False))
-    return made
+    return within_limit(series, made, "forward", limit, limit_area)
 
 
-def bfill(series: Series) -> Series:
+def bfill(series: Series, limit: int | None = None, limit_area: str | None = None) -> Series:
     """See `Series.bfill`."""
     mark("bfill")
     made: Series = series._like(_core.fill_missing(series._node, True))
-    return made
+    return within_limit(series, made, "backward", limit, limit_area)
+
+
+def within_limit(
+    series: Series, filled: Series, direction: str, limit: int | None, area: str | None
+) -> Series:
+    """The filled values at most `limit` rows from a value before or after, or on both sides.
+
+    With `area` only between values ("inside"), or before the first and after the last ("outside").
+    """
+    for word, value, allowed in (
+        ("limit_direction", direction, ("forward", "backward", "both")),
+        ("limit_area", area, (None, "inside", "outside")),
+    ):
+        if value not in allowed:
+            raise InvalidArgumentError(
+                f"fill: invalid value: {word}={value!r}; expected one of {allowed}"
+            )
+    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+        raise InvalidArgumentError(f"fill: expected a positive integer: limit={limit!r}")
+    if limit is None and area is None:
+        return filled
+    there = series.notna()
+    places = series._like(row_positions(series._plain())._node)
+    known = places.where(there)
+    before, after = places - ffill(known), bfill(known) - places
+    inside = before.notna() & after.notna()
+    most = limit or _core.ALL_ROWS
+    kept = {"forward": before <= most, "backward": after <= most}
+    near = kept.get(direction, kept["forward"] | kept["backward"])
+    if area is not None:
+        near = near & (inside if area == "inside" else ~inside)
+    return series.where(there, filled.where(near))
 
 
 def row_positions(series: Series) -> Series:
@@ -267,10 +299,13 @@ def _without_nan(series: Values, word: str) -> Values:
     return made.where(made.notna())  # type: ignore[return-value]
 
 
-def interpolate(series: Series, method: str) -> Series:
+def interpolate(
+    series: Series, method: str, limit: int | None, direction: str | None, area: str | None
+) -> Series:
     """See `Series.interpolate`."""
     if method != "linear":
         raise UnsupportedError(f"interpolate: expected 'linear': method={method!r}")
+    direction = (direction or "forward").lower()
     if not series.dtype.is_of("iuf"):
         raise TypeMismatchError(
             f"interpolate: expected numbers: dtype={str(series.dtype)!r}; use ffill or bfill"
@@ -282,8 +317,12 @@ def interpolate(series: Series, method: str) -> Series:
     low, high = values.where(there).ffill(), values.where(there).bfill()
     left, right = known.ffill(), known.bfill()
     line = low + (high - low) * ((places - left) / (right - left))
-    found: Series = values.where(there, line.where(right.notna(), low))
-    return found
+    if direction != "backward":
+        line = line.where(right.notna(), low)
+    if direction != "forward":
+        line = line.where(left.notna(), high)
+    found: Series = values.where(there, line)
+    return within_limit(values, found, direction, limit, area)
 
 
 def transform(series: Series, func: Any) -> Any:

@@ -16,6 +16,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed
+from headrace.frame.in_place import series_made_or_rebound
 from headrace.frame.indexing import check_row_numbers
 from headrace.frame.labels import SeriesLocator, reduced_series
 from headrace.frame.reshape import factorize
@@ -959,7 +960,13 @@ class Series(Column, role="_series"):
         """
         return elementwise.duplicated(self, keep)
 
-    def drop_duplicates(self, *, keep: Literal["first", "last", False] = "first") -> Series:
+    def drop_duplicates(
+        self,
+        *,
+        keep: Literal["first", "last", False] = "first",
+        inplace: bool = False,
+        ignore_index: bool = False,
+    ) -> Series:
         """Drop repeated values, keeping the first or the last; ``keep=False`` drops all of them.
 
         Null and NaN count as values.
@@ -968,7 +975,9 @@ class Series(Column, role="_series"):
         >>> hr.Series([2, 1, 2]).drop_duplicates().to_list()
         [2, 1]
         """
-        return elementwise.drop_duplicates(self, keep=keep)
+        made = elementwise.drop_duplicates(self, keep=keep)
+        made = made.reset_index(drop=True) if ignore_index else made
+        return series_made_or_rebound(self, made, inplace)
 
     # ---- membership and choice -------------------------------------------------------------------
 
@@ -995,7 +1004,7 @@ class Series(Column, role="_series"):
         """
         return elementwise.between(self, left, right, inclusive)
 
-    def where(self, condition: Any, other: Any = None) -> Series:
+    def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
         """The values where `condition` is true, else `other` (null if it is not given).
 
         Null in the condition is false. Both may be functions of the series.
@@ -1005,9 +1014,9 @@ class Series(Column, role="_series"):
         >>> s.where(s > 2, 0.0).to_list()
         [3.0, 0.0, 0.0]
         """
-        return elementwise.where(self, condition, other)
+        return series_made_or_rebound(self, elementwise.where(self, condition, other), inplace)
 
-    def mask(self, condition: Any, other: Any = None) -> Series:
+    def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given).
 
         >>> import headrace as hr
@@ -1015,9 +1024,11 @@ class Series(Column, role="_series"):
         >>> s.mask(s > 2, 0.0).to_list()
         [0.0, None, 1.0]
         """
-        return elementwise.mask(self, condition, other)
+        return series_made_or_rebound(self, elementwise.mask(self, condition, other), inplace)
 
-    def clip(self, lower: Any = None, upper: Any = None) -> Series:
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
+    ) -> Series:
         """Limit values to [`lower`, `upper`].
 
         Bounds are scalars, or series of the same rows; a missing bound does not limit.
@@ -1027,9 +1038,11 @@ class Series(Column, role="_series"):
         >>> s.clip(upper=2).to_list()
         [2.0, None, 1.0]
         """
-        return elementwise.clip(self, lower, upper)
+        return series_made_or_rebound(self, elementwise.clip(self, lower, upper), inplace)
 
-    def replace(self, to_replace: Any, value: Any = None, *, regex: bool = False) -> Series:
+    def replace(
+        self, to_replace: Any, value: Any = None, *, inplace: bool = False, regex: bool = False
+    ) -> Series:
         """Replace values equal to `to_replace` by `value`; None matches null and NaN matches NaN.
 
         A list replaces each of its values (by the value at the same position if `value` is a list
@@ -1042,7 +1055,9 @@ class Series(Column, role="_series"):
         >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
         (['x', 'x', 'c'], ['b', 'a', 'c'])
         """
-        return elementwise.replace(self, to_replace, value, regex=regex)
+        return series_made_or_rebound(
+            self, elementwise.replace(self, to_replace, value, regex=regex), inplace
+        )
 
     # ---- missing values --------------------------------------------------------------------------
 
@@ -1088,7 +1103,14 @@ class Series(Column, role="_series"):
         """
         return self._elementwise("fill_null", self, value)
 
-    def fillna(self, value: Any) -> Self:
+    def fillna(
+        self,
+        value: Any = None,
+        *,
+        axis: Any = None,
+        inplace: bool = False,
+        limit: int | None = None,
+    ) -> Self:
         """Replace null and NaN by `value`, a scalar or a series of the same rows.
 
         A float turns integers into float64 if any value is missing, which is evaluated; other
@@ -1099,9 +1121,19 @@ class Series(Column, role="_series"):
         >>> ages.fillna(ages.mean()).to_list()
         [30.0, 31.5, 33.0]
         """
-        return elementwise.fillna(self, value)
+        made = elementwise.fillna(self, value)
+        if limit is not None:
+            made = made.where(self.notna() | (self.isna().cumsum() <= limit))
+        return series_made_or_rebound(self, made, inplace)
 
-    def ffill(self) -> Series:
+    def ffill(
+        self,
+        *,
+        axis: Any = None,
+        inplace: bool = False,
+        limit: int | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> Series:
         """Replace null and NaN by the last valid value before them.
 
         >>> import headrace as hr
@@ -1109,18 +1141,27 @@ class Series(Column, role="_series"):
         >>> s.ffill().to_list(), s.bfill().to_list()
         ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
         """
-        return elementwise.ffill(self)
+        return series_made_or_rebound(self, elementwise.ffill(self, limit, limit_area), inplace)
 
-    def bfill(self) -> Series:
+    def bfill(
+        self,
+        *,
+        axis: Any = None,
+        inplace: bool = False,
+        limit: int | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> Series:
         """Replace null and NaN by the next valid value after them; see `ffill`.
 
         >>> import headrace as hr
         >>> hr.Series([None, 2, None, 5]).bfill().to_list()
         [2, 2, 5, 5]
         """
-        return elementwise.bfill(self)
+        return series_made_or_rebound(self, elementwise.bfill(self, limit, limit_area), inplace)
 
-    def dropna(self) -> Series:
+    def dropna(
+        self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
+    ) -> Series:
         """Drop null and NaN.
 
         >>> import headrace as hr
@@ -1128,7 +1169,9 @@ class Series(Column, role="_series"):
         >>> s.dropna().to_list()
         [3.0, 1.0]
         """
-        return elementwise.dropna(self)
+        made = elementwise.dropna(self)
+        made = made.reset_index(drop=True) if ignore_index else made
+        return series_made_or_rebound(self, made, inplace)
 
     # ---- reductions ------------------------------------------------------------------------------
 
@@ -1378,7 +1421,16 @@ class Series(Column, role="_series"):
         made: Series = time_labels.between_time(self, start_time, end_time, inclusive)
         return made
 
-    def interpolate(self, method: builtins.str = "linear") -> Series:
+    def interpolate(
+        self,
+        method: builtins.str = "linear",
+        *,
+        axis: Any = 0,
+        limit: int | None = None,
+        inplace: bool = False,
+        limit_direction: Literal["forward", "backward", "both"] | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> Series:
         """Fill missing values by straight lines between their neighbours; rows are equal steps.
 
         After the last value it is repeated; before the first nothing is filled.
@@ -1387,7 +1439,8 @@ class Series(Column, role="_series"):
         >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()
         [None, 1.0, 2.0, 3.0, 4.0, 4.0]
         """
-        return elementwise.interpolate(self, method)
+        made = elementwise.interpolate(self, method, limit, limit_direction, limit_area)
+        return series_made_or_rebound(self, made, inplace)
 
     def align(self, other: Any, join: builtins.str = "outer") -> Any:
         """Give two series or frames, this one and another, the same labels; see `DataFrame.align`.
