@@ -9,6 +9,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/ledger.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -109,6 +110,42 @@ Tensor dense_view(std::string_view op, const Column& column) {
     throw_error<ExchangeError>(op, "a bool column is a bitmap", {},
                                "use to_numpy() or astype('uint8'), which make bytes");
   return as_tensor(column);
+}
+
+void fill_matrix(const std::vector<Column>& columns, Dtype dtype, std::byte* out) {
+  constexpr int64_t kBlockBytes = int64_t{1} << 15;  // of the matrix, in L1
+  if (columns.empty()) return;
+  const int64_t rows = columns[0].num_rows(), width = dtype.size_bytes();
+  const auto step = static_cast<int64_t>(columns.size());
+  const int64_t block = std::max<int64_t>(1, kBlockBytes / (step * width));
+  const auto put = [&]<class In, class Out>(const Column& column, int64_t begin, int64_t end,
+                                            Out* to) {
+    const In* const from = column.values<In>().data();
+    const bool has_nulls = column.null_count() > 0;
+    for (int64_t row = begin; row < end; ++row, to += step) {
+      *to = static_cast<Out>(from[row]);
+      if constexpr (std::is_floating_point_v<Out>)
+        if (has_nulls && column.is_null(row)) *to = std::numeric_limits<Out>::quiet_NaN();
+    }
+  };
+  visit_real(dtype, [&]<class Out>(std::type_identity<Out>) {
+    Out* const matrix = reinterpret_cast<Out*>(out);
+    parallel_morsels(rows, [&](Morsel morsel) {
+      for (int64_t begin = morsel.begin; begin < morsel.end; begin += block) {
+        const int64_t end = std::min(begin + block, morsel.end);
+        for (int64_t c = 0; c < step; ++c) {
+          const Column& column = columns[static_cast<size_t>(c)];
+          Out* const to = matrix + begin * step + c;
+          if (column.dtype() == dtype)
+            put.template operator()<Out, Out>(column, begin, end, to);
+          else if constexpr (std::is_same_v<Out, double>)
+            visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+              put.template operator()<In, Out>(column, begin, end, to);
+            });
+        }
+      }
+    });
+  });
 }
 
 Tensor snapshot(std::string_view op, const Tensor& tensor, bool asked) {

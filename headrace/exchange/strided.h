@@ -7,6 +7,7 @@
 #include "headrace/memory/buffer/buffer.h"
 
 #include <string_view>
+#include <vector>
 
 namespace hr {
 
@@ -30,6 +31,10 @@ HR_API Tensor dense_view(std::string_view op, const Column& column);
 /// in the ledger as "snapshot". What `column_of` copies anyway (bools, other strides) and what is
 /// not on the host is returned as it is.
 HR_API Tensor snapshot(std::string_view op, const Tensor& tensor, bool asked);
+
+/// Writes the rows of columns of one length as a row-major matrix of `dtype`, which each of them
+/// has unless it is float64; null is NaN there. By all workers, a block of rows at a time.
+HR_API void fill_matrix(const std::vector<Column>& columns, Dtype dtype, std::byte* out);
 
 /// A one-dimensional tensor as a column: the same bytes for contiguous numbers. A strided one is
 /// copied and bools become bits, each shown in the ledger under `op`; NaT becomes null. Throws

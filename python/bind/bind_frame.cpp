@@ -92,6 +92,7 @@ void bind_frame(nb::module_& m) {
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
   m.def("fill_missing", lazy(&hr::fill_missing), "column"_a, "backward"_a, Unlocked());
+  m.def("row_total", lazy(&hr::row_total), "columns"_a, "counts"_a, Unlocked());
   m.def("not_at", lazy(&hr::not_at), "rows"_a, "positions"_a, Unlocked());
   m.def(
       "test_text",

@@ -206,6 +206,12 @@ void bind_from_array(nb::module_& m) {
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });
   m.def("from_arrow", from_arrow, "object"_a, "op"_a);
   m.def(
+      "fill_matrix",
+      [](const std::vector<hr::Column>& columns, std::string_view dtype, uintptr_t address) {
+        hr::fill_matrix(columns, hr::dtype_from_name(dtype), reinterpret_cast<std::byte*>(address));
+      },
+      "columns"_a, "dtype"_a, "address"_a, Unlocked());
+  m.def(
       "snapshot",
       [](const hr::Tensor& tensor, std::string_view op, bool asked) {
         return hr::snapshot(op, tensor, asked);

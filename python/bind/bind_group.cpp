@@ -9,15 +9,16 @@ using hr::NodePtr;
 
 namespace {
 
-// name, aggregate, values, second values, q, ddof, min_count
+// name, aggregate, values, second values, q, ddof, min_count, interpolation
 using GroupWords = std::tuple<std::string, std::string, std::optional<NodePtr>,
-                              std::optional<NodePtr>, double, int64_t, int64_t>;
+                              std::optional<NodePtr>, double, int64_t, int64_t, std::string>;
 
 hr::GroupColumn column_of(const GroupWords& words) {
-  const auto& [name, aggregate, values, other, q, ddof, min_count] = words;
+  const auto& [name, aggregate, values, other, q, ddof, min_count, interpolation] = words;
   hr::GroupColumn column{name, {}, values.value_or(nullptr), other.value_or(nullptr)};
   column.request.aggregate = hr::aggregate_from_name(aggregate, hr::AggregateForm::kGroup);
   column.request.quantile = q;
+  column.request.interpolation = hr::interpolation_from_name(interpolation);
   column.request.ddof = ddof;
   column.request.min_count = min_count;
   return column;

@@ -78,3 +78,68 @@ def test_chosen_texts(floats: Any) -> None:
         assert made.dtype == "string"
         assert made.to_list() == [a if m else b for m, a, b in zip(mask, *every, strict=True)]
     assert column.fillna(FAR).to_list() == [FAR if v is None else v for v in texts]
+
+
+@pytest.mark.parametrize("keys", [3, 5000, 100_000])
+@pytest.mark.parametrize("missing", [False, True])
+def test_running_results_of_groups_as_in_pandas(floats: Any, keys: int, missing: bool) -> None:
+    random = np.random.default_rng(5)
+    key = random.integers(0, keys, len(floats)).astype(float)
+    if missing:
+        key[random.random(len(floats)) < 0.2] = np.nan
+    data = {"k": key, "x": floats, "i": random.integers(-9, 9, len(floats))}
+    data["k"] = pd.array(np.where(np.isnan(key), 0, key), dtype="Int64")
+    data["k"][np.isnan(key)] = pd.NA
+    theirs = pd.DataFrame(data)
+    ours = hr.from_pandas(theirs)
+    bits = set()
+    for threads in (1, 2):
+        with hr.threads(threads):
+            for how in ("cumsum", "cummax", "cummin", "cumprod"):
+                for name in ("x", "i"):
+                    made = getattr(ours.groupby("k")[name], how)()
+                    wanted = getattr(theirs.groupby("k")[name], how)()
+                    if how == "cumprod" and name == "i":
+                        continue
+                    values = made.astype("float64").to_numpy()
+                    np.testing.assert_allclose(values, wanted.astype("float64"), rtol=1e-9)
+                    if (how, name) == ("cumsum", "x"):
+                        bits.add(values.tobytes())
+                    assert made.is_null().to_list() == theirs.k.isna().tolist()
+    assert len(bits) == 1
+
+
+@pytest.mark.parametrize("way", ["lower", "higher", "nearest", "midpoint", "linear"])
+def test_quantiles_of_groups_between_two_values(floats: Any, way: str) -> None:
+    key = np.random.default_rng(6).integers(0, max(len(floats) // 9, 1), len(floats))
+    ours, theirs = (m.DataFrame({"k": key, "x": floats}).groupby("k").x for m in (hr, pd))
+    for q in (0.0, 0.25, 0.9):
+        np.testing.assert_allclose(
+            ours.quantile(q, interpolation=way).to_numpy(),
+            theirs.quantile(q, interpolation=way).to_numpy(),
+            rtol=1e-12,
+        )
+
+
+def test_numbers_in_one_array(floats: Any) -> None:
+    whole = np.arange(len(floats))
+    columns = {"x": floats, "i": whole, "s": whole.astype("int8"), "x2": floats * 2}
+    for names in (["x"], ["x", "x2"], ["x", "i"], ["i", "i2"], ["s", "i"], list(columns)):
+        data = {name: columns[name.replace("i2", "i")] for name in names}
+        made, wanted = hr.DataFrame(data).to_numpy(), pd.DataFrame(data).to_numpy()
+        assert (made.dtype, made.flags.writeable) == (wanted.dtype, True)
+        np.testing.assert_array_equal(made, wanted)
+    nulls = hr.DataFrame({"x": [1.5, None], "i": [1, 2]})
+    np.testing.assert_array_equal(nulls.to_numpy(), [[1.5, 1.0], [np.nan, 2.0]])
+
+
+def test_totals_of_rows_as_in_pandas(floats: Any) -> None:
+    data = {"a": floats, "b": floats[::-1].copy(), "c": np.arange(len(floats), dtype="float64")}
+    ours, theirs = hr.DataFrame(data), pd.DataFrame(data)
+    for how in ("sum", "count", "mean", "var"):
+        np.testing.assert_allclose(
+            getattr(ours, how)(axis=1).to_numpy(),
+            getattr(theirs, how)(axis=1).to_numpy(),
+            rtol=1e-9,
+            atol=1e-12,
+        )

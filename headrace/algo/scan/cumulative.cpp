@@ -15,6 +15,7 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <vector>
 
@@ -139,6 +140,94 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
   return Column(dtype, rows, std::move(buffer), std::move(validity), column.null_count());
 }
 
+// The same with a total for each group and morsel.
+template <class In, class Out,
+          class Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>, class Read>
+Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& read_groups,
+                  int64_t groups, int64_t missing, std::vector<BufferAccess> accesses, Dtype dtype,
+                  Read&& read) {
+  const int64_t rows = column.num_rows(), step = morsel_rows(), morsels = divide_up(rows, step);
+  const uint8_t* const valid = column.validity();
+  const auto counts = [&](int64_t row, In value) {
+    if (valid && !get_bit(valid, column.offset() + row)) return false;
+    if constexpr (std::is_floating_point_v<In>) return value == value;
+    return true;
+  };
+  std::vector<Sum> totals(static_cast<size_t>((morsels + 1) * groups), start_of<Sum>(aggregate));
+  const auto walk = [&](Morsel morsel, Sum* own, auto&& visit) {
+    uint32_t block[kBlockRows];
+    for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, morsel.end - begin);
+      read_groups(begin, count, block);
+      for (int64_t i = 0; i < count; ++i) {
+        const In value = read(begin + i);
+        const bool has = counts(begin + i, value) && static_cast<int64_t>(block[i]) != missing;
+        if (has) own[block[i]] = join<Sum>(aggregate, own[block[i]], static_cast<Sum>(value));
+        visit(begin + i, block[i], value, has);
+      }
+    }
+  };
+  accesses.push_back(reads(column));
+  const auto totals_of = [&](int64_t morsel) { return totals.data() + morsel * groups; };
+  parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
+    if (morsel.end < rows)  // nothing comes after the last one
+      walk(morsel, totals_of(morsel.index + 1), [](int64_t, uint32_t, In, bool) {});
+  });
+  for (int64_t morsel = 1; morsel < morsels; ++morsel)
+    for (int64_t group = 0; group < groups; ++group)
+      totals_of(morsel)[group] =
+          join<Sum>(aggregate, totals_of(morsel - 1)[group], totals_of(morsel)[group]);
+  const auto width = static_cast<int64_t>(sizeof(Out));
+  Buffer buffer = Buffer::allocate_spillable(rows * width);
+  const bool has_nulls = valid || missing >= 0;
+  Buffer validity = has_nulls ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  std::vector<int64_t> nulls(static_cast<size_t>(morsels));
+  if (rows > 0) {
+    Out* const out = buffer.mutable_as<Out>();
+    uint8_t* const bits = has_nulls ? validity.mutable_as<uint8_t>() : nullptr;
+    accesses.push_back(writes(buffer, width));
+    parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
+      Sum* const own = totals_of(morsel.index);
+      walk(morsel, own, [&](int64_t row, uint32_t group, In value, bool has) {
+        out[row] = has ? result_of<Out>(own[group], row, dtype)
+                       : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+        if (!bits) return;
+        const bool is_null = static_cast<int64_t>(group) == missing ||
+                             (valid && !get_bit(valid, column.offset() + row));
+        if (is_null) ++nulls[static_cast<size_t>(morsel.index)];
+        if (!is_null) set_bit(bits, row, true);
+      });
+    });
+  }
+  const int64_t absent = std::accumulate(nulls.begin(), nulls.end(), int64_t{0});
+  return Column(dtype, rows, std::move(buffer), std::move(validity), absent);
+}
+
+// Calls `run` with the types of the values, the results and their totals.
+template <class Run>
+Column with_types(Aggregate aggregate, const Column& column, Run&& run) {
+  const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kCumulative);
+  check_on_host(aggregate_name(aggregate, AggregateForm::kCumulative), column.place());
+  if (column.dtype().is_bool())
+    return run.template operator()<int64_t, int64_t, int64_t>(
+        dtype, [&](int64_t row) { return int64_t{get_bit(column.bits(), column.offset() + row)}; });
+  if (dtype.is_decimal()) {
+    const Int128* const values = column.values<Int128>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    if (aggregate == Aggregate::kSum)
+      return run.template operator()<Int128, Int128, DecimalSum>(dtype, read);
+    return run.template operator()<Int128, Int128, Int128>(dtype, read);
+  }
+  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
+    const In* const values = column.values<In>().data();
+    const auto read = [values](int64_t row) { return values[row]; };
+    using Total = std::conditional_t<std::is_floating_point_v<In>, double, In>;
+    if (dtype == column.dtype()) return run.template operator()<In, In, Total>(dtype, read);
+    using Wide = std::conditional_t<std::is_unsigned_v<In>, uint64_t, int64_t>;
+    return run.template operator()<In, Wide, Wide>(dtype, read);
+  });
+}
+
 }  // namespace
 
 Column cumulative(Aggregate aggregate, const Column& column) {
@@ -154,26 +243,21 @@ Column cumulative(Aggregate aggregate, const Column& column, const Segments& seg
   const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kCumulative);
   if (dtype.has_unit() || dtype.is_date())
     return cumulative(aggregate, column.with_dtype(dtype.storage()), segments).with_dtype(dtype);
-  check_on_host(aggregate_name(aggregate, AggregateForm::kCumulative), column.place());
-  if (column.dtype().is_bool())
-    return run<int64_t, int64_t>(aggregate, column, segments, dtype, [&](int64_t row) {
-      return int64_t{get_bit(column.bits(), column.offset() + row)};
-    });
-  if (dtype.is_decimal()) {
-    const Int128* const values = column.values<Int128>().data();
-    const auto read = [values](int64_t row) { return values[row]; };
-    if (aggregate == Aggregate::kSum)
-      return run<Int128, Int128, DecimalSum>(aggregate, column, segments, dtype, read);
-    return run<Int128, Int128, Int128>(aggregate, column, segments, dtype, read);
-  }
-  return visit_real(column.dtype(), [&]<class In>(std::type_identity<In>) {
-    const In* const values = column.values<In>().data();
-    const auto read = [values](int64_t row) { return values[row]; };
-    if (dtype == column.dtype()) return run<In, In>(aggregate, column, segments, dtype, read);
-    if constexpr (std::is_unsigned_v<In>)
-      return run<In, uint64_t>(aggregate, column, segments, dtype, read);
-    else
-      return run<In, int64_t>(aggregate, column, segments, dtype, read);
+  return with_types(aggregate, column, [&]<class In, class Out, class Sum>(Dtype made, auto read) {
+    return run<In, Out, Sum>(aggregate, column, segments, made, read);
+  });
+}
+
+Column cumulative(Aggregate aggregate, const Column& column, const ReadGroups& read_groups,
+                  int64_t groups, int64_t missing, const std::vector<BufferAccess>& accesses) {
+  const Dtype dtype = aggregate_dtype(aggregate, column.dtype(), AggregateForm::kCumulative);
+  if (dtype.has_unit() || dtype.is_date())
+    return cumulative(aggregate, column.with_dtype(dtype.storage()), read_groups, groups, missing,
+                      accesses)
+        .with_dtype(dtype);
+  return with_types(aggregate, column, [&]<class In, class Out, class Sum>(Dtype made, auto read) {
+    return run_groups<In, Out, Sum>(aggregate, column, read_groups, groups, missing, accesses, made,
+                                    read);
   });
 }
 

@@ -5,9 +5,12 @@
 #include "headrace/algo/scan/segments.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
+#include "headrace/memory/buffer/pin.h"
 
 #include <cstdint>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 namespace hr {
 
@@ -17,6 +20,14 @@ namespace hr {
 /// the morsels before gave is added to each: the same bits for any number of threads, and on a CUDA
 /// device, where a morsel of floats takes as long as all of them together. Two walks, 2 ns a row.
 HR_API Column cumulative(Aggregate aggregate, const Column& column);
+
+/// Writes the groups of rows [row, row + count), count at most kBlockRows.
+using ReadGroups = std::function<void(int64_t row, int64_t count, uint32_t* groups)>;
+
+/// The same within groups of rows that may lie anywhere, numbered below `count`: a total per group
+/// and morsel. Rows of the group `missing` are null. `accesses`: what `read` reads.
+HR_API Column cumulative(Aggregate aggregate, const Column& column, const ReadGroups& read,
+                         int64_t count, int64_t missing, const std::vector<BufferAccess>& accesses);
 
 /// The same within segments, each of which begins anew. Throws UnsupportedError on a device.
 HR_API Column cumulative(Aggregate aggregate, const Column& column, const Segments& segments);

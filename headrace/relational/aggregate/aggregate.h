@@ -2,6 +2,7 @@
 // Group-by: one row for each distinct key, with aggregates of the rows that have it.
 #pragma once
 #include "headrace/algo/aggregate/aggregate.h"
+#include "headrace/algo/reduce/quantile.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 
@@ -20,13 +21,14 @@ struct AggregateRequest {
   int64_t column = -1;  ///< of the values given; -1: none
   int64_t other = -1;   ///< the second one of a correlation
   double quantile = 0.5;
+  Interpolation interpolation = Interpolation::kLinear;  ///< of a quantile
   int64_t ddof = 1;
   int64_t min_count = 0;  ///< sum and prod of fewer values are null
   int64_t rank = 0;       ///< of kLargest and kSmallest; at most kMostTop - 1
 
   static auto parameters(auto& self) {
-    return std::tie(self.aggregate, self.column, self.other, self.quantile, self.ddof,
-                    self.min_count, self.rank);
+    return std::tie(self.aggregate, self.column, self.other, self.quantile, self.interpolation,
+                    self.ddof, self.min_count, self.rank);
   }
 };
 

@@ -62,7 +62,7 @@ void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
         const double q = request.aggregate == Aggregate::kMedian ? 0.5 : request.quantile;
         auto* const numbers = reinterpret_cast<double*>(own);
         result.mutable_as<double>()[slot] =
-            count == 0 ? 0 : quantile_of(numbers, count, q, Interpolation::kLinear) + 0.0;
+            count == 0 ? 0 : quantile_of(numbers, count, q, request.interpolation) + 0.0;
       }
     }
   }

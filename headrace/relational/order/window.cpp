@@ -256,6 +256,9 @@ NodePtr rolling(const NodePtr& column, const WindowFunction& function, const Win
 
 namespace {
 
+// Of so many keys, totals of each morsel are few beside its rows: running results need no sort.
+constexpr uint64_t kMostTotals = 1 << 13;
+
 /// A function of each row within the rows that share its keys.
 struct Window final : OperatorOf<Window, TableOperator> {
   std::vector<int64_t> keys{};     // places of inputs
@@ -282,7 +285,6 @@ struct Window final : OperatorOf<Window, TableOperator> {
     const NormalizedKeys packed =
         NormalizedKeys::of(word, key_columns, {.ordered = false, .drop_missing = drop_missing});
     const int64_t rows = packed.num_rows();
-    const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
     std::vector<std::string> kept;
     std::vector<Column> taken, results;
     for (size_t c = 0; c < wanted.size(); ++c) {
@@ -290,6 +292,19 @@ struct Window final : OperatorOf<Window, TableOperator> {
       kept.push_back(names[c]);
       taken.push_back(column_at(columns[c]));
     }
+    const auto* const running = std::get_if<CumulativeFunction>(&function);
+    if (running && packed.domain() - 1 < kMostTotals) {
+      const int64_t missing = packed.has_missing() ? static_cast<int64_t>(packed.missing()) : -1;
+      const auto read = [&](int64_t row, int64_t count, uint32_t* groups) {
+        packed.read(row, count, groups);
+      };
+      for (const Column& values : taken)
+        results.push_back(cumulative(running->aggregate, values, read,
+                                     static_cast<int64_t>(packed.domain()), missing,
+                                     packed.accesses()));
+      return Table(std::move(kept), std::move(results));
+    }
+    const Column normalized_keys(TypeId::kUInt64, rows, packed.to_buffer(0, rows));
     if (const auto* rank = std::get_if<RankFunction>(&function)) {
       for (const Column& values : taken)
         results.push_back(ranked(*rank, values, normalized_keys, packed));

@@ -300,7 +300,66 @@ struct NotAt final : OperatorOf<NotAt> {
   }
 };
 
+// Sums or counts over the columns of each row, a block of rows at a time.
+struct RowTotal final : OperatorOf<RowTotal> {
+  bool counts = false;
+  int64_t columns = 0;
+
+  std::string_view name() const override { return counts ? "count" : "sum"; }
+
+  std::string arguments() const override { return "axis=1"; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  int64_t rowwise_inputs() const override { return columns; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const int64_t rows = signature_of(inputs[0]).rows();
+    Buffer out = Buffer::allocate_spillable(8 * rows);
+    if (rows == 0) return Column(counts ? TypeId::kInt64 : TypeId::kFloat64, 0, std::move(out));
+    std::vector<BufferAccess> accesses{writes(out, 8)};
+    for (const Value& input : inputs) accesses.push_back(reads(std::get<Column>(input)));
+    auto* const totals = out.mutable_as<double>();
+    auto* const numbers = out.mutable_as<int64_t>();
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
+      for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
+        const int64_t end = std::min(begin + kBlockRows, morsel.end);
+        std::memset(numbers + begin, 0, static_cast<size_t>(8 * (end - begin)));
+        for (const Value& input : inputs) {
+          const auto& column = std::get<Column>(input);
+          const double* const values = column.values<double>().data();
+          const bool has_nulls = column.null_count() > 0;
+          for (int64_t row = begin; row < end; ++row) {
+            const bool is_there = values[row] == values[row] && !(has_nulls && column.is_null(row));
+            if (counts)
+              numbers[row] += is_there;
+            else
+              totals[row] += is_there ? values[row] : 0;
+          }
+        }
+      }
+    });
+    return Column(counts ? TypeId::kInt64 : TypeId::kFloat64, rows, std::move(out));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.counts, self.columns); }
+};
+
 }  // namespace
+
+NodePtr row_total(const std::vector<NodePtr>& columns, bool counts) {
+  Signature signature = columns.at(0)->signature();
+  for (const NodePtr& column : columns) {
+    if (column->signature().dtype != TypeId::kFloat64 || column->signature().form != Form::kColumn)
+      throw_error<TypeMismatchError>("sum", "expected float64 columns",
+                                     {{"dtype", column->signature().dtype.name()}});
+    if (signature.domain == 0) signature.domain = column->signature().domain;
+  }
+  signature.dtype = counts ? TypeId::kInt64 : TypeId::kFloat64;
+  signature.nullable = false;
+  return apply_operator(RowTotal::make(counts, static_cast<int64_t>(columns.size())),
+                        std::move(signature), columns);
+}
 
 NodePtr fill_missing(const NodePtr& column, bool backward) {
   require_rows(backward ? "bfill" : "ffill", column);

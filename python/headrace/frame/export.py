@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.display.tables import frame_html, frame_text
+from headrace.dtypes import DType
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.interop.through_pandas import written
@@ -155,12 +156,33 @@ def to_parquet(frame: DataFrame, path: str | PathLike[str], **options: Any) -> N
     write_parquet(frame, path, **options)
 
 
+def _number_matrix(nodes: list[_core.Node]) -> np.ndarray[Any, Any] | None:
+    """Columns of numbers in one array; None for others, and for those that NumPy converts."""
+    import numpy as np
+
+    words = {node.dtype for node in nodes}
+    if not words or not all(DType(word).is_of("iuf") for word in words):
+        return None
+    dtype = np.result_type(*words)
+    columns = [node.value() for node in nodes]
+    if words != {dtype.name} and dtype.name != "float64":
+        return None
+    if any(c.null_count and DType(c.dtype).kind != "f" for c in columns):
+        return None  # which raises
+    made = np.empty((columns[0].num_rows, len(columns)), dtype)
+    _core.record_copy("to_numpy", "columns gathered into one array", made.nbytes, False)
+    _core.fill_matrix(columns, dtype.name, made.ctypes.data)
+    return made
+
+
 def to_numpy(frame: DataFrame) -> np.ndarray[Any, Any]:
     """See `DataFrame.to_numpy`."""
     import numpy as np
 
     frame._table()
     nodes = [frame._nodes[name] for name in frame._unlabelled()]
+    if (matrix := _number_matrix(nodes)) is not None:
+        return matrix
     columns = [series_of(node).to_numpy() for node in nodes]
     try:
         dtype = np.result_type(*columns) if columns else np.dtype("float64")

@@ -45,11 +45,21 @@ def _greatest(a: Series, b: Series) -> Series:
     return a._elementwise("maximum", a, b).where(a.notna() & b.notna(), a.combine_first(b))
 
 
+def _are_floats(columns: list[Series]) -> bool:
+    return all(c._node.dtype == "float64" for c in columns)
+
+
 def _counts(columns: list[Series]) -> Series:
+    if _are_floats(columns):
+        made: Series = columns[0]._like(_core.row_total([c._node for c in columns], True))
+        return made
     return functools.reduce(operator.add, (c.notna().astype("int64") for c in columns))
 
 
 def _sum(columns: list[Series]) -> Series:
+    if _are_floats(columns):
+        made: Series = columns[0]._like(_core.row_total([c._node for c in columns], False))
+        return made
     zero = datetime.timedelta(0) if columns[0].dtype.kind == "m" else 0
     total: Series = functools.reduce(operator.add, (c.fillna(zero) for c in columns))
     return total

@@ -34,7 +34,7 @@ _MOST_TURNED = 10_000
 def sampled_rows(
     rows: int, n: int | None, frac: float | None, replace: bool, random_state: Any
 ) -> Any:
-    """Positions of sampled rows, the same as pandas draws."""
+    """Positions of sampled rows, the same as pandas draws from a seed."""
     import numpy as np
 
     if (n is None) == (frac is None) and n is not None:
@@ -51,6 +51,8 @@ def sampled_rows(
         )
     if isinstance(random_state, np.random.RandomState | np.random.Generator):
         chance: Any = random_state
+    elif random_state is None:  # draws a few of many rows without numbering all of them
+        chance = np.random.default_rng()
     else:
         chance = np.random.RandomState(random_state)
     return chance.choice(rows, size=size, replace=replace)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace._caller import user_variables
+from headrace.dtypes import INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.arithmetic import with_scalar
 from headrace.frame.column_reductions import by_column
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.frame.sort import NaPosition
     from headrace.series.series import Series
+
+
+#: Dtypes between which a whole frame converts without a look at each column.
+_NUMBERS = {*INTEGERS, "float32", "float64"}
 
 
 def filter_by_expression(frame: DataFrame, text: str) -> DataFrame:
@@ -118,6 +123,13 @@ def astype(frame: DataFrame, dtype: Any) -> DataFrame:
     wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(frame._unlabelled(), dtype)
     for name in wanted.keys():  # noqa: SIM118 (dtypes of a frame too)
         frame._find(name)
+    nodes = {name: frame._nodes[name] for name in frame._unlabelled()}
+    if type(dtype) is str and {dtype, *(node.dtype for node in nodes.values())} <= _NUMBERS:
+        cast = {
+            n: node if node.dtype == dtype else _core.astype(node, dtype)
+            for n, node in nodes.items()
+        }
+        return frame_of({**frame._nodes, **cast}, frame._labels)
     cast = {name: frame[name].astype(each)._node for name, each in wanted.items()}
     return frame_of({**frame._nodes, **cast}, frame._labels)
 

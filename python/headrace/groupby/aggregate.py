@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
+from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
 from headrace.groupby.keys import Words, aggregate_name
@@ -57,7 +58,7 @@ def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
 
 def refuse_others(op: str, columns: Mapping[str, _core.Node], kinds: str) -> None:
     """Raise if there are columns of other kinds."""
-    others = [name for name, node in columns.items() if not series_of(node).dtype.is_of(kinds)]
+    others = [name for name, node in columns.items() if not DType(node.dtype).is_of(kinds)]
     if others:
         raise TypeMismatchError(
             f"groupby: {op} does not support these columns: columns={others}; "
@@ -79,7 +80,7 @@ def aggregable_columns(
         kinds = "".join(each for each in kinds if each in NUMBERS)
     else:
         refuse_others(aggregate, dict(values), kinds)
-    return {name: node for name, node in values if series_of(node).dtype.is_of(kinds)}
+    return {name: node for name, node in values if DType(node.dtype).is_of(kinds)}
 
 
 def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:

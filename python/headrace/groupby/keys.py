@@ -35,6 +35,7 @@ class Words(NamedTuple):
     q: float = 0.5
     ddof: int = 1
     min_count: int = 0
+    interpolation: str = "linear"
 
 
 def group_order(sort: bool, order: bool) -> str:

@@ -78,8 +78,8 @@ def group_quantiles(groups: GroupBy, q: Any, interpolation: str, numeric_only: b
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:
     """The aggregates from which a column's quantile is computed."""
-    if interpolation == "linear":
-        return [Words(name, "quantile", node, q=level)]
+    if interpolation == "linear" or node.dtype == "float64":
+        return [Words(name, "quantile", node, q=level, interpolation=interpolation)]
     column = groups._column(name, node)
     place = (column.transform("count") - 1) * level
     ranks = column.rank(method="first") - 1
