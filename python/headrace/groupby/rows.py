@@ -30,7 +30,7 @@ from headrace.groupby.window import (
 )
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
-from headrace.rows import is_missing, whole_number
+from headrace.rows import is_missing, picked_domain, whole_number
 from headrace.series.column import Column, labelled_series, new_series, series_of, with_rows_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import rows_of_groups
@@ -123,16 +123,16 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
     labels = list(zip(*labels_by_name.values(), strict=True))
     number = groups.ngroup()
     sizes = new_frame({"n": number}).groupby("n").size().to_list()
-    single = groups._single
     rows = frame_of({**groups._nodes, "group number": number._node})
-    ordered = rows.sort_values("group number")[list(groups._nodes)]
-    _core.force(list(ordered._nodes.values()))
+    ordered = rows.sort_values("group number")[list(groups._nodes)]._nodes
+    _core.force(list(ordered.values()))
     begin = 0
     for label, size in zip(labels, sizes, strict=True):
-        part = new_frame(ordered[begin : begin + size])
+        domain = picked_domain()
+        part = {n: _core.in_domain(_core.slice(v, begin, size), domain) for n, v in ordered.items()}
         begin += size
         key = label if len(label) > 1 else label[0]
-        yield key, part[next(iter(groups._nodes))] if single else part
+        yield key, series_of(*reversed(part.popitem())) if groups._single else frame_of(part)
 
 
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
