@@ -323,6 +323,92 @@ def test_rows_of_texts_and_times() -> None:
     assert df.apply(lambda r: r.t.year, axis=1).to_list() == [2024, 2024]
 
 
+def graded(x: float) -> str:
+    """A chain of branches."""
+    if x >= 9:
+        return "A"
+    elif x >= 8:
+        return "B"
+    elif x >= 7:
+        return "C"
+    elif x >= 6:
+        return "D"
+    elif x >= 5:
+        return "E"
+    elif x >= 4:
+        return "F"
+    elif x >= 3:
+        return "G"
+    elif x >= 2:
+        return "H"
+    return "I" if x > 1 else "J"
+
+
+def smoothed(x: float) -> float:
+    """A loop of constant length."""
+    made = x
+    for i in range(1, 6):
+        made = made * 0.5 + i / x
+    return made
+
+
+def stepped(x: float) -> float:
+    """A loop over constants that ends early."""
+    for limit in (-1, 0, 2, 5):
+        if x < limit:
+            return limit * 1.0
+    return x / 1
+
+
+def counted(x: float) -> float:
+    """A loop of constant length with a condition in front."""
+    steps = 0
+    while steps < 4:
+        x, steps = x / 2 + steps, steps + 1
+    return x
+
+
+def halved(x: float) -> float:
+    """A loop whose length depends on the value."""
+    while x > 1:
+        x = x / 2
+    return x
+
+
+def doubled(x: float) -> float:
+    """A loop that leaves int64."""
+    made = 1
+    for _ in range(70):
+        made = made * 2
+    return made % (x + 2000.5)
+
+
+def endless(x: float) -> float:
+    """A loop that is too long to unroll."""
+    for _ in range(2000):
+        x = x + 1
+    return x
+
+
+@pytest.mark.parametrize("function", [graded, smoothed, stepped, counted])
+@pytest.mark.parametrize("values", [[0.5, 9.5, 3.25, -7.0, NAN, 4.0, 6.0], [1, 5, 9, -3, 7]])
+def test_chains_and_loops_are_traced(function: Any, values: list[Any]) -> None:
+    with hr.strict():
+        found = outcome(lambda: hr.Series(values).map(function))
+        rows = outcome(lambda: hr.DataFrame({"x": values}).apply(lambda r: function(r.x), axis=1))
+    assert found == outcome(lambda: pd.Series(values).map(function)) == rows
+
+
+@pytest.mark.parametrize("function", [halved, doubled, endless])
+def test_other_loops_run_row_by_row(function: Any) -> None:
+    values = [0.5, 9.5, 3.25, 1000.0]
+    hr._core.clear_fallbacks()
+    assert outcome(lambda: hr.Series(values).map(function)) == outcome(
+        lambda: pd.Series(values).map(function)
+    )
+    assert hr.fallbacks()
+
+
 def test_too_many_branches_run_row_by_row() -> None:
     values = list(range(12))
     function = lambda x: x in (1, 3, 5, 7, 9, 11, 13)  # noqa: E731

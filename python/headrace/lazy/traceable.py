@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide which Python functions may be called once with whole columns instead of per row.
 
-These are functions whose bytecode has only arithmetic, comparisons, branches and calls of known
-functions, and that are stateless: what they read besides their argument never changes.
+These are functions whose bytecode has only arithmetic, comparisons, branches, loops and calls of
+known functions, and that are stateless: what they read besides their argument never changes.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ _INSTRUCTIONS = frozenset(
     UNARY_NEGATIVE UNARY_POSITIVE UNARY_INVERT UNARY_NOT TO_BOOL
     BINARY_OP BINARY_SUBSCR COMPARE_OP CONTAINS_OP BUILD_TUPLE BUILD_LIST UNPACK_SEQUENCE
     PRECALL KW_NAMES CALL CALL_KW
+    GET_ITER FOR_ITER END_FOR POP_ITER JUMP_BACKWARD
+    POP_JUMP_BACKWARD_IF_TRUE POP_JUMP_BACKWARD_IF_FALSE
     JUMP_FORWARD POP_JUMP_IF_TRUE POP_JUMP_IF_FALSE POP_JUMP_FORWARD_IF_TRUE
     POP_JUMP_FORWARD_IF_FALSE JUMP_IF_TRUE_OR_POP JUMP_IF_FALSE_OR_POP
     """.split()  # noqa: SIM905
@@ -53,7 +55,7 @@ _CONSTANTS = (
     *(int, float, bool, str, complex, type(None), decimal.Decimal),
     *(datetime.date, datetime.datetime, datetime.timedelta),
 )
-_BUILTINS = (abs, min, max, round, divmod, pow, len, int, float, bool, str)
+_BUILTINS = (abs, min, max, round, divmod, pow, len, range, int, float, bool, str)
 #: Besides ufuncs and numbers.
 _NUMPY_FUNCTIONS = ("where", "select", "clip", "round", "around")
 

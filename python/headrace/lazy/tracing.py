@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
     from headrace.series.series import Series
 
-_MOST_BRANCHES = 6
+#: Of one run of the function, of all its runs, and of operations in one run.
+_MOST_BRANCHES = 32
+_MOST_RUNS = 64
+_MOST_STEPS = 500
 _LARGEST_INT = 2**63 - 1
 _EXACT_IN_FLOATS = 2**53
 _SMALL = 2**32
@@ -41,6 +44,7 @@ class _Branches:
 
     def __init__(self, taken: list[bool]) -> None:
         self.taken = taken
+        self.steps = 0
         self.conditions: list[Series] = []
         self.errors: list[Series] = []
 
@@ -167,6 +171,9 @@ class Traced:
     def __init__(
         self, column: Series, branches: _Branches, of_numpy: bool, bounds: Any = None
     ) -> None:
+        branches.steps += 1
+        if branches.steps > _MOST_STEPS:  # of a loop
+            raise NotTraceableError
         self._column, self._branches, self._of_numpy = column, branches, of_numpy
         self._kind = _kind_of_dtype(column.dtype)
         self._bounds: tuple[int, int] | None = bounds
@@ -391,13 +398,18 @@ class TracedRow:
     __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
 
-def _every_branch(call: Callable[[_Branches], Any], taken: list[bool], errors: list[Series]) -> Any:
+def _every_branch(
+    call: Callable[[_Branches], Any], taken: list[bool], errors: list[Series], runs: list[None]
+) -> Any:
     """The result over all branches with this prefix, each run once."""
+    if len(runs) == _MOST_RUNS:
+        raise NotTraceableError
+    runs.append(None)
     branches = _Branches(list(taken))
     made = call(branches)
     errors += branches.errors
     for place in reversed(range(len(taken), len(branches.conditions))):
-        other = _every_branch(call, [*branches.taken[:place], False], errors)
+        other = _every_branch(call, [*branches.taken[:place], False], errors, runs)
         made = _choose(branches.conditions[place], made, other)
     return made
 
@@ -405,7 +417,7 @@ def _every_branch(call: Callable[[_Branches], Any], taken: list[bool], errors: l
 def _traced(call: Callable[[_Branches], Any], rows: _core.Node) -> Series | None:
     errors: list[Series] = []
     try:
-        made = _every_branch(call, [], errors)
+        made = _every_branch(call, [], errors, [])
         if errors and bool(functools.reduce(operator.or_, errors).any().item()):
             return None
     except Exception:
