@@ -34,7 +34,7 @@ FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device tiers external adaptors replay",
     "algo": "bits math select sort aggregate reduce scan keys",
     "plan": "eval bind graph optimize execute",
-    "functions": "strings temporal cast decimal",
+    "functions": "strings lists temporal cast decimal",
     "relational": "rows order join aggregate",
 }
 FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}

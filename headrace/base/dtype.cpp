@@ -28,25 +28,33 @@ constexpr std::string_view kUnits[] = {"s", "ms", "us", "ns"};
 
 constexpr int kMostDigits = 38;  // of a decimal
 
-// Zones that this process has heard of, by number. They are few and are never forgotten.
-constexpr size_t kMostZones = 4096, kLongestZone = 64;
+// Zones and lists that this process has heard of, by number. They are few and are never forgotten.
+constexpr size_t kMostZones = 4096, kLongestZone = 64, kMostLists = 65'535;
+constexpr int kMostLevels = 32;  // of lists in lists
+constexpr size_t kLongestList = 1024;  // name
 
 struct Zone {
   std::string name;
   std::string dtypes[std::size(kUnits)];
 };
 
-struct Zones {
+struct ListType {
+  Dtype item;
+  std::string name;
+};
+
+struct Known {
   std::mutex mutex;
-  std::deque<Zone> all;
+  std::deque<Zone> zones;
+  std::deque<ListType> lists;
 };
 
 // A fork waits until no thread searches, and the child goes on searching.
-Zones& zones() {
+Known& known() {
   return process_global([] {
-    pthread_atfork([] { zones().mutex.lock(); }, [] { zones().mutex.unlock(); },
-                   [] { zones().mutex.unlock(); });
-    return Zones{};
+    pthread_atfork([] { known().mutex.lock(); }, [] { known().mutex.unlock(); },
+                   [] { known().mutex.unlock(); });
+    return Known{};
   });
 }
 
@@ -64,18 +72,18 @@ uint16_t number_of_zone(std::string_view name) {
     throw_error<InvalidArgumentError>("dtype", "unknown time zone",
                                       {{"zone", name.substr(0, kLongestZone)}},
                                       "use a name such as Europe/Berlin, UTC or +05:30");
-  Zones& known = zones();
-  const std::lock_guard lock(known.mutex);
-  for (size_t i = 0; i < known.all.size(); ++i)
-    if (known.all[i].name == name) return static_cast<uint16_t>(i + 1);
-  if (known.all.size() == kMostZones)
+  const std::lock_guard lock(known().mutex);
+  std::deque<Zone>& zones = known().zones;
+  for (size_t i = 0; i < zones.size(); ++i)
+    if (zones[i].name == name) return static_cast<uint16_t>(i + 1);
+  if (zones.size() == kMostZones)
     throw_error<UnsupportedError>("dtype", "too many time zones in one process",
                                   {{"zone", name}, {"zones", kMostZones}});
-  Zone& zone = known.all.emplace_back();
+  Zone& zone = zones.emplace_back();
   zone.name = name;
   for (size_t unit = 0; unit < std::size(kUnits); ++unit)
     zone.dtypes[unit] = "datetime64[" + std::string(kUnits[unit]) + ", " + std::string(name) + "]";
-  return static_cast<uint16_t>(known.all.size());
+  return static_cast<uint16_t>(zones.size());
 }
 
 std::string_view name_of_decimal(int precision, int scale) {
@@ -106,9 +114,28 @@ Dtype decimal_from_name(std::string_view name) {
 }
 
 const Zone& zone_of(uint16_t number) {
-  Zones& known = zones();
-  const std::lock_guard lock(known.mutex);
-  return known.all[number - 1u];
+  const std::lock_guard lock(known().mutex);
+  return known().zones[number - 1u];
+}
+
+const ListType& list_of(uint16_t number) {
+  const std::lock_guard lock(known().mutex);
+  return known().lists[number - 1u];
+}
+
+uint16_t number_of_list(Dtype item) {
+  const std::string name = "list[" + std::string(item.name()) + "]";
+  int levels = 1;
+  for (Dtype each = item; each.is_list(); each = each.item()) ++levels;
+  const std::lock_guard lock(known().mutex);
+  std::deque<ListType>& lists = known().lists;
+  for (size_t i = 0; i < lists.size(); ++i)
+    if (lists[i].item == item) return static_cast<uint16_t>(i + 1);
+  if (levels > kMostLevels || lists.size() == kMostLists)
+    throw_error<UnsupportedError>("dtype", "too many levels or dtypes of lists",
+                                  {{"levels", levels}, {"dtypes", lists.size()}});
+  lists.push_back({item, name});
+  return static_cast<uint16_t>(lists.size());
 }
 
 }  // namespace
@@ -134,7 +161,18 @@ Dtype Dtype::decimal(int precision, int scale) {
   return dtype;
 }
 
+Dtype Dtype::list(Dtype item) {
+  Dtype dtype(TypeId::kList);
+  dtype.parameter_ = number_of_list(item);
+  return dtype;
+}
+
+Dtype Dtype::item() const {
+  return list_of(parameter_).item;
+}
+
 std::string_view Dtype::name() const {
+  if (is_list()) return list_of(parameter_).name;
   if (is_decimal()) return name_of_decimal(precision(), scale());
   if (has_zone()) return zone_of(parameter_).dtypes[static_cast<size_t>(unit_)];
   if (is_timestamp()) return kTimestamps[static_cast<size_t>(unit_)];
@@ -159,6 +197,8 @@ Dtype dtype_from_name(std::string_view name) {
                               name.substr(begin.size(), name.size() - begin.size() - 1));
   }
   if (const Dtype decimal = decimal_from_name(name); decimal.is_decimal()) return decimal;
+  if (name.starts_with("list[") && name.ends_with(']') && name.size() <= kLongestList)
+    return Dtype::list(dtype_from_name(name.substr(5, name.size() - 6)));
   if (name == "datetime64" || name == "timedelta64")
     throw_error<TypeMismatchError>(
         "dtype", std::string(name) + " has no unit", {{"dtype", name}},
@@ -167,7 +207,7 @@ Dtype dtype_from_name(std::string_view name) {
                                  "use one of bool, int8 to int64, uint8 to uint64, float32, "
                                  "float64, complex64, complex128, string, date, category, "
                                  "datetime64[s], [ms], [us] or [ns], datetime64[us, UTC], "
-                                 "timedelta64[s], ...");
+                                 "timedelta64[s], list[int64], ...");
 }
 
 void refuse_unreal(Dtype dtype) {

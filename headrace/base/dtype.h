@@ -32,6 +32,7 @@ enum class TypeId : uint8_t {
   kCategory,
   kDuration,
   kDecimal,
+  kList,
 };
 
 /// What timestamps and durations count.
@@ -48,8 +49,9 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// without leap seconds. A timestamp with a zone counts in UTC and is shown by the clocks of its
 /// zone (`data/timezone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit
 /// integer of units of 10^-scale, of at most `precision` digits. A category is an int32 code into
-/// the column's dictionary of strings. Dates, decimals, categories and timestamps with a zone stand
-/// in columns only.
+/// the column's dictionary of strings. A list is a span of the column's items, of which each has the
+/// dtype `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns
+/// only.
 class Dtype {
  public:
   constexpr Dtype() = default;
@@ -77,6 +79,9 @@ class Dtype {
   /// Throws InvalidArgumentError unless 1 <= precision <= 38 and 0 <= scale <= precision.
   HR_API static Dtype decimal(int precision, int scale);
 
+  /// Lists of this dtype. Throws UnsupportedError for lists in more than 32 levels.
+  HR_API static Dtype list(Dtype item);
+
   constexpr TypeId id() const { return id_; }
 
   /// Of a timestamp or duration.
@@ -93,6 +98,9 @@ class Dtype {
 
   constexpr int scale() const { return parameter_ & 0xFF; }
 
+  /// Of the items of a list.
+  HR_API Dtype item() const;
+
   /// The dtype of the integers that dates, times, durations and categories are kept in; else the
   /// dtype itself.
   constexpr Dtype storage() const {
@@ -108,7 +116,7 @@ class Dtype {
     }
   }
 
-  /// Bytes of one tensor element (bool: 1) or of one string view (16).
+  /// Bytes of one tensor element (bool: 1), or of one string view or span of a list (16).
   constexpr int64_t size_bytes() const {
     switch (id_) {
       case TypeId::kBool:
@@ -134,6 +142,7 @@ class Dtype {
       case TypeId::kComplex128:
       case TypeId::kString:
       case TypeId::kDecimal:
+      case TypeId::kList:
         return 16;
     }
     return 0;
@@ -171,6 +180,8 @@ class Dtype {
 
   constexpr bool is_decimal() const { return id_ == TypeId::kDecimal; }
 
+  constexpr bool is_list() const { return id_ == TypeId::kList; }
+
   constexpr bool is_duration() const { return id_ == TypeId::kDuration; }
 
   /// True for timestamps and durations: an int64 of a unit, and NumPy's NaT where it is null.
@@ -180,7 +191,7 @@ class Dtype {
   constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
 
   /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]",
-  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)".
+  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)", "list[int64]".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
@@ -188,7 +199,7 @@ class Dtype {
  private:
   TypeId id_ = TypeId::kFloat64;
   TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps and durations
-  uint16_t parameter_ = 0;            // the number of a zone; precision and scale
+  uint16_t parameter_ = 0;            // the number of a zone or list; precision and scale
 };
 
 /// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws

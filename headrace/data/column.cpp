@@ -35,6 +35,7 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
   else if (null_count_ < 0)
     null_count_ = num_rows_ - count_bits_of(validity_, offset_, num_rows_);
   if (dtype.is_category()) dictionary_ = DictionaryBuilder().finish();
+  if (dtype.is_list()) items_ = std::make_shared<const Column>(dtype.item(), 0, Buffer());
 }
 
 Column Column::strings(int64_t num_rows, Buffer views, std::vector<Buffer> text, Buffer validity,
@@ -54,18 +55,27 @@ Column Column::categories(int64_t num_rows, Buffer codes, DictionaryPtr dictiona
   return column;
 }
 
+Column Column::lists(int64_t num_rows, Buffer spans, Column items, Buffer validity,
+                     int64_t null_count, int64_t offset) {
+  Column column(Dtype::list(items.dtype()), num_rows, std::move(spans), std::move(validity),
+                null_count, offset);
+  column.items_ = std::make_shared<const Column>(std::move(items));
+  return column;
+}
+
 Column Column::with_rows(int64_t num_rows, Buffer values, Buffer validity,
                          int64_t null_count) const {
   Column column(dtype_.storage(), num_rows, std::move(values), std::move(validity), null_count);
   column.dtype_ = dtype_;
   column.text_ = text_;
   column.dictionary_ = dictionary_;
+  column.items_ = items_;
   return column;
 }
 
 Column Column::with_dtype(Dtype dtype) const {
-  if (dtype.is_category() || dtype.is_string() || dtype.is_bool() != dtype_.is_bool() ||
-      dtype.size_bytes() != dtype_.size_bytes())
+  if (dtype.is_category() || dtype.is_string() || dtype.is_list() || dtype_.is_list() ||
+      dtype.is_bool() != dtype_.is_bool() || dtype.size_bytes() != dtype_.size_bytes())
     throw_error<InternalError>("column", "the dtypes differ in layout",
                                {{"from", dtype_.name()}, {"to", dtype.name()}});
   Column column = *this;
@@ -90,6 +100,11 @@ std::string_view Column::string(int64_t row) const {
   return {(*text_)[view.indirect.buffer].as<char>() + view.indirect.offset, view.size};
 }
 
+Column Column::list(int64_t row) const {
+  const ListSpan span = is_null(row) ? ListSpan{} : values<ListSpan>()[static_cast<size_t>(row)];
+  return items_->slice(span.begin, span.size);
+}
+
 Column Column::slice(int64_t begin, int64_t count) const {
   if (begin < 0 || count < 0 || begin > num_rows_ - count)
     throw_error<InvalidArgumentError>("slice", "the rows are out of range",
@@ -106,6 +121,7 @@ int64_t Column::size_bytes() const {
   if (null_count_ > 0) bytes += bitmap_bytes(num_rows_);
   for (const Buffer& buffer : *text_) bytes += buffer.size_bytes();
   if (dictionary_) bytes += dictionary_->values().size_bytes();
+  if (items_) bytes += items_->size_bytes();
   return bytes;
 }
 

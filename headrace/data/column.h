@@ -26,11 +26,18 @@ struct StringView {
 };
 static_assert(sizeof(StringView) == 16);
 
+/// One list of a list column: `size` of the column's items from `begin` on.
+struct ListSpan {
+  int64_t begin;
+  int64_t size;
+};
+static_assert(sizeof(ListSpan) == 16);
+
 class Dictionary;
 using DictionaryPtr = std::shared_ptr<const Dictionary>;
 
-/// Immutable values over shared buffers; copying a Column shares them. Fixed-width values and
-/// string views lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in the
+/// Immutable values over shared buffers; copying a Column shares them. Fixed-width values, string
+/// views and spans of lists lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in the
 /// validity bitmap and has nothing to do with NaN.
 class HR_API Column {
  public:
@@ -40,7 +47,8 @@ class HR_API Column {
   /// A column over ready buffers. `values` holds (offset + rows) elements (bits for bool).
   /// `validity` is empty when nothing is null; `null_count` -1 means: count it now. `offset` counts
   /// elements in values and validity alike. Throws InternalError when a buffer is too short. A
-  /// category column gets an empty dictionary: all its rows are null.
+  /// category column gets an empty dictionary and a list column no items: all its rows are null or
+  /// empty.
   Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity = {}, int64_t null_count = 0,
          int64_t offset = 0);
 
@@ -53,7 +61,12 @@ class HR_API Column {
   static Column categories(int64_t num_rows, Buffer codes, DictionaryPtr dictionary,
                            Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
 
-  /// Other rows of this dtype, from row 0 on, over the same text or dictionary.
+  /// A list column: `spans` are ListSpan, each within `items`; those of null rows are {0, 0}. Rows
+  /// may share items, and not all items belong to a row.
+  static Column lists(int64_t num_rows, Buffer spans, Column items, Buffer validity = {},
+                      int64_t null_count = 0, int64_t offset = 0);
+
+  /// Other rows of this dtype, from row 0 on, over the same text, dictionary or items.
   Column with_rows(int64_t num_rows, Buffer values, Buffer validity, int64_t null_count) const;
 
   /// The same rows under a dtype of the same layout: dates and timestamps as their integers, and
@@ -79,6 +92,12 @@ class HR_API Column {
   /// Of a category column, else null.
   const DictionaryPtr& dictionary() const { return dictionary_; }
 
+  /// Of a list column, else null.
+  const std::shared_ptr<const Column>& items() const { return items_; }
+
+  /// The items of a row of a list column; none where it is null.
+  Column list(int64_t row) const;
+
   /// The values in place, null slots included; not for bool.
   template <class T>
   std::span<const T> values() const {
@@ -100,7 +119,8 @@ class HR_API Column {
   /// Rows [begin, begin + count), sharing the buffers.
   Column slice(int64_t begin, int64_t count) const;
 
-  /// Bytes that the rows take, with all text buffers of strings and the dictionary of categories.
+  /// Bytes that the rows take, with all text buffers of strings, the dictionary of categories and
+  /// all items of lists.
   int64_t size_bytes() const;
 
  private:
@@ -112,6 +132,7 @@ class HR_API Column {
   Buffer validity_;
   std::shared_ptr<const std::vector<Buffer>> text_ = no_text();
   DictionaryPtr dictionary_;
+  std::shared_ptr<const Column> items_;
 
   static std::shared_ptr<const std::vector<Buffer>> no_text();
 };

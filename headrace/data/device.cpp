@@ -212,6 +212,10 @@ Column to_place(const Column& column, Place place, Stream stream) {
   if (column.place() == place || column.num_rows() == 0) return column;
   if (!place.is_host()) check_on_host("to", column.place());
   const auto move = place.is_host() ? fetch : send;
+  if (column.dtype().is_list() && place.is_gpu())
+    throw_error<UnsupportedError>("to", "lists stay on the host",
+                                  {{"dtype", column.dtype().name()}},
+                                  "explode them first, or leave the column out");
   // Whole bytes of the bitmaps.
   const int64_t first = column.offset() / 8 * 8;
   const int64_t rows = column.offset() - first + column.num_rows();
@@ -231,6 +235,10 @@ Column to_place(const Column& column, Place place, Stream stream) {
   if (column.dtype().is_string())
     return Column::strings(column.num_rows(), std::move(values), std::move(text),
                            std::move(validity), column.null_count(), offset);
+  if (column.dtype().is_list())
+    return Column::lists(column.num_rows(), std::move(values),
+                         to_place(*column.items(), place, stream), std::move(validity),
+                         column.null_count(), offset);
   if (column.dtype().is_category())
     return Column::categories(column.num_rows(), std::move(values), column.dictionary(),
                               std::move(validity), column.null_count(), offset);

@@ -13,7 +13,7 @@ namespace hr {
 
 /// Fills `schema` for one column: numbers as Arrow's, bool as bits, strings as Utf8View ("vu"),
 /// dates as date32, timestamps without zone, categories as int32 codes into a dictionary of
-/// strings ("u") that is not ordered. The caller releases it. Throws UnsupportedError for complex
+/// strings ("u") that is not ordered, lists as large lists ("+L"). The caller releases it. Throws UnsupportedError for complex
 /// dtypes and InvalidArgumentError for a name with a NUL byte (Arrow's names end there); `schema`
 /// is then untouched.
 HR_API void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema);
@@ -28,7 +28,8 @@ HR_API void to_arrow_schema(const Table& table, ArrowSchema* schema);
 
 /// Fills `array` with the column's own buffers: no row is copied, and the buffers live until the
 /// consumer releases the array, from any thread. The strings of a dictionary alone are copied, to
-/// the layout with offsets that every consumer reads (in the ledger). Throws UnsupportedError for
+/// the layout with offsets that every consumer reads, and so are items of lists that the rows do
+/// not have in order (in the ledger). Throws UnsupportedError for
 /// complex dtypes and for dictionaries of more than 2 GiB.
 HR_API void to_arrow_array(const Column& column, ArrowArray* array);
 HR_API void to_arrow_array(const Table& table, ArrowArray* array);
@@ -52,7 +53,8 @@ struct ArrowColumns {
 /// throws. Numbers, bools, dates (date32), timestamps without zone and string views are shared, not
 /// copied, and released when the last column goes. Strings with offsets ("u", "U") get views of 16
 /// bytes a row over the shared text. Dictionaries of strings become categories: codes of 32 bits
-/// are shared, others are copied, and so are all when entries repeat or are null. date64 is copied
+/// are shared, others are copied, and so are all when entries repeat or are null. Lists ("+l",
+/// "+L") get spans of 16 bytes a row over their shared items. date64 is copied
 /// to dates. All copies are in the ledger. A column of type null becomes float64 nulls. Throws
 /// UnsupportedError for other formats, naming the column and the fix, InvalidArgumentError for
 /// structures that contradict themselves, InputError when the producer fails.

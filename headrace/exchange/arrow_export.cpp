@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns and tables out through the Arrow C interfaces.
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/list_offsets.h"
 #include "headrace/exchange/protocol.h"
 
 #include <cerrno>
@@ -56,6 +58,8 @@ std::string arrow_format(Dtype dtype) {
       return "i";
     case TypeId::kDecimal:
       return "d:" + std::to_string(dtype.precision()) + "," + std::to_string(dtype.scale());
+    case TypeId::kList:
+      return "+L";
     case TypeId::kComplex64:
     case TypeId::kComplex128:
       break;
@@ -114,6 +118,8 @@ struct ArrayNode {
   std::vector<ArrowArray> children;
   std::vector<ArrowArray*> pointers;
   StringOffsets strings;  // of a dictionary
+  ListOffsets lists{};
+  Buffer validity{};  // of lists that do not begin at row 0
   ArrowArray dictionary{};
 };
 
@@ -132,6 +138,7 @@ void fill_array(int64_t length, std::unique_ptr<ArrayNode> node, ArrowArray* arr
   array->null_count = node->column.null_count();
   // pyarrow takes views without rows for a buffer without bytes, and then refuses an offset.
   array->offset = array->length > 0 ? node->column.offset() : 0;
+  if (node->column.dtype().is_list()) array->offset = 0;  // its offsets begin at the first row
   array->n_buffers = static_cast<int64_t>(node->buffers.size());
   array->buffers = node->buffers.data();
   array->n_children = static_cast<int64_t>(node->pointers.size());
@@ -228,6 +235,11 @@ void fill_column_schema(Dtype dtype, std::string_view name, bool ordered, ArrowS
   std::string format = arrow_format(dtype);
   auto node = schema_node(name);
   if (dtype.is_category()) fill_schema("u", 0, schema_node({}), &node->dictionary);
+  if (dtype.is_list()) {
+    node->children.resize(1);
+    node->pointers = {&node->children[0]};
+    fill_column_schema(dtype.item(), "item", false, node->pointers[0]);
+  }
   fill_schema(std::move(format),
               ARROW_FLAG_NULLABLE | (ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0), std::move(node),
               schema);
@@ -294,10 +306,33 @@ void to_arrow_array(const Column& column, ArrowArray* array) {
   to_arrow_array_there(column, array);
 }
 
+namespace {
+
+void export_lists(std::unique_ptr<ArrayNode> node, ArrowArray* array) {
+  const Column& column = node->column;
+  const int64_t rows = column.num_rows();
+  node->lists = offsets_of_lists("to_arrow", column);
+  const uint8_t* validity = column.validity();
+  if (validity && column.offset() > 0) {
+    node->validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+    auto* const bits = node->validity.mutable_as<uint8_t>();
+    for (int64_t row = 0; row < rows; ++row) set_bit(bits, row, !column.is_null(row));
+    validity = bits;
+  }
+  node->buffers = {validity, bytes_of(node->lists.offsets)};
+  node->children.resize(1);
+  to_arrow_array_there(node->lists.items, node->children.data());
+  node->pointers = {node->children.data()};
+  fill_array(rows, std::move(node), array);
+}
+
+}  // namespace
+
 void to_arrow_array_there(const Column& column, ArrowArray* array) {
   arrow_format(column.dtype());
   auto node = std::make_unique<ArrayNode>();
   node->column = column;
+  if (column.dtype().is_list()) return export_lists(std::move(node), array);
   node->notes.emplace_back(column.values_buffer());
   node->buffers = {column.validity(), bytes_of(column.values_buffer())};
   if (column.dtype().is_string()) {

@@ -5,6 +5,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/list_offsets.h"
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/string_views.h"
@@ -176,8 +177,13 @@ Dtype format_dtype(const Context& context) {
 }
 
 // The dtype a column of this schema becomes; refuses what we cannot read before any array is taken.
-Dtype column_dtype(std::string_view op, const ArrowSchema& schema) {
+Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels = 0) {
   const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
+  if (context.format == "+l" || context.format == "+L") {
+    if (schema.n_children != 1 || schema.dictionary || levels > kMostLevels)
+      context.refuse("a list has one child, at most 32 levels deep");
+    return Dtype::list(column_dtype(op, *schema.children[0], levels + 1));
+  }
   const Dtype dtype = format_dtype(context);
   if (!schema.dictionary) return dtype;
   const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
@@ -231,6 +237,16 @@ Column null_column(int64_t num_rows) {
                 Buffer::allocate_zeroed(bitmap_bytes(num_rows)), num_rows);
 }
 
+// The validity of values that were made from row 0 on.
+Buffer from_row_0(const ArrowArray& array, Buffer validity) {
+  if (!validity || array.offset == 0) return validity;
+  const uint8_t* bits = validity.as<uint8_t>();
+  Buffer moved = Buffer::allocate_zeroed(bitmap_bytes(array.length));
+  auto* out = moved.mutable_as<uint8_t>();
+  for (int64_t i = 0; i < array.length; ++i) set_bit(out, i, get_bit(bits, array.offset + i));
+  return moved;
+}
+
 template <class Offset>
 Column offset_strings(const Context& context, Imported& imported, Buffer validity) {
   const ArrowArray& array = imported.array();
@@ -246,15 +262,8 @@ Column offset_strings(const Context& context, Imported& imported, Buffer validit
   std::vector<Buffer> parts;
   for (int64_t begin = 0; begin < text_bytes; begin += kTextPart)
     parts.push_back(imported.share(text + begin, std::min(text_bytes - begin, 2 * kTextPart - 1)));
-  // The views begin at row 0, so the validity has to as well.
-  if (validity && array.offset != 0) {
-    const uint8_t* bits = validity.as<uint8_t>();
-    Buffer moved = Buffer::allocate_zeroed(bitmap_bytes(array.length));
-    auto* out = moved.mutable_as<uint8_t>();
-    for (int64_t i = 0; i < array.length; ++i) set_bit(out, i, get_bit(bits, array.offset + i));
-    validity = std::move(moved);
-  }
-  return Column::strings(array.length, std::move(views), std::move(parts), std::move(validity), -1);
+  return Column::strings(array.length, std::move(views), std::move(parts),
+                         from_row_0(array, std::move(validity)), -1);
 }
 
 Column view_strings(const Context& context, Imported& imported, Buffer validity) {
@@ -277,6 +286,24 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
 
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
                      Place place);
+
+template <class Offset>
+Column import_lists(const Context& context, const ArrowSchema& schema, Imported& imported,
+                    Buffer validity) {
+  const ArrowArray& array = imported.array();
+  if (array.n_children != 1 || !array.children || !array.children[0])
+    context.refuse("the items of the lists are missing");
+  const ArrowSchema& item = *schema.children[0];
+  const Context child{context.op, context.name, text_or_empty(item.format)};
+  Column items = import_column(child, item, array.children[0], host);
+  const int64_t end = array.offset + array.length, width = sizeof(Offset);
+  const Buffer offsets = aligned(context, imported, buffer_of(array, 1), (end + 1) * width, width);
+  Buffer spans = spans_from_offsets(context.op, context.name, array.length,
+                                    offsets.as<Offset>() + array.offset, items.num_rows(),
+                                    validity ? validity.as<uint8_t>() : nullptr, array.offset);
+  return Column::lists(array.length, std::move(spans), std::move(items),
+                       from_row_0(array, std::move(validity)), -1);
+}
 
 // The entries of a dictionary as they came, and as ours.
 struct SeenDictionary {
@@ -341,7 +368,7 @@ void check_device_column(const Context& context, const ArrowSchema& schema, cons
   const bool is_aligned =
       reinterpret_cast<uintptr_t>(buffer_of(array, 1)) % static_cast<uintptr_t>(width) == 0;
   const bool counted = array.null_count >= 0 || !buffer_of(array, 0);
-  if (!schema.dictionary && !dtype.is_string() && context.format != "n" &&
+  if (!schema.dictionary && !dtype.is_string() && !dtype.is_list() && context.format != "n" &&
       context.format != "tdm" && is_aligned && counted)
     return;
   throw_error<UnsupportedError>(
@@ -356,7 +383,7 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
   if (!array->release) context.refuse("an array has already been released");
   Imported imported(array, place);
   const ArrowArray& taken = imported.array();
-  const Dtype dtype = format_dtype(context);
+  const Dtype dtype = schema.dictionary ? format_dtype(context) : column_dtype(context.op, schema);
   if (!place.is_host()) check_device_column(context, schema, taken, dtype);
   if (context.format == "n") {
     check_layout(context, taken, taken.n_buffers == 1 ? 1 : 0);
@@ -368,6 +395,10 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
   Buffer validity = validity_of(imported);
   if (schema.dictionary)
     return import_dictionary(context, schema, imported, dtype, std::move(validity));
+  if (context.format == "+l")
+    return import_lists<int32_t>(context, schema, imported, std::move(validity));
+  if (context.format == "+L")
+    return import_lists<int64_t>(context, schema, imported, std::move(validity));
   if (context.format == "u") return offset_strings<int32_t>(context, imported, std::move(validity));
   if (context.format == "U") return offset_strings<int64_t>(context, imported, std::move(validity));
   if (context.format == "vu") return view_strings(context, imported, std::move(validity));

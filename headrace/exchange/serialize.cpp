@@ -8,6 +8,7 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exchange/arrow_strings.h"
+#include "headrace/exchange/list_offsets.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/exchange/string_views.h"
 #include "headrace/memory/log/ledger.h"
@@ -46,6 +47,7 @@ class Writer {
   void dtype(Dtype dtype) {
     put(dtype.id());
     put(dtype.unit());
+    if (dtype.is_list()) return this->dtype(dtype.item());
     if (dtype.is_timestamp()) text(dtype.zone());
     if (!dtype.is_decimal()) return;
     put(static_cast<uint8_t>(dtype.precision()));
@@ -88,6 +90,7 @@ class Writer {
     for (const Buffer& text : column.text_buffers())
       if (!empty) piece(text, 0, text.size_bytes());
     if (type.is_category()) this->column(column.dictionary()->values());
+    if (type.is_list()) this->column(*column.items());
   }
 
   void tensor(const Tensor& tensor) {
@@ -115,6 +118,15 @@ class Writer {
   std::string body_;
   std::vector<SerializedBuffer> pieces_;
 };
+
+// The validity of the rows from bit 0 on; empty without nulls.
+Buffer valid_bits(const Column& column) {
+  if (column.null_count() == 0) return {};
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
+  for (int64_t row = 0; row < column.num_rows(); ++row)
+    if (!column.is_null(row)) set_bit(validity.mutable_as<uint8_t>(), row, true);
+  return validity;
+}
 
 // The same rows with the text that they use, where that is less than half of what they point into.
 Column with_own_text(std::string_view op, const Column& column) {
@@ -151,18 +163,33 @@ Column with_own_text(std::string_view op, const Column& column) {
     filled += views[row].size;
     used -= views[row].size;
   }
-  Buffer validity;
-  if (column.null_count() > 0) {
-    validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
-    for (int64_t row = 0; row < column.num_rows(); ++row)
-      if (!column.is_null(row)) set_bit(validity.mutable_as<uint8_t>(), row, true);
-  }
   return Column::strings(column.num_rows(), std::move(new_views), std::move(text),
-                         std::move(validity), column.null_count());
+                         valid_bits(column), column.null_count());
+}
+
+Column ready(std::string_view op, const Column& column);
+
+// The same lists over the items that they have, where that is less than half of all.
+Column with_own_items(std::string_view op, const Column& column) {
+  int64_t used = 0;
+  for (const ListSpan& span : column.values<ListSpan>()) used += span.size;
+  if (2 * used >= column.items()->num_rows()) return column;
+  const ListOffsets own = offsets_of_lists(op, column);
+  Buffer spans = Buffer::allocate(column.num_rows() * 16);
+  auto* const out = spans.mutable_as<ListSpan>();
+  const auto* const offsets = own.offsets.as<int64_t>();
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    const int64_t size = offsets[row + 1] - offsets[row];
+    out[row] = {size == 0 ? 0 : offsets[row], size};
+  }
+  return Column::lists(column.num_rows(), std::move(spans), ready(op, own.items),
+                       valid_bits(column), column.null_count());
 }
 
 Column ready(std::string_view op, const Column& column) {
-  return column.dtype().is_string() && column.num_rows() > 0 ? with_own_text(op, column) : column;
+  if (column.num_rows() == 0) return column;
+  if (column.dtype().is_list()) return with_own_items(op, column);
+  return column.dtype().is_string() ? with_own_text(op, column) : column;
 }
 
 // ---- reading ---------------------------------------------------------------------------------
@@ -200,12 +227,16 @@ class Reader {
     return count;
   }
 
-  Dtype dtype() {
+  Dtype dtype(int levels = 0) {
     const auto id = get<uint8_t>();
     const auto unit = get<uint8_t>();
-    if (id > static_cast<uint8_t>(TypeId::kDecimal) || unit > static_cast<uint8_t>(TimeUnit::kNano))
+    if (id > static_cast<uint8_t>(TypeId::kList) || unit > static_cast<uint8_t>(TimeUnit::kNano))
       refuse("unknown dtype");
     const auto type = static_cast<TypeId>(id);
+    if (type == TypeId::kList) {
+      if (levels > kMostLevels) refuse("too many levels of lists");
+      return Dtype::list(dtype(levels + 1));
+    }
     if (type == TypeId::kTimestamp) {
       const std::string zone = text();
       return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
@@ -284,6 +315,13 @@ class Reader {
                                 Column::strings(rows, std::move(values), std::move(text),
                                                 std::move(validity), -1, offset),
                                 NullViews::kChecked);
+    if (type.is_list()) {
+      Column items = column();
+      if (items.dtype() != type.item()) refuse("the items have another dtype");
+      return check_lists(op_, name_,
+                         Column::lists(rows, std::move(values), std::move(items),
+                                       std::move(validity), -1, offset));
+    }
     if (!type.is_category())
       return Column(type, rows, std::move(values), std::move(validity), -1, offset);
     const Column entries = column(true);
@@ -298,7 +336,7 @@ class Reader {
   Tensor tensor() {
     const Dtype type = dtype();
     if (type.is_string() || type.is_date() || type.is_category() || type.has_zone() ||
-        type.is_decimal())
+        type.is_decimal() || type.is_list())
       refuse("the dtype cannot be an array");
     Shape shape(count(sizeof(int64_t)));
     for (int64_t& size : shape) size = get<int64_t>();

@@ -109,9 +109,24 @@ bool is_known(Dtype zoned) {
   }
 }
 
+void add_cells(const Column& given, std::vector<std::string>& cells);
+
+// "[1, 2]" of each list, as far as it is shown.
+void add_lists(const Column& column, std::vector<std::string>& cells) {
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    const Column items = column.list(row);
+    std::vector<std::string> texts;
+    add_cells(items.slice(0, std::min(items.num_rows(), static_cast<int64_t>(kWidth))), texts);
+    std::string text = "[";
+    for (const std::string& each : texts) text += (&each == texts.data() ? "" : ", ") + each;
+    cells.push_back(column.is_null(row) ? "null" : one_line(text + "]"));
+  }
+}
+
 // Appends the text of each value. Times of a zone whose rules are not known are shown in UTC.
 void add_cells(const Column& given, std::vector<std::string>& cells) {
   const Dtype own = given.dtype();
+  if (own.is_list()) return add_lists(given, cells);
   const bool is_utc = own.has_zone() && !is_known(own);
   const Column column = is_utc ? given.with_dtype(Dtype::timestamp(own.unit())) : given;
   const Dtype dtype = column.dtype();
@@ -135,7 +150,8 @@ void add_cells(const Column& given, std::vector<std::string>& cells) {
 TextColumn text_column(const std::string& name, const Column& column) {
   const Dtype dtype = column.dtype();
   TextColumn made;
-  made.is_number = !(dtype.is_string() || dtype.is_category() || dtype.is_bool());
+  made.is_number =
+      !(dtype.is_string() || dtype.is_category() || dtype.is_bool() || dtype.is_list());
   made.cells = {one_line(name), std::string(dtype.name())};
   add_cells(column, made.cells);
   for (const std::string& text : made.cells) made.width = std::max(made.width, characters(text));

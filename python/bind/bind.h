@@ -64,6 +64,7 @@ void bind_exchange(nb::module_& m);
 void bind_from_array(nb::module_& m);
 void bind_share(nb::module_& m);
 void bind_from_list(nb::module_& m);
+void bind_text(nb::module_& m);
 void bind_plan(nb::module_& m);
 void bind_io(nb::module_& m);
 void bind_frame(nb::module_& m);

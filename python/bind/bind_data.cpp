@@ -74,12 +74,13 @@ PyObject* python_number_of(T value) {
   return PyLong_FromLongLong(static_cast<int64_t>(value));
 }
 
-nb::list column_list(const hr::Column& column) {
-  const int64_t rows = column.num_rows();
+// Rows [begin, begin + rows).
+nb::list column_list(const hr::Column& column, int64_t begin, int64_t rows) {
   const nb::list result = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(rows)));
   const auto fill = [&](auto&& make) {
     for (int64_t row = 0; row < rows; ++row) {
-      PyObject* value = column.is_null(row) ? nb::none().release().ptr() : make(row);
+      const int64_t at = begin + row;
+      PyObject* value = column.is_null(at) ? nb::none().release().ptr() : make(at);
       if (!value) throw nb::python_error();
       PyList_SetItem(result.ptr(), static_cast<Py_ssize_t>(row), value);
     }
@@ -174,6 +175,10 @@ nb::object python_element(const hr::Column& column, int64_t row) {
   if (column.dtype().is_bool()) return nb::bool_(column.bit(row));
   if (column.dtype().is_string() || column.dtype().is_category())
     return python_text(column.string(row));
+  if (column.dtype().is_list()) {
+    const auto [begin, size] = column.values<hr::ListSpan>()[static_cast<size_t>(row)];
+    return column_list(*column.items(), begin, size);
+  }
   const int64_t width = column.dtype().size_bytes();
   return python_number(column.dtype(),
                        column.values_buffer().data() + (column.offset() + row) * width);
@@ -224,7 +229,10 @@ void bind_data(nb::module_& m) {
               "days",
               [](const hr::Column& self, std::string_view op) { return hr::days_of(op, self); },
               "op"_a, Unlocked())
-          .def("to_list", column_list, nb::sig("def to_list(self) -> list[typing.Any]"))
+          .def(
+              "to_list",
+              [](const hr::Column& self) { return column_list(self, 0, self.num_rows()); },
+              nb::sig("def to_list(self) -> list[typing.Any]"))
           .def(
               "dense",
               [](const hr::Column& self, std::string_view op) { return hr::dense(op, self); },

@@ -106,7 +106,22 @@ void bind_frame(nb::module_& m) {
         return hr::change_case(hr::letter_case_from_name(wanted), column);
       },
       "wanted"_a, "column"_a, TextCall());
-  m.def("capitalize", &hr::capitalize, "column"_a, TextCall());
+  m.def(
+      "change_text",
+      [](std::string_view change, const NodePtr& column, int64_t size, const std::string& fill,
+         std::optional<int64_t> begin, std::optional<int64_t> end) {
+        return hr::change_text(hr::text_change_from_name(change), column, {size, fill, begin, end});
+      },
+      "change"_a, "column"_a, "size"_a = 0, "fill"_a = "", "begin"_a = nb::none(),
+      "end"_a = nb::none(), TextCall());
+  m.def(
+      "test_characters",
+      [](std::string_view test, const NodePtr& column) {
+        return hr::test_characters(hr::character_test_from_name(test), column);
+      },
+      "test"_a, "column"_a, TextCall());
+  m.def("text_position", lazy(&hr::text_position), "column"_a, "part"_a, "begin"_a, "end"_a,
+        "last"_a, TextCall());
   m.def(
       "strip_text",
       [](const NodePtr& column, bool left, bool right, const std::optional<std::string>& gone) {

@@ -8,7 +8,9 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/exchange/list_offsets.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -27,14 +29,22 @@ enum class Kind {
   kTime,
   kInstant,
   kSpan,
-  kDecimal
+  kDecimal,
+  kList
 };
+
+// A list or tuple, or a NumPy array with rows.
+bool is_list(nb::handle value) {
+  return PyList_Check(value.ptr()) || PyTuple_Check(value.ptr()) ||
+         (nb::hasattr(value, "__array_interface__") && nb::hasattr(value, "__len__") &&
+          nb::cast<int>(value.attr("ndim")) > 0);
+}
 
 [[noreturn]] void refuse_value(nb::handle value, int64_t row) {
   hr::throw_error<hr::TypeMismatchError>(
       kOp, "unsupported value in a list",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
-      "use bool, int, float, Decimal, str, date, datetime, timedelta or None");
+      "use bool, int, float, Decimal, str, date, datetime, timedelta, lists of them or None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
@@ -87,6 +97,7 @@ Kind kind_of(nb::handle value, int64_t row) {
   if (PyBool_Check(value.ptr())) return Kind::kBool;
   if (PyUnicode_Check(value.ptr())) return Kind::kText;
   if (PyFloat_Check(value.ptr())) return Kind::kFloat;
+  if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return Kind::kList;
   if (!PyLong_Check(value.ptr())) {
     if (is_numpy_bool(value)) return Kind::kBool;
     if (is_decimal(value)) return Kind::kDecimal;
@@ -95,6 +106,7 @@ Kind kind_of(nb::handle value, int64_t row) {
              : time == TimeKind::kDatetime ? Kind::kTime
              : time == TimeKind::kInstant  ? Kind::kInstant
                                            : Kind::kSpan;
+    if (is_list(value)) return Kind::kList;
   }
   const nb::object number = as_number(value);
   if (!number.is_valid()) refuse_value(value, row);
@@ -146,11 +158,18 @@ hr::Dtype digits_of_all(const nb::list& values) {
                             static_cast<int>(behind));
 }
 
-hr::Dtype infer(const nb::list& values) {
-  bool seen[11] = {};
+// Nothing for lists: their items say.
+std::optional<hr::Dtype> infer(const nb::list& values) {
+  bool seen[12] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
+  if (has(Kind::kList)) {
+    if (std::count(std::begin(seen), std::end(seen), true) > (has(Kind::kNone) ? 2 : 1))
+      hr::throw_error<hr::TypeMismatchError>(kOp, "the list has lists and other values", {},
+                                             "make all of them lists, or none");
+    return {};
+  }
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
   const int times = has(Kind::kDate) + has(Kind::kTime) + has(Kind::kInstant) + has(Kind::kSpan);
   if (times > 0) {
@@ -323,6 +342,12 @@ std::optional<hr::Column> plain_bools(PyObject* list, int64_t count) {
                     rows.nulls());
 }
 
+hr::Column column_of(const nb::list& values, std::optional<std::string_view> dtype_word,
+                     int levels);
+
+// In one pass over a list of plain values; nothing for other lists.
+std::optional<hr::Column> plain_column(nb::list values);
+
 // Values, and validity when there is a None.
 class Builder {
  public:
@@ -395,6 +420,33 @@ class Builder {
       ++row;
     }
     return hr::Column(dtype, rows_, std::move(buffer), std::move(validity_), nulls_);
+  }
+
+  // `dtype`: of the items.
+  hr::Column lists(std::optional<std::string_view> dtype, int levels) {
+    if (levels == hr::kMostLevels)
+      hr::throw_error<hr::UnsupportedError>(kOp, "too many levels of lists", {{"levels", levels}});
+    hr::Buffer buffer =
+        hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(hr::ListSpan)));
+    auto* out = buffer.mutable_as<hr::ListSpan>();
+    nb::list all;
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      hr::ListSpan& span = out[row++];
+      if (value.is_none()) continue;
+      if (!is_list(value)) refuse_value(value, row - 1);
+      const bool is_array = !PyList_Check(value.ptr()) && !PyTuple_Check(value.ptr());
+      const nb::object items = is_array ? value.attr("tolist")() : nb::borrow(value);
+      span.size = static_cast<int64_t>(nb::len(items));
+      if (span.size == 0) continue;
+      span.begin = static_cast<int64_t>(nb::len(all));
+      for (const nb::handle item : items) all.append(item);
+    }
+    std::optional<hr::Column> items;
+    if (!dtype) items = plain_column(all);
+    if (!items) items = column_of(all, dtype, levels + 1);
+    return hr::Column::lists(rows_, std::move(buffer), *std::move(items), std::move(validity_),
+                             nulls_);
   }
 
   hr::Column categories() {
@@ -485,10 +537,14 @@ std::optional<nb::dict> values_by_name(nb::list rows) {
   return found;
 }
 
-hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view> dtype_word) {
-  const nb::list values(nb::borrow(sequence));
-  const hr::Dtype dtype = dtype_word ? hr::dtype_from_name(*dtype_word) : infer(values);
+hr::Column column_of(const nb::list& values, std::optional<std::string_view> dtype_word,
+                     int levels) {
+  const std::optional<hr::Dtype> found =
+      dtype_word ? hr::dtype_from_name(*dtype_word) : infer(values);
   Builder builder(values);
+  if (!found) return builder.lists({}, levels);
+  const hr::Dtype dtype = *found;
+  if (dtype.is_list()) return builder.lists(dtype.item().name(), levels);
   if (dtype.is_bool()) return builder.bools();
   if (dtype.is_string()) return builder.strings();
   if (dtype.is_category()) return builder.categories();
@@ -505,9 +561,14 @@ hr::Column column_from_list(nb::handle sequence, std::optional<std::string_view>
 }  // namespace
 
 void bind_from_list(nb::module_& m) {
-  m.def("column_from_list", column_from_list, "values"_a, "dtype"_a = nb::none(),
-        nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
-                "dtype: str | None = None) -> Column"));
+  m.def(
+      "column_from_list",
+      [](nb::handle values, std::optional<std::string_view> dtype) {
+        return column_of(nb::list(nb::borrow(values)), dtype, 0);
+      },
+      "values"_a, "dtype"_a = nb::none(),
+      nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
+              "dtype: str | None = None) -> Column"));
   m.def("plain_column", plain_column, "values"_a,
         nb::sig("def plain_column(values: list[typing.Any]) -> Column | None"));
   m.def("values_by_name", values_by_name, "rows"_a,

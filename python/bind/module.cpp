@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
   bind_from_array(m);
   bind_share(m);
   bind_from_list(m);
+  bind_text(m);
   bind_plan(m);
   bind_io(m);
   bind_frame(m);

@@ -40,8 +40,8 @@ class DType(str):
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
     ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
     ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them after the decimal
-    point; at most 38); ``category`` (strings from a dictionary). ``datetime64`` without a unit
-    raises, as in pandas 3.
+    point; at most 38); ``category`` (strings from a dictionary); ``list[int64]`` (of any
+    dtype). ``datetime64`` without a unit raises, as in pandas 3.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -59,12 +59,11 @@ class DType(str):
     def kind(self) -> str:
         """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for objects, else U.
 
-        Categories and decimals are objects in NumPy.
+        Categories, decimals and lists are objects in NumPy.
         """
-        kind = _KINDS.get(self[0], "U")
-        if kind in "cM" and self.startswith(("category", "decimal")):
+        if self.startswith(("category", "decimal", "list[")):
             return "O"
-        return kind
+        return _KINDS.get(self[0], "U")
 
     def is_of(self, kinds: str) -> bool:
         """Whether the dtype is of one of these kinds; decimals count as floats."""
@@ -73,7 +72,7 @@ class DType(str):
     @property
     def itemsize(self) -> int:
         """Bytes of one element (16 for a string view, 4 for a date or the code of a category)."""
-        if self.startswith("decimal"):
+        if self.startswith(("decimal", "list[")):
             return 16
         fixed = {"bool": 1, "string": 16, "date": 4, "category": 4}
         digits = filter(str.isdigit, self.partition("[")[0])
@@ -168,6 +167,8 @@ def dtype_word(dtype: Any) -> str:
         )
     if decimal := decimal_word(word):
         return decimal
+    if word.startswith("list[") and word.endswith("]"):
+        return f"list[{dtype_word(word[5:-1])}]"
     if word not in WORDS and word.startswith("datetime64["):
         word = zoned_word(word) or word
         if "," in word:

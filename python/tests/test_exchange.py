@@ -326,11 +326,11 @@ def test_arrow_forms_that_need_a_conversion_are_in_the_ledger() -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([[1], [2]]),
+        pa.array([{"a": 1}]),
         pa.array([1]).cast(pa.decimal256(40, 2)),
         pa.array([b"x"]),
     ],
-    ids=["list", "decimal", "binary"],
+    ids=["struct", "decimal", "binary"],
 )
 def test_arrow_types_that_we_lack_name_the_column_and_a_fix(array: pa.Array) -> None:
     with pytest.raises(hr.UnsupportedError, match=r"wide.*(cast|flatten)"):

@@ -817,7 +817,7 @@ def test_preparation(loans):
     assert columns(made) == {"state": ["CA", "NY"], "balance": [9.0, 24.0], "status": [0, 1]}
 
 
-@promise("002: words of pages, without stop words, to an inverted index", later)
+@promise("002: words of pages, without stop words, to an inverted index")
 def test_inverted_index():
     pages = hr.DataFrame({"page": [1, 2], "text": ["The river and THE mill", "a mill"]})
     words = pages.assign(word=pages.text.str.lower().str.split()).explode("word")

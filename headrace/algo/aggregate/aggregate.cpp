@@ -95,13 +95,14 @@ static_assert([] {
   return true;
 }());
 
-// NumPy's letter, but d for decimals, O for categories and U for strings.
+// NumPy's letter, but d for decimals, l for lists, O for categories and U for strings.
 char kind_of(Dtype dtype) {
   if (dtype.is_bool()) return 'b';
   if (dtype.is_signed()) return 'i';
   if (dtype.is_unsigned()) return 'u';
   if (dtype.is_floating()) return 'f';
   if (dtype.is_decimal()) return 'd';
+  if (dtype.is_list()) return 'l';
   if (dtype.is_duration()) return 'm';
   if (dtype.is_temporal()) return 'M';
   if (dtype.is_complex()) return 'c';
@@ -116,6 +117,7 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
     case AggregateForm::kColumn:
       return row.input == kPresence || is_one_of("biuf");
     case AggregateForm::kGroup:
+      if (kind == 'l') return row.input == kPresence;
       if (kind == 'd' || (is_one_of("mM") && row.result == kValue)) return true;
       return is_one_of(row.groups) && !(row.decimals_as_floats && is_one_of("mM"));
     case AggregateForm::kRolling:
@@ -137,6 +139,7 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
     case AggregateForm::kGroup:
       throw_error<TypeMismatchError>("groupby",
                                      dtype.is_complex()     ? "complex numbers cannot be aggregated"
+                                     : dtype.is_list()      ? "lists cannot be aggregated so"
                                      : row.result == kValue ? "the values are strings"
                                                             : "the values are not numbers",
                                      {{"aggregate", row.name}, {"dtype", dtype.name()}},

@@ -8,6 +8,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/ledger.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hr {
@@ -39,9 +40,9 @@ void set_bits(uint8_t* to, int64_t begin, int64_t count) {
 }
 
 // The values of a chunk at row `begin` of `out`: codes by their new numbers, far strings by the new
-// numbers of their text buffers.
-void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer& out,
-                 int64_t begin) {
+// numbers of their text buffers, lists by where their items begin now.
+void copy_values(const Column& chunk, const int32_t* codes, size_t texts, int64_t items,
+                 Buffer& out, int64_t begin) {
   const int64_t width = chunk.dtype().size_bytes(), count = chunk.num_rows();
   if (count == 0) return;
   const std::byte* in = chunk.values_buffer().data() + chunk.offset() * width;
@@ -59,6 +60,11 @@ void copy_values(const Column& chunk, const int32_t* codes, size_t texts, Buffer
     }
     std::memcpy(to + morsel.begin * width, in + morsel.begin * width,
                 static_cast<size_t>((morsel.end - morsel.begin) * width));
+    if (items > 0) {
+      auto* spans = reinterpret_cast<ListSpan*>(to);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        if (spans[row].size > 0) spans[row].begin += items;
+    }
     if (texts == 0) return;
     auto* views = reinterpret_cast<StringView*>(to);
     for (int64_t row = morsel.begin; row < morsel.end; ++row)
@@ -76,8 +82,12 @@ int64_t bytes_of(std::string_view op, Dtype dtype, int64_t rows) {
 Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
   if (chunks.size() > 1) {
     int64_t rows = 0;
-    for (const Column& chunk : chunks) rows = checked_add(op, rows, chunk.num_rows());
-    record_copy(op, "chunks become one column", bytes_of(op, dtype, rows), false);
+    int64_t items = 0;
+    for (const Column& chunk : chunks) {
+      rows = checked_add(op, rows, chunk.num_rows());
+      if (chunk.items()) items += chunk.items()->size_bytes();
+    }
+    record_copy(op, "chunks become one column", bytes_of(op, dtype, rows) + items, false);
   }
   return concatenate(op, dtype, chunks);
 }
@@ -102,6 +112,17 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     for (const Column& chunk : chunks) dictionaries.push_back(chunk.dictionary());
     merged = merge_dictionaries(dictionaries);
   }
+  std::vector<Column> items;  // once each: chunks may have the same
+  std::vector<int64_t> first_items;
+  for (int64_t before = 0; const Column& chunk : chunks) {
+    if (!dtype.is_list()) break;
+    const size_t same = static_cast<size_t>(
+        std::ranges::find(chunks, chunk.items(), &Column::items) - chunks.begin());
+    first_items.push_back(same < first_items.size() ? first_items[same] : before);
+    if (same < first_items.size() - 1) continue;
+    items.push_back(*chunk.items());
+    before = checked_add(op, before, chunk.items()->num_rows());
+  }
   int64_t begin = 0;
   for (size_t k = 0; k < chunks.size(); ++k) {
     const Column& chunk = chunks[k];
@@ -111,7 +132,7 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     else
       copy_values(
           chunk, merged.codes.empty() || !merged.codes[k] ? nullptr : merged.codes[k].as<int32_t>(),
-          text.size(), values, begin);
+          text.size(), first_items.empty() ? 0 : first_items[k], values, begin);
     if (dtype.is_string())
       text.insert(text.end(), chunk.text_buffers().begin(), chunk.text_buffers().end());
     if (valid && chunk.validity())
@@ -123,6 +144,9 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
   values.seal();
   if (dtype.is_string())
     return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
+  if (dtype.is_list())
+    return Column::lists(rows, std::move(values), concatenate(op, dtype.item(), items),
+                         std::move(validity), nulls);
   if (dtype.is_category())
     return Column::categories(rows, std::move(values), std::move(merged.dictionary),
                               std::move(validity), nulls);

@@ -8,14 +8,17 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
+#include "headrace/functions/strings/characters.h"
 #include "headrace/plan/eval/expression.h"
 #include "headrace/plan/graph/node.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace hr {
@@ -23,17 +26,6 @@ namespace hr {
 /// Strings as they are, categories as strings.
 inline Column text_of(const Column& column) {
   return column.dtype().is_category() ? dictionary_decode(column) : column;
-}
-
-inline bool starts_character(char byte) {
-  return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
-}
-
-/// The byte where the next character begins.
-inline size_t next_character(std::string_view text, size_t at) {
-  do ++at;
-  while (at < text.size() && !starts_character(text[at]));
-  return at;
 }
 
 /// Whether an order (negative, 0, positive) is what `op` asks for.
@@ -133,7 +125,8 @@ Column pieces_of(const Column& from, F&& part_of) {
 /// Collects the strings of one morsel; inline ones need no other bytes.
 class StringBuilder {
  public:
-  explicit StringBuilder(int64_t morsel) : buffer_(static_cast<uint32_t>(morsel)) {}
+  /// `buffer`: the number of the buffer that they will be in.
+  explicit StringBuilder(size_t buffer) : buffer_(static_cast<uint32_t>(buffer)) {}
 
   void add(std::string_view part) {
     if (part.empty()) return;  // it may have no address
@@ -198,29 +191,47 @@ class StringBuilder {
 
 /// New strings: `start()` returns the `make(row, builder)` of a morsel, which adds the string of a
 /// row. Each morsel, of the longest kind, has a buffer of its own: threads do not matter, and the
-/// buffers are large enough to spill.
+/// buffers are large enough to spill. Where `make` returns false, the row has the string of `from`,
+/// whose text is then shared.
 template <class IsNull, class Start>
 Column build_strings(int64_t rows, std::vector<BufferAccess> accesses, IsNull&& null,
-                     Buffer validity, Start&& start) {
+                     Buffer validity, Start&& start, const Column* from = nullptr) {
+  using Made = std::invoke_result_t<std::invoke_result_t<Start&>&, int64_t, StringBuilder&>;
+  constexpr bool kMayKeep = std::is_same_v<Made, bool>;
   const int64_t nulls = validity ? -1 : 0;
   Buffer views = Buffer::allocate_spillable(16 * rows);
   const int64_t step = morsel_rows();
-  std::vector<Buffer> text(static_cast<size_t>(divide_up(rows, step)));
+  const size_t shared = from ? from->text_buffers().size() : 0;
+  std::vector<Buffer> text(shared + static_cast<size_t>(divide_up(rows, step)));
+  std::atomic<bool> is_shared{false};
   if (rows > 0) {
     auto* const out = views.mutable_as<StringView>();
+    const StringView* const in = from ? from->values<StringView>().data() : nullptr;
     accesses.push_back(writes(views, 16));
     parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
-      StringBuilder builder(morsel.index);
+      const size_t own = shared + static_cast<size_t>(morsel.index);
+      StringBuilder builder(own);
       auto make = start();
+      bool keeps = false;
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         out[row] = {};
         if (null(row)) continue;
-        make(row, builder);
+        if constexpr (kMayKeep) {
+          if (!make(row, builder)) {
+            out[row] = in[row];
+            keeps |= in[row].size > sizeof in->inlined;
+            continue;
+          }
+        } else {
+          make(row, builder);
+        }
         out[row] = builder.finish();
       }
-      text[static_cast<size_t>(morsel.index)] = builder.text();
+      if (keeps) is_shared = true;
+      text[own] = builder.text();
     });
   }
+  if (is_shared) std::copy_n(from->text_buffers().begin(), shared, text.begin());
   return Column::strings(rows, std::move(views), std::move(text), std::move(validity), nulls);
 }
 

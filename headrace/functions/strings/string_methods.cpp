@@ -97,11 +97,6 @@ NodePtr remove_suffix(const NodePtr& column, const std::string& suffix) {
   return without(column, TextTest::kEndsWith, suffix, {.end = -characters_of(suffix)});
 }
 
-NodePtr capitalize(const NodePtr& column) {
-  return concatenate_text({change_case(LetterCase::kUpper, slice_text(column, 0, 1)),
-                           change_case(LetterCase::kLower, slice_text(column, 1, kPast))});
-}
-
 NodePtr strip_characters(const NodePtr& column, StripEnds ends,
                          const std::optional<std::string>& gone) {
   if (gone && gone->empty()) return slice_text(column, 0, kPast);

@@ -29,9 +29,6 @@ HR_API NodePtr character_at(const NodePtr& column, int64_t position);
 HR_API NodePtr remove_prefix(const NodePtr& column, const std::string& prefix);
 HR_API NodePtr remove_suffix(const NodePtr& column, const std::string& suffix);
 
-/// The first character in upper case, the others in lower case.
-HR_API NodePtr capitalize(const NodePtr& column);
-
 /// As `strip_text` above, but an empty `gone` strips nothing; none strips white space.
 HR_API NodePtr strip_characters(const NodePtr& column, StripEnds ends,
                                 const std::optional<std::string>& gone);

@@ -71,7 +71,7 @@ TEST(StringMethods, RemoveAffixes) {
 }
 
 TEST(StringMethods, Capitalize) {
-  EXPECT_THAT(rows_of(capitalize(strings({"anna", "ÉTÉ", kNone, ""}))),
+  EXPECT_THAT(rows_of(change_case(LetterCase::kCapitalize, strings({"anna", "ÉTÉ", kNone, ""}))),
               ElementsAre("Anna", "Été", kNone, ""));
 }
 

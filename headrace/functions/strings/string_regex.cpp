@@ -2,11 +2,14 @@
 // Regular expressions by RE2. Each morsel compiles its own: threads then share no cache of states.
 #include "headrace/functions/strings/string_regex.h"
 
+#include "headrace/algo/select/map_rows.h"
 #include "headrace/base/enum_names.h"
-#include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/byte_runs.h"
+#include "headrace/functions/strings/text_pieces.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #ifdef HR_WITH_RE2
 #include <re2/re2.h>
@@ -49,6 +52,26 @@ re2::StringPiece piece_of(std::string_view text) {
 std::string_view view_of(const re2::StringPiece& piece) {
   return {piece.data(), piece.size()};
 }
+
+// Finds a pattern in strings.
+class Matcher {
+ public:
+  explicit Matcher(const RegexPattern& pattern)
+      : regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {}
+
+  const re2::RE2& regex() const { return *regex_; }
+
+  /// The first match from `at` on, with as many groups as there is room for.
+  bool find(std::string_view text, size_t at, std::vector<re2::StringPiece>& groups) const {
+    if (runs_) return (groups[0] = piece_of(runs_->find(text, at))).data() != nullptr;
+    return regex_->Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                         static_cast<int>(groups.size()));
+  }
+
+ private:
+  Regex regex_;
+  std::optional<ByteRuns> runs_;  // instead, of a pattern without groups
+};
 
 re2::RE2::Anchor anchor_of(RegexAnchor anchor) {
   return anchor == RegexAnchor::kAnywhere ? re2::RE2::UNANCHORED
@@ -160,21 +183,32 @@ class Replacement {
   int most_group_ = 0;
 };
 
-void add_replaced(const re2::RE2& regex, const Replacement& fresh, std::string_view text,
-                  int64_t most, std::vector<re2::StringPiece>& groups, StringBuilder& builder) {
-  size_t copied = 0;
+// `visit(begin, end)` of the first `most` (negative: all) matches, with their groups.
+template <class Visit>
+void for_each_match(const Matcher& regex, std::string_view text, int64_t most,
+                    std::vector<re2::StringPiece>& groups, const Visit& visit) {
   for (size_t at = 0; most != 0 && at <= text.size(); --most) {
-    if (!regex.Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                     static_cast<int>(groups.size())))
-      break;
+    if (!regex.find(text, at, groups)) return;
     const auto begin = static_cast<size_t>(groups[0].data() - text.data());
     const size_t end = begin + groups[0].size();
+    visit(begin, end);
+    at = end > begin ? end : end < text.size() ? next_character(text, end) : end + 1;
+  }
+}
+
+// False, and adds nothing, where nothing matches.
+bool add_replaced(const Matcher& regex, const Replacement& fresh, std::string_view text,
+                  int64_t most, std::vector<re2::StringPiece>& groups, StringBuilder& builder) {
+  size_t copied = 0;
+  bool found = false;
+  for_each_match(regex, text, most, groups, [&](size_t begin, size_t end) {
+    found = true;
     builder.add(text.substr(copied, begin - copied));
     fresh.add_to(builder, groups);
     copied = end;
-    at = end > begin ? end : end < text.size() ? next_character(text, end) : end + 1;
-  }
-  builder.add(text.substr(copied));
+  });
+  if (found) builder.add(text.substr(copied));
+  return found;
 }
 
 Column extract_group(const Column& from, const RegexPattern& pattern, int64_t group) {
@@ -246,14 +280,16 @@ Column replace_regex(const Column& column, const RegexPattern& pattern, const st
                      int64_t most) {
   return over_texts(column, [&](const Column& from) {
     const Nulls null(from);
-    return build_strings(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), [&] {
-      std::shared_ptr<const re2::RE2> regex = compile(pattern);
-      const Replacement made(pattern, *regex, fresh);
+    const auto start = [&] {
+      const auto regex = std::make_shared<const Matcher>(pattern);
+      const Replacement made(pattern, regex->regex(), fresh);
       std::vector<re2::StringPiece> groups(static_cast<size_t>(made.num_groups()));
       return [&from, most, regex, made, groups](int64_t row, StringBuilder& builder) mutable {
-        add_replaced(*regex, made, from.string(row), most, groups, builder);
+        return add_replaced(*regex, made, from.string(row), most, groups, builder);
       };
-    });
+    };
+    return build_strings(from.num_rows(), {reads(from)}, null, null.bitmap(from.num_rows()), start,
+                         &from);
   });
 }
 
@@ -296,6 +332,115 @@ NodePtr replace_regex(const NodePtr& column, const RegexPattern& pattern, const 
   Replacement(pattern, *regex, fresh);  // says what is wrong with it now
   return apply_operator(RegexReplace::make(pattern, fresh, most),
                         text_signature(column, TypeId::kString), {column});
+}
+
+Column split_regex(const Column& column, const RegexPattern& pattern, int64_t most) {
+  return lists_of_pieces(text_of(column), [&] {
+    return [most, regex = Matcher(pattern), groups = std::vector<re2::StringPiece>(1)](
+               std::string_view text, const auto& add) mutable {
+      size_t begin = 0;
+      for_each_match(regex, text, most, groups, [&](size_t at, size_t end) {
+        add(text.substr(begin, at - begin));
+        begin = end;
+      });
+      add(text.substr(begin));
+    };
+  });
+}
+
+Column find_all(const Column& column, const RegexPattern& pattern) {
+  return lists_of_pieces(text_of(column), [&] {
+    Matcher matcher(pattern);
+    const int groups = 1 + matcher.regex().NumberOfCapturingGroups();
+    return [regex = std::move(matcher),
+            found = std::vector<re2::StringPiece>(static_cast<size_t>(groups))](
+               std::string_view text, const auto& add) mutable {
+      for_each_match(regex, text, -1, found, [&](size_t, size_t) {
+        add(found.back().data() ? view_of(found.back()) : text.substr(0, 0));
+      });
+    };
+  });
+}
+
+Column count_regex(const Column& column, const RegexPattern& pattern) {
+  const Column from = text_of(column);
+  const Nulls null(from);
+  return map_morsels<int64_t>(from, TypeId::kInt64, [&](Morsel morsel, int64_t* out) {
+    const Matcher regex(pattern);
+    std::vector<re2::StringPiece> groups(1);
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      int64_t count = 0;
+      if (!null(row))
+        for_each_match(regex, from.string(row), -1, groups, [&](size_t, size_t) { ++count; });
+      out[row] = count;
+    }
+  });
+}
+
+namespace {
+
+struct RegexSplit final : OperatorOf<RegexSplit, StringOperator> {
+  RegexPattern pattern{};
+  int64_t most = 0;
+
+  std::string arguments() const override { return "split /" + shortened(pattern.text) + "/"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return split_regex(std::get<Column>(inputs[0]), pattern, most);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern, self.most); }
+};
+
+struct RegexFindAll final : OperatorOf<RegexFindAll, StringOperator> {
+  RegexPattern pattern{};
+
+  std::string arguments() const override { return "findall /" + shortened(pattern.text) + "/"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return find_all(std::get<Column>(inputs[0]), pattern);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern); }
+};
+
+struct RegexCount final : OperatorOf<RegexCount, StringOperator> {
+  RegexPattern pattern{};
+
+  std::string arguments() const override { return "count /" + shortened(pattern.text) + "/"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return count_regex(std::get<Column>(inputs[0]), pattern);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.pattern); }
+};
+
+void refuse_groups(const RegexPattern& pattern, int most) {
+  if (const int groups = compile(pattern)->NumberOfCapturingGroups(); groups > most)
+    throw_error<InvalidArgumentError>(pattern.op, "the pattern has too many groups",
+                                      {{"pat", pattern.text}, {"groups", groups}, {"most", most}},
+                                      "write (?:...) for a group that is not wanted");
+}
+
+}  // namespace
+
+NodePtr split_regex(const NodePtr& column, const RegexPattern& pattern, int64_t most) {
+  refuse_groups(pattern, 0);
+  return apply_operator(RegexSplit::make(pattern, most),
+                        text_signature(column, Dtype::list(TypeId::kString)), {column});
+}
+
+NodePtr find_all(const NodePtr& column, const RegexPattern& pattern) {
+  refuse_groups(pattern, 1);
+  return apply_operator(RegexFindAll::make(pattern),
+                        text_signature(column, Dtype::list(TypeId::kString)), {column});
+}
+
+NodePtr count_regex(const NodePtr& column, const RegexPattern& pattern) {
+  compile(pattern);
+  return apply_operator(RegexCount::make(pattern), text_signature(column, TypeId::kInt64),
+                        {column});
 }
 
 std::vector<std::pair<std::string, NodePtr>> extract_regex(const NodePtr& column,
@@ -343,6 +488,30 @@ Column replace_regex(const Column&, const RegexPattern& pattern, const std::stri
 }
 
 NodePtr replace_regex(const NodePtr&, const RegexPattern& pattern, const std::string&, int64_t) {
+  no_regex(pattern);
+}
+
+Column split_regex(const Column&, const RegexPattern& pattern, int64_t) {
+  no_regex(pattern);
+}
+
+NodePtr split_regex(const NodePtr&, const RegexPattern& pattern, int64_t) {
+  no_regex(pattern);
+}
+
+Column find_all(const Column&, const RegexPattern& pattern) {
+  no_regex(pattern);
+}
+
+NodePtr find_all(const NodePtr&, const RegexPattern& pattern) {
+  no_regex(pattern);
+}
+
+Column count_regex(const Column&, const RegexPattern& pattern) {
+  no_regex(pattern);
+}
+
+NodePtr count_regex(const NodePtr&, const RegexPattern& pattern) {
   no_regex(pattern);
 }
 

@@ -41,6 +41,21 @@ HR_API Column replace_regex(const Column& column, const RegexPattern& pattern,
 HR_API NodePtr replace_regex(const NodePtr& column, const RegexPattern& pattern,
                              const std::string& fresh, int64_t most);
 
+/// The pieces of each text between matches, at most `most` splits (negative: no limit), as a list;
+/// null where it is. An empty match splits too, as in Python. Throws InvalidArgumentError for a
+/// pattern with groups, which Python would put into the lists.
+HR_API Column split_regex(const Column& column, const RegexPattern& pattern, int64_t most);
+HR_API NodePtr split_regex(const NodePtr& column, const RegexPattern& pattern, int64_t most);
+
+/// All matches of each text as a list, or what its only group has there; null where the text is.
+/// Throws InvalidArgumentError for a pattern with several groups.
+HR_API Column find_all(const Column& column, const RegexPattern& pattern);
+HR_API NodePtr find_all(const NodePtr& column, const RegexPattern& pattern);
+
+/// The number of matches in each text: int64.
+HR_API Column count_regex(const Column& column, const RegexPattern& pattern);
+HR_API NodePtr count_regex(const NodePtr& column, const RegexPattern& pattern);
+
 /// The groups of each text's first match, a column a group; null for no match and for a group that
 /// took no part. The results share the text. Names are those of the groups, or their numbers from
 /// 0 on. Throws InvalidArgumentError for a pattern without groups.

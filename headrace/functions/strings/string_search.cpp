@@ -5,10 +5,13 @@
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/select/map_rows.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
+#include "headrace/functions/strings/character_classes.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 
@@ -20,6 +23,9 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kTests[] = {"contains", "startswith", "endswith", "like"};
+constexpr std::string_view kCharacterTests[] = {"isalpha",   "isdecimal", "isdigit",
+                                                "isnumeric", "isalnum",   "isspace",
+                                                "islower",   "isupper",   "istitle"};
 
 /// A LIKE pattern, cut at its %.
 class Like {
@@ -122,6 +128,65 @@ Column test_strings(TextTest test, const Column& strings, std::string_view patte
   throw_error<InternalError>("str", "no such test");
 }
 
+// What all characters have one of.
+uint8_t classes_of(CharacterTest test) {
+  switch (test) {
+    case CharacterTest::kAlpha:
+      return kIsAlpha;
+    case CharacterTest::kDecimal:
+      return kIsDecimal;
+    case CharacterTest::kDigit:
+      return kIsDigit;
+    case CharacterTest::kNumeric:
+      return kIsNumeric;
+    case CharacterTest::kSpace:
+      return kIsSpace;
+    default:
+      return kIsAlpha | kIsDecimal | kIsDigit | kIsNumeric;
+  }
+}
+
+// `passes(class)` of each character until it is false.
+template <class F>
+bool all_characters(std::string_view text, F&& passes) {
+  for (size_t at = 0; at < text.size();) {
+    const Character each = character_at(text, at);
+    if (!passes(class_of(each.code))) return false;
+    at += each.bytes;
+  }
+  return true;
+}
+
+bool have_classes(std::string_view text, uint8_t wanted) {
+  return !text.empty() && all_characters(text, [&](uint8_t own) { return (own & wanted) != 0; });
+}
+
+// Whether there are letters in this case, and none in another.
+bool are_in_case(std::string_view text, uint8_t wanted) {
+  const auto others = static_cast<uint8_t>((kIsLower | kIsUpper | kIsTitle) & ~wanted);
+  bool found = false;
+  return all_characters(text,
+                        [&](uint8_t own) {
+                          found |= (own & wanted) != 0;
+                          return (own & others) == 0;
+                        }) &&
+         found;
+}
+
+// Whether upper case begins each word, and is nowhere else.
+bool is_title(std::string_view text) {
+  bool found = false, in_word = false;
+  const auto fits = [&](uint8_t own) {
+    const bool begins = (own & (kIsUpper | kIsTitle)) != 0;
+    const bool letter = begins || (own & kIsLower) != 0;
+    if (letter && begins == in_word) return false;
+    in_word = letter;
+    found |= letter;
+    return true;
+  };
+  return all_characters(text, fits) && found;
+}
+
 // The byte where character `count` begins, or that many before the end.
 size_t byte_of(std::string_view text, int64_t count) {
   if (count >= 0) {
@@ -148,6 +213,53 @@ Column test_text(TextTest test, const Column& column, std::string_view pattern, 
   if (!column.dtype().is_category()) return test_strings(test, column, pattern, where);
   const Column entries = test_strings(test, column.dictionary()->values(), pattern, nullptr);
   return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
+}
+
+CharacterTest character_test_from_name(std::string_view name) {
+  return enum_from_name<CharacterTest>("str", "test", name, kCharacterTests);
+}
+
+Column test_characters(CharacterTest test, const Column& column) {
+  const Column from = text_of(column);
+  const auto each = [&](auto&& passes) { return test_strings(from, passes, nullptr); };
+  switch (test) {
+    case CharacterTest::kLower:
+      return each([](std::string_view text) { return are_in_case(text, kIsLower); });
+    case CharacterTest::kUpper:
+      return each([](std::string_view text) { return are_in_case(text, kIsUpper); });
+    case CharacterTest::kTitle:
+      return each(is_title);
+    default:
+      return each([wanted = classes_of(test)](std::string_view text) {
+        return have_classes(text, wanted);
+      });
+  }
+}
+
+Column text_position(const Column& column, std::string_view part, int64_t begin,
+                     std::optional<int64_t> end, bool last) {
+  const Column from = text_of(column);
+  const Nulls null(from);
+  const auto count = [](std::string_view text) {
+    return std::count_if(text.begin(), text.end(), starts_character);
+  };
+  return map_rows<int64_t>(from, TypeId::kInt64, [&](int64_t row) -> int64_t {
+    const std::string_view text = null(row) ? std::string_view() : from.string(row);
+    const int64_t characters = is_ascii(text) ? static_cast<int64_t>(text.size()) : count(text);
+    const auto place = [&](int64_t at) {
+      return at < 0 ? std::max<int64_t>(at + characters, 0) : at;
+    };
+    const int64_t first = place(begin),
+                  stop = std::min(place(end.value_or(characters)), characters);
+    if (first > stop) return -1;
+    const bool ascii = characters == static_cast<int64_t>(text.size());
+    const size_t from_byte = ascii ? static_cast<size_t>(first) : byte_of(text, first);
+    const size_t to_byte = ascii ? static_cast<size_t>(stop) : byte_of(text, stop);
+    const std::string_view within = text.substr(from_byte, to_byte - from_byte);
+    const size_t found = last ? within.rfind(part) : within.find(part);
+    if (found == std::string_view::npos) return -1;
+    return first + (ascii ? static_cast<int64_t>(found) : count(within.substr(0, found)));
+  });
 }
 
 Column slice_text(const Column& column, int64_t begin, int64_t end) {
@@ -187,6 +299,37 @@ struct StringTest final : OperatorOf<StringTest, Predicate> {
   static auto parameters(auto& self) { return std::tie(self.kind, self.pattern); }
 };
 
+struct StringCharacters final : OperatorOf<StringCharacters, StringOperator> {
+  CharacterTest test{};
+
+  std::string arguments() const override {
+    return std::string(kCharacterTests[static_cast<size_t>(test)]);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return test_characters(test, std::get<Column>(inputs[0]));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.test); }
+};
+
+struct StringPosition final : OperatorOf<StringPosition, StringOperator> {
+  std::string part{};
+  int64_t begin = 0;
+  std::optional<int64_t> end{};
+  bool last = false;
+
+  std::string arguments() const override { return "find " + shortened(part); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return text_position(std::get<Column>(inputs[0]), part, begin, end, last);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.part, self.begin, self.end, self.last);
+  }
+};
+
 struct StringSlice final : OperatorOf<StringSlice, StringOperator> {
   int64_t begin = 0;
   int64_t end = 0;
@@ -213,6 +356,17 @@ struct StringLength final : OperatorOf<StringLength, StringOperator> {
 NodePtr test_text(TextTest test, const NodePtr& column, const std::string& pattern) {
   return apply_predicate(StringTest::make(test, pattern), text_signature(column, TypeId::kBool),
                          {column});
+}
+
+NodePtr test_characters(CharacterTest test, const NodePtr& column) {
+  return apply_operator(StringCharacters::make(test), text_signature(column, TypeId::kBool),
+                        {column});
+}
+
+NodePtr text_position(const NodePtr& column, const std::string& part, int64_t begin,
+                      std::optional<int64_t> end, bool last) {
+  return apply_operator(StringPosition::make(part, begin, end, last),
+                        text_signature(column, TypeId::kInt64), {column});
 }
 
 NodePtr slice_text(const NodePtr& column, int64_t begin, int64_t end) {

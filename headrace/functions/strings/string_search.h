@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/plan/graph/node.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,32 @@ HR_API TextTest text_test_from_name(std::string_view name);
 HR_API Column test_text(TextTest test, const Column& column, std::string_view pattern,
                         const Mask* where = nullptr);
 HR_API NodePtr test_text(TextTest test, const NodePtr& column, const std::string& pattern);
+
+/// What all characters of a string are, by the words of Python: "isalpha", "isdecimal", "isdigit",
+/// "isnumeric", "isalnum", "isspace", or its letters: "islower", "isupper", "istitle".
+enum class CharacterTest : uint8_t {
+  kAlpha,
+  kDecimal,
+  kDigit,
+  kNumeric,
+  kAlnum,
+  kSpace,
+  kLower,
+  kUpper,
+  kTitle,
+};
+HR_API CharacterTest character_test_from_name(std::string_view name);
+
+/// Whether each text passes, by Unicode 14.0; false for an empty one, null where it is null.
+HR_API Column test_characters(CharacterTest test, const Column& column);
+HR_API NodePtr test_characters(CharacterTest test, const NodePtr& column);
+
+/// The character where `part` first (or last) begins in each text, between characters `begin` and
+/// `end` as Python counts them: int64, -1 where it is not.
+HR_API Column text_position(const Column& column, std::string_view part, int64_t begin,
+                            std::optional<int64_t> end, bool last);
+HR_API NodePtr text_position(const NodePtr& column, const std::string& part, int64_t begin,
+                             std::optional<int64_t> end, bool last);
 
 /// Characters [begin, end) of each text as Python counts them, negative ones from its end. The
 /// results share the text of the column; nothing is copied but views.

@@ -166,6 +166,9 @@ std::string_view fix_of(DtypeKind kind) {
   std::vector<Detail> details;
   if (!column->name.empty()) details.emplace_back("column", column->name);
   details.emplace_back("dtype", column->dtype.name());
+  if (column->kind() == DtypeKind::kList)
+    refuse(name, details, "the operation does not support lists",
+           "use explode() for a row per item, or list.len() and list.get()");
   for (const BindOperand& side : sides) {
     if (&side == &*column || side.kind() == column->kind() ||
         (is_number(side) && is_number(*column)))
@@ -305,6 +308,7 @@ DtypeKind kind_of(Dtype dtype) {
   if (dtype.is_string() || dtype.is_category()) return DtypeKind::kText;
   if (dtype.is_temporal()) return DtypeKind::kTime;
   if (dtype.is_duration()) return DtypeKind::kDuration;
+  if (dtype.is_list()) return DtypeKind::kList;
   return dtype.is_decimal() ? DtypeKind::kDecimal : DtypeKind::kFloat;
 }
 

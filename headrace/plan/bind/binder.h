@@ -25,6 +25,7 @@ enum class DtypeKind : uint8_t {
   kDuration,
   kDecimal,
   kCalendar,
+  kList,
 };
 
 HR_API DtypeKind kind_of(Dtype dtype);

@@ -50,6 +50,7 @@ void append_input(std::string& key, const NodePtr& node) {
     append(key, column->num_rows());
     append(key, column->validity());
     if (column->dtype().is_category()) append(key, column->dictionary()->id());
+    if (column->dtype().is_list()) append(key, column->items().get());
     return;
   }
   key += 'n';

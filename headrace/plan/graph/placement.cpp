@@ -50,11 +50,15 @@ Stream stream_of(Place place) {
 template <class F>
 Value over(const Value& value, const F& change) {
   const auto changed = [&](const Buffer& buffer) { return buffer ? change(buffer) : buffer; };
-  const auto column = [&](const Column& from) {
+  const auto column = [&](const Column& from, const auto& self) -> Column {
     Buffer validity = from.null_count() > 0 ? changed(from.validity_buffer()) : Buffer();
     if (from.dtype().is_category())
       return Column::categories(from.num_rows(), changed(from.values_buffer()), from.dictionary(),
                                 std::move(validity), from.null_count(), from.offset());
+    if (from.dtype().is_list())
+      return Column::lists(from.num_rows(), changed(from.values_buffer()),
+                           self(*from.items(), self), std::move(validity), from.null_count(),
+                           from.offset());
     if (!from.dtype().is_string())
       return Column(from.dtype(), from.num_rows(), changed(from.values_buffer()),
                     std::move(validity), from.null_count(), from.offset());
@@ -66,10 +70,10 @@ Value over(const Value& value, const F& change) {
   if (const auto* tensor = std::get_if<Tensor>(&value))
     return Tensor(tensor->dtype(), tensor->shape(), tensor->strides(), changed(tensor->buffer()),
                   tensor->byte_offset());
-  if (const auto* one = std::get_if<Column>(&value)) return column(*one);
+  if (const auto* one = std::get_if<Column>(&value)) return column(*one, column);
   if (const auto* table = std::get_if<Table>(&value)) {
     std::vector<Column> columns;
-    for (const Column& each : table->columns()) columns.push_back(column(each));
+    for (const Column& each : table->columns()) columns.push_back(column(each, column));
     return Table(table->names(), std::move(columns));
   }
   return value;

@@ -199,8 +199,9 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
   for (const GroupKey& key : keys) {
     const NodePtr node = column_node(kOp, key.values, key.name);
     if (!op->keys.empty()) check_rows(inputs.nodes[0], node, key.name);
-    if (node->signature().dtype.is_complex())
-      throw_error<TypeMismatchError>(kOp, "complex numbers cannot be keys", {{"key", key.name}});
+    if (node->signature().dtype.is_complex() || node->signature().dtype.is_list())
+      throw_error<TypeMismatchError>(kOp, "complex numbers and lists cannot be keys",
+                                     {{"key", key.name}});
     op->keys.push_back(inputs.add(node));
     name_column(key.name, node->signature().dtype);
   }

@@ -125,8 +125,8 @@ struct Rank final : OperatorOf<Rank> {
 NodePtr rank(const NodePtr& column, RankMethod method, bool descending) {
   const NodePtr input = column_node(kOp, column);
   Signature signature = input->signature();
-  if (signature.dtype.is_complex())
-    throw_error<TypeMismatchError>(kOp, "complex numbers have no order");
+  if (signature.dtype.is_complex() || signature.dtype.is_list())
+    throw_error<TypeMismatchError>(kOp, "complex numbers and lists have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;
   return apply_operator(Rank::make(method, descending), std::move(signature), {input});

@@ -44,7 +44,13 @@ void check_rows(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& ot
                                         {own.rows_detail("rows"), rows.rows_detail("key_rows")},
                                         "bring them into one frame with merge or join first");
   };
-  for (const NodePtr& key : keys) check(key);
+  for (const NodePtr& key : keys) {
+    check(key);
+    if (key->signature().dtype.is_list())
+      throw_error<TypeMismatchError>("sort", "lists have no order",
+                                     {{"dtype", key->signature().dtype.name()}},
+                                     "sort by list.len() or list.get()");
+  }
   for (const NodePtr& other : others) check(other);
 }
 

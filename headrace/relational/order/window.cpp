@@ -67,8 +67,8 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
             },
             [&](ShiftFunction) { return dtype; },
             [&](RankFunction) {
-              if (dtype.is_complex())
-                throw_error<TypeMismatchError>("rank", "complex numbers have no order");
+              if (dtype.is_complex() || dtype.is_list())
+                throw_error<TypeMismatchError>("rank", "complex numbers and lists have no order");
               return Dtype(TypeId::kFloat64);
             },
             [](RowNumberFunction) { return Dtype(TypeId::kInt64); },
@@ -375,8 +375,8 @@ NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<Node
   };
   for (const NodePtr& key : keys) {
     const NodePtr node = column_node(op, key);
-    if (node->signature().dtype.is_complex())
-      throw_error<TypeMismatchError>(op, "complex numbers cannot be keys");
+    if (node->signature().dtype.is_complex() || node->signature().dtype.is_list())
+      throw_error<TypeMismatchError>(op, "complex numbers and lists cannot be keys");
     key_places.push_back(add(node));
   }
   auto table = std::make_shared<Window>();

@@ -75,6 +75,8 @@ def cell(value: Any) -> str:
         return _duration(value)
     if isinstance(value, ClockText):
         return value
+    if isinstance(value, list):
+        return one_line(f"[{', '.join(map(cell, value[:100]))}]")
     return one_line(str(value))
 
 

@@ -39,7 +39,10 @@ from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.reshape import alignment, pivot
-from headrace.series import column_values  # noqa: F401 (what reductions give)
+from headrace.series import (
+    column_values,  # noqa: F401 (what reductions give)
+    lists,
+)
 from headrace.series.index import row_labels
 from headrace.times import time_labels
 from headrace.windows.ewm import ExponentialWindows
@@ -2203,6 +2206,19 @@ class DataFrame(Columns):
         {('x', 'a'): 1, ('x', 'b'): 3, ('y', 'a'): 2, ('y', 'b'): 4}
         """
         return pivot.stack(self)
+
+    def explode(self, column: str | list[str], ignore_index: bool = False) -> DataFrame:
+        """One row for each item of the lists in `column`; the other columns repeat.
+
+        A null or empty list gives one row of null. Lists of several columns have the same lengths.
+        The rows keep their labels, or the positions they were at as label ``"index"``.
+
+        >>> import headrace as hr
+        >>> df = hr.DataFrame({"id": [1, 2, 3], "x": [["a", "b"], [], None]})
+        >>> df.explode("x").to_dict()
+        {'id': [1, 1, 2, 3], 'x': ['a', 'b', None, None]}
+        """
+        return lists.explode_frame(self, column, ignore_index)
 
     # ---- times -----------------------------------------------------------------------------------
     def resample(

@@ -80,6 +80,10 @@ def _aggregate_by(groups: GroupBy, function: Callable[[Any], Any]) -> Series:
     return new_series([_item(value, function) for value in _called("agg", groups, function)])
 
 
+def _is_list(column: _Column) -> bool:
+    return bool(column.aggregate == "list")
+
+
 class _Column(NamedTuple):
     """A column of the result of `agg`: an aggregate, or a function of your own, of a column."""
 
@@ -122,7 +126,7 @@ def agg(
     if not (isinstance(spec, str) or callable(spec)):
         raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
     ((one, _),) = _words_of(spec, "spec")
-    if isinstance(one, str):
+    if isinstance(one, str) and one != "list":
         return size(groups) if one == "size" else each_column(groups, one)
     columns = [_Column(name, one, name) for name in value_columns(groups)]
     return frame_or_group_series(groups, _made(groups, columns))
@@ -145,7 +149,7 @@ def _words_of(spec: Any, place: str) -> list[tuple[Any, str]]:
 
 def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
     """The keys and these columns, one row per group."""
-    plain = [each for each in columns if isinstance(each.aggregate, str)]
+    plain = [each for each in columns if isinstance(each.aggregate, str) and not _is_list(each)]
     words = [Words(name, how, groups._nodes[column]) for name, how, column in plain]
     if len(plain) == len(columns):
         return aggregated(groups, words)
@@ -153,7 +157,11 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
         groups = groups._in_first_order()
     made = aggregated(groups, words or [Words(" size", "size")])
     for name, function, column in columns:
-        if not isinstance(function, str):
+        if function == "list":
+            keys = made._nodes[groups._keys[0][0]]
+            numbers = groups.ngroup()._node
+            made._put(name, _core.group_lists(groups._nodes[column], numbers, keys))
+        elif not isinstance(function, str):
             found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
             made._put(name, _core.in_domain(found._node, made._nodes[groups._keys[0][0]].domain))
     names = [*(name for name, _ in groups._keys), *(each.name for each in columns)]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
     **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
-    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
+    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size", "list": "list"},
     **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
 

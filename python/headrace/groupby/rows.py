@@ -137,6 +137,8 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
 
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """See `GroupBy.apply`."""
+    if function is list and groups._single and not args and not kwargs:
+        return groups.agg("list")
     mark("apply")
     (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
     value = value if value not in dict(groups._keys) else f"{value}_apply"

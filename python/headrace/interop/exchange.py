@@ -276,10 +276,12 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
         return result
     if column.dtype == "date":
         return np.asarray(column.days(op)).view("datetime64[D]")
-    if column.dtype.startswith("decimal"):
-        _core.record_copy(op, "decimals converted to objects", column.nbytes, False)
+    if column.dtype.startswith(("decimal", "list[")):
+        word = "decimals" if column.dtype.startswith("decimal") else "lists"
+        _core.record_copy(op, f"{word} converted to objects", column.nbytes, False)
         result = np.empty(column.num_rows, dtype=object)
-        result[:] = column.to_list()
+        for row, value in enumerate(column.to_list()):  # NumPy would look into lists
+            result[row] = value
         return result
     if zone_in(column.dtype):
         _core.record_copy(op, "zoned times converted to objects", column.num_rows * 8, False)
@@ -293,7 +295,7 @@ def _is_view(value: _core.Column | _core.Tensor) -> bool:
     return isinstance(value, _core.Tensor) or not (
         value.null_count
         or value.dtype in ("bool", "string", "date", "category")
-        or value.dtype.startswith("decimal")
+        or value.dtype.startswith(("decimal", "list["))
         or zone_in(value.dtype)
     )
 
@@ -339,6 +341,8 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
         return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     if column.dtype == "category":
         return pd.Series(_pandas_categories(column), name=name, copy=False)
+    if column.dtype.startswith("list["):
+        return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     import pyarrow as pa
 
     if column.dtype == "string":  # pandas has no dtype for string views

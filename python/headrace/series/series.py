@@ -39,6 +39,7 @@ from headrace.series.categorical import CategoryAccessor, has_categories
 from headrace.series.column import Column, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
+from headrace.series.lists import ListAccessor, explode_series, is_list
 from headrace.series.strings import TextAccessor
 from headrace.times import time_labels
 from headrace.windows.ewm import ExponentialWindows
@@ -348,7 +349,7 @@ class Series(Column, role="_series"):
         )
 
     def sort_index(
-        self, *, ascending: bool | list[bool] = True, na_position: NaPosition = "last"
+        self, *, ascending: bool | builtins.list[bool] = True, na_position: NaPosition = "last"
     ) -> Series:
         """Sort the values by label; without labels, keep or reverse their order.
 
@@ -452,9 +453,14 @@ class Series(Column, role="_series"):
         return CategoryAccessor(self)
 
     @property
-    def str(self) -> TextAccessor:
-        """Accessor for strings: contains, slice, upper, ..."""
-        return TextAccessor(self)
+    def str(self) -> Any:
+        """Accessor for strings: contains, slice, upper, ...; of lists: len, get, join."""
+        return ListAccessor(self) if is_list(self.dtype) else TextAccessor(self)
+
+    @property
+    def list(self) -> ListAccessor:
+        """Accessor for lists: len, get, slice, join, explode."""
+        return ListAccessor(self)
 
     @property
     def dt(self) -> Any:
@@ -1492,6 +1498,17 @@ class Series(Column, role="_series"):
         """
         return elementwise.transform(self, func)
 
+    def explode(self, ignore_index: bool = False) -> Series:
+        """One row for each item of lists, labelled as the list was; values that are none stay.
+
+        A null or empty list gives one row of null.
+
+        >>> import headrace as hr
+        >>> hr.Series([[1, 2], [], [3]]).explode().to_list()
+        [1, 2, None, 3]
+        """
+        return explode_series(self, ignore_index)
+
     def repeat(self, repeats: Any) -> Series:
         """Each value several times: one number for all, or one for each value.
 
@@ -1593,7 +1610,9 @@ class Series(Column, role="_series"):
         """
         return reductions.all_true(self, skipna)
 
-    def quantile(self, q: float | list[float] = 0.5, interpolation: builtins.str = "linear") -> Any:
+    def quantile(
+        self, q: float | builtins.list[float] = 0.5, interpolation: builtins.str = "linear"
+    ) -> Any:
         """Quantiles of the non-missing values, interpolated as in pandas.
 
         Parameters
@@ -1696,7 +1715,7 @@ class Series(Column, role="_series"):
         normalize: bool = False,
         sort: bool = True,
         ascending: bool = False,
-        bins: int | list[Any] | None = None,
+        bins: int | builtins.list[Any] | None = None,
         dropna: bool = True,
     ) -> Any:
         """How often each value occurs, most frequent first; ties in order of first appearance.
@@ -1722,7 +1741,7 @@ class Series(Column, role="_series"):
         """
         return reductions.nunique(self, dropna)
 
-    def describe(self, percentiles: list[float] | None = None) -> Any:
+    def describe(self, percentiles: builtins.list[float] | None = None) -> Any:
         """Count, mean, std, min, quartiles and max, labelled; see `DataFrame.describe`.
 
         >>> import headrace as hr
@@ -1732,7 +1751,7 @@ class Series(Column, role="_series"):
         return reductions.describe(self, percentiles)
 
     # ---- looking ---------------------------------------------------------------------------------
-    def to_list(self) -> list[Any]:
+    def to_list(self) -> builtins.list[Any]:
         """Python values; null is None.
 
         Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` beyond its
@@ -1743,7 +1762,7 @@ class Series(Column, role="_series"):
         >>> s.to_list()
         [3.0, None, 1.0]
         """
-        values: list[Any] = self._value().to_list()
+        values: builtins.list[Any] = self._value().to_list()
         return values
 
     tolist = to_list

@@ -5,23 +5,19 @@ from __future__ import annotations
 
 import builtins
 import re
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.facade import facade
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.columns import frame_of, framed
+from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
-from headrace.series.column import new_series, series_of, with_rows_of
-from headrace.series.split_text import (
-    SplitText,
-    called,
-    columns_of_pieces,
-    of_each,
-    split_function,
-)
+from headrace.series.column import is_labelled, new_series, series_of, with_rows_of
+from headrace.series.lists import ListAccessor, rows_of_matches
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -337,15 +333,6 @@ class TextAccessor:
         suffix = _text("endswith", suffix) if suffix else ""
         return self._made(_core.remove_suffix(self._series._node, suffix))
 
-    def capitalize(self) -> Series:
-        """The first character in upper case, the others in lower case.
-
-        >>> import headrace as hr
-        >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
-        ['Anna', 'Bo']
-        """
-        return self._made(_core.capitalize(self._series._node))
-
     def get(self, i: int) -> Series:
         """The character at position `i`, from the end if negative; null if out of range.
 
@@ -387,10 +374,7 @@ class TextAccessor:
             return self.slice(key.start, key.stop, key.step)
         return self.get(key)
 
-    def _each(self, op: str, function: Callable[[str], Any], dtype: str | None = None) -> Series:
-        return of_each(self._series, op, function, dtype)
-
-    # ---- methods that call Python for each string ------------------------------------------------
+    # ---- pieces ----------------------------------------------------------------------------------
     def split(
         self,
         pat: str | re.Pattern[str] | None = None,
@@ -399,7 +383,7 @@ class TextAccessor:
         expand: bool = False,
         regex: bool | None = None,
     ) -> Any:
-        """Split each string at `pat`, whitespace by default.
+        """Split each string at `pat`, whitespace by default: lists of strings.
 
         Parameters
         ----------
@@ -409,14 +393,25 @@ class TextAccessor:
         n : int
             The most splits; all if not positive.
         expand : bool
-            Give a frame with columns ``"0"``, ``"1"``, ...; else the pieces, by ``.str[i]``,
-            ``.str.len()`` and `explode`.
+            Give a frame with columns ``"0"``, ``"1"``, ... instead, null where a list is shorter;
+            evaluates.
 
         >>> import headrace as hr
-        >>> hr.Series(["ann lee", "bob"]).str.split(expand=True).to_dict()
-        {'0': ['ann', 'bob'], '1': ['lee', None]}
+        >>> names = hr.Series(["ann lee", "bob"])
+        >>> names.str.split().to_list(), names.str.split(expand=True).to_dict()
+        ([['ann', 'lee'], ['bob']], {'0': ['ann', 'bob'], '1': ['lee', None]})
         """
-        return self._split("split", split_function(pat, n, False, regex), expand)
+        literal = regex is False or (regex is None and isinstance(pat, str) and len(pat) == 1)
+        if pat is None or pat == "" or (literal and isinstance(pat, str)):
+            return self._split(str(pat or ""), n, False, expand)
+        most = n if n > 0 else -1
+        made = self._by_regex(
+            "split",
+            lambda: _core.split_regex(self._series._node, *_pattern("split", pat), most),
+            lambda s: re.split(pat, s, maxsplit=max(n, 0)),
+            "list[string]",
+        )
+        return self._columns(made) if expand else made
 
     def rsplit(self, pat: str | None = None, *, n: int = -1, expand: bool = False) -> Any:
         """Split each string from its end at the literal `pat`; see `split`.
@@ -425,13 +420,23 @@ class TextAccessor:
         >>> hr.Series(["a-b-c"]).str.rsplit("-", n=1).str[0].to_list()
         ['a-b']
         """
-        return self._split("rsplit", split_function(pat, n, True, False), expand)
+        return self._split("" if pat is None else _text("rsplit", pat), n, True, expand)
 
-    def _split(self, op: str, function: Callable[[str], Any], expand: bool) -> Any:
-        pieces = called(self._series, op, function)
-        if expand:
-            return columns_of_pieces(self._series, pieces)
-        return SplitText(self._series, pieces)
+    def _split(self, by: str, n: int, right: bool, expand: bool) -> Any:
+        mark("split")
+        made = self._made(_core.split_text(self._series._node, by, n if n > 0 else -1, right))
+        return self._columns(made) if expand else made
+
+    def _columns(self, lists: Series) -> DataFrame:
+        """The items of lists by place."""
+        lengths = ListAccessor(lists).len()
+        width = int(lengths.max()) if int(lengths.count()) else 0
+        return self._frame([_core.list_item(lists._node, at) for at in range(width)])
+
+    def _frame(self, nodes: list[_core.Node]) -> DataFrame:
+        """Columns `"0"`, `"1"`, ... with the rows and labels of the strings."""
+        labels = framed(self._series)._labels if is_labelled(self._series) else {}
+        return frame_of({str(at): node for at, node in enumerate(nodes)}, labels)
 
     def partition(self, sep: str = " ") -> DataFrame:
         """The parts before the first `sep`, `sep` itself, and after it, as columns.
@@ -440,8 +445,8 @@ class TextAccessor:
         >>> hr.Series(["a=1"]).str.partition("=").to_dict()
         {'0': ['a'], '1': ['='], '2': ['1']}
         """
-        pieces = called(self._series, "partition", lambda s: list(s.partition(sep)))
-        return columns_of_pieces(self._series, pieces, 3)
+        mark("partition")
+        return self._frame(_core.partition_text(self._series._node, sep, False))
 
     def rpartition(self, sep: str = " ") -> DataFrame:
         """As `partition`, at the last `sep`.
@@ -450,8 +455,72 @@ class TextAccessor:
         >>> hr.Series(["a=b=1"]).str.rpartition("=").to_dict()
         {'0': ['a=b'], '1': ['='], '2': ['1']}
         """
-        pieces = called(self._series, "rpartition", lambda s: list(s.rpartition(sep)))
-        return columns_of_pieces(self._series, pieces, 3)
+        mark("rpartition")
+        return self._frame(_core.partition_text(self._series._node, sep, True))
+
+    def findall(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
+        """All matches of a regular expression, or of its only group, as lists of strings.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a1b22", "c"]).str.findall("[0-9]+").to_list()
+        [['1', '22'], []]
+        """
+        return self._by_regex(
+            "findall",
+            lambda: _core.find_all(self._series._node, *_pattern("findall", pat, True, flags)),
+            re.compile(pat, flags).findall,
+            None,
+        )
+
+    def get_dummies(self, sep: str = "|") -> DataFrame:
+        """A column for each distinct piece of the strings split at `sep`: 1 where it occurs.
+
+        >>> import headrace as hr
+        >>> hr.Series(["a|b", "b"]).str.get_dummies().to_dict()
+        {'a': [1, 0], 'b': [1, 1]}
+        """
+        mark("get_dummies")
+        pieces = _core.split_text(self._series._node, _text("get_dummies", sep, "sep"), -1, False)
+        names = series_of(_core.explode([pieces])[1][0]).unique().to_list()
+        return frame_of(
+            {
+                name: series_of(_core.list_contains(pieces, name)).astype("int64")._node
+                for name in sorted(name for name in names if name)
+            }
+        )
+
+    def count(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
+        """Number of matches of a regular expression: int64.
+
+        >>> import headrace as hr
+        >>> hr.Series(["banana"]).str.count("an").to_list()
+        [2]
+        """
+        return self._by_regex(
+            "count",
+            lambda: _core.count_regex(self._series._node, *_pattern("count", pat, True, flags)),
+            lambda s: sum(1 for _ in re.finditer(pat, s, flags)),
+            "int64",
+        )
+
+    def _by_regex(
+        self, op: str, make: Callable[[], _core.Node], function: Callable[[str], Any], dtype: Any
+    ) -> Series:
+        """What the engine makes, or a Python function of each string if RE2 lacks the pattern."""
+        mark(op)
+        try:
+            return self._made(make())
+        except (InvalidArgumentError, UnsupportedError):
+            return self._each(op, function, dtype)
+
+    def capitalize(self) -> Series:
+        """The first character in upper case (title case), the others in lower case.
+
+        >>> import headrace as hr
+        >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
+        ['Anna', 'Bo']
+        """
+        return self._made(_core.change_case("capitalize", self._series._node))
 
     def title(self) -> Series:
         """The first letter of each word in upper case, the others in lower case.
@@ -460,7 +529,7 @@ class TextAccessor:
         >>> hr.Series(["ann LEE"]).str.title().to_list()
         ['Ann Lee']
         """
-        return self._each("title", str.title, "string")
+        return self._made(_core.change_case("title", self._series._node))
 
     def swapcase(self) -> Series:
         """Upper case for lower case, and the reverse.
@@ -469,16 +538,10 @@ class TextAccessor:
         >>> hr.Series(["aB"]).str.swapcase().to_list()
         ['Ab']
         """
-        return self._each("swapcase", str.swapcase, "string")
+        return self._made(_core.change_case("swapcase", self._series._node))
 
-    def casefold(self) -> Series:
-        """Lower case for comparisons: ß becomes ss.
-
-        >>> import headrace as hr
-        >>> hr.Series(["Straße"]).str.casefold().to_list()
-        ['strasse']
-        """
-        return self._each("casefold", str.casefold, "string")
+    def _changed(self, change: str, *options: Any) -> Series:
+        return self._made(_core.change_text(change, self._series._node, *options))
 
     def zfill(self, width: int) -> Series:
         """Zeros in front, after a sign, up to `width` characters.
@@ -487,8 +550,7 @@ class TextAccessor:
         >>> hr.Series(["7", "-7"]).str.zfill(3).to_list()
         ['007', '-07']
         """
-        width = whole_number("zfill", "width", width)
-        return self._each("zfill", lambda s: s.zfill(width), "string")
+        return self._changed("zfill", whole_number("zfill", "width", width))
 
     def pad(self, width: int, side: str = "left", fillchar: str = " ") -> Series:
         """Spaces or `fillchar` at the left, the right or both sides, up to `width` characters.
@@ -498,14 +560,14 @@ class TextAccessor:
         ['**7']
         """
         width = whole_number("pad", "width", width)
-        fills = {"left": str.rjust, "right": str.ljust, "both": str.center}
-        if side not in fills:
+        changes = {"left": "rjust", "right": "ljust", "both": "center"}
+        if side not in changes:
             raise InvalidArgumentError(
                 f"pad: invalid value: side={side!r}; expected 'left', 'right' or 'both'"
             )
         if len(_text("pad", fillchar, "fillchar")) != 1:
             raise InvalidArgumentError(f"pad: expected one character: fillchar={fillchar!r}")
-        return self._each("pad", lambda s: fills[side](s, width, fillchar), "string")
+        return self._changed(changes[side], width, fillchar)
 
     def rjust(self, width: int, fillchar: str = " ") -> Series:
         """Fill at the left; see `pad`."""
@@ -519,36 +581,6 @@ class TextAccessor:
         """Fill at both sides; see `pad`."""
         return self.pad(width, "both", fillchar)
 
-    def count(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
-        """Number of matches of a regular expression of Python: int64.
-
-        >>> import headrace as hr
-        >>> hr.Series(["banana"]).str.count("an").to_list()
-        [2]
-        """
-        pattern = re.compile(pat, flags)
-        return self._each("count", lambda s: sum(1 for _ in pattern.finditer(s)), "int64")
-
-    def find(self, sub: str, start: int = 0, end: int | None = None) -> Series:
-        """Position of the first `sub` between two positions; -1 if there is none.
-
-        >>> import headrace as hr
-        >>> hr.Series(["banana", "kiwi"]).str.find("an").to_list()
-        [1, -1]
-        """
-        sub = _text("find", sub, "sub")
-        return self._each("find", lambda s: s.find(sub, start, end), "int64")
-
-    def rfind(self, sub: str, start: int = 0, end: int | None = None) -> Series:
-        """Position of the last `sub`; see `find`.
-
-        >>> import headrace as hr
-        >>> hr.Series(["banana", "kiwi"]).str.rfind("an").to_list()
-        [3, -1]
-        """
-        sub = _text("rfind", sub, "sub")
-        return self._each("rfind", lambda s: s.rfind(sub, start, end), "int64")
-
     def repeat(self, repeats: int) -> Series:
         """Each string several times.
 
@@ -556,8 +588,7 @@ class TextAccessor:
         >>> hr.Series(["ab"]).str.repeat(2).to_list()
         ['abab']
         """
-        times = whole_number("repeat", "repeats", repeats)
-        return self._each("repeat", lambda s: s * times, "string")
+        return self._changed("repeat", whole_number("repeat", "repeats", repeats))
 
     def slice_replace(
         self, start: int | None = None, stop: int | None = None, repl: str = ""
@@ -568,12 +599,50 @@ class TextAccessor:
         >>> hr.Series(["abcd"]).str.slice_replace(1, 3, "-").to_list()
         ['a-d']
         """
+        return self._changed("slice_replace", 0, repl or "", start, stop)
 
-        def replaced(s: str) -> str:
-            first, last, _ = builtins.slice(start, stop).indices(len(s))
-            return s[:first] + repl + s[max(first, last) :]
+    def find(self, sub: str, start: int = 0, end: int | None = None) -> Series:
+        """Position of the first `sub` between two positions; -1 if there is none.
 
-        return self._each("slice_replace", replaced, "string")
+        >>> import headrace as hr
+        >>> hr.Series(["banana", "kiwi"]).str.find("an").to_list()
+        [1, -1]
+        """
+        sub = _text("find", sub, "sub")
+        return self._made(_core.text_position(self._series._node, sub, start, end, False))
+
+    def rfind(self, sub: str, start: int = 0, end: int | None = None) -> Series:
+        """Position of the last `sub`; see `find`.
+
+        >>> import headrace as hr
+        >>> hr.Series(["banana", "kiwi"]).str.rfind("an").to_list()
+        [3, -1]
+        """
+        sub = _text("rfind", sub, "sub")
+        return self._made(_core.text_position(self._series._node, sub, start, end, True))
+
+    # ---- methods that call Python for each string ------------------------------------------------
+    def _each(self, op: str, function: Callable[[str], Any], dtype: str | None = None) -> Series:
+        """The results of a Python function of each string; null for null."""
+        made = new_series(self._called(op, function), dtype=dtype)
+        return self._made(with_rows_of(made, self._series._node)._node)
+
+    def _called(self, op: str, function: Callable[[str], Any]) -> list[Any]:
+        """The results of a Python function of each string; None for null."""
+        row_by_row(op, "use methods that work on whole columns where there are some")
+        start = time.perf_counter()
+        made = [None if each is None else function(each) for each in self._series.to_list()]
+        _core.record_fallback(op, "Python called per string", time.perf_counter() - start)
+        return made
+
+    def casefold(self) -> Series:
+        """Lower case for comparisons: ß becomes ss.
+
+        >>> import headrace as hr
+        >>> hr.Series(["Straße"]).str.casefold().to_list()
+        ['strasse']
+        """
+        return self._each("casefold", str.casefold, "string")
 
     def translate(self, table: dict[int, Any]) -> Series:
         """Replace characters by a table of ``str.maketrans``.
@@ -621,42 +690,11 @@ class TextAccessor:
         pattern = re.compile(pat, flags)
         if not pattern.groups:
             raise InvalidArgumentError(f"extractall: the pattern has no groups: pat={pat!r}")
-        words = {number: name for name, number in pattern.groupindex.items()}
-        names = [words.get(i + 1, str(i)) for i in range(pattern.groups)]
-        found = [
-            (row, number, *match.groups())
-            for row, matches in enumerate(
-                called(self._series, "extractall", lambda s: list(pattern.finditer(s)))
-            )
-            for number, match in enumerate(matches or ())
-        ]
-        columns = list(zip(*found, strict=True)) or [()] * (len(names) + 2)
-        made = new_frame(
-            {
-                "index": new_series(list(columns[0]), dtype="int64"),
-                "match": new_series(list(columns[1]), dtype="int64"),
-                **{
-                    n: new_series(list(c), dtype="string")
-                    for n, c in zip(names, columns[2:], strict=True)
-                },
-            }
-        )
-        labelled: DataFrame = made.set_index(["index", "match"])
-        return labelled
+        matches = self._called("extractall", lambda s: list(pattern.finditer(s)))
+        return rows_of_matches(pattern, matches)
 
-    def get_dummies(self, sep: str = "|") -> DataFrame:
-        """A column for each distinct piece of the strings split at `sep`: 1 where it occurs.
-
-        >>> import headrace as hr
-        >>> hr.Series(["a|b", "b"]).str.get_dummies().to_dict()
-        {'a': [1, 0], 'b': [1, 1]}
-        """
-        pieces = [
-            set(each or ()) for each in called(self._series, "get_dummies", lambda s: s.split(sep))
-        ]
-        names = sorted(set().union(*pieces) - {""})
-        made = {n: new_series([int(n in each) for each in pieces], dtype="int64") for n in names}
-        return frame_of({n: with_rows_of(c, self._series._node)._node for n, c in made.items()})
+    def _of_characters(self, test: str) -> Series:
+        return self._filled(_core.test_characters(test, self._series._node), False)
 
     def isalpha(self) -> Series:
         """True where a string has only letters, and at least one; false for null.
@@ -665,7 +703,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "a1", None]).str.isalpha().to_list()
         [True, False, False]
         """
-        return self._each("isalpha", str.isalpha, "bool").fill_null(False)
+        return self._of_characters("isalpha")
 
     def isdigit(self) -> Series:
         """True where a string has only digits, and at least one; false for null.
@@ -674,7 +712,7 @@ class TextAccessor:
         >>> hr.Series(["12", "1.5", None]).str.isdigit().to_list()
         [True, False, False]
         """
-        return self._each("isdigit", str.isdigit, "bool").fill_null(False)
+        return self._of_characters("isdigit")
 
     def isdecimal(self) -> Series:
         """True where a string has only decimal digits, and at least one; false for null.
@@ -683,7 +721,7 @@ class TextAccessor:
         >>> hr.Series(["12", "1²", None]).str.isdecimal().to_list()
         [True, False, False]
         """
-        return self._each("isdecimal", str.isdecimal, "bool").fill_null(False)
+        return self._of_characters("isdecimal")
 
     def isnumeric(self) -> Series:
         """True where a string has only numeric characters, and at least one; false for null.
@@ -692,7 +730,7 @@ class TextAccessor:
         >>> hr.Series(["12", "½", "a"]).str.isnumeric().to_list()
         [True, True, False]
         """
-        return self._each("isnumeric", str.isnumeric, "bool").fill_null(False)
+        return self._of_characters("isnumeric")
 
     def isalnum(self) -> Series:
         """True where a string has only letters and digits, and at least one; false for null.
@@ -701,7 +739,7 @@ class TextAccessor:
         >>> hr.Series(["a1", "a-1", None]).str.isalnum().to_list()
         [True, False, False]
         """
-        return self._each("isalnum", str.isalnum, "bool").fill_null(False)
+        return self._of_characters("isalnum")
 
     def isspace(self) -> Series:
         """True where a string has only whitespace, and at least one; false for null.
@@ -710,7 +748,7 @@ class TextAccessor:
         >>> hr.Series([" ", "a ", None]).str.isspace().to_list()
         [True, False, False]
         """
-        return self._each("isspace", str.isspace, "bool").fill_null(False)
+        return self._of_characters("isspace")
 
     def islower(self) -> Series:
         """True where all letters are in lower case, and there is one; false for null.
@@ -719,7 +757,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "AB", "Ab"]).str.islower().to_list()
         [True, False, False]
         """
-        return self._each("islower", str.islower, "bool").fill_null(False)
+        return self._of_characters("islower")
 
     def isupper(self) -> Series:
         """True where all letters are in upper case, and there is one; false for null.
@@ -728,7 +766,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "AB", "Ab"]).str.isupper().to_list()
         [False, True, False]
         """
-        return self._each("isupper", str.isupper, "bool").fill_null(False)
+        return self._of_characters("isupper")
 
     def istitle(self) -> Series:
         """True where all words begin in upper case, and there is one; false for null.
@@ -737,7 +775,7 @@ class TextAccessor:
         >>> hr.Series(["ab", "AB", "Ab"]).str.istitle().to_list()
         [False, False, True]
         """
-        return self._each("istitle", str.istitle, "bool").fill_null(False)
+        return self._of_characters("istitle")
 
     def len(self) -> Series:
         """Number of characters: int32.
