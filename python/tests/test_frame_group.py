@@ -437,3 +437,69 @@ def test_a_label_slice_with_a_step() -> None:
     assert df.loc[::4].x.to_list() == [0, 4, 8]
     df.loc[1::4, "x"] = -1
     assert df.x.to_list() == [0, -1, 2, 3, 4, -1, 6, 7, 8, -1]
+
+
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("dropna", [True, False])
+@pytest.mark.parametrize(
+    "words", [{}, {"normalize": True}, {"ascending": True}, {"dropna": False}, {"sort": False}]
+)
+def test_value_counts_of_groups(words: dict[str, Any], dropna: bool, sort: bool) -> None:
+    data = {"k": ["b", "a", "b", "a", "b", None], "v": [1, 2, 1, None, 3, 4]}
+    ours = hr.DataFrame(data).groupby("k", dropna=dropna, sort=sort).v.value_counts(**words)
+    theirs = pd.DataFrame(data).groupby("k", dropna=dropna, sort=sort).v.value_counts(**words)
+    assert ours.to_list() == theirs.to_list()
+    found = ours.reset_index()
+    for name in ("k", "v"):
+        wanted = theirs.reset_index()[name]
+        assert found[name].to_list() == [None if pd.isna(v) else v for v in wanted]
+
+
+def test_rows_of_groups() -> None:
+    df = hr.DataFrame({"k": ["b", "a", "b", None], "v": [4, 5, 6, 7]})
+    assert {k: v.to_list() for k, v in df.groupby("k").groups.items()} == {"a": [1], "b": [0, 2]}
+    assert df.groupby("k").indices["b"].tolist() == [0, 2]
+    labelled = df.set_index("v").groupby("k").groups
+    assert {k: v.to_list() for k, v in labelled.items()} == {"a": [5], "b": [4, 6]}
+    assert df[:0].groupby("k").groups == {}
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "median", "min", "first", "last", "any", "all"])
+def test_groups_with_missing_values(name: str) -> None:
+    data = {"k": [1, 1, 1, 2, 2, 3], "v": [3.0, None, 1.0, None, 3.0, None]}
+    ours, theirs = hr.DataFrame(data).groupby("k").v, pd.DataFrame(data).groupby("k").v
+    for words in (
+        {},
+        {"skipna": False},
+        {"min_count": 2} if name in ("sum", "min", "last") else {},
+    ):
+        found = getattr(ours, name)(**words).to_list()
+        wanted = getattr(theirs, name)(**words).tolist()
+        assert found == [None if v != v else v for v in wanted] or (
+            [None if v is None or v != v else v for v in found]
+            == [None if v != v else v for v in wanted]
+        )
+
+
+@pytest.mark.parametrize("method", ["average", "min", "max", "first", "dense"])
+@pytest.mark.parametrize("na_option", ["keep", "top", "bottom"])
+@pytest.mark.parametrize("pct", [True, False])
+def test_ranks_of_missing_values(method: Any, na_option: Any, pct: bool) -> None:
+    data = {"k": [1, 1, 1, 2, 2, 2, 1], "v": [3.0, None, 1.0, 3.0, None, 2.0, 5.0]}
+    ours, theirs = hr.DataFrame(data), pd.DataFrame(data)
+    words = {"method": method, "na_option": na_option, "pct": pct, "ascending": False}
+    for found, wanted in (
+        (ours.v.rank(**words), theirs.v.rank(**words)),
+        (ours.groupby("k").v.rank(**words), theirs.groupby("k").v.rank(**words)),
+    ):
+        np.testing.assert_allclose(found.to_pandas().astype(float), wanted)
+
+
+def test_options_of_aggregates() -> None:
+    df = hr.DataFrame({"k": [1, 1, 2], "v": [1.0, 2.0, 4.0]})
+    groups = df.groupby("k").v
+    assert groups.agg("var", ddof=0).to_list() == [0.25, 0.0]
+    assert groups.agg(lambda v, by: v.max() * by, by=3).to_list() == [6.0, 12.0]
+    assert groups.transform(lambda v, by: v * by, 2).to_list() == [2.0, 4.0, 8.0]
+    assert groups.agg("shift").to_list() == [None, 1.0, None]
+    assert groups.transform("shift", -1).to_list() == [2.0, None, None]

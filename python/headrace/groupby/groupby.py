@@ -632,6 +632,27 @@ class GroupBy:
         """
         return len(rows.distinct_keys(self))
 
+    @property
+    def groups(self) -> dict[Any, Any]:
+        """The row labels of each group by its key, or the row positions; evaluates the keys.
+
+        >>> import headrace as hr
+        >>> groups = hr.DataFrame({"id": [1, 2, 1], "x": [3, 5, 4]}).groupby("id").groups
+        >>> {key: rows.to_list() for key, rows in groups.items()}
+        {1: [0, 2], 2: [1]}
+        """
+        return rows.row_labels_by_group(self)
+
+    @property
+    def indices(self) -> dict[Any, Any]:
+        """The row positions of each group by its key, as NumPy arrays; evaluates the keys.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"id": [1, 2, 1], "x": [3, 5, 4]}).groupby("id").indices[1].tolist()
+        [0, 2]
+        """
+        return rows.positions_by_group(self)
+
     def __len__(self) -> int:
         return self.ngroups
 
@@ -735,15 +756,24 @@ class GroupBy:
 
     # ---- several values per group ----------------------------------------------------------------
 
-    def value_counts(self, normalize: bool = False, sort: bool = True) -> Any:
+    def value_counts(
+        self,
+        normalize: bool = False,
+        sort: bool = True,
+        ascending: bool = False,
+        bins: Any = None,
+        dropna: bool = True,
+    ) -> Any:
         """How often each value occurs in each group, the most frequent first.
+
+        Missing values count with ``dropna=False``; `bins` raises.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1, 2], "s": ["u", "v", "v", "u"]})
         >>> df.groupby("id").s.value_counts().to_dict()
         {(1, 'v'): 2, (1, 'u'): 1, (2, 'u'): 1}
         """
-        return rows.value_counts(self, normalize, sort)
+        return rows.value_counts(self, normalize, sort, ascending, bins, dropna)
 
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each group.

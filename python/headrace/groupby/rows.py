@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
-from headrace.errors import ColumnNotFoundError, InvalidArgumentError
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
 from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
@@ -31,7 +31,7 @@ from headrace.groupby.window import (
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.rows import is_missing, picked_domain, whole_number
-from headrace.series.column import Column, labelled_series, new_series, series_of, with_rows_of
+from headrace.series.column import Column, new_series, series_of, with_rows_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import rows_of_groups
 
@@ -217,19 +217,56 @@ def pct_change(groups: GroupBy, periods: int = 1) -> Any:
     return frame_or_series(groups, made)
 
 
-def value_counts(groups: GroupBy, normalize: bool = False, sort: bool = True) -> Any:
+def value_counts(
+    groups: GroupBy, normalize: bool, sort: bool, ascending: bool, bins: Any, dropna: bool
+) -> Any:
     """See `GroupBy.value_counts`."""
     columns = value_columns(groups)
-    keys = [*groups._keys, *columns.items()]
+    if bins is not None:
+        raise UnsupportedError(
+            f"value_counts: no bins of groups: bins={bins!r}; make a column of them with hr.cut"
+        )
+    every = groups._by([*groups._keys, *columns.items()])
+    every._dropna = False
     word = "proportion" if normalize else "count"
-    counted = groups._by(keys).size().rename(word).to_frame()
+    counted = every.size().rename(word).reset_index()
     names = [name for name, _ in groups._keys]
+    there = [*(names if groups._dropna else []), *(columns if dropna else [])]
+    if there:
+        counted = counted.dropna(subset=there).reset_index(drop=True)
+    if sort:
+        by = names if groups._order == "sorted" else []
+        counted = counted.sort_values([*by, word], ascending=[*(True for _ in by), ascending])
     if normalize:
-        counted[word] = counted[word] / counted.groupby(names)[word].transform("sum")
-    if sort and groups._order == "sorted":
-        by = [*names, word]
-        counted = counted.sort_values(by, ascending=[*[True] * len(names), False])
-    return labelled_series(counted, word)
+        of_group = counted.groupby(names, dropna=False)[word].transform("sum")
+        counted = counted.assign(**{word: counted[word] / of_group})
+    return counted.set_index([*names, *columns])[word]
+
+
+def row_labels_by_group(groups: GroupBy) -> dict[Any, Any]:
+    """See `GroupBy.groups`."""
+    rows = groups._rows
+    found: dict[Any, Any] = {}
+    for key, places in positions_by_group(groups).items():
+        at = new_series(places)
+        labels = {n: _core.take(node, at._node) for n, node in rows.items()}
+        several = frame_of(labels) if len(labels) > 1 else None
+        one = series_of(next(iter(labels.values()))) if labels else at
+        found[key] = one if several is None else several
+    return found
+
+
+def positions_by_group(groups: GroupBy) -> dict[Any, Any]:
+    """See `GroupBy.indices`."""
+    import numpy as np
+
+    keys = list(zip(*distinct_keys(groups).to_dict().values(), strict=True))
+    numbers = groups.ngroup().fill_null(-1).to_numpy()
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(np.bincount(numbers[numbers >= 0], minlength=len(keys)))
+    parts = np.split(order[np.count_nonzero(numbers < 0) :], ends[:-1])
+    single = len(groups._keys) == 1
+    return {key[0] if single else key: part for key, part in zip(keys, parts, strict=False)}
 
 
 def describe(groups: GroupBy) -> DataFrame:
