@@ -502,3 +502,12 @@ def test_48_objects_are_values_of_their_own_dtype() -> None:
     assert hr.Series(["a"], dtype="O").astype(object).dtype == "string"
     with pytest.raises(hr.TypeMismatchError):
         hr.Series([1, "a"], dtype=object)
+
+
+def test_49_files() -> None:
+    data = {"x": [1.5, math.nan], "s": ["", None], "t": np.array(["2024-01-05", "NaT"], "M8[us]")}
+    frame = hr.DataFrame(data)
+    assert frame.to_csv() == 'x,s,t\n1.5,"",2024-01-05 00:00:00\nnan,,\n'
+    assert frame.to_csv(index=True).startswith('"",x,s,t\n0,1.5')
+    assert pd.DataFrame(data).to_csv(index=False) == "x,s,t\n1.5,,2024-01-05\n,,\n"
+    assert hr.read_csv(b"d\n2024-01-05\n").d.dtype == "date"
