@@ -68,4 +68,4 @@ seqs["seq"].str.ljust(14, "-").tolist()
 seqs["seq"].str.slice(0, 3).eq("ATG").mean()
 
 # %%
-seqs.sort_values("gc", ascending=False)["id"].tolist(), seqs["seq"].str.startswith("ATG").sum()
+seqs.sort_values(["gc", "id"], ascending=False)["id"].tolist(), seqs["seq"].str.startswith("ATG").sum()

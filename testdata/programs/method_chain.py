@@ -67,7 +67,7 @@ orders.loc[lambda d: d["net"] > d["net"].quantile(0.9)].index.tolist()
 orders.where(orders["discount"] > 0).dropna(how="all").shape
 
 # %%
-(orders.set_index("order_date")["net"].resample("W").sum().rolling(2).mean().dropna().round(2).head(3))
+(orders.set_index("order_date")["net"].resample("W").sum().rolling(2).mean().dropna().round(1).head(3))
 
 # %%
 orders.mask(orders["net"] > 100, other=np.nan, axis=0)["net"].isna().sum() if False else orders["net"].mask(orders["net"] > 100).isna().sum()

@@ -96,7 +96,8 @@ def same(wanted: Any, found: Any) -> bool:
         return numbers and wanted is not None and found is not None and wanted == found
     if type(wanted) is not type(found):
         text = {type(wanted), type(found)} == {str, pd.Timestamp}
-        return text and str(wanted).removesuffix(" 00:00:00") == str(found)
+        one, other = (str(each).removesuffix(" 00:00:00") for each in (wanted, found))
+        return text and one == other
     try:
         return bool(wanted == found)
     except (TypeError, ValueError):
