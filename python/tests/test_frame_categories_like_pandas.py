@@ -45,6 +45,11 @@ NAN = float("nan")
         "m.Series([1, 2, 3, 4]).corr(m.Series([1, 3, 2, 4]), method='kendall')",
         "m.DataFrame({'x': [1, 2, 3, 4], 'y': [1, nan, 2, 5.0]}).corr(method='kendall')",
         "m.DataFrame({'x': [1, 2, 3, 4], 'y': [1, nan, 2, 5.0]}).corr(method='spearman')",
+        "m.Series(['a', 'b', None, 'a']).replace({'a': 1, 'b': 2})",
+        "m.DataFrame({'p': ['a', 'b'], 'q': ['b', 'b']}).replace({'a': 1.5, 'b': 2.5})",
+        "m.Series([1, 2, 1]).replace({1: 'one', 2: 'two'})",
+        "m.DataFrame({'s': ['a'], 'x': [1.5], 'n': [2]}).select_dtypes(np.number)",
+        "m.DataFrame({'s': ['a'], 'x': [1.5], 'n': [2]}).select_dtypes(exclude=[np.number])",
     ],
 )
 def test_equal(text):
@@ -73,6 +78,12 @@ def test_dtypes():
         hr.to_numeric(hr.Series([1]), downcast="small")
     with pytest.raises(hr.InvalidArgumentError, match="whole"):
         hr.Series([1.5]).astype("Int64")
+
+
+def test_a_replacement_of_some_values_keeps_the_dtype():
+    """Strings and numbers do not mix in a column."""
+    with pytest.raises(hr.TypeMismatchError):
+        hr.Series(["a", "b"]).replace({"a": 1})
 
 
 def test_names_of_errors():

@@ -14,6 +14,7 @@ import pandas as pd
 
 from headrace.dtypes import DType
 from headrace.frame.columns import is_frame
+from headrace.interop.pandas_types import CategoricalDtype
 from headrace.lazy.handle import is_array
 from headrace.rows import Row, is_missing
 from headrace.series.column import is_series
@@ -68,7 +69,7 @@ def plain(value: Any) -> Any:
         return pd.Timedelta(value)
     if isinstance(value, pd.Interval | pd.Period):
         return str(value)
-    if isinstance(value, pd.api.extensions.ExtensionDtype | np.dtype | DType):
+    if isinstance(value, pd.api.extensions.ExtensionDtype | np.dtype | DType | CategoricalDtype):
         return dtype_word(value)
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
@@ -79,7 +80,7 @@ def plain(value: Any) -> Any:
 
 def dtype_word(dtype: Any) -> str:
     """What a dtype means: integers that may be missing are floats in pandas."""
-    kind = "O" if str(dtype) == "category" else getattr(dtype, "kind", "O")
+    kind = "O" if "ategor" in str(dtype) else getattr(dtype, "kind", "O")
     return {"i": "number", "u": "number", "f": "number", "U": "O"}.get(kind, kind)
 
 

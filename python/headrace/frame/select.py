@@ -33,7 +33,8 @@ def _names(columns: Any) -> list[str]:
 
 def _is_of(column: Series, kind: Any) -> bool:
     """Whether a dtype matches an argument of `select_dtypes`."""
-    letters = {**_KINDS, **_MORE_KINDS}.get(kind) if isinstance(kind, str) else None
+    word = kind if isinstance(kind, str) else getattr(kind, "__name__", "")
+    letters = {**_KINDS, **_MORE_KINDS}.get(word) if word == "number" or word is kind else None
     if letters is not None:
         return column.dtype.is_of(letters)
     return str(column.dtype) == dtype_word(kind)

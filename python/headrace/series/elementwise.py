@@ -156,7 +156,10 @@ def replace(series: Series, to_replace: Any, value: Any = None, *, regex: bool =
         except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
             some: Any = found.any()
             if some.item():
-                raise
+                kinds = {old: new for old, new in pairs if not is_missing(old)}
+                if not set(series.dropna().unique().to_list()) <= kinds.keys():
+                    raise  # some values keep the old dtype
+                return series.map(kinds)  # type: ignore[no-any-return]
     return result
 
 
