@@ -164,8 +164,8 @@ class _WrongOptionError(TypeError):
     _render_traceback_ = Error._render_traceback_
 
 
-for _kind in (_NoAttributeError, _WrongOptionError):  # users see Python's own classes
-    _kind.__name__ = _kind.__qualname__ = _kind.__base__.__name__
+for _kind, _name in ((_NoAttributeError, "AttributeError"), (_WrongOptionError, "TypeError")):
+    _kind.__name__ = _kind.__qualname__ = _name  # users see Python's own classes
     _kind.__module__ = "builtins"
 
 

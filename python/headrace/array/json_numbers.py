@@ -23,4 +23,4 @@ def _default(encoder: json.JSONEncoder, value: Any) -> Any:
 
 def install() -> None:
     """Let `json` write arrays of one value as numbers."""
-    json.JSONEncoder.default = _default  # type: ignore[method-assign]
+    json.JSONEncoder.default = _default  # type: ignore[method-assign, assignment]

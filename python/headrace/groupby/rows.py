@@ -132,7 +132,11 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
         part = {n: _core.in_domain(_core.slice(v, begin, size), domain) for n, v in ordered.items()}
         begin += size
         key = label if len(label) > 1 else label[0]
-        yield key, series_of(*reversed(part.popitem())) if groups._single else frame_of(part)
+        if groups._single:
+            ((name, node),) = part.items()
+            yield key, series_of(node, name)
+        else:
+            yield key, frame_of(part)
 
 
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

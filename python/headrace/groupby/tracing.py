@@ -116,8 +116,7 @@ class _Rows(_Value):
         def rows() -> Series:
             if options:
                 raise _NotTraceableError
-            made: Series = groups.transform(name)
-            return made
+            return groups.transform(name)  # type: ignore[return-value]
 
         return _OfGroup(lambda: getattr(groups, name)(**options), rows)
 
