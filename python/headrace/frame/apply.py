@@ -70,9 +70,12 @@ def map_series(series: Series, arg: Any) -> Series:
         return series._like(with_rows_of(new_series(found), series._node)._node)  # type: ignore[no-any-return]
     function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
     if series.dtype.is_of("iuf"):
+        from headrace.lazy.compiled import of_values as compiled_of_values
         from headrace.lazy.tracing import of_values  # on first use: it loads much
 
         traced = of_values(function, series)
+        if traced is None:
+            traced = compiled_of_values(function, series)
         if traced is not None:
             return series._like(traced._node)  # type: ignore[no-any-return]
     values = series.to_list()

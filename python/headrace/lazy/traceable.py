@@ -124,6 +124,13 @@ def _reads(function: FunctionType, step: str, name: str) -> Any:
     return found[name] if name in found else vars(builtins)[name]
 
 
+def read_values(function: FunctionType) -> tuple[Any, ...]:
+    """The values that a traceable function reads besides its argument."""
+    return tuple(
+        _reads(function, step, name) for step, name, _ in _names_of(function.__code__) or ()
+    )
+
+
 def is_traceable(function: Any, callers: tuple[Any, ...] = ()) -> bool:
     """Whether a call with whole columns is equivalent to one call per row.
 
