@@ -407,7 +407,12 @@ def test_38_dates(df: hr.DataFrame) -> None:
             times + offset
 
 
-def test_39_to_datetime_never_guesses() -> None:
+def test_39_to_datetime_reads_usual_notations() -> None:
+    assert hr.to_datetime(["29/02/2024"]).to_list() == [dt.datetime(2024, 2, 29)]
+    with pytest.raises(hr.InvalidArgumentError, match="cannot parse"):
+        hr.to_datetime(["29th of February 2024"])
+    with pytest.raises(hr.InvalidArgumentError, match="utc=True"):
+        hr.to_datetime(["2024-01-01T10:00+01:00", "2024-01-01T10:00+02:00"])
     with pytest.raises(hr.InvalidArgumentError, match=r"row=1, text='29/02/2024'.*format="):
         hr.to_datetime(hr.Series(["2024-02-29", "29/02/2024"])).to_list()
 
@@ -487,6 +492,9 @@ def test_47_spans_of_time() -> None:
     assert (type(days), str(days.dtype)) == (hr.Series, "datetime64[us]")
     assert days.dt.to_period("M").to_list() == ["2024-01", "2024-02", "2024-02"]
     assert days.dt.to_period("Q").to_list() == ["2024Q1"] * 3
+    assert days.dt.to_period("Q").dt.to_timestamp().to_list() == [dt.datetime(2024, 1, 1)] * 3
+    with pytest.raises(hr.TypeMismatchError):
+        days.dt.to_period("M") + 1
     assert isinstance(hr.Timestamp("2024-01-31"), dt.datetime)
     frame = hr.DataFrame({"t": days, "x": [1, 2, 4]})
     frame["t"] = frame.t.where(frame.x != 4)

@@ -177,7 +177,7 @@ def test_moments_and_durations() -> None:
         ("hr.Timestamp([1])", r"expected a time: value=\[1\]"),
         ("hr.Timestamp('soon')", "soon"),
         ("hr.Timedelta([1])", "expected a duration"),
-        ("df.t.dt.to_period('W')", "unknown period"),
+        ("df.t.dt.to_period('X')", "unknown period"),
         ("df.t.interpolate()", "expected numbers"),
     ],
 )

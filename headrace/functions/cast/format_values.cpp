@@ -11,6 +11,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/temporal/strftime.h"
+#include "headrace/functions/temporal/time_counts.h"
 #include "headrace/functions/temporal/timezone.h"
 
 #include <charconv>
@@ -177,7 +178,8 @@ bool read_iso(std::string_view text, const TimezoneRules* zone, CivilTime& civil
 bool read_pattern(const TimePattern& pattern, std::string_view text, const TimezoneRules* zone,
                   CivilTime& civil_time) {
   if (!pattern.read(text, civil_time)) return false;
-  if (!zone) return true;
+  if (!zone) return !civil_time.is_utc;
+  if (civil_time.is_utc) return true;
   const auto [first, last] =
       ZoneClock(*zone).instants_of(civil_time.days * kDaySeconds + civil_time.seconds);
   civil_time = {0, first, civil_time.nanos};
@@ -201,6 +203,74 @@ bool fit(const CivilTime& civil_time, Dtype dtype, int64_t& value) {
          !__builtin_mul_overflow(civil_time.days * kDaySeconds + civil_time.seconds, units,
                                  &value) &&
          !__builtin_add_overflow(value, civil_time.nanos / nanos_per_unit, &value);
+}
+
+// A unit of time by pandas' names of it; 0 for none.
+int64_t nanoseconds_of_unit(std::string_view name) {
+  struct Unit {
+    std::string_view names;  // each between blanks
+    int64_t nanoseconds;
+  };
+  constexpr Unit kUnits[] = {
+      {" W w week weeks ", 7 * kDaySeconds * kNanosecondsPerSecond},
+      {" D d day days ", kDaySeconds * kNanosecondsPerSecond},
+      {" h H hr hour hours ", 3600 * kNanosecondsPerSecond},
+      {" min T m minute minutes ", 60 * kNanosecondsPerSecond},
+      {" s S sec second seconds ", kNanosecondsPerSecond},
+      {" ms L milli millis millisecond milliseconds ", 1'000'000},
+      {" us U micro micros microsecond microseconds ", 1000},
+      {" ns N nano nanos nanosecond nanoseconds ", 1},
+  };
+  const std::string word = " " + std::string(name) + " ";
+  for (const Unit& unit : kUnits)
+    if (unit.names.find(word) != std::string_view::npos) return unit.nanoseconds;
+  return 0;
+}
+
+// "1h30min", "-2 days 4 hours", "1.5D": numbers with units, added up.
+bool parse_lengths(std::string_view text, TimeUnit unit, int64_t* value) {
+  const bool negative = text.starts_with("-");
+  if (negative || text.starts_with("+")) text.remove_prefix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto skip = [&](auto&& belongs) {
+    size_t count = 0;
+    while (count < text.size() && belongs(text[count])) ++count;
+    const std::string_view taken = text.substr(0, count);
+    text.remove_prefix(count);
+    return taken;
+  };
+  const auto skip_blanks = [&] { skip([](char c) { return c == ' ' || c == ','; }); };
+  constexpr size_t kMostDigits = 18;
+  Int128 sum = 0;
+  skip_blanks();
+  if (text.empty()) return false;
+  while (!text.empty()) {
+    const std::string_view whole = skip(is_digit);
+    std::string_view part;
+    if (text.starts_with(".")) {
+      text.remove_prefix(1);
+      part = skip(is_digit);
+    }
+    skip_blanks();
+    const int64_t length =
+        nanoseconds_of_unit(skip([](char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }));
+    skip_blanks();
+    if (length == 0 || whole.size() + part.size() == 0 || whole.size() > kMostDigits) return false;
+    Int128 number = 0, tens = length;
+    for (const char digit : whole) number = number * 10 + (digit - '0');
+    sum += number * length;
+    for (const char digit : part.substr(0, kMostDigits)) {
+      if (tens % 10 != 0) break;  // finer than a nanosecond
+      tens /= 10;
+      sum += tens * (digit - '0');
+    }
+  }
+  const int64_t step = kNanosecondsPerSecond / units_per_second(unit);
+  if (negative) sum = -sum;
+  const Int128 count = sum / step;
+  if (sum % step != 0 || count > INT64_MAX || count <= INT64_MIN) return false;
+  *value = static_cast<int64_t>(count);
+  return true;
 }
 
 std::string_view op_of(Dtype dtype) {
@@ -231,7 +301,7 @@ std::string_view op_of(Dtype dtype) {
       op_of(dtype), "cannot parse a string as a time",
       {{"row", row},
        {"text", text.substr(0, 40)},
-       {"format", spans             ? std::string_view("D days HH:MM:SS.fraction")
+       {"format", spans             ? std::string_view("D days HH:MM:SS.fraction, or 1h30min")
                   : pattern.empty() ? std::string_view("ISO 8601")
                                     : pattern},
        {"dtype", dtype.name()}},
@@ -251,7 +321,8 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
     bool there = false;
     bool is_time = false;
     if (dtype.is_duration()) {
-      there = parse_duration(text, dtype.unit(), &value);
+      there =
+          parse_duration(text, dtype.unit(), &value) || parse_lengths(text, dtype.unit(), &value);
     } else {
       is_time = wanted ? read_pattern(*wanted, text, zone.get(), civil_time)
                        : read_iso(text, zone.get(), civil_time);

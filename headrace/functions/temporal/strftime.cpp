@@ -17,8 +17,8 @@ namespace {
 constexpr int64_t kDaySeconds = 86'400;
 constexpr size_t kYearBytes = 20;
 constexpr size_t kWordBytes = 10;
-constexpr std::string_view kKnown = "YymdHIMSfpjaAbBFT%";
-constexpr std::string_view kNotRead = "jaA";
+constexpr std::string_view kKnown = "YymdHIMSfpjaAbBFTz%";
+constexpr std::string_view kNotRead = "j", kNotWritten = "z";
 constexpr std::array<std::string_view, 12> kMonths = {
     "January", "February", "March",     "April",   "May",      "June",
     "July",    "August",   "September", "October", "November", "December"};
@@ -76,6 +76,21 @@ bool take_month(std::string_view& text, bool whole, int64_t& month) {
   return false;
 }
 
+// "Z", or hours and minutes in front of UTC: "+02:00", "-0530", "+01".
+bool take_offset(std::string_view& text, int64_t& seconds) {
+  if (take_word(text, "Z")) return true;
+  if (text.empty() || (text[0] != '+' && text[0] != '-')) return false;
+  const int64_t sign = text[0] == '-' ? -1 : 1;
+  text.remove_prefix(1);
+  int64_t hours = 0, minutes = 0;
+  if (!take_number(text, 2, 2, hours)) return false;
+  const bool colon = text.starts_with(":");
+  if (colon) text.remove_prefix(1);
+  if (!take_number(text, colon ? 2 : 0, 2, minutes)) return false;
+  seconds = sign * (hours * 3600 + minutes * 60);
+  return hours < 24 && minutes < 60;
+}
+
 bool take_fraction(std::string_view& text, int64_t& nanos) {
   size_t places = 0;
   nanos = 0;
@@ -113,12 +128,12 @@ TimePattern::TimePattern(std::string_view op, const std::string& pattern, bool r
 }
 
 void TimePattern::add(std::string_view op, char letter, const std::string& pattern, bool reads) {
-  const std::string_view none = reads ? kNotRead : "";
+  const std::string_view none = reads ? kNotRead : kNotWritten;
   if (letter == '\0' || kKnown.find(letter) == kKnown.npos || none.find(letter) != none.npos)
     throw_error<InvalidArgumentError>(
         op, "unknown directive in the format",
         {{"letter", std::string("%") + letter}, {"format", pattern}},
-        reads ? "use %Y %y %m %d %H %I %M %S %f %p %b %B %F %T %%"
+        reads ? "use %Y %y %m %d %H %I %M %S %f %p %a %A %b %B %F %T %z %%"
               : "use %Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T %%");
   if (letter == 'F' || letter == 'T') {
     const std::string_view parts = letter == 'F' ? "Y-m-d" : "H:M:S";
@@ -194,7 +209,9 @@ char* TimePattern::write(const CivilTime& civil_time, char* out) const {
 }
 
 bool TimePattern::read(std::string_view text, CivilTime& civil_time) const {
-  int64_t year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0, nanos = 0;
+  int64_t year = 1900, month = 1, day = 1, hour = 0, minute = 0, second = 0, nanos = 0;
+  int64_t offset = 0;
+  bool has_offset = false;
   int afternoon = -1;  // not said
   bool twelve = false;
   for (const Item& item : items_) {
@@ -237,6 +254,15 @@ bool TimePattern::read(std::string_view text, CivilTime& civil_time) const {
         afternoon = take_word(text, "PM") ? 1 : take_word(text, "AM") ? 0 : -1;
         fits = afternoon >= 0;
         break;
+      case 'a':
+      case 'A':
+        fits = std::any_of(kDays.begin(), kDays.end(), [&](std::string_view name) {
+          return take_word(text, item.letter == 'A' ? name : name.substr(0, 3));
+        });
+        break;
+      case 'z':
+        fits = has_offset = take_offset(text, offset);
+        break;
       default:  // 'b', 'B'
         fits = take_month(text, item.letter == 'B', month);
     }
@@ -247,8 +273,9 @@ bool TimePattern::read(std::string_view text, CivilTime& civil_time) const {
       second > 59 || day > days_in_month(year, static_cast<int32_t>(month)))
     return false;
   civil_time.days = days_from_civil({year, static_cast<int32_t>(month), static_cast<int32_t>(day)});
-  civil_time.seconds = hour * 3600 + minute * 60 + second;
+  civil_time.seconds = hour * 3600 + minute * 60 + second - offset;
   civil_time.nanos = nanos;
+  civil_time.is_utc = has_offset;
   return true;
 }
 

@@ -15,6 +15,7 @@ struct CivilTime {
   int64_t days = 0;     ///< since 1970-01-01
   int64_t seconds = 0;  ///< of the day
   int64_t nanos = 0;    ///< of the second
+  bool is_utc = false;  ///< by an offset that was read, else by some clock
 };
 
 /// The moment of a date (days) or of a timestamp of a unit.

@@ -41,6 +41,7 @@ from headrace.operators import turned
 from headrace.reshape import alignment, pivot
 from headrace.series import (
     column_values,  # noqa: F401 (what reductions give)
+    elementwise,
     lists,
 )
 from headrace.series.index import row_labels
@@ -1535,6 +1536,17 @@ class DataFrame(Columns):
         return arithmetic.map_columns(self, lambda column: column.notna())
 
     # ---- rows relative to others -----------------------------------------------------------------
+
+    def interpolate(self, method: str = "linear", **words: Any) -> DataFrame:
+        """Fill missing numbers by lines between their neighbours; see `Series.interpolate`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1.0, None, 3.0]}).interpolate().x.to_list()
+        [1.0, 2.0, 3.0]
+        """
+        return arithmetic.map_columns(
+            self, lambda column: elementwise.interpolate_numbers(column, method, **words)
+        )
 
     def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> DataFrame:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.

@@ -268,11 +268,11 @@ class Resampler:
         return self._at_names("exact", fill_value)
 
     def ffill(self, limit: int | None = None) -> Any:
-        """The last value up to the moment that names each span; `limit`: of so many in a row."""
+        """The last value up to the moment that names each span; `limit`: the most in a row."""
         return self._at_names("before", limit=limit)
 
     def bfill(self, limit: int | None = None) -> Any:
-        """The first value from the moment that names each span; `limit`: of so many in a row."""
+        """The first value from the moment that names each span; `limit`: the most in a row."""
         return self._at_names("after", limit=limit)
 
     def nearest(self) -> Any:

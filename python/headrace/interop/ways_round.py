@@ -41,7 +41,6 @@ _WAYS = {
     "isetitem": "use df[df.columns[i]] = values",
     "first_valid_index": "use dropna().index[0]",
     "last_valid_index": "use dropna().index[-1]",
-    "interpolate": "use interpolate of each column, or ffill()",
     "reindex_like": "use reindex(other.index)",
     "reorder_levels": "use swaplevel, or reset_index and set_index",
     "radd rsub rmul rdiv rtruediv rfloordiv rmod rpow": "write the operator: 1 - df",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
@@ -34,6 +35,8 @@ class Column(Deferred):
     _labelled: ClassVar[type[LabelledSeries]]
     _column_values: ClassVar[type[ColumnValues]]
     _group_series: ClassVar[type[GroupSeries]]
+    _timestamp: ClassVar[Any] = None
+    _timedelta: ClassVar[Any] = None
 
     def _like(self, node: _core.Node) -> Any:
         return series_of(node, self.name)
@@ -76,6 +79,13 @@ def series_over(values: Any, name: str | None = None) -> Series:
 def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:
     """The last column of a frame, labelled by the others."""
     return Column._labelled(frame, name=name)
+
+
+def scalar_time(value: Any) -> Any:
+    """A single datetime or timedelta of a column as `Timestamp` or `Timedelta`; others as is."""
+    if type(value) is datetime.datetime:
+        return Column._timestamp(value)
+    return Column._timedelta(value) if type(value) is datetime.timedelta else value
 
 
 def is_series(value: object) -> TypeIs[Series]:

@@ -346,7 +346,8 @@ class TimeAccessor:
         """The name of the period of each time: a string that sorts as the periods do.
 
         ``"D"``, ``"M"``, ``"Q"`` and ``"Y"``: ``"2024-02-29"``, ``"2024-02"``, ``"2024Q1"``,
-        ``"2024"``, as pandas prints its periods.
+        ``"2024"``, as pandas prints its periods, ``"min"``, ``"h"`` and ``"W"`` too. Their ``dt``
+        has `to_timestamp`, `start_time`, `end_time`, and the fields of times.
 
         >>> import datetime
         >>> import headrace as hr
@@ -354,9 +355,14 @@ class TimeAccessor:
         ['2024-02']
         """
         patterns = {"D": "%Y-%m-%d", "M": "%Y-%m", "Y": "%Y", "A": "%Y", "Q": "%YQ"}
+        patterns |= {"h": "%Y-%m-%d %H:00", "min": "%Y-%m-%d %H:%M"}
+        if freq in ("W", "W-SUN"):
+            first = self.floor("D") - self.day_of_week.astype("int64") * datetime.timedelta(days=1)
+            last = first + datetime.timedelta(days=6)
+            return first.dt.strftime("%Y-%m-%d/") + last.dt.strftime("%Y-%m-%d")
         if freq not in patterns:
             raise InvalidArgumentError(
-                f"to_period: unknown period: freq={freq!r}; expected 'D', 'M', 'Q' or 'Y'"
+                f"to_period: unknown period: freq={freq!r}; expected 'h', 'D', 'W', 'M', 'Q' or 'Y'"
             )
         name = self.strftime(patterns[freq])
         return name if freq != "Q" else name + self.quarter.astype("string")

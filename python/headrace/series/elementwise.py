@@ -303,11 +303,13 @@ def _without_nan(series: Values, word: str) -> Values:
 
 
 def interpolate(
-    series: Series, method: str, limit: int | None, direction: str | None, area: str | None
+    series: Series,
+    method: str = "linear",
+    limit: int | None = None,
+    direction: str | None = None,
+    area: str | None = None,
 ) -> Series:
     """See `Series.interpolate`."""
-    if method != "linear":
-        raise UnsupportedError(f"interpolate: expected 'linear': method={method!r}")
     direction = (direction or "forward").lower()
     if not series.dtype.is_of("iuf"):
         raise TypeMismatchError(
@@ -315,7 +317,7 @@ def interpolate(
         )
     values = series.astype("float64")
     there = values.notna()
-    places = values._like(row_positions(values._plain())._node).astype("float64")
+    places = _row_places(values) if method == "linear" else _label_places(series, method)
     known = places.where(there)
     low, high = values.where(there).ffill(), values.where(there).bfill()
     left, right = known.ffill(), known.bfill()
@@ -326,6 +328,38 @@ def interpolate(
         line = line.where(left.notna(), high)
     found: Series = values.where(there, line)
     return within_limit(values, found, direction, limit, area)
+
+
+def _row_places(values: Series) -> Series:
+    made: Series = values._like(row_positions(values._plain())._node).astype("float64")
+    return made
+
+
+def interpolate_numbers(column: Any, method: str, **words: Any) -> Any:
+    """The same of a frame's column, which stays as it is without missing numbers."""
+    if not column.dtype.is_of("iuf") or not (column.dtype.is_of("f") or column.isna().any()):
+        return column
+    return column.interpolate(method, **words)
+
+
+def _label_places(series: Series, method: str) -> Series:
+    """The labels as numbers: times or numbers."""
+    if method not in ("time", "index", "values"):
+        raise UnsupportedError(
+            f"interpolate: expected 'linear', 'time' or 'index': method={method!r}; use "
+            "scipy.interpolate"
+        )
+    labels = series.index
+    timed = str(labels.dtype).startswith(("date", "timedelta"))
+    if method == "time" and not timed:
+        raise TypeMismatchError(
+            f"interpolate: expected times as labels: dtype={str(labels.dtype)!r}; use set_index"
+        )
+    made: Series = series._like(_core.in_domain(labels._node, series._node.domain))
+    if timed:
+        made = made.astype("int64")
+        made = made - made.min()
+    return made.astype("float64")
 
 
 def transform(series: Series, func: Any) -> Any:

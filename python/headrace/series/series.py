@@ -42,6 +42,7 @@ from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.lists import ListAccessor, explode_series, is_list
 from headrace.series.strings import TextAccessor
 from headrace.times import time_labels
+from headrace.times.periods import PeriodAccessor, period_of
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
 from headrace.windows.span import rows_of_series
@@ -466,13 +467,16 @@ class Series(Column, role="_series"):
     def dt(self) -> Any:
         """Accessor for dates and timestamps: year, month, day, hour, floor, ...
 
-        For durations: days, seconds, microseconds, nanoseconds, total_seconds().
+        For durations: days, seconds, microseconds, nanoseconds, total_seconds(). For names of
+        periods (`to_period`): to_timestamp, start_time, end_time, and fields of their start.
 
         >>> import datetime
         >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29), None]).dt.year.to_list()
         [2024, None]
         """
+        if freq := period_of(self):
+            return PeriodAccessor(self, freq)
         return DurationAccessor(self) if is_duration(self) else TimeAccessor(self)
 
     # ---- order -----------------------------------------------------------------------------------
@@ -1437,9 +1441,18 @@ class Series(Column, role="_series"):
         limit_direction: Literal["forward", "backward", "both"] | None = None,
         limit_area: Literal["inside", "outside"] | None = None,
     ) -> Series:
-        """Fill missing values by straight lines between their neighbours; rows are equal steps.
+        """Fill missing values by straight lines between their neighbours.
 
-        After the last value it is repeated; before the first nothing is filled.
+        Parameters
+        ----------
+        method : {"linear", "time", "index", "values"}
+            Whether rows are equal steps, or as far apart as their labels, times or numbers.
+        limit : int, optional
+            The most values to fill in a row.
+        limit_direction : {"forward", "backward", "both"}
+            Forward, after the last value it is repeated; backward, before the first.
+        limit_area : {"inside", "outside"}, optional
+            Fill only between values, or only outside of them.
 
         >>> import headrace as hr
         >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()

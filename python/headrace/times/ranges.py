@@ -122,6 +122,7 @@ def date_range(
     normalize: bool = False,
     name: str | None = None,
     inclusive: Literal["both", "left", "right", "neither"] = "both",
+    tz: Any = None,
 ) -> Series:
     """Regular times.
 
@@ -142,6 +143,8 @@ def date_range(
         Name of the series.
     inclusive : {"both", "left", "right", "neither"}
         Whether `start` and `end` themselves belong to the result.
+    tz : str or tzinfo, optional
+        The zone, by default that of `start` or `end`. Days and longer steps keep the time of day.
 
     Returns
     -------
@@ -161,10 +164,15 @@ def date_range(
     """
     import numpy as np
 
-    ends = [
-        None if each is None else np.datetime64(Timestamp(each).replace(tzinfo=None), "us")
-        for each in (start, end)
-    ]
+    moments = [None if each is None else Timestamp(each) for each in (start, end)]
+    zones = [each.tzinfo for each in moments if each is not None and each.tzinfo is not None]
+    if tz is None and zones:
+        tz = zones[0]
+    by_clock = freq is None or frequency("date_range", freq).ticks % _TICKS["D"] == 0
+    moments = [m if m is None or tz is None else _in_zone(m, tz) for m in moments]
+    if tz is not None and by_clock:
+        moments = [m if m is None else m.replace(tzinfo=None) for m in moments]
+    ends = [m if m is None else m.to_datetime64() for m in moments]
     if normalize:
         days = [None if each is None else each.astype("datetime64[D]") for each in ends]
         ends = [None if each is None else each.astype("datetime64[us]") for each in days]
@@ -200,7 +208,16 @@ def date_range(
         made = made[made != first]
     if inclusive in ("left", "neither") and last is not None:
         made = made[made != last]
-    return new_series(made, name)
+    if tz is None:
+        return new_series(made, name)
+    zoned: Series = new_series(made, name)
+    if by_clock:
+        return zoned.dt.tz_localize(tz)
+    return zoned.dt.tz_localize("UTC").dt.tz_convert(tz)
+
+
+def _in_zone(moment: Timestamp, tz: Any) -> Timestamp:
+    return moment if moment.tzinfo else moment.tz_localize(tz)
 
 
 def _widest(freq: Frequency) -> int:

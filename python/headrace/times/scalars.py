@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from headrace.errors import TypeMismatchError
 from headrace.rows import is_missing
-from headrace.series.column import new_series
+from headrace.series.column import Column, new_series
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.time_units import length_of, nanoseconds_of
 
@@ -382,3 +382,6 @@ class Components(NamedTuple):
     milliseconds: int
     microseconds: int
     nanoseconds: int
+
+
+Column._timestamp, Column._timedelta = Timestamp, Timedelta
