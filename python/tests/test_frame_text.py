@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from typing import Any
 
@@ -124,3 +125,77 @@ def test_they_are_listed_and_refused_if_strict() -> None:
 def test_errors_name_the_value(call: str, words: str) -> None:
     with pytest.raises(hr.errors.Error, match=words):
         eval(call, {"s": hr.Series(TEXTS)})
+
+
+PATTERNS = [
+    *(r"\d+", r"\d", r"\s+", r"\w+", r"[ab]+", r"[^a-c ]", r"[^ ]+", r"[a\-.]", r"\.", "ab", "é"),
+    *("[-a]", "[a-]+", r"[\d.]+", "a|b", "x*", "(?:ab)+", r"[^\d]+", "[+]", "a+", "[^é]", "b é"),
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("threads", [1, 4])
+def test_patterns_match_as_those_of_python(pattern: str, threads: int) -> None:
+    rng = random.Random(pattern)
+    texts = [
+        None if rng.random() < 0.05 else "".join(rng.choices("abé .-+19\n_", k=rng.randrange(24)))
+        for _ in range(3000)
+    ]
+    ascii_only = re.compile(pattern, re.ASCII)
+    made = hr.Series(texts).str
+    with hr.threads(threads):
+        for got, function in (
+            (made.count(pattern), lambda s: len(ascii_only.findall(s))),
+            (made.findall(pattern), ascii_only.findall),
+            (made.split(pattern, regex=True), ascii_only.split),
+            (made.split(pattern, n=2, regex=True), lambda s: ascii_only.split(s, 2)),
+            (made.replace(pattern, "<>", regex=True), lambda s: ascii_only.sub("<>", s)),
+            (made.replace(pattern, "", n=1, regex=True), lambda s: ascii_only.sub("", s, count=1)),
+        ):
+            assert got.to_list() == [None if s is None else function(s) for s in texts]
+
+
+@pytest.mark.parametrize("alphabet", ["ab Z1-", "aÄß éΣ1 ǆ"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_changes_and_tests_are_those_of_python(alphabet: str, threads: int) -> None:
+    rng = random.Random(7)
+    texts = [
+        None if rng.random() < 0.05 else "".join(rng.choices(alphabet, k=rng.randrange(30)))
+        for _ in range(3000)
+    ]
+    made = hr.Series(texts).str
+    words = (
+        "title capitalize swapcase upper isalpha isdigit isalnum isspace islower isupper istitle"
+    )
+    with hr.threads(threads):
+        for word in words.split():
+            null = False if word.startswith("is") else None
+            wanted = [
+                null
+                if s is None
+                else getattr(s, word)().replace("ς", "σ")
+                if null is None
+                else getattr(s, word)()
+                for s in texts
+            ]
+            assert getattr(made, word)().to_list() == wanted, word
+        for by, most in ((None, -1), (None, 2), (" ", -1), (" ", 1), ("1", 3)):
+            for word in ("split", "rsplit"):
+                got = getattr(made, word)(by, n=most).to_list()
+                assert got == [None if s is None else getattr(s, word)(by, most) for s in texts]
+        for sub, first, last in (
+            ("a", 0, None),
+            ("1", 3, 12),
+            ("a1", -9, -2),
+            ("", 4, 3),
+            ("", 2, 9),
+        ):
+            for word in ("find", "rfind"):
+                got = getattr(made, word)(sub, first, last).to_list()
+                assert got == [
+                    None if s is None else getattr(s, word)(sub, first, last) for s in texts
+                ]
+        assert made.zfill(12).to_list() == [None if s is None else s.zfill(12) for s in texts]
+        assert made.center(15, "é").to_list() == [
+            None if s is None else s.center(15, "é") for s in texts
+        ]

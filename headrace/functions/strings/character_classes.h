@@ -2,6 +2,7 @@
 // Classes of characters of Unicode 14.0, as Python's str.isalpha() and the like have them.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 
@@ -315,11 +316,21 @@ inline constexpr uint32_t kClassRuns[] = {
 // clang-format on
 
 /// The class of a character; 0 above U+10FFFF.
-inline uint8_t class_of(uint32_t code) {
+constexpr uint8_t class_of_any(uint32_t code) {
   if (code > 0x10FFFF) return 0;
   const uint32_t* const next =
       std::upper_bound(std::begin(kClassRuns), std::end(kClassRuns), code << 8 | 0xFF);
   return static_cast<uint8_t>(next[-1]);
+}
+
+inline constexpr auto kAsciiClasses = [] {
+  std::array<uint8_t, 128> classes{};
+  for (uint32_t code = 0; code < classes.size(); ++code) classes[code] = class_of_any(code);
+  return classes;
+}();
+
+inline uint8_t class_of(uint32_t code) {
+  return code < kAsciiClasses.size() ? kAsciiClasses[code] : class_of_any(code);
 }
 
 }  // namespace hr

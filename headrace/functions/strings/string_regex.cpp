@@ -5,6 +5,7 @@
 #include "headrace/algo/select/map_rows.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/functions/strings/byte_runs.h"
+#include "headrace/functions/strings/string_search_kernels.h"
 #include "headrace/functions/strings/text_pieces.h"
 
 #include <algorithm>
@@ -57,20 +58,31 @@ std::string_view view_of(const re2::StringPiece& piece) {
 class Matcher {
  public:
   explicit Matcher(const RegexPattern& pattern)
-      : regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {}
+      : regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {
+    if (pattern.text.find_first_of("\\.^$*+?{}[]|()") == std::string::npos) literal_ = pattern.text;
+  }
 
   const re2::RE2& regex() const { return *regex_; }
 
   /// The first match from `at` on, with as many groups as there is room for.
   bool find(std::string_view text, size_t at, std::vector<re2::StringPiece>& groups) const {
     if (runs_) return (groups[0] = piece_of(runs_->find(text, at))).data() != nullptr;
+    if (!literal_.empty()) {
+      const size_t found = find_text_(text.substr(at), literal_);
+      if (found == std::string_view::npos) return false;
+      groups[0] = piece_of(text.substr(at + found, literal_.size()));
+      return true;
+    }
     return regex_->Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
                          static_cast<int>(groups.size()));
   }
 
  private:
   Regex regex_;
-  std::optional<ByteRuns> runs_;  // instead, of a pattern without groups
+  // Instead, of a pattern without groups:
+  std::optional<ByteRuns> runs_;
+  std::string literal_{};
+  cpu::FindText find_text_ = cpu::find_text();
 };
 
 re2::RE2::Anchor anchor_of(RegexAnchor anchor) {

@@ -191,6 +191,11 @@ int64_t characters_in(std::string_view text) {
 }
 
 void add_times(std::string_view part, int64_t times, StringBuilder& builder) {
+  if (part.size() == 1 && times > 0) {
+    const auto bytes = static_cast<size_t>(times);
+    std::memset(builder.reserve(bytes), part[0], bytes);
+    return builder.used(bytes);
+  }
   for (int64_t k = 0; k < times; ++k) builder.add(part);
 }
 
