@@ -23,6 +23,10 @@ import scipy.fft
 import scipy.signal
 from headrace.array.array_function import FUNCTIONS
 from headrace.groupby import groupby as group
+from headrace.interop.ways_round import known_way
+from headrace.series.categorical import CategoryAccessor
+from headrace.series.datetime import TimeAccessor
+from headrace.series.strings import TextAccessor
 from headrace.windows import rolling
 from pandas.api.typing import DataFrameGroupBy, Rolling, SeriesGroupBy
 
@@ -31,56 +35,19 @@ from headrace import _core
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/reference/coverage.md"
 
-#: What to use instead of a name, by section. Code in backticks is checked to exist.
+#: What errors call the objects of a section, whose ways round they tell.
+OBJECTS = {
+    "pandas functions": ("hr", hr),
+    "pandas.DataFrame": ("DataFrame", hr.DataFrame),
+    "pandas.Series": ("Series", hr.Series),
+    "pandas.Series.str": ("Series.str", TextAccessor),
+    "pandas.Series.dt": ("Series.dt", TimeAccessor),
+    "pandas.Series.cat": ("Series.cat", CategoryAccessor),
+    "pandas group-by": ("GroupBy", group.GroupBy),
+    "pandas rolling": ("Rolling", rolling.Rolling),
+}
+#: What to use instead of names of NumPy and SciPy. Code in backticks is checked to exist.
 ELSEWHERE: dict[str, dict[str, str]] = {
-    "pandas functions": {
-        "array": "`hr.Series`",
-        "eval": "`DataFrame.eval`",
-        "to_pickle": "`pickle.dump`",
-        "show_versions": "`hr.info`",
-    },
-    "pandas.DataFrame": {
-        "map": "`Series.map` of a column",
-        "stack": "`DataFrame.melt`",
-        "radd": "the operator",
-        "rsub": "the operator",
-        "rmul": "the operator",
-        "rdiv": "the operator",
-        "rtruediv": "the operator",
-        "rfloordiv": "the operator",
-        "rmod": "the operator",
-        "rpow": "the operator",
-        "to_pickle": "`pickle.dump`",
-        "transform": "`DataFrame.groupby(...).transform`, or arithmetic",
-        "from_arrow": "`hr.from_arrow`",
-        "plot": "`hr.plot`, `hr.report`",
-        "hist": "`hr.report`",
-        "corrwith": "`Series.corr` of each column",
-    },
-    "pandas.Series": {
-        "to_csv": "`DataFrame.to_csv` of `to_frame()`",
-        "to_string": "`DataFrame.to_string` of `to_frame()`",
-        "to_pickle": "`pickle.dump`",
-        "from_arrow": "`hr.from_arrow`",
-        "plot": "`hr.plot`",
-        "hist": "`hr.report`",
-        "memory_usage": "`Series.nbytes`",
-        "tz_localize": "`.dt.tz_localize`",
-        "tz_convert": "`.dt.tz_convert`",
-        "array": "`Series.to_numpy`",
-        "dtypes": "`Series.dtype`",
-        "transform": "`Series.map`, or arithmetic",
-    },
-    "pandas.Series.dt": {
-        "as_unit": "`Series.astype`",
-        "unit": "`Series.dtype`",
-        "to_pydatetime": "`Series.to_list`",
-        "to_pytimedelta": "`Series.to_list`",
-    },
-    "pandas group-by": {
-        "groups": "iteration over the groups",
-        "sample": "`DataFrame.sample`",
-    },
     "NumPy functions": {
         "asanyarray": "`hr.asarray`",
         "array": "`hr.asarray`",
@@ -150,7 +117,11 @@ def names_of(owner: object, keep: Callable[[Any], bool] = lambda _: True) -> set
 def section(title: str, theirs: Iterable[str], ours: Iterable[str]) -> Section:
     """Split their names by whether they are ours, elsewhere, or missing."""
     names, own = set(theirs) - {"test"}, set(ours)
-    elsewhere = {n: w for n, w in ELSEWHERE.get(title, {}).items() if n in names - own}
+    ways = ELSEWHERE.get(title, {})
+    if title in OBJECTS:
+        what, kind = OBJECTS[title]
+        ways = {name: known_way(what, name, kind) for name in names - own}
+    elsewhere = {n: w for n, w in ways.items() if w and n in names - own}
     return Section(title, sorted(names & own), elsewhere, sorted(names - own - set(elsewhere)))
 
 
@@ -210,8 +181,8 @@ def page() -> str:
         "",
         "<!-- Written by tools/make_coverage.py; do not edit. -->",
         f"Names of {versions}. *There*: the same name exists here ([differences](pandas.md)).",
-        "*Elsewhere*: use what is named in parentheses. *Not yet*: convert with `to_pandas()` or",
-        "`to_numpy()`, which share memory where they can.",
+        "*Elsewhere*: what errors say to use instead is in parentheses. *Not yet*: convert with",
+        "`to_pandas()` or `to_numpy()`, which share memory where they can.",
         "",
         "| | there | elsewhere | not yet |",
         "|---|---:|---:|---:|",

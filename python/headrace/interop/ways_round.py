@@ -33,6 +33,7 @@ _WAYS = {
     "swapaxes": "use T",
     "Series.T Series.transpose": "leave it out: a column is its own transpose",
     "array": "use to_numpy()",
+    "hr.array": "use hr.Series, or hr.asarray for numbers",
     "axes": "use index and columns",
     "asof": "use ffill() and loc, or merge_asof",
     "combine": "use arithmetic, where() or combine_first()",
@@ -64,7 +65,6 @@ _WAYS = {
     "Series.split": "use .str.split()",
     "Series.iterrows Series.itertuples": "use items()",
     # groups and windows
-    "GroupBy.groups GroupBy.indices": "use {key: rows for key, rows in groups}",
     "GroupBy.ohlc": "use agg(open=('x', 'first'), high=('x', 'max'), low=('x', 'min'), ...)",
     "GroupBy.sample": "use apply(lambda rows: rows.sample(n))",
     "GroupBy.take": "use nth",
@@ -186,10 +186,15 @@ def _elsewhere(what: str, name: str, kind: Any) -> str:
     return ""
 
 
+def known_way(what: str, name: str, kind: Any) -> str:
+    """What to use for a name of pandas, NumPy or SciPy; empty if there is nothing."""
+    return _listed(what, name) or _elsewhere(what, name, kind)
+
+
 def way_round(what: str, name: str, columns: list[str], kind: Any) -> str:
     """What to do for a name that an object does not have, as errors say it; empty if unknown."""
     what = "hr" if what.startswith("module ") else {"groupby": "GroupBy"}.get(what, what)
-    if way := _listed(what, name) or _elsewhere(what, name, kind):
+    if way := known_way(what, name, kind):
         return way
     own = [*columns, *(word for word in dir(kind) if not word.startswith("_"))]
     if close := nearest(name, own):
