@@ -21,7 +21,7 @@ def q1(t: Tables) -> Any:
     lines = t.lineitem[t.lineitem.l_shipdate <= date(1998, 9, 2)]
     lines["disc_price"] = revenue(lines)
     lines["charge"] = lines.disc_price * (1 + lines.l_tax)
-    return lines.groupby(["l_returnflag", "l_linestatus"]).agg(
+    return lines.groupby(["l_returnflag", "l_linestatus"], as_index=False).agg(
         sum_qty=("l_quantity", "sum"),
         sum_base_price=("l_extendedprice", "sum"),
         sum_disc_price=("disc_price", "sum"),
@@ -61,9 +61,9 @@ def q3(t: Tables) -> Any:
         orders, left_on="l_orderkey", right_on="o_orderkey"
     )
     lines["revenue"] = revenue(lines)
-    found = lines.groupby(["l_orderkey", "o_orderdate", "o_shippriority"], sort=False).agg(
-        revenue=("revenue", "sum")
-    )
+    found = lines.groupby(
+        ["l_orderkey", "o_orderdate", "o_shippriority"], sort=False, as_index=False
+    ).agg(revenue=("revenue", "sum"))
     found = found.sort_values(["revenue", "o_orderdate"], ascending=[False, True]).head(10)
     return found[["l_orderkey", "revenue", "o_orderdate", "o_shippriority"]]
 
@@ -75,7 +75,7 @@ def q4(t: Tables) -> Any:
     ]
     late = t.lineitem[t.lineitem.l_commitdate < t.lineitem.l_receiptdate]
     orders = orders[orders.o_orderkey.isin(late.l_orderkey)]
-    return orders.groupby("o_orderpriority").agg(order_count=("o_orderkey", "size"))
+    return orders.groupby("o_orderpriority", as_index=False).agg(order_count=("o_orderkey", "size"))
 
 
 def q5(t: Tables) -> Any:
@@ -92,7 +92,7 @@ def q5(t: Tables) -> Any:
         right_on=["s_suppkey", "s_nationkey"],
     )
     lines["revenue"] = revenue(lines)
-    found = lines.groupby("n_name").agg(revenue=("revenue", "sum"))
+    found = lines.groupby("n_name", as_index=False).agg(revenue=("revenue", "sum"))
     return found.sort_values("revenue", ascending=False)
 
 
@@ -126,7 +126,9 @@ def q7(t: Tables) -> Any:
     lines = lines[lines.supp_nation != lines.cust_nation]
     lines["l_year"] = lines.l_shipdate.dt.year
     lines["revenue"] = revenue(lines)
-    return lines.groupby(["supp_nation", "cust_nation", "l_year"]).agg(revenue=("revenue", "sum"))
+    return lines.groupby(["supp_nation", "cust_nation", "l_year"], as_index=False).agg(
+        revenue=("revenue", "sum")
+    )
 
 
 def q8(t: Tables) -> Any:
@@ -147,7 +149,9 @@ def q8(t: Tables) -> Any:
     lines["o_year"] = lines.o_orderdate.dt.year
     lines["volume"] = revenue(lines)
     lines["brazil"] = lines.volume.where(lines.n_name == "BRAZIL", 0.0)
-    found = lines.groupby("o_year").agg(brazil=("brazil", "sum"), volume=("volume", "sum"))
+    found = lines.groupby("o_year", as_index=False).agg(
+        brazil=("brazil", "sum"), volume=("volume", "sum")
+    )
     found["mkt_share"] = found.brazil / found.volume
     return found[["o_year", "mkt_share"]]
 
@@ -168,7 +172,7 @@ def q9(t: Tables) -> Any:
     )
     lines["o_year"] = lines.o_orderdate.dt.year
     lines["amount"] = revenue(lines) - lines.ps_supplycost * lines.l_quantity
-    found = lines.groupby(["n_name", "o_year"]).agg(sum_profit=("amount", "sum"))
+    found = lines.groupby(["n_name", "o_year"], as_index=False).agg(sum_profit=("amount", "sum"))
     return found.sort_values(["n_name", "o_year"], ascending=[True, False])
 
 
@@ -181,7 +185,7 @@ def q10(t: Tables) -> Any:
         orders, left_on="l_orderkey", right_on="o_orderkey"
     )
     lines["revenue"] = revenue(lines)
-    found = lines.groupby("o_custkey", sort=False).agg(revenue=("revenue", "sum"))
+    found = lines.groupby("o_custkey", sort=False, as_index=False).agg(revenue=("revenue", "sum"))
     found = (
         found.sort_values("revenue", ascending=False)
         .head(20)
@@ -199,7 +203,7 @@ def q11(t: Tables) -> Any:
     stock = t.partsupp.merge(suppliers, left_on="ps_suppkey", right_on="s_suppkey")
     stock["value"] = stock.ps_supplycost * stock.ps_availqty
     least = stock.value.sum() * 0.0001  # of scale factor 1
-    found = stock.groupby("ps_partkey", sort=False).agg(value=("value", "sum"))
+    found = stock.groupby("ps_partkey", sort=False, as_index=False).agg(value=("value", "sum"))
     return found[found.value > least].sort_values("value", ascending=False)
 
 
@@ -213,7 +217,7 @@ def q12(t: Tables) -> Any:
     ].merge(t.orders, left_on="l_orderkey", right_on="o_orderkey")
     lines["high"] = lines.o_orderpriority.isin(["1-URGENT", "2-HIGH"]).astype("int64")
     lines["low"] = 1 - lines.high
-    return lines.groupby("l_shipmode").agg(
+    return lines.groupby("l_shipmode", as_index=False).agg(
         high_line_count=("high", "sum"), low_line_count=("low", "sum")
     )
 
@@ -223,9 +227,9 @@ def q13(t: Tables) -> Any:
     orders = t.orders[~t.orders.o_comment.str.like("%special%requests%")]
     counts = t.customer.merge(
         orders, how="left", left_on="c_custkey", right_on="o_custkey"
-    ).groupby("c_custkey", sort=False)
+    ).groupby("c_custkey", sort=False, as_index=False)
     found = counts.agg(c_count=("o_orderkey", "count"))
-    found = found.groupby("c_count").agg(custdist=("c_custkey", "size"))
+    found = found.groupby("c_count", as_index=False).agg(custdist=("c_custkey", "size"))
     return found.sort_values(["custdist", "c_count"], ascending=False)
 
 
@@ -245,7 +249,7 @@ def q15(t: Tables) -> Any:
         t.lineitem.l_shipdate.between(date(1996, 1, 1), date(1996, 4, 1), inclusive="left")
     ]
     lines["revenue"] = revenue(lines)
-    found = lines.groupby("l_suppkey").agg(total_revenue=("revenue", "sum"))
+    found = lines.groupby("l_suppkey", as_index=False).agg(total_revenue=("revenue", "sum"))
     best = found[found.total_revenue == found.total_revenue.max()]
     best = best.merge(t.supplier, left_on="l_suppkey", right_on="s_suppkey")
     return best[["s_suppkey", "s_name", "s_address", "s_phone", "total_revenue"]]
@@ -262,7 +266,7 @@ def q16(t: Tables) -> Any:
     offers = t.partsupp[~t.partsupp.ps_suppkey.isin(bad.s_suppkey)].merge(
         parts, left_on="ps_partkey", right_on="p_partkey"
     )
-    found = offers.groupby(["p_brand", "p_type", "p_size"]).agg(
+    found = offers.groupby(["p_brand", "p_type", "p_size"], as_index=False).agg(
         supplier_cnt=("ps_suppkey", "nunique")
     )
     return found.sort_values(
@@ -280,7 +284,9 @@ def q17(t: Tables) -> Any:
 
 def q18(t: Tables) -> Any:
     """Customers of large orders."""
-    sums = t.lineitem.groupby("l_orderkey", sort=False).agg(quantity=("l_quantity", "sum"))
+    sums = t.lineitem.groupby("l_orderkey", sort=False, as_index=False).agg(
+        quantity=("l_quantity", "sum")
+    )
     large = sums[sums.quantity > 300]
     orders = (
         t.orders.merge(large, left_on="o_orderkey", right_on="l_orderkey")
@@ -320,7 +326,9 @@ def q20(t: Tables) -> Any:
     lines = t.lineitem[
         t.lineitem.l_shipdate.between(date(1994, 1, 1), date(1995, 1, 1), inclusive="left")
     ]
-    sold = lines.groupby(["l_partkey", "l_suppkey"], sort=False).agg(sold=("l_quantity", "sum"))
+    sold = lines.groupby(["l_partkey", "l_suppkey"], sort=False, as_index=False).agg(
+        sold=("l_quantity", "sum")
+    )
     stock = t.partsupp[t.partsupp.ps_partkey.isin(forest.p_partkey)].merge(
         sold, left_on=["ps_partkey", "ps_suppkey"], right_on=["l_partkey", "l_suppkey"]
     )
@@ -343,15 +351,19 @@ def q21(t: Tables) -> Any:
         suppliers[["s_suppkey", "s_name"]], left_on="l_suppkey", right_on="s_suppkey"
     )
     lines = t.lineitem[t.lineitem.l_orderkey.isin(waiting.l_orderkey)]
-    several = lines.groupby("l_orderkey", sort=False).agg(suppliers=("l_suppkey", "nunique"))
+    several = lines.groupby("l_orderkey", sort=False, as_index=False).agg(
+        suppliers=("l_suppkey", "nunique")
+    )
     several = several[several.suppliers > 1]
     late = lines[lines.l_receiptdate > lines.l_commitdate]
-    blamed = late.groupby("l_orderkey", sort=False).agg(suppliers=("l_suppkey", "nunique"))
+    blamed = late.groupby("l_orderkey", sort=False, as_index=False).agg(
+        suppliers=("l_suppkey", "nunique")
+    )
     blamed = blamed[blamed.suppliers == 1]
     waiting = waiting[
         waiting.l_orderkey.isin(several.l_orderkey) & waiting.l_orderkey.isin(blamed.l_orderkey)
     ]
-    found = waiting.groupby("s_name").agg(numwait=("l_orderkey", "size"))
+    found = waiting.groupby("s_name", as_index=False).agg(numwait=("l_orderkey", "size"))
     return found.sort_values(["numwait", "s_name"], ascending=[False, True]).head(100)
 
 
@@ -361,7 +373,7 @@ def q22(t: Tables) -> Any:
     customers = customers[customers.cntrycode.isin(["13", "31", "23", "29", "30", "18", "17"])]
     mean = customers[customers.c_acctbal > 0].c_acctbal.mean()
     rich = customers[(customers.c_acctbal > mean) & ~customers.c_custkey.isin(t.orders.o_custkey)]
-    return rich.groupby("cntrycode").agg(
+    return rich.groupby("cntrycode", as_index=False).agg(
         numcust=("c_custkey", "size"), totacctbal=("c_acctbal", "sum")
     )
 

@@ -88,11 +88,15 @@ def results() -> Iterator[str]:
             yield from line(f"fillna {left} {name}", lambda: frame[left].shift().fillna(value))
         yield from line(
             f"group {left}",
-            lambda: frame.groupby(left).agg(count=("price", "count"), first=("second", "first")),
+            lambda: (
+                frame.groupby(left)
+                .agg(count=("price", "count"), first=("second", "first"))
+                .reset_index()
+            ),
         )
         for word in AGGREGATES:
             yield from line(
-                f"{word} {left}", lambda: frame.groupby("label").agg(x=(left, word))[["label", "x"]]
+                f"{word} {left}", lambda: frame.groupby("label").agg(x=(left, word)).reset_index()
             )
         yield from line(f"sort {left}", lambda: frame.assign(i=row).sort_values(left)[["i"]])
         for right in frame.columns:

@@ -122,7 +122,7 @@ def groups(x: Any) -> Any:
     """Sums and counts by keys that each occur about eight times, in distant rows."""
     frame = hr.DataFrame({"key": x * 2, "value": x * 3})
     hr.eval(frame.key, frame.value)
-    made = frame.groupby("key").agg(total=("value", "sum"), n=("value", "count"))
+    made = frame.groupby("key", as_index=False).agg(total=("value", "sum"), n=("value", "count"))
     hr.eval(*[made[name] for name in made.columns])
     return tuple(float(made[name].sum()) for name in made.columns)
 

@@ -135,7 +135,7 @@ def features(rows: hr.DataFrame) -> hr.DataFrame:
     for k in range(1, 13):
         part = rows[["loan_id", "status", "upb"]]
         part["year_number"] = (months - 24000 - k) // 12
-        made = part.groupby(["loan_id", "year_number"], sort=False).agg(
+        made = part.groupby(["loan_id", "year_number"], sort=False, as_index=False).agg(
             worst=("status", "max"), least=("upb", "min")
         )
         made["delinquency_12"] = (made.worst > 3).astype("int32") + (made.least == 0).astype(
@@ -150,7 +150,7 @@ def features(rows: hr.DataFrame) -> hr.DataFrame:
 def etl(performance: list[str], acquisition: list[str]) -> hr.DataFrame:
     """Features of each loan and month joined with the loan's attributes."""
     perf, loans = read(performance, PERFORMANCE), read(acquisition, ACQUISITION)
-    ever = perf.groupby("loan_id", sort=False).agg(worst=("status", "max"))
+    ever = perf.groupby("loan_id", sort=False, as_index=False).agg(worst=("status", "max"))
     for days, least in ((30, 1), (90, 3), (180, 6)):
         ever[f"ever_{days}"] = (ever.worst >= least).astype("int32")
         late = perf[perf.status >= least].groupby("loan_id", sort=False)

@@ -57,6 +57,7 @@ def q3(t: SimpleNamespace) -> hr.DataFrame:
         revenue=("revenue", "sum")
     )
     found = found.sort_values(["revenue", "o_orderdate"], ascending=[False, True]).head(10)
+    found = found.reset_index()
     return found[["l_orderkey", "revenue", "o_orderdate", "o_shippriority"]]
 
 

@@ -79,6 +79,7 @@ from headrace.memory import no_copies
 from headrace.reshape.asof import merge_asof
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.index import Labels as Index
+from headrace.series.index import MultiIndex
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
 from headrace.settings import (
@@ -112,6 +113,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "MultiIndex",
     "NaT",
     "NamedAgg",
     "OutOfMemoryError",

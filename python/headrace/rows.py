@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
-from typing import Any
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping
+from typing import Any, ClassVar
 
 from headrace import _core
 from headrace.display.markup import pairs_html
@@ -82,11 +82,10 @@ def pandas_labels(values: Any) -> list[str]:
     index: Any = getattr(values, "index", None)
     if not hasattr(index, "nlevels"):
         return []
-    if index.nlevels > 1:
-        return [f"level_{i}" if n is None else str(n) for i, n in enumerate(index.names)]
-    if index.name is None:
-        return [] if index.dtype.kind in "iu" else ["index"]
-    return [str(index.name)]
+    if index.nlevels == 1 and index.name is None and index.dtype.kind in "iu":
+        return []
+    names = index.names
+    return [unnamed(i, len(names)) if n is None else str(n) for i, n in enumerate(names)]
 
 
 def counts_rows(values: Any) -> bool:
@@ -108,6 +107,44 @@ def given_name(values: Any) -> str | None:
 def by_position(values: Any) -> Any:
     """Values matched by position: a pandas series without its index."""
     return values.reset_index(drop=True) if pandas_labels(values) else values
+
+
+class Unnamed(str):
+    """What a label level without a name is called in errors, files and by `reset_index`.
+
+    >>> Unnamed("index") == "index", given(Unnamed("index"))
+    (True, None)
+    """
+
+    __slots__ = ()
+
+
+def given(name: Any) -> Any:
+    """The name of a label level; None if it has none."""
+    return None if isinstance(name, Unnamed) else name
+
+
+def unnamed(level: int, levels: int) -> Unnamed:
+    """The word for a level without a name, as pandas' `reset_index` has it."""
+    return Unnamed("index" if levels == 1 else f"level_{level}")
+
+
+def engine_names(names: Iterable[Any]) -> list[str]:
+    """Distinct strings for column names, which may be tuples, numbers, or twice the same.
+
+    >>> engine_names([("x", "mean"), 2024, "k", "k"])
+    ['x_mean', '2024', 'k', 'k_']
+    """
+    words = [
+        n if type(n) is str else "_".join(map(str, n)) if type(n) is tuple else str(n)
+        for n in names
+    ]
+    if len(set(words)) == len(words):
+        return words
+    made: dict[str, None] = {}
+    for word in words:
+        made[free_name(word, made)] = None
+    return list(made)
 
 
 def free_name(word: str, taken: Iterable[str]) -> str:
@@ -142,32 +179,49 @@ def whole_number(op: str, word: str, value: Any) -> int:
 
 
 class Row(Mapping[str, Any]):
-    """One row: its values by column name, as items and as attributes.
+    """One row of a frame: values by column name, with the methods and operators of a series.
+
+    A missing number is NaN, so that it compares false; any other missing value is None.
 
     >>> import headrace as hr
-    >>> row = hr.DataFrame({"a": [1, 2], "b": ["x", None]}).iloc[1]
-    >>> row["a"], row.b, dict(row), list(row)
-    (2, None, {'a': 2, 'b': None}, [2, None])
+    >>> data = {"a": [1, 2], "b": [3, None], "c": ["x", None]}
+    >>> row = hr.DataFrame(data, index=["u", "v"]).iloc[1]
+    >>> row["a"], row.b, row.c, list(row), row.name
+    (2, nan, None, [2, nan, None], 'v')
+    >>> row[["a", "b"]].max().item(), row.iloc[0], row.dropna().to_dict()
+    (2.0, 2, {'a': 2})
 
-    Iteration gives the values, as in pandas. Methods and operators of a series (`max`, `iloc`,
-    ``row * 2``) work if all values have a common dtype.
+    Comparisons and methods give a `Series` labelled by name; most methods need values of a common
+    dtype.
     """
 
-    __slots__ = ("_row",)
+    __slots__ = ("_name", "_row")
+    _index_of: ClassVar[Callable[[Iterable[str]], Any]] = list
 
-    def __init__(self, values: dict[str, Any]) -> None:
+    def __init__(self, values: dict[str, Any], name: Any = None) -> None:
         self._row = values
+        self._name = name
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: Any) -> Any:
+        if isinstance(name, slice):
+            return self._of(list(self._row)[name])
+        if isinstance(name, list) or hasattr(name, "_node"):
+            names = list(name)
+            if names and all(isinstance(each, bool) for each in names):
+                names = [n for n, kept in zip(self._row, names, strict=True) if kept]
+            return self._of(names)
         if name not in self._row:
-            _core.no_such_column("row", list(self._row), str(name))
+            _core.no_such_column("row", engine_names(self._row), str(name))
         return self._row[name]
 
+    def _of(self, names: Iterable[str]) -> Row:
+        return Row({name: self[name] for name in names}, self._name)
+
     def __getattr__(self, name: str) -> Any:
+        if is_probed(name) or name in Row.__slots__:
+            raise AttributeError(f"row: no such column: name={name!r}")
         if name in self._row:
             return self._row[name]
-        if is_probed(name) or name.startswith("_"):
-            raise AttributeError(f"row: no such column: name={name!r}")
         series = self._as_series(name)
         if not hasattr(series, name):
             raise AttributeError(f"row: no such column or method: name={name!r}")
@@ -178,23 +232,53 @@ class Row(Mapping[str, Any]):
         from headrace.series.column import new_series
 
         try:
-            return type(new_series([0]))._labelled(dict(self._row))  # type: ignore[attr-defined]
+            return new_series(dict(self._row), self._name)
         except (TypeMismatchError, InvalidArgumentError):
             raise AttributeError(
                 f"row: no such column, and the values have no common dtype: name={what!r}; "
-                f"the columns are {', '.join(self._row)}"
+                f"the columns are {', '.join(engine_names(self._row))}"
             ) from None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._row.values())
 
+    @property
+    def name(self) -> Any:
+        """The label of the row, unless a column has this name."""
+        return self._row.get("name", self._name)
+
+    @property
+    def index(self) -> Any:
+        """The names."""
+        return Row._index_of(self._row)
+
+    @property
+    def loc(self) -> Row:
+        """The row itself: values by name."""
+        return self
+
+    @property
+    def iloc(self) -> _Places:
+        """Values by position."""
+        return _Places(self)
+
+    at, iat = loc, iloc
+
     def keys(self) -> KeysView[str]:
         """The names."""
         return self._row.keys()
 
-    def values(self) -> ValuesView[Any]:
-        """The values."""
-        return self._row.values()
+    @property
+    def values(self) -> Any:  # type: ignore[override]
+        """The values as a NumPy array."""
+        import numpy as np
+
+        made = np.array(self.to_list())
+        if made.dtype.kind in "biufM":
+            return made
+        made = np.empty(len(self), object)
+        made[:] = self.to_list()
+        return made
 
     def items(self) -> ItemsView[str, Any]:
         """Pairs of name and value."""
@@ -205,6 +289,55 @@ class Row(Mapping[str, Any]):
         return list(self._row.values())
 
     tolist = to_list
+
+    def drop(self, labels: Any) -> Row:
+        """The row without some names."""
+        gone = [labels] if isinstance(labels, str) else list(labels)
+        self._of(gone)
+        return self._of(name for name in self._row if name not in gone)
+
+    def dropna(self) -> Row:
+        """The row without missing values."""
+        return self._of(name for name, value in self._row.items() if not is_missing(value))
+
+    def map(self, function: Callable[[Any], Any]) -> Any:
+        """What a function makes of each value."""
+        made = Row({name: function(value) for name, value in self._row.items()}, self._name)
+        try:
+            return made._as_series("map")
+        except AttributeError:
+            return made
+
+    apply = map
+
+    def isna(self) -> Any:
+        """Which values are missing."""
+        return self.map(is_missing)
+
+    def notna(self) -> Any:
+        """Which values are there."""
+        return self.map(lambda value: not is_missing(value))
+
+    isnull, notnull = isna, notna
+
+    def _compared(self, other: Any, test: Callable[[Any, Any], Any]) -> Any:
+        if not isinstance(other, Mapping) and not hasattr(other, "to_dict"):
+            return self.map(lambda value: bool(test(value, other)))
+        named = dict(other.items())
+        if list(named) != list(self._row):
+            raise InvalidArgumentError(
+                f"row: the names differ: names={list(self._row)}, other={list(named)}"
+            )
+        found = {name: bool(test(value, named[name])) for name, value in self._row.items()}
+        return Row(found, self._name)._as_series("==")
+
+    def __eq__(self, other: object) -> Any:
+        return self._compared(other, operator.eq)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compared(other, operator.ne)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __contains__(self, name: object) -> bool:
         return name in self._row
@@ -221,6 +354,23 @@ class Row(Mapping[str, Any]):
 
     def _repr_html_(self) -> str:
         return pairs_html(self._row)
+
+
+class _Places:
+    """``row.iloc``: values by position."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, row: Row) -> None:
+        self._row = row
+
+    def __getitem__(self, key: Any) -> Any:
+        names = list(self._row.keys())
+        if isinstance(key, slice | list):
+            return self._row._of(
+                names[key] if isinstance(key, slice) else [names[at] for at in key]
+            )
+        return self._row[names[operator.index(key)]]
 
 
 def _of_series(name: str) -> Callable[..., Any]:

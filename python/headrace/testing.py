@@ -6,8 +6,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from headrace import _core
 from headrace.facade import missing_of_module
-from headrace.frame.columns import framed
+from headrace.frame.columns import frame_of, framed
+from headrace.series.column import series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -66,17 +68,16 @@ def assert_frame_equal(
         )
     if len(left) != len(right):
         raise AssertionError(f"rows differ: left={len(left)}, right={len(right)}")
-    ours, theirs = left._everything(), right._everything()
-    for name in ours:
-        if check_dtype and ours[name].dtype != theirs[name].dtype:
-            raise AssertionError(
-                f"dtypes differ: column={name!r}, left={ours[name].dtype}, "
-                f"right={theirs[name].dtype}"
-            )
-    values, wanted = left.reset_index().to_dict(), right.reset_index().to_dict()
     tolerances = (0.0, 0.0) if check_exact else (rtol, atol)
-    for name, column in values.items():
-        for row, (one, other) in enumerate(zip(column, wanted[name], strict=True)):
+    ours, theirs = ([*side._labels.items(), *side._nodes.items()] for side in (left, right))
+    _core.force([node for _, node in [*ours, *theirs]])
+    for (name, mine), (_, wanted) in zip(sorted(ours), sorted(theirs), strict=True):
+        if check_dtype and mine.dtype != wanted.dtype:
+            raise AssertionError(
+                f"dtypes differ: column={name!r}, left={mine.dtype}, right={wanted.dtype}"
+            )
+        values = (series_of(node).to_list() for node in (mine, wanted))
+        for row, (one, other) in enumerate(zip(*values, strict=True)):
             if not _close(one, other, *tolerances):
                 raise AssertionError(
                     f"values differ: column={name!r}, row={row}, left={one!r}, right={other!r}"
@@ -101,6 +102,6 @@ def assert_series_equal(
     frames = []
     for side in (left, right):
         frame = framed(side)
-        last = frame.columns[-1]
-        frames.append(frame.rename({last: "value"}) if last != "value" else frame)
+        (node,) = frame._nodes.values()
+        frames.append(frame_of({"value": node}, frame._labels))
     assert_frame_equal(frames[0], frames[1], check_dtype, **options)

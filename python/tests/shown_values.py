@@ -36,7 +36,9 @@ def shown(value):
             value = value.reset_index()
         return {str(n): [plain(v) for v in value[n].tolist()] for n in value.columns}
     if isinstance(value, hr.DataFrame):
-        return {n: [plain(v) for v in vs] for n, vs in value.reset_index().to_dict().items()}
+        if any(type(name) is str for name in value._labels):
+            value = value.reset_index()
+        return {n: [plain(v) for v in vs] for n, vs in value.to_dict().items()}
     if isinstance(value, hr.Array):
         value = value.tolist()
     if isinstance(value, pd.Series | pd.Index | hr.Series | np.ndarray):

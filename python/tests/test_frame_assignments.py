@@ -71,7 +71,7 @@ def test_values_of_rows_by_label_leave_the_labels(frame: hr.DataFrame) -> None:
     labelled = frame.set_index("s")
     labelled.loc["z"] = [7, 8.5, 9]
     labelled[labelled.a < 2] = 0
-    assert labelled.to_dict() == {
+    assert labelled.reset_index().to_dict() == {
         "a": [0, 2, 7],
         "s": ["x", None, "z"],
         "f": [0.0, 1.5, 8.5],

@@ -108,7 +108,7 @@ def test_a_row_that_is_left_out_is_no_error():
     frame = owned(frame)
     lines = frame[frame.e >= 0]
     lines["p"] = lines.b**lines.e
-    assert lines.groupby("k").agg(p=("p", "sum")).to_dict() == {"k": [0], "p": [18]}
+    assert lines.groupby("k").agg(p=("p", "sum")).to_dict() == {"p": [18]}
 
 
 @pytest.mark.parametrize("many", [5000, 300_000])
@@ -121,7 +121,7 @@ def test_many_groups_are_made_first(many):
     found = found.groupby("k").agg(y=("y", "sum"))
     x, k = frame.x.to_numpy(), frame.k.to_numpy()
     sums = np.bincount(k[x > 0.3], 2 * x[x > 0.3], many)
-    np.testing.assert_allclose(found.y.to_numpy(), sums[found.k.to_numpy()], rtol=1e-12)
+    np.testing.assert_allclose(found.y.to_numpy(), sums[found.index.to_numpy()], rtol=1e-12)
 
 
 def groups_and_few(rows=50_000):

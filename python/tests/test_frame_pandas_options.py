@@ -106,7 +106,7 @@ def test_labels_that_are_not_there_are_named() -> None:
         labelled.drop("q")
     with pytest.raises(hr.ColumnNotFoundError, match="name='q'"):
         hr.DataFrame(DATA).drop("q")
-    assert labelled.drop("x").columns == ["k", "j", "y", "b"]
+    assert labelled.drop("x").columns == ["j", "y", "b"]
 
 
 def test_groups_are_true_without_a_look() -> None:

@@ -81,7 +81,7 @@ def _table(frame: DataFrame, whole: bool, most: int | None) -> _Table:
 
     The labels are what `loc` takes: positions, unless the rows were filtered or sorted.
     """
-    names = [name for name in frame._nodes if name not in frame._labels]
+    names = list(frame._nodes)
     gap = len(names)
     if most is not None and len(names) > most:
         gap = (most + 1) // 2
@@ -99,7 +99,7 @@ def _table(frame: DataFrame, whole: bool, most: int | None) -> _Table:
     left = parts[: len(labels)]
     if nodes and not labels and not any(map(are_picked, nodes)):
         left = [_Part("", "", [*map(str, range(shown)), *cut])]
-    if gap < len(frame._nodes) - len(labels):
+    if gap < len(frame._nodes):
         columns.insert(gap, _Part("…", "…", ["…"] * (shown + len(cut))))
     return _Table(rows, left, columns)
 

@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.indexing import rows_of_frame
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
 from headrace.rows import Row
@@ -55,7 +56,7 @@ def map_series(series: Series, arg: Any) -> Series:
                 f"map: expected a series with one label level: labels={list(frame._labels)}; "
                 "use merge"
             )
-        key, value = frame._nodes.values()
+        (key,), (value,) = frame._labels.values(), frame._nodes.values()
         pairs = frame_of({"key": key, "value": value})
     elif isinstance(arg, Mapping) or callable(arg):
         pairs = None
@@ -106,9 +107,9 @@ def apply_function(frame: DataFrame, function: Callable[[Any], Any], axis: int |
     """See `DataFrame.apply`."""
     mark("apply")
     if axis in (0, "index"):
-        made = {name: function(frame[name]) for name in frame._unlabelled()}
+        made = {name: function(frame[name]) for name in frame._nodes}
         if all(is_series(each) for each in made.values()):
-            return frame_of({**frame._labels, **new_frame(made)._nodes}, frame._labels)
+            return frame_of(new_frame(made)._nodes, frame._labels)
         return column_values(made, "apply")
     if axis not in (1, "columns"):
         raise InvalidArgumentError(f"apply: expected axis 0 or 1: axis={axis!r}")
@@ -123,11 +124,7 @@ def apply_function(frame: DataFrame, function: Callable[[Any], Any], axis: int |
         fix = "use arithmetic over columns, where() or case_when()"
         rows = (row for _, row in _rows_of(frame))
         traced = with_rows_of(_call_each("apply", function, rows, fix), like)
-    if not frame._labels:
-        return series_of(traced._node)
-    labelled = new_frame(frame)
-    labelled["apply"] = traced
-    return labelled._series("apply").rename("")
+    return frame_of({"apply": traced._node}, frame._labels)._series("apply").rename(None)
 
 
 def iterrows(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
@@ -145,15 +142,8 @@ def itertuples(frame: DataFrame, index: bool = True, name: str | None = "Row") -
     kind: Any = None if name is None else namedtuple(name, names, rename=True)
     make = tuple if kind is None else kind._make
     labelled = _rows_of(frame)
-    return (make([*([label] if index else []), *row.values()]) for label, row in labelled)
+    return (make([*([label] if index else []), *row]) for label, row in labelled)
 
 
 def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:
-    columns = frame.to_dict()
-    index = [series_of(node).to_list() for node in frame._labels.values()]
-    labels: Any = range(len(frame))
-    if index:
-        labels = zip(*index, strict=True) if len(index) > 1 else index[0]
-    names = list(columns)
-    for label, values in zip(labels, zip(*columns.values(), strict=True), strict=True):
-        yield label, Row(dict(zip(names, values, strict=True)))
+    return ((label, Row(values, label)) for label, values in rows_of_frame(frame))

@@ -53,11 +53,11 @@ _WORDS: dict[Any, str] = {
 
 def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]:
     """The operand for each non-label column of `frame`."""
-    names: list[str] = frame._unlabelled()
+    names: list[str] = frame.columns
     if axis not in (0, "index") or is_column_values(other):
         other = by_column(other)
     if is_frame(other) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
-        theirs = other._unlabelled() if is_frame(other) else list(other.keys())
+        theirs = other.columns if is_frame(other) else list(other.keys())
         if sorted(theirs) != sorted(names):
             raise InvalidArgumentError(
                 f"{op}: the frames have different columns: columns={names}, other={theirs}; "
@@ -89,7 +89,7 @@ def with_scalar(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
     """Numbers with a Python number, in one call of the engine; None for other operands."""
     if type(value) not in (int, float) or value != value:  # noqa: PLR0124 (NaN)
         return None
-    columns = {name: frame._nodes[name] for name in frame._unlabelled()}
+    columns = frame._nodes
     if not columns or any(node.dtype not in _NUMBERS for node in columns.values()):
         return None
     made = _core.elementwise_columns(op, list(columns.values()), _core.scalar(value))
@@ -111,7 +111,7 @@ def combine(
 
 def map_columns(frame: DataFrame, function: Callable[[Any], Any]) -> DataFrame:
     """``function`` of each column that is no label."""
-    return with_columns(frame, {name: function(frame[name]) for name in frame._unlabelled()})
+    return with_columns(frame, {name: function(frame[name]) for name in frame._nodes})
 
 
 def array_ufunc(frame: DataFrame, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
@@ -131,7 +131,7 @@ def round_columns(frame: DataFrame, decimals: int | Mapping[str, int] = 0) -> Da
     digits = (
         decimals
         if isinstance(decimals, Mapping)
-        else {n: decimals for n in frame._unlabelled() if frame[n].dtype.is_of("iuf")}
+        else {n: decimals for n in frame._nodes if frame[n].dtype.is_of("iuf")}
     )
     return with_columns(frame, {n: frame[frame._find(n)].round(d) for n, d in digits.items()})
 
@@ -157,9 +157,9 @@ def where(frame: DataFrame, condition: Any, other: Any = None) -> DataFrame:
 def isin(frame: DataFrame, values: Any) -> DataFrame:
     """See `DataFrame.isin`."""
     if isinstance(values, Mapping):
-        found = {n: frame[n].isin(values.get(n, [])) for n in frame._unlabelled()}
+        found = {n: frame[n].isin(values.get(n, [])) for n in frame._nodes}
     else:
-        found = {n: frame[n].isin(values) for n in frame._unlabelled()}
+        found = {n: frame[n].isin(values) for n in frame._nodes}
     return with_columns(frame, found)
 
 
@@ -204,7 +204,7 @@ def rank(
         raise InvalidArgumentError(f"rank: expected axis 0: axis={axis!r}; rank frame.T")
     picked = frame
     if numeric_only:
-        names = [n for n in frame._nodes if n in frame._labels or frame[n].dtype.is_of("biuf")]
+        names = frame._names_of("biuf")
         picked = frame[names]
     words = {"na_option": na_option, "ascending": ascending, "pct": pct}
     return map_columns(picked, lambda column: column.rank(0, method, **words))

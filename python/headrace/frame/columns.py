@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import _core
 from headrace.dtypes import DType
-from headrace.errors import TypeMismatchError
-from headrace.rows import refuse_apart
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
+from headrace.rows import are_picked, engine_names, refuse_apart, unnamed
 from headrace.series.column import Column, is_labelled, labelled_series, series_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Columns:
 
     __slots__ = ("__weakref__", "_labels", "_nodes", "_rejects")
     _nodes: dict[str, _core.Node]
-    #: The index: nodes by name, shared with the columns that are shown.
+    #: The index: nodes by name of the level; no columns, and names may be those of columns.
     _labels: dict[str, _core.Node]
     _rejects: DataFrame | None
     _frame: ClassVar[type[DataFrame]]
@@ -41,29 +41,24 @@ class Columns:
         _set_labels(self, {})
         _set_rejects(self, None)
 
-    def _of_rows(self, names: list[str], nodes: Iterable[_core.Node]) -> DataFrame:
-        """A frame of new rows for the columns and hidden labels `names`."""
-        made = dict(zip(names, nodes, strict=True))
-        if not self._labels:
-            return frame_of(made)
-        shown = {name: made[name] for name in self._nodes}
-        return frame_of(shown, {name: made[name] for name in self._labels})
+    def _every(self) -> list[_core.Node]:
+        """The columns, then the labels."""
+        return [*self._nodes.values(), *self._labels.values()]
 
-    def _hidden(self) -> dict[str, _core.Node]:
-        """Labels that are not among the selected columns."""
-        return {name: node for name, node in self._labels.items() if name not in self._nodes}
-
-    def _everything(self) -> dict[str, _core.Node]:
-        """Columns and hidden labels."""
-        return {**self._nodes, **self._hidden()} if self._labels else dict(self._nodes)
-
-    def _unlabelled(self) -> list[str]:
-        """The columns that are not labels."""
-        return [name for name in self._nodes if name not in self._labels]
+    def _of_rows(
+        self,
+        nodes: Sequence[_core.Node],
+        pick: Callable[[_core.Node], _core.Node] | None = None,
+    ) -> DataFrame:
+        """A frame of new rows, given as `_every` gives these; `pick` makes them of a node."""
+        columns = dict(zip(self._nodes, nodes, strict=False))
+        if not self._labels and pick is not None:
+            return frame_of(columns, picked_numbers(self._labels, self._any_node(), pick))
+        return frame_of(columns, dict(zip(self._labels, nodes[len(columns) :], strict=True)))
 
     def _names_of(self, kinds: str) -> list[str]:
-        """The columns of these kinds of dtypes that are not labels; see `DType.is_of`."""
-        dtypes = {name: self._nodes[name].dtype for name in self._unlabelled()}
+        """The columns of these kinds of dtypes; see `DType.is_of`."""
+        dtypes = {name: node.dtype for name, node in self._nodes.items()}
         found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
         return [name for name, dtype in dtypes.items() if found[dtype]]
 
@@ -75,33 +70,87 @@ class Columns:
                 f"{', '.join(self._nodes)}"
             )
         if name not in self._nodes:
+            if name in self._labels:
+                raise ColumnNotFoundError(
+                    f"DataFrame: the name of row labels, not of a column: name={name!r}; use "
+                    "df.index, or reset_index() to make them a column"
+                )
             _core.no_such_column("DataFrame", list(self._nodes), name)
         return name
+
+    def _key(self, name: str) -> _core.Node:
+        """A column, or a label level if no column has this name."""
+        if name in self._labels and name not in self._nodes:
+            return self._labels[name]
+        return self._nodes[self._find(name)]
 
     def _series(self, name: str) -> Series:
         """An existing column, with its row labels."""
         node = self._nodes[name]
-        if not self._labels or name in self._labels:
-            return series_of(node, name)
-        return labelled_series(frame_of({**self._labels, name: node}, self._labels), name)
+        if not self._labels:
+            made = series_of(node, name)
+            if isinstance(self._labels, PickedNumbers):
+                made._numbers = self._labels
+            return made
+        return labelled_series(frame_of({name: node}, self._labels), name)
 
     def _rows(self) -> int:
         """The number of rows; runs the plan if it depends on the data."""
-        for node in self._nodes.values():
-            return len(series_of(node))
-        return 0
+        node = self._any_node()
+        return 0 if node is None else len(series_of(node))
+
+    def _number_node(self) -> _core.Node | None:
+        """The numbers of the rows of a frame without labels; None if they were not kept."""
+        numbers = picked_numbers(self._labels, self._any_node(), lambda node: node)
+        return None if numbers is None else numbers.node()
+
+    def _numbered(self) -> DataFrame:
+        """The rows labelled by their numbers if they were selected, else the frame."""
+        if not isinstance(self._labels, PickedNumbers):
+            return self  # type: ignore[return-value]
+        numbers = _core.in_domain(self._labels.node(), self._every()[0].domain)
+        return frame_of(self._nodes, {unnamed(0, 1): numbers})
+
+    def _any_node(self) -> _core.Node | None:
+        """A column or label of these rows; None if there is neither."""
+        return next(iter(self._nodes.values()), next(iter(self._labels.values()), None))
+
+    def _label_list(self) -> list[Any]:
+        """The label of each row: a tuple for several levels, a number without; evaluates."""
+        labels = self._labels.values()
+        if isinstance(self._labels, PickedNumbers):
+            labels = [self._labels.node()]
+        levels = [series_of(node).to_list() for node in labels]
+        if len(levels) == 1:
+            return levels[0]  # type: ignore[no-any-return]
+        return list(zip(*levels, strict=True)) if levels else list(range(self._rows()))
+
+    def _with_labels(self, renamed: bool = False) -> dict[str, _core.Node]:
+        """The labels as the first columns, and the columns; raises, or renames, for equal names."""
+        if not self._labels:
+            return self._nodes
+        taken = [name for name in self._labels if name in self._nodes]
+        if taken and not renamed:
+            raise InvalidArgumentError(
+                f"reset_index: a column has the name of the labels: name={taken[0]!r}; use "
+                "reset_index(drop=True), or rename one"
+            )
+        every = [*self._labels, *self._nodes]
+        nodes = [*self._labels.values(), *self._nodes.values()]
+        return dict(zip(engine_names(every) if taken else every, nodes, strict=True))
 
     def _table(self) -> _core.Table:
-        """The columns as a table in memory; evaluates."""
-        nodes = list(self._nodes.values())
-        _core.force(nodes)
-        return _core.Table(list(self._nodes), [node.value() for node in nodes])
+        """The labels and columns as a table in memory; evaluates."""
+        named = self._with_labels(renamed=True)
+        _core.force(list(named.values()))
+        return _core.Table(engine_names(named), [node.value() for node in named.values()])
 
     def _aligned(self, series: Column) -> _core.Node:
         """Values with the row count of this frame, as part of it."""
-        for node in self._nodes.values():
-            return _core.align_check("DataFrame", series.name or "", node, series._node)
-        return series._node
+        node = self._any_node()
+        if node is None:
+            return series._node
+        return _core.align_check("DataFrame", series.name or "", node, series._node)
 
     def _in_domain(self, domain: int) -> DataFrame:
         """The same rows as another row set, without labels."""
@@ -109,18 +158,16 @@ class Columns:
 
     def _refuse_free(self, op: str, node: _core.Node) -> None:
         """Raise for a separate series combined with filtered or sorted rows."""
-        refuse_apart(op, [node, *list(self._everything().values())[:1]])
+        refuse_apart(op, [node, *self._every()[:1]])
 
     def _put(self, name: str, node: _core.Node) -> None:
         """Set a column, which must have the rows of this frame."""
-        if self._nodes:
-            first = next(iter(self._nodes.values()))
+        first = self._any_node()
+        if first is not None:
             if not node.domain and node.shape[0] >= 0 > first.shape[0]:
                 _core.force([first])  # the row count depends on the data
             node = _core.align_check("DataFrame", name, first, node)
         self._nodes[name] = node
-        if name in self._labels:
-            self._labels[name] = node
 
 
 # Attributes of a frame are its columns: `DataFrame.__setattr__` would look these names up.
@@ -130,19 +177,23 @@ _set_rejects = Columns.__dict__["_rejects"].__set__
 
 
 def new_frame(
-    data: Any = None, columns: Any = None, index: Any = None, copy: bool | None = None
+    data: Any = None,
+    columns: Any = None,
+    index: Any = None,
+    dtype: Any = None,
+    copy: bool | None = None,
 ) -> DataFrame:
     """A frame of values, or another handle on a frame."""
-    return Columns._frame(data, index, columns, copy=copy)
+    return Columns._frame(data, index, columns, dtype, copy)
 
 
 def frame_of(
     nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
 ) -> DataFrame:
-    """A frame of nodes; labels of the same names are these columns."""
+    """A frame of the nodes of its columns and labels."""
     frame = object.__new__(Columns._frame)
     _set_nodes(frame, nodes)
-    _set_labels(frame, {n: nodes.get(n, v) for n, v in labels.items()} if labels else {})
+    _set_labels(frame, labels if isinstance(labels, PickedNumbers) else dict(labels or {}))
     _set_rejects(frame, None)
     return frame
 
@@ -160,6 +211,60 @@ def frame_of_table(table: _core.Table) -> DataFrame:
     )
 
 
+class PickedNumbers(dict[str, Any]):
+    """No labels, for rows that were selected: their numbers before that, made when asked for."""
+
+    __slots__ = ("_make", "_node")
+
+    def __init__(self, make: Callable[[], _core.Node]) -> None:
+        super().__init__()
+        self._make: Callable[[], _core.Node] | None = make
+        self._node: _core.Node | None = None
+
+    def node(self) -> _core.Node:
+        """The numbers, deferred."""
+        if self._make is not None:
+            self._node, self._make = self._make(), None
+        assert self._node is not None
+        return self._node
+
+
+def picked_numbers(
+    labels: Mapping[str, _core.Node],
+    like: _core.Node | None,
+    pick: Callable[[_core.Node], _core.Node],
+) -> PickedNumbers | None:
+    """The numbers of rows that `pick` selects from the rows of `like`; none after a renumbering."""
+    if like is None or (are_picked(like) and not isinstance(labels, PickedNumbers)):
+        return None
+    if isinstance(labels, PickedNumbers):
+        return PickedNumbers(lambda: pick(labels.node()))
+    rows, domain = like.shape[0], like.domain
+    if rows < 0:
+        return PickedNumbers(lambda: pick(_counted(like)))
+    return PickedNumbers(lambda: pick(_core.in_domain(_numbers(rows), domain)))
+
+
+def with_numbers(made: Series, series: Series, pick: Callable[[_core.Node], _core.Node]) -> Series:
+    """The rows that `pick` selects from a series, with their numbers if it has no labels."""
+    if not is_labelled(series):
+        made._numbers = picked_numbers(
+            {} if series._numbers is None else series._numbers, series._node, pick
+        )
+    return made
+
+
+def _numbers(rows: int) -> _core.Node:
+    import numpy as np
+
+    return Column._series(np.arange(rows), copy=False)._node
+
+
+def _counted(like: _core.Node) -> _core.Node:
+    """0, 1, 2, ... for the rows of a node, without evaluating their number."""
+    return ((series_of(_core.repeat(like, 1))).cumsum() - 1)._node
+
+
 def is_frame(value: object) -> TypeIs[DataFrame]:
     """Whether this is a frame."""
     return isinstance(value, Columns)
@@ -171,7 +276,7 @@ def without_labels(frame: DataFrame, ignore_index: bool) -> DataFrame:
 
 
 def framed(series: Series) -> DataFrame:
-    """A series as the last column of a frame with its labels."""
+    """A series as the column of a frame with its labels."""
     if is_labelled(series):
         return series._frame
-    return frame_of({series.name or "value": series._node})
+    return frame_of({series.name or "value": series._node}, series._numbers)

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of, framed, is_frame, new_frame, without_labels
+from headrace.frame.columns import (
+    PickedNumbers,
+    frame_of,
+    framed,
+    is_frame,
+    new_frame,
+    without_labels,
+)
 from headrace.frame.construct import repeated
 from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
@@ -85,15 +92,33 @@ def concat(
 
 def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
     """The stacked rows of frames; see `concat`."""
-    named = [part for part in tables if part._nodes] or tables[:1]
+    named = [part for part in tables if part._any_node() is not None] or tables[:1]
     names = list(dict.fromkeys(name for part in named for name in part.columns))
     if join == "inner":
         names = [name for name in names if all(name in part for part in named)]
     domain = picked_domain() if len(named) > 1 else _core.new_domain()
     joined = {name: _core.in_domain(_core.concat(_parts(named, name)), domain) for name in names}
     labels = list(named[0]._labels)
-    kept = all(list(part._labels) == labels and not part._hidden() for part in named)
-    return frame_of(joined, {name: joined[name] for name in labels} if kept else None)
+    if any(list(part._labels) != labels for part in named):
+        return frame_of(joined)
+    if not labels and len(named) > 1:
+        return frame_of(joined, _stacked_numbers(named, domain))
+    stacked = {n: _core.concat([part._labels[n] for part in named]) for n in labels}
+    return frame_of(joined, {n: _core.in_domain(v, domain) for n, v in stacked.items()})
+
+
+def _stacked_numbers(parts: list[DataFrame], domain: int) -> PickedNumbers:
+    def stacked() -> _core.Node:
+        numbers = [part._number_node() for part in parts]
+        known = [node for node in numbers if node is not None]
+        if len(known) < len(numbers):
+            raise InvalidArgumentError(
+                "concat: the numbers of these rows were not kept; use reset_index(drop=True), or "
+                "set labels with set_index"
+            )
+        return _core.in_domain(_core.concat(known), domain)
+
+    return PickedNumbers(stacked)
 
 
 def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
@@ -108,13 +133,13 @@ def _column(part: DataFrame, name: str, tables: list[DataFrame]) -> _core.Node:
     if name in part:
         return part._nodes[name]
     dtype = next(each[name].dtype for each in tables if name in each)
-    rows = next(iter(part._nodes.values()))
+    rows = part._every()[0]
     return repeated(rows, new_series([None], dtype=dtype))
 
 
 def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
     """A column matched to the frame's rows by position; raises if the row counts differ."""
-    first = next(iter(frame._nodes.values()), node)
+    first = frame._any_node() or node
     if first.domain == node.domain:
         return node
     if 0 in (first.domain, node.domain) and not (are_picked(first) or are_picked(node)):

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
-from headrace.frame.columns import is_frame, new_frame
+from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.interop.exchange import adopt_pandas, from_arrow
 from headrace.lazy.handle import Deferred, mark
-from headrace.rows import by_position
+from headrace.rows import by_position, pandas_labels, unnamed
 from headrace.series.column import (
     is_labelled,
     is_series,
@@ -191,18 +191,38 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
     return None
 
 
+def levels_of(frame: DataFrame, keys: list[Any]) -> dict[str, _core.Node]:
+    """Label levels: columns by name, or values for the rows of the frame."""
+    made: dict[str, _core.Node] = {}
+    for key in keys:
+        if isinstance(key, str):
+            made[key] = frame._nodes[frame._find(key)]
+        elif is_frame(levels := getattr(key, "_frame", None)) and not is_series(key):
+            columns = levels._nodes.items()  # of a `MultiIndex`
+            made |= {name: frame._aligned(series_of(node)) for name, node in columns}
+        elif type(key).__module__.partition(".")[0] == "pandas" and hasattr(key, "nlevels"):
+            labels = pandas_labels(key.to_frame())
+            lists = [key.get_level_values(i) for i in range(key.nlevels)]
+            made |= {
+                name: frame._aligned(new_series(each.to_series(range(len(key)))))
+                for name, each in zip(labels or [unnamed(0, 1)], lists, strict=True)
+            }
+        else:
+            values = key if is_series(key) else new_series(by_position(key))
+            name = values.name or unnamed(len(made), len(keys))
+            made[name] = frame._aligned(values)
+    return made
+
+
 def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any, copy: bool | None) -> None:
     """Bind columns to a new frame: full columns first, then scalars for all rows."""
     domain = _core.new_domain()
     first = next(iter(data.values()), None)
     if index is not None:
-        label = getattr(index, "name", None) or "index"
-        labels = index if is_series(index) else new_series(list(index))
-        frame._put(label, _core.in_domain(labels._node, domain))
-        frame._labels = {label: frame._nodes[label]}
+        levels = levels_of(new_frame(), [index])
+        frame._labels = {name: _core.in_domain(node, domain) for name, node in levels.items()}
     elif is_labelled(first):
         frame._labels = dict(first._frame._labels)
-        frame._nodes = dict(frame._labels)
         domain = first._node.domain or domain
     single = {name: value for name, value in data.items() if is_single(value)}
     spread = len(single) < len(data) or index is not None
@@ -252,7 +272,8 @@ def fill(
 
 def _take(frame: DataFrame, data: DataFrame, columns: Iterable[str] | None) -> None:
     picked = data if columns is None else data[list(columns)]
-    frame._nodes, frame._labels = dict(picked._nodes), dict(picked._labels)
+    copied = frame_of(dict(picked._nodes), picked._labels)
+    frame._nodes, frame._labels = copied._nodes, copied._labels
 
 
 def _from_table(data: Any, copy: bool | None) -> DataFrame:

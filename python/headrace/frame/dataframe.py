@@ -1878,8 +1878,8 @@ class DataFrame(Columns):
         return frame_html(self)
 
     @property
-    def index(self) -> Series | DataFrame:
-        """The row labels: a series, a frame for several levels, positions if none are set.
+    def index(self) -> Any:
+        """The row labels: a series, a `hr.MultiIndex` for several levels, else positions.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
@@ -1892,7 +1892,7 @@ class DataFrame(Columns):
         labels.set_labels(self, values)
 
     def set_index(
-        self, keys: Any, *, drop: bool = False, append: bool = False, inplace: bool = False
+        self, keys: Any, *, drop: bool = True, append: bool = False, inplace: bool = False
     ) -> DataFrame:
         """Use columns as the labels of the rows.
 
@@ -1901,10 +1901,9 @@ class DataFrame(Columns):
         Parameters
         ----------
         keys : str, Series or list of these
-            Columns by name (which remain columns), or series over the same rows, which become
-            columns.
+            Columns by name, or values over the same rows.
         drop : bool
-            Whether to hide the columns, as in pandas. They are kept by default.
+            Whether the labels are no longer among the columns.
         append : bool
             Append to the existing labels.
 
@@ -1920,13 +1919,14 @@ class DataFrame(Columns):
     def reset_index(
         self, level: Any = None, *, drop: bool = False, inplace: bool = False
     ) -> DataFrame:
-        """Remove labels; label columns are kept, or dropped with ``drop=True``.
+        """Make labels the first columns, or drop them; the rows are labelled by position.
 
-        `level` removes only some labels, by name or position.
+        `level` is only for some of the labels, by name or position.
 
         >>> import headrace as hr
-        >>> hr.DataFrame({"id": [1], "x": [2]}).set_index("id").reset_index(drop=True).columns
-        ['x']
+        >>> df = hr.DataFrame({"id": [1], "x": [2]}).set_index("id")
+        >>> df.columns, df.reset_index().columns, df.reset_index(drop=True).columns
+        (['x'], ['id', 'x'], ['x'])
         """
         return made_or_rebound(self, labels.reset_index(self, level, drop=drop), inplace)
 
@@ -2172,7 +2172,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
-        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        {'a': [1.0, 3.0], 'b': [2.0, None]}
         """
         return pivot.pivot_table(
             self, values, index, columns, aggfunc, fill_value, margins, margins_name
@@ -2196,7 +2196,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.pivot(index="d", columns="s", values="x").to_dict()
-        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, None]}
+        {'a': [1.0, 3.0], 'b': [2.0, None]}
         """
         return pivot.pivot(self, columns, index, values)
 
@@ -2206,7 +2206,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.set_index(["d", "s"]).unstack(fill_value=0).to_dict()
-        {'d': [1, 2], 'a': [1.0, 3.0], 'b': [2.0, 0.0]}
+        {'a': [1.0, 3.0], 'b': [2.0, 0.0]}
         """
         return pivot.unstack(self, level, fill_value)
 
@@ -2442,7 +2442,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "x": [3, 4]}).set_index(["k", "n"])
         >>> df.xs(2, level="n").to_dict()
-        {'k': ['a'], 'x': [4]}
+        {'x': [4]}
         """
         return alignment.xs(self, key, level)
 
@@ -2452,7 +2452,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.droplevel("n").to_dict()
-        {'k': ['a'], 'x': [3]}
+        {'x': [3]}
         """
         return alignment.droplevel(self, level)
 
@@ -2462,7 +2462,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.swaplevel().columns
-        ['n', 'k', 'x']
+        ['x']
         """
         return alignment.swaplevel(self, i, j)
 
@@ -2471,7 +2471,7 @@ class DataFrame(Columns):
 
         >>> import headrace as hr
         >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
-        ['key', 'x']
+        ['x']
         """
         return alignment.rename_axis(self, mapper, index=index)
 

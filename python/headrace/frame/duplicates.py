@@ -23,7 +23,7 @@ def duplicated(
     frame: DataFrame, subset: Any = None, keep: Literal["first", "last", False] = "first"
 ) -> Series:
     """See `DataFrame.duplicated`."""
-    keys = keys_of(frame, subset if subset is not None else frame._unlabelled())
+    keys = keys_of(frame, subset if subset is not None else frame.columns)
     mark("duplicated")
     return new_series(repeated_rows([node for _, node in keys], keep))
 
@@ -36,7 +36,7 @@ def drop_duplicates(
     ignore_index: bool = False,
 ) -> DataFrame:
     """See `DataFrame.drop_duplicates`."""
-    keys = keys_of(frame, subset if subset is not None else frame._unlabelled())
+    keys = keys_of(frame, subset if subset is not None else frame.columns)
     if _core.are_unique([node for _, node in keys]):
         return without_labels(new_frame(frame), ignore_index)
     if keep != "first":
@@ -44,9 +44,12 @@ def drop_duplicates(
     mark("drop_duplicates")
     table = _core.group_by(keys, [Words("", "first_row")], "first", False)
     rows = _core.part(table, len(keys))
-    nodes, domain = frame._everything(), rows.domain | _core.PICKED_ROWS
-    taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
-    made = frame._of_rows(list(nodes), taken)
+    domain = rows.domain | _core.PICKED_ROWS
+
+    def pick(node: _core.Node) -> _core.Node:
+        return _core.in_domain(_core.take(node, rows), domain)
+
+    made = frame._of_rows([pick(node) for node in frame._every()], pick)
     return without_labels(made, ignore_index)
 
 
@@ -78,7 +81,7 @@ def value_counts(
     dropna: bool = True,
 ) -> Any:
     """See `DataFrame.value_counts`."""
-    names = [subset] if isinstance(subset, str) else subset or frame._unlabelled()
+    names = [subset] if isinstance(subset, str) else subset or frame.columns
 
     counted = frame.groupby(names, sort=False, dropna=dropna).size()
     return counted_values(counted, normalize, sort, ascending)

@@ -18,8 +18,8 @@ from headrace.io.parquet import write_parquet
 from headrace.lazy.advice import sent
 from headrace.lazy.handle import array_of, mark
 from headrace.memory.tables import size_text
-from headrace.rows import are_picked
-from headrace.series.column import new_series, series_of
+from headrace.rows import are_picked, given
+from headrace.series.column import series_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
@@ -43,32 +43,26 @@ _BY_PANDAS = frozenset({
 def to_device(frame: DataFrame, device: str) -> DataFrame:
     """See `DataFrame.to`."""
     mark("to")
-    nodes = frame._everything()
-    return frame._of_rows(list(nodes), [_core.to(node, device) for node in nodes.values()])
+    return frame._of_rows([_core.to(node, device) for node in frame._every()])
 
 
 def to_dict(frame: DataFrame, orient: str = "list") -> Any:
     """See `DataFrame.to_dict`."""
-    frame._table()
+    _core.force(frame._every())
     lists = {name: series_of(node).to_list() for name, node in frame._nodes.items()}
     if orient == "list":
         return lists
     rows = zip(*lists.values(), strict=True)
     if orient == "records":
         return [dict(zip(lists, row, strict=True)) for row in rows]
-    index = [series_of(node).to_list() for node in frame._labels.values()]
-    several = list(zip(*index, strict=True)) if len(index) > 1 else None
-    plain: list[Any] = index[0] if index else [*range(len(frame))]
-    labels: list[Any] = several or plain
-    shown = {name: values for name, values in lists.items() if name not in frame._labels}
+    labels = frame._label_list()
     if orient == "dict":
-        return {n: dict(zip(labels, values, strict=True)) for n, values in shown.items()}
-    rows = zip(*shown.values(), strict=True)
+        return {n: dict(zip(labels, values, strict=True)) for n, values in lists.items()}
     if orient == "index":
-        each = (dict(zip(shown, row, strict=True)) for row in rows)
+        each = (dict(zip(lists, row, strict=True)) for row in rows)
         return dict(zip(labels, each, strict=True))
     if orient == "split":
-        return {"index": labels, "columns": list(shown), "data": [list(row) for row in rows]}
+        return {"index": labels, "columns": list(lists), "data": [list(row) for row in rows]}
     raise InvalidArgumentError(
         f"to_dict: invalid value: orient={orient!r}; expected 'list', 'records', "
         "'dict', 'index' or 'split'"
@@ -91,7 +85,7 @@ def to_csv(
         return made
     if index and not frame._labels:
         frame = _numbered(frame)
-    frame = frame if index is None else frame.reset_index(drop=not index)
+    frame = frame.reset_index(drop=True) if index is False else frame
     if isinstance(path, str | PathLike):
         write_csv(frame, path, **options)
         return None
@@ -134,21 +128,22 @@ def to_html(frame: DataFrame) -> str:
 
 def memory_usage(frame: DataFrame, *, deep: bool = True) -> Any:
     """See `DataFrame.memory_usage`."""
-    frame._table()
+    _core.force(frame._every())
     return column_values({name: frame[name].nbytes for name in frame._nodes}, "memory_usage")
 
 
 def info(frame: DataFrame) -> None:
     """See `DataFrame.info`."""
-    frame._table()
-    counts = {name: frame[name].count() for name in frame._nodes}
-    width = max((len(name) for name in counts), default=0)
-    print(f"DataFrame: {len(frame):,} rows, {len(counts)} columns")
-    for name, count in counts.items():
-        present = f"{int(count):,} non-null"
-        label = ", label" if name in frame._labels else ""
-        print(f"  {name.ljust(width)}  {present.rjust(16)}  {frame[name].dtype}{label}")
-    print(f"memory: {size_text(sum(frame[name].nbytes for name in frame._nodes))}")
+    _core.force(frame._every())
+    print(f"DataFrame: {len(frame):,} rows, {len(frame._nodes)} columns")
+    every = [*frame._labels.items(), *frame._nodes.items()]
+    width = max((len(str(name)) for name, _ in every), default=0)
+    for at, (name, node) in enumerate(every):
+        column = series_of(node)
+        present = f"{int(column.count()):,} non-null"
+        label = ", label" if at < len(frame._labels) else ""
+        print(f"  {str(name).ljust(width)}  {present.rjust(16)}  {column.dtype}{label}")
+    print(f"memory: {size_text(sum(series_of(node).nbytes for _, node in every))}")
 
 
 def to_parquet(frame: DataFrame, path: str | PathLike[str], **options: Any) -> None:
@@ -179,8 +174,8 @@ def to_numpy(frame: DataFrame) -> np.ndarray[Any, Any]:
     """See `DataFrame.to_numpy`."""
     import numpy as np
 
-    frame._table()
-    nodes = [frame._nodes[name] for name in frame._unlabelled()]
+    nodes = list(frame._nodes.values())
+    _core.force(nodes)
     if (matrix := _number_matrix(nodes)) is not None:
         return matrix
     columns = [series_of(node).to_numpy() for node in nodes]
@@ -208,7 +203,7 @@ def to_array(frame: DataFrame) -> Array:
     import numpy as np
 
     mark("to_array")
-    columns = [new_series(frame._nodes[name], name) for name in frame._unlabelled()]
+    columns = [series_of(node, name) for name, node in frame._nodes.items()]
     wrong = [str(c.name) for c in columns if c.dtype.kind not in "biuf"]
     if wrong or not columns:
         raise TypeMismatchError(
@@ -252,24 +247,25 @@ def to_pandas(frame: DataFrame) -> Any:
     """See `DataFrame.to_pandas`."""
     import pandas as pd
 
-    frame._table()
-    columns = {n: new_series(frame._nodes[n], n).to_pandas() for n in frame._unlabelled()}
+    frame = frame._numbered()
+    _core.force(frame._every())
+    columns = {n: series_of(node, n).to_pandas() for n, node in frame._nodes.items()}
     made = pd.DataFrame(columns, copy=False) if columns else pd.DataFrame()
     labels = {name: series_of(node) for name, node in frame._labels.items()}
     if labels:  # pandas looks up objects, not Arrow strings
         found = [v.to_numpy() if is_text(v) else v.to_pandas() for v in labels.values()]
         many = len(found) > 1
         made.index = (
-            pd.MultiIndex.from_arrays(found, names=list(labels))
+            pd.MultiIndex.from_arrays(found, names=[given(name) for name in labels])
             if many
-            else pd.Index(found[0], name=next(iter(labels)))
+            else pd.Index(found[0], name=given(next(iter(labels))))
         )
     return sent(made)
 
 
 def arrow_device_array(frame: DataFrame, requested_schema: Any = None, **kwargs: Any) -> Any:
     """See `DataFrame.__arrow_c_device_array__`."""
-    nodes = list(frame._nodes.values())
-    _core.force(nodes)
-    table = _core.Table(frame.columns, [_core.value_there(node) for node in nodes])
+    named = frame._with_labels(renamed=True)
+    _core.force(list(named.values()))
+    table = _core.Table(list(named), [_core.value_there(node) for node in named.values()])
     return table.__arrow_c_device_array__(requested_schema)

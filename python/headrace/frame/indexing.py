@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headrace import _core
+from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import new_frame
+from headrace.frame.columns import frame_of, new_frame
 from headrace.frame.names import masked_names
-from headrace.frame.setitem import Picked, is_of_locator, lost_assignment, put_values
+from headrace.frame.setitem import Picked, add_row, is_of_locator, lost_assignment, put_values
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.rows import Row, are_picked, is_missing, is_ready, whole_number
@@ -119,11 +121,26 @@ def _equal(label: Series, key: Any) -> Series:
 
 def domain_of(frame: DataFrame) -> int:
     """The row set of a frame; 0 if it has no columns."""
-    return next((node.domain for node in frame._everything().values()), 0)
+    return next((node.domain for node in frame._every()), 0)
 
 
 def _row_of(frame: DataFrame) -> Row:
-    return Row({name: values[0] for name, values in frame.to_dict().items()})
+    ((label, row),) = rows_of_frame(frame)
+    return Row(row, label)
+
+
+def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The label and the values by name of each row; a missing number is NaN."""
+    _core.force(frame._every())
+    lists = []
+    for node in frame._nodes.values():
+        values = series_of(node).to_list()
+        if node.nullable and DType(node.dtype).is_of("biuf"):
+            values = [math.nan if value is None else value for value in values]
+        lists.append(values)
+    names = list(frame._nodes)
+    for label, row in zip(frame._label_list(), zip(*lists, strict=True), strict=True):
+        yield label, dict(zip(names, row, strict=True))
 
 
 class Locator:
@@ -270,8 +287,10 @@ class Locator:
         spans = self._partial_times(key)
         if len(found) == 0 and (not spans or any(is_beyond(*span) for span in spans)):
             raise _no_label("loc", key, frame._labels)
-        wanted = len(key) if isinstance(key, tuple) else 1
-        return found, len(found) == 1 and wanted == len(frame._labels) and not spans
+        wanted, levels = len(key) if isinstance(key, tuple) else 1, list(found._labels.items())
+        if wanted < len(levels):
+            return frame_of(found._nodes, dict(levels[wanted:])), False
+        return found, len(found) == 1 and not spans
 
     def __getitem__(self, key: Any) -> Any:
         """Rows by label, list of labels, label slice (both ends included) or mask."""
@@ -287,7 +306,7 @@ class Locator:
                 value_by_value("loc")
                 return node.row(rows)
         rows = rows(frame) if callable(rows) else rows
-        self._check_numbers(rows)
+        frame = self._at_numbers(rows)
         found, single = self._rows(one_label(rows))
         if single:
             value_by_value("loc")
@@ -308,14 +327,29 @@ class Locator:
             rows = rows(frame)
         single = isinstance(columns, str)
         names = [columns] if single else self._names(columns)
-        if columns is None:
-            names = frame._unlabelled()
-        self._check_numbers(rows)
-        put_values(frame, names, single, value, self._picked(one_label(rows)))
+        self._at_numbers(rows)
+        label = one_label(rows)
+        if self._is_new(label):
+            add_row(frame, label, names, value)
+        else:
+            put_values(frame, names, single, value, self._picked(label))
 
-    def _check_numbers(self, rows: Any) -> None:
+    def _at_numbers(self, rows: Any) -> DataFrame:
+        """Take the numbers of selected rows as labels if a key needs them."""
+        whole = isinstance(rows, slice) and rows.start is None is rows.stop
+        if not (whole or is_mask(rows) or counts_rows(rows)):
+            self._frame = self._frame._numbered()
         if not self._frame._labels:
             check_row_numbers("loc", rows, domain_of(self._frame))
+        return self._frame
+
+    def _is_new(self, label: Any) -> bool:
+        """Whether this is a single label that no row has."""
+        if isinstance(label, slice) or is_mask(label) or is_several(label) or counts_rows(label):
+            return False
+        if self._partial_times(label):
+            return False
+        return not bool(self._equal_mask(label).any().item())
 
     def _picked(self, rows: Any) -> Picked | None:
         """The selected rows; None for all."""
@@ -334,10 +368,7 @@ class Locator:
             return Picked.by_mask(series_of(node), domain)
         if is_several(rows):
             return Picked.by_places(frame, self._places(rows), domain)
-        mask = self._equal_mask(rows)
-        if not bool(mask.any().item()):
-            raise _no_label("loc", rows, frame._labels, "; use concat to add rows")
-        return Picked.by_mask(mask, domain)
+        return Picked.by_mask(self._equal_mask(rows), domain)
 
 
 class PositionLocator:
@@ -379,7 +410,7 @@ class PositionLocator:
         rows, columns = key if isinstance(key, tuple) else (key, None)
         if callable(rows):
             rows = rows(frame)
-        names, single = (frame._unlabelled(), False) if columns is None else self._names(columns)
+        names, single = self._names(slice(None) if columns is None else columns)
         at = np.asarray(rows) if is_several(rows) else rows
         if not isinstance(rows, slice) and not is_several(rows):
             at = whole_number("iloc", "row", rows)

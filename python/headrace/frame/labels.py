@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of, framed, new_frame
+from headrace.frame.construct import levels_of
 from headrace.frame.indexing import (
     Locator,
     PositionLocator,
@@ -22,11 +23,10 @@ from headrace.interop.sharing import reduced
 from headrace.lazy.handle import mark
 from headrace.rows import (
     are_picked,
-    by_position,
     picked_domain,
     renumbered,
 )
-from headrace.series.column import is_labelled, is_series, new_series, series_of
+from headrace.series.column import is_labelled, is_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -38,35 +38,19 @@ _SHOWN = 5
 
 def set_labels(frame: DataFrame, labels: Any) -> None:
     """See `DataFrame.index`."""
-    name = getattr(labels, "name", None) or "index"
-    node = frame._aligned(labels if is_series(labels) else new_series(list(labels)))
-    frame._labels = {name: node}
-    if name in frame._nodes:
-        frame._nodes[name] = node
+    frame._labels = levels_of(frame, [labels])
 
 
-def set_index(
-    frame: DataFrame, keys: Any, *, drop: bool = False, append: bool = False
-) -> DataFrame:
+def set_index(frame: DataFrame, keys: Any, *, drop: bool = True, append: bool = False) -> DataFrame:
     """See `DataFrame.set_index`."""
     mark("set_index")
-    result = new_frame(frame)
-    names: list[str] = list(frame._labels) if append else []
-    for key in keys if isinstance(keys, list | tuple) else [keys]:
-        if isinstance(key, str):
-            names.append(result._find(key))
-            continue
-        name = getattr(key, "name", None) or "index"
-        node = new_series(by_position(key))._node
-        result._put(name, node)
-        names.append(name)
-    if not names:
+    several = keys if isinstance(keys, list | tuple) else [keys]
+    levels = levels_of(frame, list(several))
+    if not levels:
         raise InvalidArgumentError("set_index: missing label; pass a column name")
-    kept = {**frame._labels, **result._nodes}
-    result._labels = {name: kept[name] for name in names}
-    if drop:
-        result._nodes = {n: node for n, node in result._nodes.items() if n not in names}
-    return result
+    names = [key for key in several if isinstance(key, str)] if drop else []
+    columns = {name: node for name, node in frame._nodes.items() if name not in names}
+    return frame_of(columns, {**frame._labels, **levels} if append else levels)
 
 
 def reset_index(frame: DataFrame, level: Any = None, *, drop: bool = False) -> DataFrame:
@@ -74,15 +58,21 @@ def reset_index(frame: DataFrame, level: Any = None, *, drop: bool = False) -> D
     if level is not None:
         gone = dict(level_keys(frame, level, "reset_index"))
         kept = {n: node for n, node in frame._labels.items() if n not in gone}
-        shown = {n: v for n, v in frame._nodes.items() if n not in gone}
-        nodes = shown if drop else {**gone, **frame._nodes}
+        nodes = frame._nodes if drop else frame_of(frame._nodes, gone)._with_labels()
         if kept:
-            return frame_of(nodes, kept)
-    elif drop:
-        nodes = {n: v for n, v in frame._nodes.items() if n not in frame._labels}
+            return frame_of(dict(nodes), kept)
     else:
-        nodes = {**frame._labels, **frame._nodes} if frame._hidden() else frame._nodes
+        nodes = frame._nodes if drop or not frame._nodes else numbered_labels(frame)._with_labels()
     return frame_of({name: renumbered(node) for name, node in nodes.items()})
+
+
+def numbered_labels(frame: DataFrame) -> DataFrame:
+    """The frame with its row numbers as labels if it has no others."""
+    numbers = None if frame._labels else frame._number_node()
+    if numbers is None:
+        return frame
+    word = "level_0" if "index" in frame._nodes else "index"
+    return frame_of(frame._nodes, {word: _core.in_domain(numbers, domain_of(frame))})
 
 
 def loc(frame: DataFrame) -> Locator:
@@ -125,6 +115,9 @@ def sort_index(
         alone = bool(first) and isinstance(ascending, list)
         keys = list((first if alone else {**first, **frame._labels}).values())
         return sort_by_nodes("sort_index", frame, keys, ascending, na_position)
+    numbered = frame._numbered()
+    if numbered._labels:
+        return sort_index(numbered, ascending=ascending, na_position=na_position)
     refuse_numbers("sort_index", None, domain_of(frame))
     return frame if ascending else frame[::-1]
 
@@ -143,14 +136,14 @@ class SeriesLocator:
         series = self._series
         key = key(series) if callable(key) else key
         frame = framed(series)
-        name = frame.columns[-1]
+        (name,) = frame._nodes
         if self._by_position:
-            found = PositionLocator(frame)[key, len(frame.columns) - 1]
+            found = PositionLocator(frame)[key, 0]
         else:
             found = Locator(frame).pick(key, name)
         if not is_series(found):
             return found
-        return found.rename(series.name) if series.name else new_series(found)
+        return found.rename(series.name)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Assign to some rows; the handle is rebound, its source is unchanged."""
@@ -158,9 +151,9 @@ class SeriesLocator:
             raise lost_assignment(key)
         series = self._series
         frame = new_frame(framed(series))
-        name = frame.columns[-1]
+        (name,) = frame._nodes
         if self._by_position:
-            frame.iloc[key, len(frame.columns) - 1] = value
+            frame.iloc[key, 0] = value
         elif isinstance(key, slice) and not frame._labels:
             frame.iloc[key, 0] = value  # as in `__getitem__`
         else:
@@ -177,18 +170,22 @@ def picked_again(values: Any) -> Any:
     return values._in_domain(picked_domain())
 
 
-def relabelled(frame: DataFrame, labels: list[str], columns: list[str]) -> DataFrame:
+def relabelled(rows: DataFrame, labels: list[str], columns: list[str]) -> DataFrame:
     """Rebuild a pickled frame with its labels."""
-    made: DataFrame = frame.set_index(labels)[list(columns)]
-    return made
+    nodes = list(rows._nodes.values())
+    levels = dict(zip(labels, nodes, strict=False))
+    return frame_of(dict(zip(columns, nodes[len(labels) :], strict=True)), levels)
 
 
 def reduced_frame(frame: DataFrame, protocol: Any) -> Any:
     """See `DataFrame.__reduce_ex__`."""
+    frame = frame._numbered()
     if frame._labels:
-        return relabelled, (frame.reset_index(), list(frame._labels), frame.columns)
+        nodes = [*frame._labels.values(), *frame._nodes.values()]
+        rows = frame_of({str(at): node for at, node in enumerate(nodes)})
+        return relabelled, (rows, list(frame._labels), list(frame._nodes))
     if any(map(are_picked, frame._nodes.values())):
-        return picked_again, (frame.reset_index(),)
+        return picked_again, (frame.reset_index(drop=True),)
     return reduced(frame, protocol)
 
 

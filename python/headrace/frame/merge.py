@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of_parts, is_frame
+from headrace.frame.columns import frame_of, frame_of_parts, is_frame
 from headrace.lazy.handle import mark
+from headrace.rows import unnamed
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def _keys(frame: DataFrame, keys: Any, option: str) -> list[Key]:
     found: list[Key] = []
     for key in keys if isinstance(keys, list | tuple) else [keys]:
         if isinstance(key, str):
-            found.append((key, frame[key]._node))
+            found.append((key, frame._key(key)))
         elif is_series(key):
             found.append((None, key._node))
         else:
@@ -105,7 +106,7 @@ def merge(
         right = right.to_frame()
     if not is_frame(right):
         raise TypeMismatchError(f"merge: expected a frame: right={type(right).__name__!r}")
-    if not left.columns or not right.columns:
+    if left._any_node() is None or right._any_node() is None:
         raise InvalidArgumentError("merge: a frame has no columns: columns=0")
     if left_index or right_index:
         options = (how, suffixes, indicator, validate, sort)
@@ -134,7 +135,7 @@ def merge(
             if name not in shared:
                 taken = name in left
                 columns.append((name + (suffixes[1] or "") if taken else name, None, node))
-    rows = (next(iter(left._nodes.values())), next(iter(right._nodes.values())))
+    rows = (left._every()[0], right._every()[0])
     pairs = [(a[1], b[1]) for a, b in keys]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
@@ -151,12 +152,15 @@ def merge(
     return made.sort_values([name for name in found if name in names])
 
 
-def _labels_of(frame: DataFrame, side: str) -> list[str]:
-    if not frame._labels:
+def _carrying(frame: DataFrame, side: str, needed: bool) -> tuple[DataFrame, list[str]]:
+    """The frame with its labels as its first columns, and what these are called."""
+    if needed and not frame._labels:
         raise InvalidArgumentError(
             f"merge: the {side} frame has no labels: {side}_index=True; use set_index first"
         )
-    return list(frame._labels)
+    words = [f" {side} label {i}" for i in range(len(frame._labels))]
+    labels = dict(zip(words, frame._labels.values(), strict=True))
+    return frame_of({**labels, **frame._nodes}), words
 
 
 def _by_labels(
@@ -168,19 +172,23 @@ def _by_labels(
     right_index: bool,
     options: tuple[Any, ...],
 ) -> DataFrame:
-    """Join on the labels of one or both sides; labels of the left side are kept."""
+    """Join on labels; the result has those of the keys, or of the side joined by columns."""
     how, suffixes, indicator, validate, sort = options
-    mine = _labels_of(left, "left") if left_index else left_on
-    theirs = _labels_of(right, "right") if right_index else right_on
+    (one, mine), (other, theirs) = (
+        _carrying(left, "left", left_index),
+        _carrying(right, "right", right_index),
+    )
+    both = left_index and right_index
+    kept, labels = (theirs, right._labels) if left_index and not both else (mine, left._labels)
+    if both:
+        other, theirs = other.rename(dict(zip(theirs, mine, strict=True))), mine
     made = merge(
-        left.reset_index() if left_index else left,
-        right.reset_index() if right_index else right,
-        *(how, None, mine, theirs, suffixes, indicator, validate),
+        *(one, other, how, None, mine if left_index else left_on),
+        *(theirs if right_index else right_on, suffixes, indicator, validate),
         sort=sort,
     )
-    if right_index and how in ("left", "inner"):  # equal to the left keys
-        ours = set(left.reset_index().columns)
-        gone = [name for name in right._labels if name in made and name not in ours]
-        made = made.drop(columns=gone)
-    kept = mine if left_index else list(left._labels)
-    return made.set_index(kept) if kept and all(name in made for name in kept) else made
+    nodes = made._nodes
+    found = {name: nodes[word] for name, word in zip(labels, kept, strict=True) if word in nodes}
+    if both and list(left._labels) != list(right._labels):
+        found = {unnamed(i, len(found)): node for i, node in enumerate(found.values())}
+    return frame_of({n: v for n, v in nodes.items() if n not in {*mine, *theirs}}, found)

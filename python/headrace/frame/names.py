@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.display.markup import pairs_html, pairs_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
+from headrace.rows import Row
 from headrace.series.column import new_series
 
 
@@ -116,6 +117,9 @@ class Names(list[str]):
         return list(self)
 
     to_list = tolist
+
+
+Row._index_of = Names
 
 
 class Dtypes(dict[str, Any]):

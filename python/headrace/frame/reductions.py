@@ -25,8 +25,7 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat
 from headrace.groupby.keys import aggregate_name
 from headrace.lazy.handle import array_of, mark
-from headrace.rows import free_name
-from headrace.series.column import labelled_series, new_series, series_of
+from headrace.series.column import new_series
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import level_of
 
@@ -126,7 +125,7 @@ def supported_names(frame: DataFrame, kind: str, numeric_only: bool = False) -> 
     kinds = column_kinds(kind)
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
-    every: list[str] = frame._unlabelled()
+    every: list[str] = frame.columns
     names: list[str] = frame._names_of(kinds)
     if len(names) < len(every) and not numeric_only:
         taken = set(names)
@@ -157,7 +156,7 @@ def supported_along_rows(frame: DataFrame, kind: str, numeric_only: bool) -> lis
 def supported_by_all(frame: DataFrame, functions: list[Any]) -> list[str]:
     """The columns that all of the aggregates support."""
     kinds = [column_kinds(aggregate_name(each, "func")) for each in functions]
-    names: list[str] = frame._unlabelled()
+    names: list[str] = frame.columns
     taken = [name for name in names if all(frame[name].dtype.is_of(each) for each in kinds)]
     if not taken:
         raise TypeMismatchError(
@@ -203,11 +202,7 @@ def reduce_frame(
 
 def labelled_rows(frame: DataFrame, name: str, made: Series) -> Series:
     """One value per row, with the row labels."""
-    if not frame._labels:
-        return series_of(made._node)
-    name = free_name(name, frame._labels)
-    nodes = {**frame._labels, name: made._node}
-    return labelled_series(frame_of(nodes, frame._labels), None)
+    return frame_of({name: made._node}, frame._labels)._series(name).rename(None)
 
 
 def quantile(
@@ -249,7 +244,7 @@ def mode(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:
 def count(frame: DataFrame, axis: Axis = 0) -> Any:
     """See `DataFrame.count`."""
     if axis in (1, "columns"):
-        columns = [frame[name] for name in frame._unlabelled()]
+        columns = [frame[name] for name in frame._nodes]
         return labelled_rows(frame, "count", _counts(columns))
     return reduce_frame(frame, "count")
 
@@ -284,7 +279,7 @@ def agg(frame: DataFrame, func: Any) -> Any:
 
 def reduced_by(frame: DataFrame, func: Any) -> Any:
     """What a Python function gives for each column, in a series labelled by column."""
-    return column_values({name: func(frame[name]) for name in frame._unlabelled()}, "agg")
+    return column_values({name: func(frame[name]) for name in frame._nodes}, "agg")
 
 
 def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> DataFrame:
@@ -331,7 +326,7 @@ def describe(
     frame: DataFrame, percentiles: list[float] | None = None, include: Any = None
 ) -> DataFrame:
     """See `DataFrame.describe`."""
-    names = frame._unlabelled()
+    names = frame.columns
     numbers, times = frame._names_of("iuf"), frame._names_of("mM")
     described = {*numbers, *times}
     others = [name for name in names if name not in described]

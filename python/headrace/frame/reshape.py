@@ -359,7 +359,7 @@ def sample(
 
 def nunique(frame: DataFrame, dropna: bool = True) -> Any:
     """See `DataFrame.nunique`."""
-    return column_values({n: frame[n].nunique(dropna) for n in frame._unlabelled()}, "nunique")
+    return column_values({n: frame[n].nunique(dropna) for n in frame._nodes}, "nunique")
 
 
 def transpose(frame: DataFrame) -> DataFrame:
@@ -367,7 +367,7 @@ def transpose(frame: DataFrame) -> DataFrame:
     import numpy as np
 
     mark("transpose")
-    rows, names = len(frame), frame._unlabelled()
+    rows, names = len(frame), frame.columns
     if rows > _MOST_TURNED:
         raise InvalidArgumentError(
             f"transpose: too many rows to become columns: rows={rows}, limit={_MOST_TURNED}"

@@ -57,10 +57,8 @@ def eval_expression(frame: DataFrame, text: str) -> Any:
 def is_missing_columns(frame: DataFrame) -> DataFrame:
     """See `DataFrame.isna`."""
     mark("isna")
-    names = frame._unlabelled()
-    found = _core.elementwise_columns("isna", [frame._nodes[name] for name in names])
-    made = dict(zip(names, found, strict=True))
-    return frame_of({**frame._nodes, **made}, frame._labels)
+    found = _core.elementwise_columns("isna", list(frame._nodes.values()))
+    return frame_of(dict(zip(frame._nodes, found, strict=True)), frame._labels)
 
 
 def fillna(frame: DataFrame, value: Any) -> DataFrame:
@@ -68,12 +66,12 @@ def fillna(frame: DataFrame, value: Any) -> DataFrame:
     mark("fillna")
     value = by_column(value)
     if is_frame(value):
-        value = {name: value[name] for name in value._unlabelled()}
+        value = dict(value.items())
     # Of columns that do not hold the value, those with missing ones are found below.
     with contextlib.suppress(InvalidArgumentError, TypeMismatchError):
         if (made := with_scalar(frame, "fillna", value)) is not None:
             return made
-    values = value if isinstance(value, Mapping) else dict.fromkeys(frame._unlabelled(), value)
+    values = value if isinstance(value, Mapping) else dict.fromkeys(frame._nodes, value)
     for name in values.keys():  # noqa: SIM118 (a row of a frame too)
         frame._find(name)
     filled = {name: frame[name].fillna(each)._node for name, each in values.items()}
@@ -93,7 +91,7 @@ def dropna(
     mark("dropna")
     if how not in ("any", "all"):
         raise InvalidArgumentError(f"dropna: invalid value: how={how!r}; expected 'any' or 'all'")
-    names = [subset] if isinstance(subset, str) else subset or frame._unlabelled()
+    names = [subset] if isinstance(subset, str) else subset or frame.columns
     if axis in (1, "columns"):
         return columns_with_values(frame, how, thresh)
     present = [frame[frame._find(name)].notna() for name in names]
@@ -109,27 +107,27 @@ def dropna(
 
 def columns_with_values(frame: DataFrame, how: str, thresh: int | None) -> DataFrame:
     """The columns without missing values, with any value, or with `thresh` values."""
-    names = frame._unlabelled()
+    names = frame.columns
     counts = [frame[name].count() for name in names]
     _core.force([count._node for count in counts])
     least = thresh if thresh is not None else len(frame) if how == "any" else 1
     found = {name for name, count in zip(names, counts, strict=True) if int(count) >= least}
-    return frame[[n for n in frame.columns if n in found or n in frame._labels]]
+    return frame[[n for n in names if n in found]]
 
 
 def astype(frame: DataFrame, dtype: Any) -> DataFrame:
     """See `DataFrame.astype`."""
     mark("astype")
-    wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(frame._unlabelled(), dtype)
+    wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(frame._nodes, dtype)
     for name in wanted.keys():  # noqa: SIM118 (dtypes of a frame too)
         frame._find(name)
-    nodes = {name: frame._nodes[name] for name in frame._unlabelled()}
+    nodes = frame._nodes
     if type(dtype) is str and {dtype, *(node.dtype for node in nodes.values())} <= _NUMBERS:
         cast = {
             n: node if node.dtype == dtype else _core.astype(node, dtype)
             for n, node in nodes.items()
         }
-        return frame_of({**frame._nodes, **cast}, frame._labels)
+        return frame_of(cast, frame._labels)
     cast = {name: frame[name].astype(each)._node for name, each in wanted.items()}
     return frame_of({**frame._nodes, **cast}, frame._labels)
 
@@ -148,8 +146,7 @@ def join_frames(
     """See `DataFrame.join`."""
     if is_series(other):
         other = other.to_frame()
-    mine = list(other._labels)
-    both = [n for n in other.columns if n in frame.columns and n not in mine]
+    both = [n for n in other.columns if n in frame.columns]
     if both and not (lsuffix or rsuffix):
         raise InvalidArgumentError(f"join: overlapping column names: columns={both}; pass rsuffix")
     made: DataFrame = frame.merge(
@@ -184,10 +181,10 @@ def head(frame: DataFrame, n: int = 5) -> DataFrame:
     n = whole_number("head", "n", n)
     if n < 0:
         return new_frame(frame[:n])
-    every = frame._everything()
-    domain = same_rows(next(iter(every.values()), None), n)
-    nodes = _core.prefix(list(every.values()), n)
-    return frame._of_rows(list(every), [_core.in_domain(node, domain) for node in nodes])
+    every = frame._every()
+    domain = same_rows(next(iter(every), None), n)
+    first = [_core.in_domain(node, domain) for node in _core.prefix(every, n)]
+    return frame._of_rows(first, lambda node: _core.in_domain(_core.prefix([node], n)[0], domain))
 
 
 def tail(frame: DataFrame, n: int = 5) -> DataFrame:

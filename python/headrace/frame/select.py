@@ -63,18 +63,20 @@ def get_item(frame: DataFrame, key: Any) -> Any:
         raise TypeMismatchError(
             f"getitem: expected a name, a list of names, a mask or a slice: key={key!r}"
         )
-    nodes = frame._everything()
+    nodes = frame._every()
     if is_mask(key):  # rows selected by equal masks are the same row set
         mask = key if isinstance(key, Deferred) else new_series(key)
         if is_series(mask):
-            refuse_apart("getitem", [mask._node, *nodes.values()])
-        picked = _core.filter_columns(list(nodes.values()), mask._node)
-        return frame._of_rows(list(nodes), picked)
-    first = next(iter(nodes.values()), None)
+            refuse_apart("getitem", [mask._node, *nodes])
+        picked = _core.filter_columns(nodes, mask._node)
+        return frame._of_rows(picked, lambda node: _core.filter(node, mask._node))
     known = isinstance(key, slice) or hasattr(key, "tobytes")
-    domain = same_rows(first, key) if known else picked_domain()
-    taken = [_core.in_domain(series_of(node)[key]._node, domain) for node in nodes.values()]
-    return frame._of_rows(list(nodes), taken)
+    domain = same_rows(next(iter(nodes), None), key) if known else picked_domain()
+
+    def pick(node: _core.Node) -> _core.Node:
+        return _core.in_domain(series_of(node)[key]._node, domain)
+
+    return frame._of_rows([pick(node) for node in nodes], pick)
 
 
 def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
@@ -113,10 +115,10 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
             f"setitem: a column name must be a string: name={name!r}; use df.loc[rows, "
             "name] = value for some rows"
         )
-    if is_frame(values) and len(values._unlabelled()) == 1:
-        values = values[values._unlabelled()[0]]
+    if is_frame(values) and len(values._nodes) == 1:
+        values = values[values.columns[0]]
     if is_single(values):
-        rows = next(iter(frame._nodes.values()), None)
+        rows = frame._any_node()
         values = [values] if rows is None else new_series(repeated(rows, values))
     frame._put(name, new_series(by_position(values))._node)
 
@@ -128,15 +130,13 @@ def rename_all(frame: DataFrame, names: Any) -> None:
         raise InvalidArgumentError(
             f"columns: length mismatch: expected={len(frame._nodes)}, got={len(fresh)}"
         )
-    renamed = frame.rename(dict(zip(frame._nodes, fresh, strict=True)))
-    frame._nodes, frame._labels = renamed._nodes, renamed._labels
+    frame._nodes = rename(frame, dict(zip(frame._nodes, fresh, strict=True)))._nodes
 
 
 def delete_column(frame: DataFrame, name: str) -> None:
     """See `DataFrame.__delitem__`."""
     mark("delitem")
     del frame._nodes[frame._find(name)]
-    frame._labels.pop(name, None)
 
 
 def pop(frame: DataFrame, name: str) -> Series:
@@ -198,8 +198,7 @@ def drop(
         for name in gone:
             frame._find(name)
         kept = {name: node for name, node in frame._nodes.items() if name not in gone}
-        left = {name: node for name, node in frame._labels.items() if name not in gone}
-        made = frame_of(kept, left)
+        made = frame_of(kept, frame._labels)
     if index is not None:
         if is_array(index) and counts_rows(index):
             check_row_numbers("drop", index, domain_of(frame))
@@ -235,8 +234,7 @@ def rename(
     names = [words.get(name, name) for name in frame._nodes]
     if len(set(names)) < len(names):
         raise InvalidArgumentError(f"rename: duplicate column name: columns={names}")
-    labels = {words.get(name, name): node for name, node in frame._labels.items()}
-    return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), labels)
+    return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), frame._labels)
 
 
 def filter_columns(

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import is_frame, new_frame
+from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import rows_of
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.lazy.handle import Deferred
-from headrace.rows import by_position, is_missing, refuse_apart
+from headrace.rows import by_position, is_missing, refuse_apart, unnamed
 from headrace.series.column import is_series, new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
@@ -100,6 +100,29 @@ def put_values(
         else:
             made[name] = _new_column(at_rows, picked.mask)
     frame._nodes, frame._labels = made._nodes, made._labels
+
+
+def add_row(frame: DataFrame, label: Any, names: list[str], value: Any) -> None:
+    """Append a row with a label that no row has; other columns than `names` are null."""
+    parts = _parts(names, value) if len(names) > 1 or not is_single(value) else [value]
+    row = new_frame({name: [part] for name, part in zip(names, parts, strict=True)})
+    levels = list(frame._labels) or [unnamed(0, 1)]
+    labels = list(label) if isinstance(label, tuple) else [label]
+    if len(labels) != len(levels):
+        raise InvalidArgumentError(f"loc: expected a label for each level: label={label!r}")
+    made = new_frame({str(at): [each] for at, each in enumerate(labels)})
+    row._labels = dict(zip(levels, made._nodes.values(), strict=True))
+    counted = not frame._labels and label == len(frame)
+    rows = frame
+    if not frame._labels:
+        numbers = frame._number_node()
+        assert numbers is not None
+        rows = frame_of(dict(frame._nodes), {levels[0]: numbers})
+    joined = rows_of([rows, row])
+    columns = {name: joined._nodes[name] for name in [*frame._nodes, *row._nodes]}
+    whole = frame_of(columns, joined._labels)
+    whole = whole.reset_index(drop=True) if counted else whole
+    frame._nodes, frame._labels = whole._nodes, whole._labels
 
 
 def _parts(names: list[str], value: Any) -> list[Any]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.columns import with_numbers
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
-from headrace.rows import is_missing, picked_domain, whole_number
+from headrace.rows import engine_names, is_missing, picked_domain, whole_number
 from headrace.series.column import is_series, new_series, series_of
 from headrace.series.elementwise import row_positions
 
@@ -50,7 +51,7 @@ def _keys(op: str, frame: DataFrame, by: str | Sequence[str]) -> list[_core.Node
     names = [by] if isinstance(by, str) else list(by)
     if not names:
         raise InvalidArgumentError(f"{op}: missing sort key: by={by!r}; pass a column name")
-    return [frame._nodes[frame._find(name)] for name in names]
+    return [frame._key(name) for name in names]
 
 
 def sort_frame(
@@ -65,7 +66,9 @@ def sort_frame(
     keys = _keys("sort_values", frame, by)
     if key is not None:
         names = [by] if isinstance(by, str) else by
-        keys = [frame._aligned(new_series(key(frame[name]))) for name in names]
+        keys = [
+            frame._aligned(new_series(key(series_of(frame._key(name), name)))) for name in names
+        ]
     return sort_by_nodes("sort_values", frame, keys, ascending, na_position)
 
 
@@ -79,9 +82,15 @@ def sort_by_nodes(
     """Sort the rows of a frame by keys over the same rows."""
     descending = _descending(op, ascending, len(keys))
     missing_first = _missing_first(op, na_position)
-    nodes = frame._everything()
-    table = _core.sort(keys, descending, missing_first, list(nodes), list(nodes.values()))
-    return frame._of_rows(list(nodes), _core.parts(table, len(nodes)))
+    nodes, names = frame._every(), engine_names([*frame._nodes, *frame._labels])
+    table = _core.sort(keys, descending, missing_first, names, nodes)
+    made = _core.parts(table, len(nodes))
+
+    def pick(node: _core.Node) -> _core.Node:
+        table = _core.sort(keys, descending, missing_first, ["number"], [node])
+        return _core.in_domain(_core.part(table, 0), made[0].domain)
+
+    return frame._of_rows(made, pick)
 
 
 def _first_rows(op: str, keys: list[_core.Node], n: int, largest: bool, keep: str) -> _core.Node:
@@ -130,9 +139,11 @@ def first_of_frame(
     mark(op)
     rows = _first_rows(op, _keys(op, frame, columns), n, largest, keep)
     domain = picked_domain()
-    nodes = frame._everything()
-    taken = [_core.in_domain(_core.take(node, rows), domain) for node in nodes.values()]
-    return frame._of_rows(list(nodes), taken)
+
+    def pick(node: _core.Node) -> _core.Node:
+        return _core.in_domain(_core.take(node, rows), domain)
+
+    return frame._of_rows([pick(node) for node in frame._every()], pick)
 
 
 def sort_series(
@@ -147,7 +158,13 @@ def sort_series(
     missing_first = _missing_first("sort_values", na_position)
     by = series._node if key is None else new_series(key(series))._node
     table = _core.sort([by], descending, missing_first, ["value"], [series._node])
-    return series_of(_core.part(table, 0), series.name)
+    made = series_of(_core.part(table, 0), series.name)
+
+    def pick(node: _core.Node) -> _core.Node:
+        table = _core.sort([by], descending, missing_first, ["number"], [node])
+        return _core.in_domain(_core.part(table, 0), made._node.domain)
+
+    return with_numbers(made, series, pick)
 
 
 def argsort_series(series: Series, ascending: bool, na_position: NaPosition) -> Array:
@@ -163,7 +180,12 @@ def first_of_series(op: str, series: Series, n: int, largest: bool, keep: str = 
     """The first `n` values."""
     mark(op)
     rows = _first_rows(op, [series._node], n, largest, keep)
-    return series_of(_core.in_domain(_core.take(series._node, rows), picked_domain()), series.name)
+    domain = picked_domain()
+
+    def pick(node: _core.Node) -> _core.Node:
+        return _core.in_domain(_core.take(node, rows), domain)
+
+    return with_numbers(series_of(pick(series._node), series.name), series, pick)
 
 
 # ---- arrays --------------------------------------------------------------------------------------

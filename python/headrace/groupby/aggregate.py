@@ -13,6 +13,7 @@ from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
+from headrace.rows import engine_names, free_name
 from headrace.series.column import Column, series_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import ROW_FUNCTIONS
@@ -27,28 +28,30 @@ def value_columns(groups: GroupBy) -> dict[str, _core.Node]:
     """The columns that are not keys; a single selected one whatever it is."""
     if groups._single:
         return groups._nodes
-    keys = {(name, id(node)) for name, node in groups._keys}
-    names = {name for name, _ in groups._keys}
+    keys = [node for _, node in groups._keys]
     return {
-        name: node
-        for name, node in groups._nodes.items()
-        if name not in names and (name, id(node)) not in keys
+        name: node for name, node in groups._nodes.items() if not any(node is key for key in keys)
     }
 
 
 def aggregated(groups: GroupBy, columns: list[Words]) -> DataFrame:
     """The keys and these aggregates, one row per group."""
     mark("groupby")
-    nodes = _core.group_columns(groups._keys, columns, groups._order, groups._dropna)
-    names = [name for name, _ in groups._keys] + [column.name for column in columns]
-    return with_key_labels(groups, frame_of(dict(zip(names, nodes, strict=True))))
+    names = engine_names([*(name for name, _ in groups._keys), *(c.name for c in columns)])
+    named = list(zip(names, (node for _, node in groups._keys), strict=False))
+    words = [c._replace(name=n) for c, n in zip(columns, names[len(named) :], strict=True)]
+    nodes = _core.group_columns(named, words, groups._order, groups._dropna)
+    keys = {name: nodes[i] for i, (name, _) in enumerate(groups._keys)}
+    found = {column.name: node for column, node in zip(columns, nodes[len(keys) :], strict=True)}
+    return with_keys(groups, keys, found)
 
 
-def with_key_labels(groups: GroupBy, made: DataFrame) -> DataFrame:
-    """A result with its keys as labels, unless ``as_index=False``."""
-    if groups._labelled:
-        made._labels = {name: made._nodes[name] for name, _ in groups._keys}
-    return made
+def with_keys(
+    groups: GroupBy, keys: dict[str, _core.Node], columns: dict[str, _core.Node]
+) -> DataFrame:
+    """A result labelled by its keys; with ``as_index=False`` they are its first columns."""
+    made = frame_of(columns, keys)
+    return made if groups._labelled else frame_of(made._with_labels())
 
 
 def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
@@ -71,9 +74,7 @@ def aggregable_columns(
 ) -> dict[str, _core.Node]:
     """The columns that an aggregate supports, by the names of its results."""
     if groups._single:
-        ((name, node),) = groups._nodes.items()
-        taken = {key for key, _ in groups._keys}
-        return {f"{name}_{aggregate}" if name in taken else name: node}
+        return groups._nodes
     kinds = group_kinds(aggregate) + ("U" if aggregate in ("any", "all") else "")
     values = value_columns(groups).items()
     if numeric_only:
@@ -189,8 +190,7 @@ def top(groups: GroupBy, n: int, largest: bool) -> Any:
     """See `SeriesGroupBy.nlargest`."""
     mark("nlargest" if largest else "nsmallest")
     ((name, node),) = groups._nodes.items()
-    taken = [key for key, _ in groups._keys]
-    own = f"{name}_top" if name in taken else name
+    own = free_name(name, (key for key, _ in groups._keys))
     table = _core.group_top(groups._keys, own, node, n, largest, groups._order, groups._dropna)
-    frame = {each: _core.part(table, i) for i, each in enumerate([*taken, own])}
-    return group_series(groups, with_key_labels(groups, frame_of(frame)), name)
+    keys = {key: _core.part(table, i) for i, (key, _) in enumerate(groups._keys)}
+    return group_series(groups, with_keys(groups, keys, {name: _core.part(table, len(keys))}), name)

@@ -163,9 +163,9 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
             made._put(name, _core.group_lists(groups._nodes[column], numbers, keys))
         elif not isinstance(function, str):
             found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
-            made._put(name, _core.in_domain(found._node, made._nodes[groups._keys[0][0]].domain))
-    names = [*(name for name, _ in groups._keys), *(each.name for each in columns)]
-    return frame_of({name: made._nodes[name] for name in names}, made._labels)
+            made._put(name, _core.in_domain(found._node, made._key(groups._keys[0][0]).domain))
+    keys = [] if groups._labelled else [name for name, _ in groups._keys]
+    return made[[*keys, *(each.name for each in columns)]]
 
 
 def _named(groups: GroupBy, name: str, pair: Any) -> _Column:
@@ -215,7 +215,7 @@ def transform(
     columns = {}
     for name, node in groups._nodes.items():
         column = groups._column(name, node)
-        if groups._single or name not in {key for key, _ in groups._keys}:
+        if name in value_columns(groups):
             columns[name] = _transformed(column, series_of(node), function)
     frame = frame_of({name: made._node for name, made in columns.items()}, groups._rows)
     return frame._series(next(iter(columns))) if groups._single else frame

@@ -50,7 +50,7 @@ class GroupBy:
         rows: Mapping[str, _core.Node] | None = None,
     ) -> None:
         self._keys = keys
-        self._rows = rows or {}  # their labels, for windows of time
+        self._rows = {} if rows is None else rows  # their labels, for windows of time
         self._nodes = dict(nodes)
         self._order = order
         self._dropna = dropna
@@ -115,7 +115,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.sum().to_dict()
-        {'id': [1, 2], 'x': [8, 4]}
+        {'x': [8, 4]}
         """
         return aggregates.each_column(self, "sum", numeric_only, skipna, min_count=min_count)
 
@@ -125,7 +125,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.prod().to_dict()
-        {'id': [1, 2], 'x': [15, 4]}
+        {'x': [15, 4]}
         """
         return aggregates.each_column(self, "prod", numeric_only, skipna, min_count=min_count)
 
@@ -141,7 +141,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.mean().to_dict()
-        {'id': [1, 2], 'x': [4.0, 4.0]}
+        {'x': [4.0, 4.0]}
         """
         return aggregates.each_column(self, "mean", numeric_only, skipna)
 
@@ -151,7 +151,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.median().to_dict()
-        {'id': [1, 2], 'x': [4.0, 4.0]}
+        {'x': [4.0, 4.0]}
         """
         return aggregates.each_column(self, "median", numeric_only, skipna)
 
@@ -194,7 +194,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.var().to_dict()
-        {'id': [1, 2], 'x': [2.0, None]}
+        {'x': [2.0, None]}
         """
         return aggregates.each_column(self, "var", numeric_only, skipna, ddof=ddof)
 
@@ -258,7 +258,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.min().to_dict()
-        {'id': [1, 2], 'x': [3, 4]}
+        {'x': [3, 4]}
         """
         return aggregates.each_column(self, "min", numeric_only, skipna, least=min_count)
 
@@ -275,7 +275,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.max().to_dict()
-        {'id': [1, 2], 'x': [5, 4]}
+        {'x': [5, 4]}
         """
         return aggregates.each_column(self, "max", numeric_only, skipna, least=min_count)
 
@@ -285,7 +285,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.first().to_dict()
-        {'id': [1, 2], 'x': [3, 4]}
+        {'x': [3, 4]}
         """
         return aggregates.each_column(self, "first", numeric_only, skipna, least=min_count)
 
@@ -295,7 +295,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.last().to_dict()
-        {'id': [1, 2], 'x': [5, 4]}
+        {'x': [5, 4]}
         """
         return aggregates.each_column(self, "last", numeric_only, skipna, least=min_count)
 
@@ -305,7 +305,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
         >>> groups.any().to_dict()
-        {'id': [1, 2], 'x': [True, False]}
+        {'x': [True, False]}
         """
         return aggregates.each_column(self, "any", False, skipna)
 
@@ -315,7 +315,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
         >>> groups.all().to_dict()
-        {'id': [1, 2], 'x': [False, False]}
+        {'x': [False, False]}
         """
         return aggregates.each_column(self, "all", False, skipna)
 
@@ -325,7 +325,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.count().to_dict()
-        {'id': [1, 2], 'x': [2, 1]}
+        {'x': [2, 1]}
         """
         return aggregates.each_column(self, "count")
 
@@ -335,7 +335,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.nunique().to_dict()
-        {'id': [1, 2], 'x': [2, 1]}
+        {'x': [2, 1]}
         """
         return aggregates.nunique(self, dropna)
 
@@ -345,7 +345,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.idxmin().to_dict()
-        {'id': [1, 2], 'x': [0, 2]}
+        {'x': [0, 2]}
         """
         return aggregates.each_column(self, "idxmin", numeric_only, skipna)
 
@@ -355,7 +355,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.idxmax().to_dict()
-        {'id': [1, 2], 'x': [1, 2]}
+        {'x': [1, 2]}
         """
         return aggregates.each_column(self, "idxmax", numeric_only, skipna)
 
@@ -416,7 +416,7 @@ class GroupBy:
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
         >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
-        {'id': [1, 2], 'total': [5.0, 4.0], 'n': [1, 2]}
+        {'total': [5.0, 4.0], 'n': [1, 2]}
         """
         return functions.agg(self, func, args, named)
 

@@ -45,7 +45,7 @@ def group_order(sort: bool, order: bool) -> str:
 
 def _check_rows(frame: DataFrame | None, name: str, key: Series) -> None:
     """Raise if a key and its frame have different row counts, where both are known."""
-    node = None if frame is None else next(iter(frame._nodes.values()), None)
+    node = None if frame is None else frame._any_node()
     rows, own = -1 if node is None else node.shape[0], key._node.shape[0]
     if rows >= 0 and own >= 0 and rows != own:
         raise InvalidArgumentError(
@@ -92,7 +92,7 @@ def keys_of(
             keys.append((name, spans._node))
             continue
         if isinstance(each, str) and frame is not None:
-            keys.append((each, frame[each]._node))
+            keys.append((each, frame._key(each)))
             continue
         if isinstance(each, str):
             raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")

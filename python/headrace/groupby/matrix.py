@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.frame.columns import frame_of
 from headrace.frame.concat import concat
-from headrace.groupby.aggregate import aggregable_columns, aggregated
+from headrace.frame.construct import repeated
+from headrace.groupby.aggregate import aggregable_columns, aggregated, with_keys
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
-from headrace.series.column import new_series
+from headrace.rows import unnamed
+from headrace.series.column import new_series, series_of
 from headrace.series.elementwise import row_positions
 
 if TYPE_CHECKING:
@@ -27,22 +29,17 @@ def rows_of_levels(
     Rows of one group are adjacent. The level is the last label.
     """
     keys = [name for name, _ in groups._keys]
-    level_name = f"level_{len(keys)}"
-    while level_name in (*keys, *parts[0]):
-        level_name += "_"
-    places = row_positions(made[keys[0]])
+    level_name = unnamed(len(keys), len(keys) + 1)
+    places = row_positions(series_of(made._key(keys[0])))
     frames = []
     for i, (level, part) in enumerate(zip(levels, parts, strict=True)):
-        frame = made[keys].assign(**{level_name: level})
-        for name, column in part.items():
-            frame[name] = column
+        frame = frame_of({name: column._node for name, column in part.items()})
+        frame._labels = {key: made._key(key) for key in keys}
+        frame._labels[level_name] = repeated(places._node, level)
         frame[" row"] = places * len(levels) + i
         frames.append(frame)
-    rows = concat(frames).sort_values(" row")
-    found = frame_of({name: rows._nodes[name] for name in [*keys, level_name, *parts[0]]})
-    if groups._labelled:
-        found._labels = {name: found._nodes[name] for name in [*keys, level_name]}
-    return found
+    rows = concat(frames).sort_values(" row").drop(columns=" row")
+    return with_keys(groups, rows._labels, rows._nodes)
 
 
 def corr(groups: GroupBy, x: str | None, y: str | None, numeric_only: bool) -> DataFrame:

@@ -7,13 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import frame_of
 from headrace.groupby.aggregate import (
     aggregable_columns,
     aggregated,
     each_column,
     frame_or_group_series,
-    with_key_labels,
+    with_keys,
 )
 from headrace.groupby.keys import Words
 from headrace.groupby.matrix import rows_of_levels
@@ -71,9 +70,8 @@ def group_quantiles(groups: GroupBy, q: Any, interpolation: str, numeric_only: b
     ]
     if several:
         return rows_of_levels(groups, made, levels, parts)
-    keys = {name: made._nodes[name] for name, _ in groups._keys}
-    found = {name: column._node for name, column in parts[0].items()}
-    return with_key_labels(groups, frame_of({**keys, **found}))
+    keys = {name: made._key(name) for name, _ in groups._keys}
+    return with_keys(groups, keys, {name: column._node for name, column in parts[0].items()})
 
 
 def _words(groups: GroupBy, name: str, node: Any, level: float, interpolation: str) -> list[Words]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import is_probed, no_attribute
-from headrace.frame.columns import frame_of, framed, is_frame, new_frame
+from headrace.frame.columns import frame_of, framed, is_frame
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
-from headrace.rows import free_name
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.times.ranges import frequency, times_between
 from headrace.times.scalars import Timestamp
@@ -145,8 +144,7 @@ class Resampler:
             return made
         frame = made if is_frame(made) else framed(made)
         label = self._spans.zoned(series_of(list(frame._labels.values())[-1]))._node
-        nodes = {**frame._nodes, **({self._name: label} if self._name in frame._nodes else {})}
-        shown = frame_of(nodes, {**frame._labels, self._name: label})
+        shown = frame_of(frame._nodes, {**frame._labels, self._name: label})
         return shown if is_frame(made) else labelled_series(shown, made.name)
 
     def _of_all_by_group(self, made: Any, fill: Any) -> Any:
@@ -156,7 +154,8 @@ class Resampler:
         frame = made if is_frame(made) else framed(made)
         *keys, span = frame._labels
         labels = series_of(frame._labels[span]).to_numpy()
-        places = np.flatnonzero((~frame.duplicated(keys)).to_numpy())
+        every = frame_of(frame._with_labels())
+        places = np.flatnonzero((~every.duplicated(keys)).to_numpy())
         ends = [*places[1:], len(labels)]
         spans_of = [
             self._spans.every(labels[first], labels[end - 1])
@@ -166,8 +165,8 @@ class Resampler:
         target = {key: series_of(frame._labels[key]).take(rows) for key in keys}
         target[span] = new_series(np.concatenate(spans_of))
         full = rows_apart({n: new_series(c._plain()) for n, c in target.items()})
-        names = [n for n in frame._nodes if n not in frame._labels]
-        found = full.merge(frame.reset_index()[[*keys, span, *names]], on=[*keys, span], how="left")
+        names = list(frame._nodes)
+        found = full.merge(every, on=[*keys, span], how="left")
         if fill is not None:
             found = found.fillna(dict.fromkeys(names, fill))
         found = found.set_index([*keys, span])
@@ -185,7 +184,7 @@ class Resampler:
         if not is_frame(made):
             return made if spec not in _OF_NOTHING else made.fillna(_OF_NOTHING[spec])
         words: dict[str, Any] = {}
-        for name in made._unlabelled():
+        for name in made.columns:
             how = spec
             if named:
                 how = named[name][1] if isinstance(named[name], tuple) else named[name]
@@ -211,8 +210,8 @@ class Resampler:
         made = self._groups.transform(func)
         labels = self._frame._labels
         if is_frame(made):
-            return frame_of({**labels, **made._nodes}, labels)
-        shown = frame_of({**labels, made.name or "value": made._node}, labels)
+            return frame_of(made._nodes, labels)
+        shown = frame_of({made.name or "value": made._node}, labels)
         return labelled_series(shown, made.name) if labels else made
 
     def ohlc(self) -> Any:
@@ -253,8 +252,7 @@ class Resampler:
         keys = dict.fromkeys(name for name, _ in self._groups._keys)
         values = {n: v for n, v in self._groups._nodes.items() if n not in keys}
         columns = {n: taken_or_missing(v, rows, fill_value) for n, v in values.items()}
-        labels = new_series(names._plain())
-        made = rows_apart({self._name: labels, **columns}).set_index(self._name)
+        made = rows_apart(columns, {self._name: new_series(names._plain())})
         return labelled_series(made, *values) if self._groups._single else made
 
     def asfreq(self, fill_value: Any = None) -> Any:
@@ -353,15 +351,11 @@ def resample(
     name, times = times_of("resample", frame, on, level)
     found = spans("resample", times, rule, closed, label, origin, offset)
     shared = {n for n, _ in keys}
-    values = {n: v for n, v in frame._nodes.items() if n not in {*frame._labels, on, *shared}}
-    word = free_name("span", values)
-    rows = new_frame({word: found.key})
-    for each, node in {**dict(keys), **values}.items():
-        rows[each] = new_series(series_of(node)._plain())
-    named = name if name not in values else word
-    groups = rows.rename({word: named}).groupby([*(n for n, _ in keys), named])
+    values = {n: v for n, v in frame._nodes.items() if n not in {on, *shared}}
+    by = [*(series_of(node, n) for n, node in keys), series_of(found.key._node, name)]
+    groups = frame_of(values).groupby(by)
     groups = groups if is_frame(data) else groups[next(iter(values))]
-    return Resampler(frame, groups, named, found, times)
+    return Resampler(frame, groups, name, found, times)
 
 
 def resample_groups(groups: GroupBy, rule: Any, on: str | None = None, **words: Any) -> Resampler:
@@ -396,7 +390,6 @@ def asfreq(data: Any, freq: Any, fill_value: Any = None, method: str | None = No
         return data.reindex(every, fill_value=fill_value)
     known, order = _in_order(times)
     places = _places(known, every.to_numpy(), sides[method])
-    values = {n: v for n, v in frame._nodes.items() if n not in frame._labels}
-    columns = {n: taken_or_missing(v, order[places]) for n, v in values.items()}
-    made = rows_apart({name: every, **columns}).set_index(name)
-    return made if is_frame(data) else labelled_series(made, *values)
+    columns = {n: taken_or_missing(v, order[places]) for n, v in frame._nodes.items()}
+    made = rows_apart(columns, {name: every})
+    return made if is_frame(data) else labelled_series(made, data.name)

@@ -18,7 +18,7 @@ from headrace.groupby.aggregate import (
     aggregated,
     group_series,
     value_columns,
-    with_key_labels,
+    with_keys,
 )
 from headrace.groupby.keys import Words
 from headrace.groupby.tracing import of_groups
@@ -47,7 +47,7 @@ class NamedAgg(NamedTuple):
     >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [1, 1], "x": [2, 3]})
     >>> df.groupby("id").agg(top=hr.NamedAgg(column="x", aggfunc="max")).to_dict()
-    {'id': [1], 'top': [3]}
+    {'top': [3]}
     """
 
     column: str
@@ -145,15 +145,14 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
         return groups.agg("list")
     mark("apply")
     (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
-    value = value if value not in dict(groups._keys) else f"{value}_apply"
     if groups._order == "any":  # the function is called in an order that is known
         groups = groups._in_first_order()
     traced = None if args or kwargs else of_groups(function, groups)
     if traced is not None:
         table = distinct_keys(groups)
-        domain = next(iter(table._nodes.values())).domain
-        table._nodes[value] = _core.in_domain(traced._node, domain)
-        return group_series(groups, with_key_labels(groups, table), value)
+        keys = table._nodes
+        found = _core.in_domain(traced._node, next(iter(keys.values())).domain)
+        return group_series(groups, with_keys(groups, keys, {value: found}), value)
     start = time.perf_counter()
     fix = "use aggregates by name: agg(...), transform(...)"
     made = [
@@ -168,9 +167,10 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
         return concat(results)
     names = [name for name, _ in groups._keys]
     keys = [key if isinstance(key, tuple) else (key,) for key, _ in made]
-    called: dict[str, Any] = {n: [key[i] for key in keys] for i, n in enumerate(names)}
-    called[value] = results
-    return group_series(groups, with_key_labels(groups, new_frame(called)), value)
+    called = new_frame({n: [key[i] for key in keys] for i, n in enumerate(names)})._nodes
+    found = new_series(results)._node
+    found = _core.in_domain(found, called[names[0]].domain)
+    return group_series(groups, with_keys(groups, called, {value: found}), value)
 
 
 def filter_groups(groups: GroupBy, function: Callable[[Any], Any]) -> Any:

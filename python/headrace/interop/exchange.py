@@ -520,15 +520,12 @@ def adopt_pandas(values: Any, copy: bool | None) -> DataFrame | Series:
     if not hasattr(values, "columns"):
         return new_series(values, copy=copy)
     if labels := pandas_labels(values):
-        known = values.columns.intersection(labels).tolist()
-        if known:
-            raise InvalidArgumentError(
-                f"from_pandas: an index level has the name of a column: name={known[0]!r}; "
-                "use reset_index(drop=True), or rename one"
-            )
-        table = adopt_pandas(values.reset_index(names=labels), copy)
-        assert is_frame(table)
-        return table.set_index(labels, drop=True)
+        index = adopt_pandas(values.index.to_frame(index=False).set_axis(labels, axis=1), copy)
+        table = adopt_pandas(values.reset_index(drop=True), copy)
+        assert is_frame(table) and is_frame(index)
+        domain = next(iter(index._nodes.values())).domain
+        columns = {name: _core.in_domain(node, domain) for name, node in table._nodes.items()}
+        return frame_of(columns, dict(zip(labels, index._nodes.values(), strict=True)))
     names = [str(name) for name in values.columns]
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:

@@ -383,7 +383,7 @@ def write_csv(
     mark("to_csv")
     delimiter = delimiter if sep is None else sep
     null_word = null_word if na_rep is None else na_rep
-    for node in frame._nodes.values():
+    for node in frame._every():
         know_zone(node.dtype)
     _core.write_csv(
         frame._table(), os.fspath(path), delimiter, header, float_format, null_word, durable

@@ -273,7 +273,7 @@ def write_parquet(
     """
     mark("to_parquet")
     parquet = _pyarrow("to_parquet")
-    table = frame.reset_index().to_arrow()
+    table = frame.to_arrow()
 
     def write() -> None:
         with new_file("to_parquet", path) as file:

@@ -418,8 +418,8 @@ def eval(*values: Deferred | DataFrame) -> None:
     for value in values:
         if isinstance(value, Deferred):
             nodes.append(value._node)
-        elif hasattr(value, "_nodes"):
-            nodes += value._nodes.values()
+        elif hasattr(value, "_every"):
+            nodes += value._every()
         else:
             raise TypeMismatchError(
                 f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"

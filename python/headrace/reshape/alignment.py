@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -13,6 +15,7 @@ from headrace.frame.construct import repeated
 from headrace.frame.indexing import domain_of, positions, refuse_numbers
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
+from headrace.rows import unnamed
 from headrace.series.column import (
     is_series,
     labelled_series,
@@ -83,18 +86,13 @@ def reindex(
         name, own = _label_of("reindex", frame)
         wanted = new_series(list(index) if not is_series(index) else index._plain())
         places = _places("reindex", own, wanted)
-        values = {n: node for n, node in frame._nodes.items() if n not in frame._labels}
-        made = rows_apart(
-            {
-                name: wanted,
-                **{n: taken_or_missing(v, places, fill_value) for n, v in values.items()},
-            }
-        ).set_index(name, drop=name not in frame._nodes)
+        found = {n: taken_or_missing(v, places, fill_value) for n, v in frame._nodes.items()}
+        made = rows_apart(found, {name: wanted})
     if columns is not None:
-        rows = next(iter(made._everything().values()), None)
+        rows = made._any_node()
         if rows is None:
             raise InvalidArgumentError("reindex: the frame has no rows to fill: columns=0")
-        kept = {n: node for n, node in made._nodes.items() if n in made._labels}
+        kept: dict[str, _core.Node] = {}
         filling = float("nan") if fill_value is None else fill_value
         for each in map(str, columns):
             kept[each] = made._nodes[each] if each in made._nodes else repeated(rows, filling)
@@ -105,15 +103,17 @@ def reindex(
 def reindex_series(series: Series, index: Any, fill_value: Any = None) -> Series:
     """See `Series.reindex`."""
     frame = reindex(framed(series), index, fill_value=fill_value)
-    (name,) = frame._unlabelled()
-    shown = frame_of({**frame._labels, name: frame._nodes[name]}, frame._labels)
-    return labelled_series(shown, series.name)
+    return labelled_series(frame, series.name)
 
 
-def rows_apart(columns: dict[str, Series]) -> DataFrame:
-    """A frame of columns of equal length as a new row set."""
+def rows_apart(columns: dict[str, Series], labels: dict[str, Series] | None = None) -> DataFrame:
+    """A frame of columns and labels of equal length as a new row set."""
     domain = _core.new_domain()
-    return frame_of({name: _core.in_domain(c._node, domain) for name, c in columns.items()})
+    made, levels = (
+        {name: _core.in_domain(each._node, domain) for name, each in part.items()}
+        for part in (columns, labels or {})
+    )
+    return frame_of(made, levels)
 
 
 def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
@@ -139,15 +139,12 @@ def xs(frame: DataFrame, key: Any, level: Any = None) -> Any:
     """See `DataFrame.xs`."""
     mark("xs")
     if level is None:
-        found = frame.loc[key]
-        used = len(key) if isinstance(key, tuple) else 1
-        levels = list(frame._labels)[:used]
-    else:
-        ((name, node),) = level_keys(frame, level, "xs")
-        found, levels = frame[series_of(node) == key], [name]
-    if not is_frame(found) or len(levels) == len(frame._labels):
-        return found
-    return droplevel(found, levels)
+        return frame.loc[key]
+    several = isinstance(level, list | tuple)
+    keys = level_keys(frame, level, "xs")
+    tests = [series_of(n) == k for (_, n), k in zip(keys, key if several else [key], strict=True)]
+    found = frame[functools.reduce(operator.and_, tests)]
+    return found if len(keys) == len(frame._labels) else droplevel(found, [n for n, _ in keys])
 
 
 def droplevel(frame: DataFrame, level: Any) -> DataFrame:
@@ -159,7 +156,7 @@ def droplevel(frame: DataFrame, level: Any) -> DataFrame:
             f"droplevel: no level would be left: level={level!r}, labels={list(frame._labels)}; "
             "use reset_index(drop=True)"
         )
-    return frame_of({n: v for n, v in frame._nodes.items() if n not in gone}, kept)
+    return frame_of(dict(frame._nodes), kept)
 
 
 def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1) -> DataFrame:
@@ -167,11 +164,7 @@ def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1) -> DataFrame:
     (one, other) = (name for name, _ in level_keys(frame, [i, j], "swaplevel"))
     turned = {one: other, other: one}
     order = [turned.get(name, name) for name in frame._labels]
-    shown = [turned.get(name, name) for name in frame._nodes]
-    return frame_of(
-        {name: frame._nodes[name] for name in shown if name in frame._nodes},
-        {name: frame._labels[name] for name in order},
-    )
+    return frame_of(dict(frame._nodes), {name: frame._labels[name] for name in order})
 
 
 def rename_axis(frame: DataFrame, mapper: Any = None, *, index: Any = None) -> DataFrame:
@@ -187,11 +180,8 @@ def rename_axis(frame: DataFrame, mapper: Any = None, *, index: Any = None) -> D
         raise InvalidArgumentError(
             f"rename_axis: number of names does not match the labels: names={names}, labels={own}"
         )
-    words = dict(zip(own, map(str, names), strict=True))
-    nodes = {words.get(name, name): node for name, node in frame._nodes.items()}
-    if len(nodes) < len(frame._nodes):
-        raise InvalidArgumentError(f"rename_axis: a column has this name: names={names}")
-    return frame_of(nodes, {words[name]: node for name, node in frame._labels.items()})
+    words = [unnamed(i, len(own)) if n is None else n for i, n in enumerate(names)]
+    return frame_of(dict(frame._nodes), dict(zip(words, frame._labels.values(), strict=True)))
 
 
 def set_axis(frame: DataFrame, labels: Any, axis: int | str = 0) -> DataFrame:
@@ -206,7 +196,7 @@ def set_axis(frame: DataFrame, labels: Any, axis: int | str = 0) -> DataFrame:
 
 def squeeze(frame: DataFrame) -> Any:
     """See `DataFrame.squeeze`."""
-    names = frame._unlabelled()
+    names = frame.columns
     if len(names) != 1:
         return frame.iloc[0] if len(frame) == 1 else frame
     column = frame[names[0]]

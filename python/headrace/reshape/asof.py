@@ -77,8 +77,8 @@ def merge_asof(
     right_key = _key(theirs, "right", on, right_on, right_index)
     pairs = _pairs(by, left_by, right_by)
     nodes = [
-        ours._everything()[left_key],
-        theirs._everything()[right_key],
+        ours._labels[left_key] if left_index else ours._key(left_key),
+        theirs._labels[right_key] if right_index else theirs._key(right_key),
         [ours[one]._node for one, _ in pairs],
         [theirs[other]._node for _, other in pairs],
     ]
@@ -88,9 +88,8 @@ def merge_asof(
     if right_index or left_key == right_key:
         gone.add(right_key)
     taken = [name for name in theirs._nodes if name not in gone]
-    shown = [name for name in ours._nodes if not (left_index and name in ours._labels)]
     made = {}
-    for name in shown:
+    for name in ours._nodes:
         word = name + (suffixes[0] or "") if name in taken else name
         made[word] = series_of(ours._nodes[name])
     for name in taken:
@@ -100,10 +99,8 @@ def merge_asof(
                 f"merge_asof: duplicate column name in the result: name={word!r}; pass suffixes="
             )
         made[word] = series_of(_core.asof_values(theirs._nodes[name], rows))
-    if not left_index:
-        return rows_apart(made)
-    labels = {name: series_of(node) for name, node in ours._labels.items()}
-    return rows_apart({**labels, **made}).set_index(list(labels), drop=True)
+    labels = ours._labels if left_index else {}
+    return rows_apart(made, {name: series_of(node) for name, node in labels.items()})
 
 
 def _key(frame: DataFrame, side: str, on: Any, own: Any, index: bool) -> str:

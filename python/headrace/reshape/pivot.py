@@ -12,7 +12,7 @@ from headrace.frame.concat import concat, rows_of
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
-from headrace.rows import by_position, free_name
+from headrace.rows import by_position, free_name, unnamed
 from headrace.series.column import (
     is_series,
     labelled_series,
@@ -41,9 +41,9 @@ def _cells(op: str, long: DataFrame, keys: list[str], columns: list[str]) -> tup
     if len(whole) < len(long):
         raise InvalidArgumentError(f"{op}: a key is missing; use dropna first: keys={keys}")
     across, down = long.groupby(columns), long.groupby(keys)
-    heads = across.size().reset_index()[columns].to_dict().values()
+    heads = frame_of(across.size()._frame._labels).to_dict().values()
     names = ["_".join(map(str, each)) for each in zip(*heads, strict=True)]
-    rows = down.size().reset_index()[keys]
+    rows = frame_of(down.size()._frame._labels)
     at = down.ngroup().to_numpy() * len(names) + across.ngroup().to_numpy()
     cells = np.full(len(rows) * len(names), -1)
     cells[at] = np.arange(len(at))
@@ -64,14 +64,14 @@ def _spread(
 ) -> DataFrame:
     """One row per key and one column per value of `columns`; the keys become the labels."""
     rows, names, cells = _cells(op, long, keys, columns)
-    made = {name: rows[name] for name in keys}
+    made: dict[str, Series] = {}
     for value in values:
         for name, places in zip(names, cells, strict=True):
             word = name if len(values) == 1 else f"{value}_{name}"
             if word in made:
                 raise InvalidArgumentError(f"{op}: duplicate column name: name={word!r}")
             made[word] = taken_or_missing(long._nodes[value], places, fill_value)
-    return rows_apart(made).set_index(keys)
+    return rows_apart(made, {name: rows[name] for name in keys})
 
 
 def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None) -> DataFrame:
@@ -82,7 +82,7 @@ def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None)
         raise InvalidArgumentError("pivot: missing key; pass a column name as index")
     across = _several(columns)
     wanted = _several(values) or [n for n in frame.columns if n not in {*keys, *across}]
-    long = frame.reset_index() if frame._labels else frame
+    long = frame_of(frame._with_labels())
     return _spread("pivot", long[[*keys, *across, *wanted]], keys, across, wanted)
 
 
@@ -95,9 +95,8 @@ def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> DataFr
         raise InvalidArgumentError(
             f"unstack: expected at least two label levels: labels={list(frame._labels)}"
         )
-    long = frame.reset_index()
-    wanted = [name for name in long.columns if name not in frame._labels]
-    return _spread("unstack", long, keys, across, wanted, fill_value)
+    long = frame_of(frame._with_labels())
+    return _spread("unstack", long, keys, across, frame.columns, fill_value)
 
 
 def stack(frame: DataFrame) -> Series:
@@ -105,22 +104,18 @@ def stack(frame: DataFrame) -> Series:
     import numpy as np
 
     mark("stack")
-    names, rows = frame._unlabelled(), len(frame)
+    names, rows = frame.columns, len(frame)
     if not names:
         raise InvalidArgumentError("stack: the frame has no columns: columns=0")
-    keys: dict[str, Series] = {
-        n: new_series(new_frame({n: v})[n]) for n, v in frame._labels.items()
-    }
+    keys: dict[str, Series] = {n: series_of(v) for n, v in frame._labels.items()}
     if not keys:
-        keys["level_0"] = series_over(np.arange(rows))
-    level = free_name(f"level_{len(keys)}", keys)
-    value = free_name("value", [*keys, level])
+        keys[unnamed(0, 2)] = series_over(np.arange(rows))
     whole = concat([new_series(frame._nodes[name]) for name in names])
     order = np.arange(rows * len(names)).reshape(len(names), rows).T.ravel()
     made = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
+    level = unnamed(len(keys), len(keys) + 1)
     made[level] = taken_or_missing(new_series(names)._node, order // rows)
-    made[value] = taken_or_missing(whole._node, order)
-    return labelled_series(rows_apart(made).set_index([*keys, level]), None)
+    return labelled_series(rows_apart({"value": taken_or_missing(whole._node, order)}, made), None)
 
 
 def pivot_table(
@@ -135,7 +130,7 @@ def pivot_table(
 ) -> DataFrame:
     """See `DataFrame.pivot_table`."""
     mark("pivot_table")
-    frame = frame.reset_index() if frame._labels else new_frame(frame)
+    frame = frame_of(frame._with_labels())
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
         raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
@@ -147,11 +142,8 @@ def pivot_table(
         named = {}
         for each, table in zip(aggfunc, tables, strict=True):
             word = each if isinstance(each, str) else each.__name__
-            named.update({f"{word}_{n}": table._nodes[n] for n in table._unlabelled()})
-        labels = tables[0]._labels
-        return rows_apart({n: new_series(v) for n, v in {**labels, **named}.items()}).set_index(
-            keys
-        )
+            named.update({f"{word}_{n}": series_of(v) for n, v in table._nodes.items()})
+        return rows_apart(named, {n: series_of(v) for n, v in tables[0]._labels.items()})
     taken = {*keys, *across}
     wanted = (
         list(aggfunc)
@@ -163,13 +155,13 @@ def pivot_table(
     spec = {n: aggfunc[n] if isinstance(aggfunc, dict) else aggfunc for n in wanted}
     if not across and not margins:
         flat: DataFrame = frame.groupby(keys).agg(spec)
-        return flat if fill_value is None else flat.fillna(dict.fromkeys(wanted, fill_value))
+        return flat if fill_value is None else flat.fillna(fill_value)
     table = _table(frame, keys, across, wanted, spec)
     if margins:
         table = _with_margins(frame, table, keys, across, wanted, spec, margins_name)
     if fill_value is None:
         return table
-    return table.fillna(dict.fromkeys(table._unlabelled(), fill_value))
+    return table.fillna(fill_value)
 
 
 def _named(frame: DataFrame, keys: Any) -> list[str]:
@@ -192,7 +184,7 @@ def _table(
     if not across:
         flat: DataFrame = frame.groupby(keys).agg(spec)
         return flat
-    long = frame.groupby([*keys, *across]).agg(spec).reset_index()
+    long = frame_of(frame.groupby([*keys, *across]).agg(spec)._with_labels())
     return _spread("pivot_table", long, keys, across, wanted)
 
 
@@ -263,7 +255,7 @@ def crosstab(
     >>> import headrace as hr
     >>> df = hr.DataFrame({"k": ["a", "b", "a"], "g": ["x", "x", "y"]})
     >>> hr.crosstab(df.k, df.g).to_dict()
-    {'k': ['a', 'b'], 'x': [1, 1], 'y': [1, 0]}
+    {'x': [1, 1], 'y': [1, 0]}
     """
     mark("crosstab")
     if (values is None) != (aggfunc is None):
@@ -289,7 +281,7 @@ def crosstab(
     table = pivot_table(
         frame, value, names[0], names[1], how, margins=margins, margins_name=margins_name
     )
-    counts = table._unlabelled()
+    counts = table.columns
     if values is None:
         table = table.fillna(dict.fromkeys(counts, 0))
     if normalize is False:
@@ -306,7 +298,7 @@ def crosstab(
         number = sum(whole[name].sum() for name in own)
         shares = {name: table[name] / number for name in counts}
     labels = {name: series_of(node) for name, node in table._labels.items()}
-    return rows_apart({**labels, **shares}).set_index(list(labels))
+    return rows_apart(shares, labels)
 
 
 def get_dummies(
@@ -396,7 +388,7 @@ def wide_to_long(
     >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [1, 2], "x1": [3, 4], "x2": [5, 6]})
     >>> hr.wide_to_long(df, "x", i="id", j="t").to_dict()
-    {'id': [1, 2, 1, 2], 't': [1, 1, 2, 2], 'x': [3, 4, 5, 6]}
+    {'x': [3, 4, 5, 6]}
     """
     mark("wide_to_long")
     keys, stubs = _several(i), _several(stubnames)

@@ -12,7 +12,7 @@ from headrace.lazy.handle import Deferred
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-    from headrace.frame.columns import Columns
+    from headrace.frame.columns import Columns, PickedNumbers
     from headrace.series.column_values import ColumnValues
     from headrace.series.labelled import GroupSeries, LabelledSeries
     from headrace.series.series import Series
@@ -28,8 +28,10 @@ class Column(Deferred):
     `labelled_series`, and ask for them with `is_series`: so they import neither.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ("_numbers", "name")
     name: str | None
+    #: The numbers of rows that were selected; None for rows counted from 0 and for labelled ones.
+    _numbers: PickedNumbers | None
     _kind: ClassVar[str] = "series"
     _series: ClassVar[type[Series]]
     _labelled: ClassVar[type[LabelledSeries]]
@@ -39,7 +41,10 @@ class Column(Deferred):
     _timedelta: ClassVar[Any] = None
 
     def _like(self, node: _core.Node) -> Any:
-        return series_of(node, self.name)
+        made = series_of(node, self.name)
+        if self._numbers is not None and node.domain == self._node.domain:
+            made._numbers = self._numbers
+        return made
 
     def _plain(self) -> Series:
         """The same values without labels."""
@@ -56,6 +61,7 @@ def series_of(node: _core.Node, name: str | None = None) -> Series:
     made = _new(Column._series)  # without its __init__: each line of users makes some
     made._node = node
     made.name = name
+    made._numbers = None
     return made
 
 

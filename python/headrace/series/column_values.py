@@ -52,7 +52,7 @@ class ColumnValues(LabelledSeries, role="_column_values"):
 
         domain = _domain_of(tuple(names))
         labels = _core.in_domain(new_series(names, dtype="string")._node, domain)
-        nodes = {_LABEL: labels, name: _core.in_domain(values, domain)}
+        nodes = {name: _core.in_domain(values, domain)}
         super().__init__(frame_of(nodes, {_LABEL: labels}), name=name)
         self._names = names
         self._parts = parts
@@ -65,7 +65,7 @@ class ColumnValues(LabelledSeries, role="_column_values"):
     def _like(self, node: _core.Node) -> Any:
         if node.domain != self._node.domain:
             return super()._like(node)
-        return ColumnValues(self._names, node, self._frame.columns[-1])
+        return ColumnValues(self._names, node, *self._frame._nodes)
 
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Any:
         for value in values:
@@ -111,4 +111,4 @@ class ColumnValues(LabelledSeries, role="_column_values"):
         return name in self._names
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return ColumnValues._again, (self._names, self._plain(), self._frame.columns[-1])
+        return ColumnValues._again, (self._names, self._plain(), *self._frame._nodes)

@@ -10,7 +10,9 @@ from headrace import _core
 from headrace.array.construct import asarray
 from headrace.dtypes import INTEGERS, dtype_word, has_no_nan, is_object
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.columns import with_numbers
 from headrace.frame.duplicates import repeated_rows
+from headrace.groupby.keys import Words
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
 from headrace.series.categorical import as_pandas_categories
@@ -52,7 +54,13 @@ def drop_duplicates(series: Series, *, keep: Literal["first", "last", False] = "
     found = series.unique()
     domain = found._node.domain | _core.PICKED_ROWS
     made: Series = found._like(_core.in_domain(found._node, domain))
-    return made
+
+    def pick(node: _core.Node) -> _core.Node:
+        keys, first = [("key", series._node)], [Words("", "first_row")]
+        rows = _core.part(_core.group_by(keys, first, "first", False), 1)
+        return _core.in_domain(_core.take(node, rows), domain)
+
+    return with_numbers(made, series, pick)
 
 
 def isin(series: Series, values: Any) -> Series:

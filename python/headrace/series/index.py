@@ -1,30 +1,42 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The index of a frame as a series: labels, or the numbers of the rows."""
+"""The index of a frame: labels as a series, several levels, or the numbers of the rows."""
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.array.array import Array
-from headrace.frame.columns import frame_of
+from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
+from headrace.rows import given, unnamed
+from headrace.series.column import new_series
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
 
 class Labels(Series):
-    """The index of a frame: brackets select by position, whatever the labels are."""
+    """The index of a frame: brackets select by position, whatever the labels are.
+
+    >>> import headrace as hr
+    >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2023-03-01", "2024-05-01"]))
+    >>> df.index[0], df.index.year.to_list(), df.index.name
+    (datetime.datetime(2023, 3, 1, 0, 0), [2023, 2024], None)
+    """
 
     __slots__ = ()
 
     def _like(self, node: _core.Node) -> Any:
-        return Labels(node, self.name)
+        return Labels(node, name=self.name)
 
     def _check_label(self, key: Any, op: str = "getitem") -> None:
         """Numbers are positions here, never labels."""
@@ -45,6 +57,37 @@ class Labels(Series):
                 return getattr(self.dt, name)
             return super().__getattr__(name)
 
+    @property
+    def names(self) -> list[Any]:
+        """The name of the labels, None without one, in a list."""
+        return [self.name]
+
+    @property
+    def nlevels(self) -> int:
+        """Always 1; a `MultiIndex` has more."""
+        return 1
+
+    def get_level_values(self, level: Any) -> Labels:
+        """The labels: there is only one level."""
+        level_at([self.name], level)
+        return self
+
+    def get_loc(self, label: Any) -> int:
+        """The position of the first row with a label."""
+        return self.to_list().index(label)
+
+    def difference(self, other: Any) -> list[Any]:
+        """The labels that are not in `other`, sorted."""
+        return sorted(set(self.to_list()) - set(other))
+
+    def intersection(self, other: Any) -> list[Any]:
+        """The labels that are in `other` too."""
+        return [label for label in self.unique().tolist() if label in set(other)]
+
+    def union(self, other: Any) -> list[Any]:
+        """The labels of both, sorted."""
+        return sorted({*self.to_list(), *other})
+
 
 class RowNumbers(Labels):
     """The index of a frame without labels, tied to the row set that it counts.
@@ -55,7 +98,7 @@ class RowNumbers(Labels):
     __slots__ = ("_domain",)
 
     def __init__(self, node: _core.Node, domain: int) -> None:
-        super().__init__(node, "index")
+        super().__init__(node)
         self._domain = domain
 
     def _like(self, node: _core.Node) -> RowNumbers:
@@ -67,15 +110,154 @@ class RowNumbers(Labels):
         return super().isin(values)
 
 
-def row_labels(frame: DataFrame) -> Series | DataFrame:
+def level_at(names: list[Any], level: Any) -> int:
+    """The position of a level, given by name or by position."""
+    if level in names:
+        return names.index(level)
+    if isinstance(level, int) and -len(names) <= level < len(names):
+        return level % len(names)
+    raise InvalidArgumentError(f"index: no such label level: level={level!r}, labels={names}")
+
+
+class MultiIndex:
+    """Row labels of several levels: a tuple for each row.
+
+    >>> import headrace as hr
+    >>> index = hr.MultiIndex.from_product([["a", "b"], [1, 2]], names=["k", "n"])
+    >>> index.to_list(), index.get_level_values("n").to_list()
+    ([('a', 1), ('a', 2), ('b', 1), ('b', 2)], [1, 2, 1, 2])
+    >>> hr.DataFrame({"x": [1, 2, 3, 4]}, index=index).loc[("b", 1), "x"]
+    3
+    """
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, frame: DataFrame) -> None:
+        self._frame = frame
+
+    @classmethod
+    def from_arrays(cls, arrays: Any, names: Any = None) -> MultiIndex:
+        """Of one list of labels a level.
+
+        >>> import headrace as hr
+        >>> hr.MultiIndex.from_arrays([["a", "b"], [1, 2]]).to_list()
+        [('a', 1), ('b', 2)]
+        """
+        levels = list(arrays)
+        given = names if names is not None else [getattr(each, "name", None) for each in levels]
+        words = [unnamed(i, len(levels)) if n is None else n for i, n in enumerate(given)]
+        return cls(new_frame(dict(zip(words, map(list, levels), strict=True))))
+
+    @classmethod
+    def from_tuples(cls, tuples: Any, names: Any = None) -> MultiIndex:
+        """Of one tuple a row.
+
+        >>> import headrace as hr
+        >>> hr.MultiIndex.from_tuples([("a", 1), ("b", 2)]).nlevels
+        2
+        """
+        return cls.from_arrays(list(zip(*tuples, strict=True)), names)
+
+    @classmethod
+    def from_product(cls, iterables: Any, names: Any = None) -> MultiIndex:
+        """Of all combinations, the last level changing fastest.
+
+        >>> import headrace as hr
+        >>> len(hr.MultiIndex.from_product([["a", "b"], range(3)]))
+        6
+        """
+        return cls.from_tuples(itertools.product(*iterables), names)
+
+    @property
+    def names(self) -> list[Any]:
+        """The names of the levels, None without one."""
+        return [given(name) for name in self._frame._nodes]
+
+    @property
+    def nlevels(self) -> int:
+        """The number of levels."""
+        return len(self._frame._nodes)
+
+    @property
+    def levels(self) -> list[list[Any]]:
+        """The distinct labels of each level, sorted."""
+        return [sorted(set(each)) for each in self._frame.to_dict().values()]
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether no row has the labels of another."""
+        return not bool(self.duplicated().any())
+
+    def duplicated(self, keep: Any = "first") -> Series:
+        """Whether each row has the labels of a kept one; see `Series.duplicated`."""
+        return self._frame.duplicated(keep=keep)
+
+    def get_level_values(self, level: Any) -> Labels:
+        """The labels of a level, by name or position."""
+        name = list(self._frame._nodes)[level_at(self.names, level)]
+        return Labels(self._frame._nodes[name], name=given(name))
+
+    def droplevel(self, level: Any) -> Any:
+        """The other levels."""
+        gone = list(self._frame._nodes)[level_at(self.names, level)]
+        return row_labels(frame_of({}, self._frame.drop(columns=gone)._nodes))
+
+    def to_frame(self, index: bool = True) -> DataFrame:
+        """A frame of the levels, labelled by them unless `index` is false."""
+        return frame_of(dict(self._frame._nodes), self._frame._nodes if index else None)
+
+    def to_list(self) -> list[Any]:
+        """The labels, as tuples."""
+        return list(zip(*self._frame.to_dict().values(), strict=True))
+
+    tolist = to_flat_index = to_list
+
+    def map(self, function: Any) -> list[Any]:
+        """What a function makes of the tuple of each row."""
+        return [function(label) for label in self.to_list()]
+
+    def isin(self, values: Any) -> Series:
+        """Whether the labels of each row are among some tuples."""
+        wanted = set(values)
+        found = new_series([label in wanted for label in self.to_list()])
+        return new_series(self._frame._aligned(found))
+
+    def unique(self) -> MultiIndex:
+        """The distinct tuples, in order of first appearance."""
+        return MultiIndex(self._frame.drop_duplicates())
+
+    def to_pandas(self) -> Any:
+        """A `pandas.MultiIndex`."""
+        return self.to_frame().to_pandas().index
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, int):
+            return tuple(self._frame.iloc[key])
+        return MultiIndex(self._frame[key])
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def __contains__(self, label: Any) -> bool:
+        return label in self.to_list()
+
+    def __repr__(self) -> str:
+        return f"MultiIndex({self._frame!r})"
+
+
+def row_labels(frame: DataFrame) -> Series | MultiIndex:
     """See `DataFrame.index`."""
+    if isinstance(frame._labels, PickedNumbers):
+        return Labels(*frame._numbered()._labels.values())
     if not frame._labels:
         return RowNumbers(frame._aligned(positions(len(frame))), domain_of(frame))
     if len(frame._labels) == 1:
         ((name, node),) = frame._labels.items()
-        return Labels(node, name)
-
-    return frame_of(dict(frame._labels))
+        return Labels(node, name=given(name))
+    return MultiIndex(frame_of(dict(frame._labels)))
 
 
 class RowNumber(Array, role="_row_number"):

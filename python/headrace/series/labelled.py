@@ -10,7 +10,6 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.frame.columns import frame_of, is_frame, new_frame
-from headrace.frame.construct import is_single, repeated
 from headrace.frame.indexing import (
     Locator,
     is_mask,
@@ -19,10 +18,9 @@ from headrace.frame.indexing import (
 )
 from headrace.rows import (
     given_name,
-    pandas_labels,
     renumbered,
 )
-from headrace.series.column import is_series, labelled_series, new_series, series_of
+from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.series import Series
 
 if TYPE_CHECKING:
@@ -58,13 +56,13 @@ class LabelledSeries(Series, role="_labelled"):
         if not is_frame(data):
             name = given_name(data) if name is None else name
             frame = _labelled_values(data, name, dtype, index, copy)
-        super().__init__(list(frame._nodes.values())[-1], name=name)
-        self._frame: DataFrame = frame  # label columns first, then the values
+        (node,) = frame._nodes.values()
+        super().__init__(node, name=name)
+        self._frame: DataFrame = frame  # of the values and their labels
 
     def _like(self, node: _core.Node) -> LabelledSeries:
-
-        nodes = {**self._frame._nodes, self._frame.columns[-1]: node}
-        return labelled_series(frame_of(nodes, self._frame._labels), self.name)
+        (name,) = self._frame._nodes
+        return labelled_series(frame_of({name: node}, self._frame._labels), self.name)
 
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
         return labelled_series(frame, self.name)
@@ -83,21 +81,17 @@ class LabelledSeries(Series, role="_labelled"):
 
     def to_frame(self, name: str | None = None) -> DataFrame:
         """A frame of the labels and the values."""
-        last = self._frame.columns[-1]
-        return self._frame if name is None else self._frame.rename({last: name})
+        (own,) = self._frame._nodes
+        word = own if name is None else name
+        return frame_of({word: self._node}, self._frame._labels)
 
     def to_dict(self) -> dict[Any, Any]:
         """Values by label, or by tuples of labels."""
-        *keys, values = self._frame.to_dict().values()
-        return dict(
-            zip(keys[0] if len(keys) == 1 else zip(*keys, strict=True), values, strict=True)
-        )
+        return dict(self.items())
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of label and value."""
-        *keys, values = self._frame.to_dict().values()
-        labels = keys[0] if len(keys) == 1 else zip(*keys, strict=True)
-        return iter(zip(labels, values, strict=True))
+        return iter(zip(self._frame._label_list(), self.to_list(), strict=True))
 
     def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
         """Turn a level of the labels into columns; see `DataFrame.unstack`.
@@ -105,7 +99,7 @@ class LabelledSeries(Series, role="_labelled"):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a", "b"], "n": ["x", "y", "x"], "v": [1, 2, 3]})
         >>> df.groupby(["k", "n"]).v.sum().unstack(fill_value=0).to_dict()
-        {'k': ['a', 'b'], 'x': [1, 3], 'y': [2, 0]}
+        {'x': [1, 3], 'y': [2, 0]}
         """
         return self._frame.unstack(level, fill_value)
 
@@ -189,7 +183,7 @@ class LabelledSeries(Series, role="_labelled"):
         key: Callable[[Series], Series] | None = None,
     ) -> Series:
         """Sort the values with their labels; see `Series.sort_values`."""
-        last = self._frame.columns[-1]
+        (last,) = self._frame._nodes
         ordered = self._of_rows(
             self._frame.sort_values(last, ascending=ascending, na_position=na_position, key=key)
         )
@@ -205,13 +199,13 @@ class LabelledSeries(Series, role="_labelled"):
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
         """The `n` largest values with their labels; see `Series.nlargest`."""
-        return self._of_rows(self._frame.nlargest(n, self._frame.columns[-1], keep))
+        return self._of_rows(self._frame.nlargest(n, *self._frame._nodes, keep))
 
     def nsmallest(
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
         """The `n` smallest values with their labels; see `Series.nsmallest`."""
-        return self._of_rows(self._frame.nsmallest(n, self._frame.columns[-1], keep))
+        return self._of_rows(self._frame.nsmallest(n, *self._frame._nodes, keep))
 
     def to_pandas(self) -> Any:
         """A pandas series with the labels as its index."""
@@ -229,23 +223,10 @@ def _labelled_values(
         if index is not None:
             raise InvalidArgumentError("Series: a dictionary already has labels; do not pass index")
         index, values = list(values), list(values.values())
-    if index is None:
-        names = pandas_labels(values)
-        word = name or "value"
-        word = f"{word}_value" if word in names else word
-        table = new_frame(values.to_frame(word), copy=copy).reset_index()
-        return (table if dtype is None else table.astype({word: dtype})).set_index(names)
-    labels = index if is_series(index) else new_series(list(index))
-    own = labels.name or "index"
-    made = new_frame({own: labels})
     word = name or "value"
-    if word == own:
-        word = f"{word}_value"
-    if is_single(values):
-        values = new_series(repeated(made._nodes[own], values))
-    column = new_series(values, dtype=dtype, copy=copy)
-    made[word] = series_of(_core.in_domain(column._node, made._nodes[own].domain))
-    return made.set_index(own)
+    if index is None:
+        return new_frame(values.to_frame(word), dtype=dtype, copy=copy)
+    return new_frame({word: values}, index=index, dtype=dtype, copy=copy)
 
 
 class GroupSeries(LabelledSeries, role="_group_series"):
@@ -254,5 +235,5 @@ class GroupSeries(LabelledSeries, role="_group_series"):
     __slots__ = ()
 
     def _value(self) -> Any:
-        _core.force(list(self._frame._nodes.values()))  # in one pass
+        _core.force(self._frame._every())  # in one pass
         return self._node.value()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
-from headrace.frame.columns import frame_of, framed, new_frame
+from headrace.frame.columns import PickedNumbers, frame_of, framed, new_frame
 from headrace.lazy.handle import mark
-from headrace.rows import are_picked, picked_domain, whole_number
-from headrace.series.column import is_labelled, labelled_series, new_series, series_of
+from headrace.rows import picked_domain, whole_number
+from headrace.series.column import new_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -112,9 +112,10 @@ def _exploded(frame: DataFrame, names: list[str], ignore_index: bool) -> DataFra
         return frame_of(nodes)
     if frame._labels:
         return frame_of(nodes, {n: _core.take(v, rows) for n, v in frame._labels.items()})
-    if are_picked(frame._nodes[names[0]]):
+    numbers = frame._number_node()
+    if numbers is None:
         return frame_of(nodes)._in_domain(picked_domain())
-    return frame_of(nodes, {"level_0" if "index" in nodes else "index": _core.as_column(rows)})
+    return frame_of(nodes, PickedNumbers(lambda: _core.take(numbers, rows)))
 
 
 def explode_frame(frame: DataFrame, column: Any, ignore_index: bool) -> DataFrame:
@@ -132,13 +133,9 @@ def explode_series(series: Series, ignore_index: bool) -> Series:
     mark("explode")
     if not is_list(series.dtype):
         return series
-    frame = framed(series) if is_labelled(series) else frame_of({"value": series._node})
-    last = list(frame._nodes)[-1]
-    made = _exploded(frame, [last], ignore_index)
-    if not made._labels:
-        return series_of(made._nodes[last], series.name)
-    shown = frame_of({**made._labels, last: made._nodes[last]}, made._labels)
-    return labelled_series(shown, series.name)
+    frame = framed(series)
+    (name,) = frame._nodes
+    return _exploded(frame, [name], ignore_index)._series(name).rename(series.name)
 
 
 def rows_of_matches(

@@ -93,7 +93,7 @@ def position_of(series: Series, kind: str) -> Any:
 def label_of(series: Series, kind: str) -> Any:
     """The label of the first smallest or largest value."""
     place = position_of(series, kind)
-    if getattr(series, "_frame", None) is None:
+    if getattr(series, "_frame", None) is None and series._numbers is None:
         return Deferred._row_number(place._node, series._node.domain)
     return series.index.iloc[int(place)]
 
@@ -103,8 +103,8 @@ def mode(series: Series) -> Series:
     if len(series) == 0 or int(series.count()) == 0:
         none: Series = series.dropna().reset_index(drop=True)
         return none
-    counted = series.value_counts().to_frame()
-    value, count = (series_of(node) for node in counted._nodes.values())
+    count = series.value_counts()
+    value, count = series_of(count.index._node), count._plain()
     found = value[count == count.max()].sort_values()
     made: Series = found.reset_index(drop=True).rename(series.name)
     return made

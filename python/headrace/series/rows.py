@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array.construct import selector
 from headrace.errors import InvalidArgumentError
+from headrace.frame.columns import framed, with_numbers
 from headrace.frame.reshape import sampled_rows
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import mark
@@ -39,18 +40,28 @@ def get_item(series: Series, key: Any) -> Any:
             import numpy as np
 
             return series[np.arange(begin, stop, step)]
-        return series._like(_core.slice(series._node, begin, max(stop - begin, 0)))
+        count = max(stop - begin, 0)
+        made = series._like(_core.slice(series._node, begin, count))
+        return with_numbers(made, series, lambda node: _core.slice(node, begin, count))
     if is_series(key) and key.dtype == "bool":
         refuse_apart("getitem", [series._node, key._node])
-        return series._like(_core.filter(series._node, key._node))
+        made = series._like(_core.filter(series._node, key._node))
+        return with_numbers(made, series, lambda node: _core.filter(node, key._node))
     if isinstance(key, list) or bool(getattr(key, "ndim", 0)):
         picked = selector(key)
         if picked.dtype == "bool":
-            return series._like(_core.filter(series._node, picked._node))
+            made = series._like(_core.filter(series._node, picked._node))
+            return with_numbers(made, series, lambda node: _core.filter(node, picked._node))
         domain = same_rows(series._node, key) if hasattr(key, "tobytes") else picked_domain()
-        return series._like(_core.in_domain(_core.take(series._node, picked._node), domain))
+
+        def pick(node: _core.Node) -> _core.Node:
+            return _core.in_domain(_core.take(node, picked._node), domain)
+
+        return with_numbers(series._like(pick(series._node)), series, pick)
     value_by_value("getitem")
     index = whole_number("getitem", "row", key)
+    if series._numbers is not None:
+        return series.loc[index]
     series._check_label(key)
     length = len(series)
     if not -length <= index < length:
@@ -66,7 +77,9 @@ def take(series: Series, indices: Any) -> Series:
 
 def sort_index(series: Series, ascending: bool | list[bool]) -> Series:
     """See `Series.sort_index`."""
-    series._check_label(None, "sort_index")
+    if series._numbers is not None:
+        frame = framed(series).sort_index(ascending=ascending)
+        return frame._series(next(iter(frame._nodes)))
     turned: Series = series if ascending else series[::-1]
     return turned
 
@@ -88,7 +101,9 @@ def head(series: Series, n: int = 5) -> Series:
     node = _core.prefix([series._node], n)[0]
     if are_picked(series._node) and not are_picked(node):
         node = _core.in_domain(node, same_rows(series._node, n))
-    return series_of(node, series.name)
+    return with_numbers(
+        series_of(node, series.name), series, lambda rows: _core.prefix([rows], n)[0]
+    )
 
 
 def tail(series: Series, n: int = 5) -> Series:

@@ -123,6 +123,7 @@ class Series(Column, role="_series"):
                 node = _core.sorted_categories(node)
         super().__init__(node)
         self.name = name
+        self._numbers = data._numbers if isinstance(data, Series) else None
         if dtype is not None:
             self._node = self.astype(dtype)._node
 
@@ -246,7 +247,9 @@ class Series(Column, role="_series"):
         >>> hr.Series([1, 2], name="x").rename("y").name
         'y'
         """
-        return Series(self._node, name=name)
+        made = Series(self._node, name=name)
+        made._numbers = self._numbers
+        return made
 
     def __iter__(self) -> Iterator[Any]:
         goes_to_python("iter", len(self))
@@ -368,7 +371,7 @@ class Series(Column, role="_series"):
         >>> s.to_frame("x").to_dict()
         {'x': [3.0, None, 1.0]}
         """
-        return frame_of({name or self.name or "value": self._node})
+        return frame_of({name or self.name or "value": self._node}, self._numbers)
 
     # ---- other forms -----------------------------------------------------------------------------
     def copy(self, deep: bool = True) -> Self:
@@ -1796,6 +1799,8 @@ class Series(Column, role="_series"):
         >>> hr.Series({"a": 1, "b": 2}).to_dict()
         {'a': 1, 'b': 2}
         """
+        if self._numbers is not None:
+            return dict(zip(framed(self)._label_list(), self.to_list(), strict=True))
         return dict(enumerate(self.to_list()))
 
     def items(self) -> Iterator[tuple[Any, Any]]:
@@ -1860,6 +1865,8 @@ class Series(Column, role="_series"):
         >>> type(s.to_pandas()).__name__
         'Series'
         """
+        if self._numbers is not None:
+            return framed(self).to_pandas().iloc[:, 0].rename(self.name)
         return sent(column_to_pandas(self._value(), self.name))
 
     def to_torch(self) -> Any:

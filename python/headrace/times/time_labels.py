@@ -94,8 +94,7 @@ def with_labels(data: Any, op: str, change: Callable[[Series], Any]) -> Any:
     frame = data if is_frame(data) else framed(data)
     name, _ = times_of(op, frame)
     label: _core.Node = change(series_of(frame._labels[name]))._node
-    shown = {**frame._nodes, name: label} if name in frame._nodes else frame._nodes
-    made = frame_of(dict(shown), {name: label})
+    made = frame_of(dict(frame._nodes), {name: label})
     return made if is_frame(data) else labelled_series(made, data.name)
 
 

@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.aggregates import NUMBERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import no_attribute
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.columns import frame_of
 from headrace.series.column import new_series, series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
@@ -42,16 +42,15 @@ def rows_of_series(series: Any) -> WindowRows:
 
 def rows_of_frame(frame: Any, op: str, on: str | None = None) -> WindowRows:
     """The numeric columns of a frame; `on` and the labels stay as they are."""
-    names = [n for n in frame._unlabelled() if n != on and frame[n].dtype.is_of(NUMBERS)]
+    names = [name for name in frame._names_of(NUMBERS) if name != on]
     if not names:
         raise TypeMismatchError(f"{op}: no numeric column: columns={frame.columns}")
 
     def finish(made: dict[str, _core.Node]) -> Any:
-        kept = {*frame._labels, on} & set(frame._nodes)
         shown = {
             name: made.get(name, node)
             for name, node in frame._nodes.items()
-            if name in made or name in kept
+            if name in made or name == on
         }
         return frame_of({**shown, **made}, frame._labels)
 
@@ -127,7 +126,7 @@ class Windows:
 
         def finish(made: dict[str, _core.Node]) -> Any:
             (node,) = made.values()
-            return frame_of({**labels, key: node}, labels)._series(key)
+            return frame_of({key: node}, labels)._series(key)
 
         return self._of(rows._replace(columns=columns, finish=finish))
 
@@ -165,9 +164,7 @@ class Windows:
             }
         else:
             return self._called(func, args, kwargs)
-        labels = self._rows.labels
-        made = frame_of({**labels, **{n: part._node for n, part in parts.items()}}, labels)
-        return made if labels else new_frame(made)
+        return frame_of({n: part._node for n, part in parts.items()}, self._rows.labels)
 
     aggregate = agg
 
