@@ -158,7 +158,7 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
     made = aggregated(groups, words or [Words(" size", "size")])
     for name, function, column in columns:
         if function == "list":
-            keys = made._nodes[groups._keys[0][0]]
+            keys = made._key(groups._keys[0][0])
             numbers = groups.ngroup()._node
             made._put(name, _core.group_lists(groups._nodes[column], numbers, keys))
         elif not isinstance(function, str):

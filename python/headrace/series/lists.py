@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
-from headrace.frame.columns import PickedNumbers, frame_of, framed, new_frame
+from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.lazy.handle import mark
-from headrace.rows import picked_domain, whole_number
+from headrace.rows import picked_domain, unnamed, whole_number
 from headrace.series.column import new_series
 
 if TYPE_CHECKING:
@@ -112,10 +112,11 @@ def _exploded(frame: DataFrame, names: list[str], ignore_index: bool) -> DataFra
         return frame_of(nodes)
     if frame._labels:
         return frame_of(nodes, {n: _core.take(v, rows) for n, v in frame._labels.items()})
-    numbers = frame._number_node()
-    if numbers is None:
+    numbers = frame._numbered()._labels  # real labels: `rows` checks that lists have one length
+    if are_picked(frame._nodes[names[0]]) and not numbers:
         return frame_of(nodes)._in_domain(picked_domain())
-    return frame_of(nodes, PickedNumbers(lambda: _core.take(numbers, rows)))
+    found = [_core.take(node, rows) for node in numbers.values()] or [_core.as_column(rows)]
+    return frame_of(nodes, {unnamed(0, 1): found[0]})
 
 
 def explode_frame(frame: DataFrame, column: Any, ignore_index: bool) -> DataFrame:
