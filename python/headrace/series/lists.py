@@ -11,7 +11,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.lazy.handle import mark
-from headrace.rows import picked_domain, unnamed, whole_number
+from headrace.rows import are_picked, picked_domain, unnamed, whole_number
 from headrace.series.column import new_series
 
 if TYPE_CHECKING:
