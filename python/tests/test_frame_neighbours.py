@@ -143,3 +143,26 @@ def test_totals_of_rows_as_in_pandas(floats: Any) -> None:
             rtol=1e-9,
             atol=1e-12,
         )
+
+
+def test_reductions_and_choices_over_nulls(floats: Any) -> None:
+    """Null in some words of the bitmap, from any row on; NaN among the values."""
+    random = np.random.default_rng(7)
+    values = np.where(random.random(len(floats)) < 0.1, np.nan, random.random(len(floats)))
+    there = random.random(len(floats)) < 0.9
+    there[64:192] = True
+    for begin in (0, 3):
+        for dtype in ("float64", "float32"):
+            data = values[begin:].astype(dtype)
+            ours = hr.Series(values.astype(dtype)).where(hr.Series(there))[begin:]
+            present = data[there[begin:] & ~np.isnan(data)].astype("float64")
+            made = np.where(there[begin:], data, np.nan)
+            np.testing.assert_array_equal(ours.to_numpy(), made)
+            np.testing.assert_array_equal(ours.fillna(7.0).to_numpy(), np.nan_to_num(made, nan=7.0))
+            assert ours.isna().to_list() == np.isnan(made).tolist()
+            assert ours.is_null().to_list() == (~there[begin:]).tolist()
+            if len(present) > 1:
+                for how in ("sum", "mean", "std", "min", "max"):
+                    options = {"ddof": 1} if how == "std" else {}
+                    wanted = getattr(present, how)(**options)
+                    assert float(getattr(ours, how)()) == pytest.approx(wanted, rel=1e-9)

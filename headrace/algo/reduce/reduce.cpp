@@ -3,6 +3,7 @@
 #include "headrace/algo/reduce/reduce.h"
 
 #include "headrace/algo/aggregate/moments.h"
+#include "headrace/algo/bits/blend.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -73,11 +74,20 @@ template <class T, class Out>
 int64_t fill_missing(const T* values, const uint64_t* valid, int64_t count, bool skip_nan,
                      Out missing, Out* out) {
   int64_t kept = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    bool keep = is_valid(valid, i);
-    if constexpr (std::is_floating_point_v<T>) keep &= !skip_nan || values[i] == values[i];
-    out[i] = keep ? static_cast<Out>(values[i]) : missing;
-    kept += keep;
+  if constexpr (std::is_same_v<T, double> && std::is_same_v<Out, double>) {
+    kept = cpu::keep_valid(values, valid, count, skip_nan, missing, out);
+    for (int64_t i = count; i < padded(count); ++i) out[i] = missing;
+    return kept;
+  }
+  for (int64_t begin = 0; begin < count; begin += 64) {
+    uint64_t word = valid ? valid[begin / 64] : ~uint64_t{0};
+    const int64_t end = std::min(begin + 64, count);
+    for (int64_t i = begin; i < end; ++i, word >>= 1) {
+      bool keep = word & 1;
+      if constexpr (std::is_floating_point_v<T>) keep &= !skip_nan | (values[i] == values[i]);
+      out[i] = choose(keep, static_cast<Out>(values[i]), missing);
+      kept += keep;
+    }
   }
   for (int64_t i = count; i < padded(count); ++i) out[i] = missing;
   return kept;

@@ -139,12 +139,41 @@ uint64_t fold_integer(Accumulator fold, const T* x, int64_t count) {
   }
 }
 
+int64_t keep(const double* values, const uint64_t* valid, int64_t count, bool skip_nan,
+             double missing, double* out) {
+  const hn::CappedTag<double, 8> d;  // a byte of bits holds a mask
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto other = hn::Set(d, missing);
+  int64_t kept = 0, i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const uint64_t word = valid ? valid[i / 64] >> (i % 64) : ~uint64_t{0};
+    const uint8_t bits[8] = {static_cast<uint8_t>(word)};
+    const auto x = hn::LoadU(d, values + i);
+    auto stays = hn::LoadMaskBits(d, bits);
+    if (skip_nan) stays = hn::And(stays, hn::Eq(x, x));
+    hn::StoreU(hn::IfThenElse(stays, x, other), d, out + i);
+    kept += static_cast<int64_t>(hn::CountTrue(d, stays));
+  }
+  for (; i < count; ++i) {
+    const bool stays =
+        (!valid || ((valid[i / 64] >> (i % 64)) & 1)) && (!skip_nan || values[i] == values[i]);
+    out[i] = stays ? values[i] : missing;
+    kept += stays;
+  }
+  return kept;
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace hr::cpu {
+
+int64_t keep_valid(const double* values, const uint64_t* valid, int64_t count, bool skip_nan,
+                   double missing, double* out) {
+  return HR_SIMD(keep)(values, valid, count, skip_nan, missing, out);
+}
 
 double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<double>)(fold, values, count, mean);

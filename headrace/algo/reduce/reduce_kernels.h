@@ -8,6 +8,11 @@
 
 namespace hr::cpu {
 
+/// `values` where the bits of `valid` are set (null: everywhere) and, with `skip_nan`, not NaN,
+/// else `missing`; returns how many stayed. For any `count`.
+int64_t keep_valid(const double* values, const uint64_t* valid, int64_t count, bool skip_nan,
+                   double missing, double* out);
+
 /// In 32 lanes; lane of value i is i mod 32. kSum, kProduct, kSquares, kMin or kMax. kSquares sums
 /// (x - mean)^2; kMin and kMax give NaN if there is one. float32 folds in float64.
 double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean);

@@ -2,6 +2,7 @@
 // The fused evaluator: runs a compiled program over morsels.
 #include "headrace/plan/eval/evaluate.h"
 
+#include "headrace/algo/bits/blend.h"
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -201,8 +202,7 @@ void Run::store(size_t o, const Morsel& morsel, EvaluateBlock& block) {
   visit_width(dtype.size_bytes(), [&]<class T>(std::type_identity<T>) {
     const T* x = reinterpret_cast<const T*>(values);
     T* z = reinterpret_cast<T*>(out);
-    for (int64_t i = 0; i < block.count; ++i)  // null slots are zero
-      z[i] = (masks[i >> 6] >> (i & 63)) & 1 ? x[i] : T{};
+    blend(x, masks, block.count, [](int64_t) { return T{}; }, z);  // null slots are zero
   });
 }
 

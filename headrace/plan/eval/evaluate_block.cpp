@@ -2,6 +2,7 @@
 // A program bound to its inputs: block after block of rows.
 #include "headrace/plan/eval/evaluate_block.h"
 
+#include "headrace/algo/bits/blend.h"
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/algo/math/vmath.h"
 #include "headrace/base/bits.h"
@@ -10,6 +11,7 @@
 #include "headrace/data/device.h"
 
 #include <algorithm>
+#include <cstring>
 #include <type_traits>
 
 namespace hr {
@@ -182,8 +184,12 @@ void BoundProgram::run_step(const EvaluateStep& step, EvaluateBlock& block) cons
     block.valid[at(step.second_out)] = block.valid[at(step.out)];
   } else if (step.op == Op::kIsNull) {
     const uint64_t* valid = block.valid[at(step.operands[0])];
-    for (int64_t i = 0; i < block.count; ++i)
-      reinterpret_cast<uint8_t*>(out)[i] = valid && !((valid[i >> 6] >> (i & 63)) & 1);
+    auto* const nulls = reinterpret_cast<uint8_t*>(out);
+    if (!valid) std::memset(nulls, 0, static_cast<size_t>(block.count));
+    for (int64_t i = 0; valid && i < block.count; i += 8) {
+      const uint64_t bytes = bytes_of_bits(~valid[i >> 6] >> (i & 63));
+      std::memcpy(nulls + i, &bytes, static_cast<size_t>(std::min<int64_t>(8, block.count - i)));
+    }
   } else if (step.op == Op::kFillNull) {
     fill_null(step, block, out);
   } else {
@@ -211,8 +217,10 @@ void BoundProgram::fill_null(const EvaluateStep& step, EvaluateBlock& block, std
     const T* x = reinterpret_cast<const T*>(block.values[at(step.operands[0])]);
     const T* fill = reinterpret_cast<const T*>(block.values[at(step.operands[1])]);
     T* z = reinterpret_cast<T*>(out);
-    for (int64_t i = 0; i < block.count; ++i)
-      z[i] = !valid || ((valid[i >> 6] >> (i & 63)) & 1) ? x[i] : fill[i];
+    if (valid)
+      blend(x, valid, block.count, [fill](int64_t i) { return fill[i]; }, z);
+    else
+      std::copy(x, x + block.count, z);
   });
 }
 
