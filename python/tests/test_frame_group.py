@@ -502,3 +502,30 @@ def test_options_of_aggregates() -> None:
     assert groups.transform(lambda v, by: v * by, 2).to_list() == [2.0, 4.0, 8.0]
     assert groups.agg("shift").to_list() == [None, 1.0, None]
     assert groups.transform("shift", -1).to_list() == [2.0, None, None]
+
+
+def test_transform_with_options_and_truth() -> None:
+    data = {"k": [2, 1, 2, None], "v": [1.0, 5.0, 2.0, 7.0], "s": ["a", "", "b", "c"]}
+    ours, theirs = hr.DataFrame(data).groupby("k"), pd.DataFrame(data).groupby("k")
+    found = ours.v.transform("quantile", 0.25).to_list()
+    assert found[:3] == theirs.v.transform("quantile", 0.25).to_list()[:3]
+    assert found[3] is None
+    assert ours.transform("size").to_list()[:3] == [2, 1, 2]
+    texts = hr.DataFrame(data).astype({"s": "category"}).groupby("k").s
+    for made in (ours.s, texts):
+        assert made.all().to_list() == theirs.s.all().to_list()
+        assert made.any().to_list() == theirs.s.any().to_list()
+
+
+def test_frames_fill_up_to_a_limit() -> None:
+    data = {"x": [None, 1.0, None, None, 4.0, None], "y": [1.0, None, None, 4.0, None, None]}
+    for name, words in (
+        ("ffill", {"limit": 1}),
+        ("bfill", {"limit_area": "inside"}),
+        ("interpolate", {"limit": 1, "limit_direction": "both"}),
+    ):
+        ours, theirs = hr.DataFrame(data), pd.DataFrame(data)
+        found, wanted = getattr(ours, name)(**words), getattr(theirs, name)(**words)
+        np.testing.assert_array_equal(found.to_pandas().astype(float), wanted)
+        assert getattr(ours, name)(inplace=True, **words) is None
+        np.testing.assert_array_equal(ours.to_pandas().astype(float), wanted)

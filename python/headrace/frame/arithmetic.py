@@ -190,6 +190,13 @@ def equals(frame: DataFrame, other: Any) -> bool:
     return all(frame[name].equals(other[name]) for name in frame.columns)
 
 
+def by_columns(frame: DataFrame, method: str, axis: Axis, options: Mapping[str, Any]) -> DataFrame:
+    """What a method of series gives for each column."""
+    if axis not in (0, "index"):
+        raise InvalidArgumentError(f"{method}: expected axis 0: axis={axis!r}")
+    return map_columns(frame, lambda column: getattr(column, method)(**options))
+
+
 def rank(
     frame: DataFrame,
     axis: Axis,

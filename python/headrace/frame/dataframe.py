@@ -1420,7 +1420,9 @@ class DataFrame(Columns):
         """
         return arithmetic.round_columns(self, decimals)
 
-    def clip(self, lower: Any = None, upper: Any = None, *, axis: Axis = 1) -> DataFrame:
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Axis = 1, inplace: bool = False
+    ) -> DataFrame:
         """Limit values to [`lower`, `upper`].
 
         Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
@@ -1430,9 +1432,9 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
         [2, 5, 7]
         """
-        return arithmetic.clip(self, lower, upper, axis=axis)
+        return made_or_rebound(self, arithmetic.clip(self, lower, upper, axis=axis), inplace)
 
-    def where(self, condition: Any, other: Any = None) -> DataFrame:
+    def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> DataFrame:
         """The values where `condition` is true, else `other` (null if it is not given).
 
         The condition is a boolean frame, or a boolean series for all columns.
@@ -1442,9 +1444,9 @@ class DataFrame(Columns):
         >>> df.where(df > 0, 0).to_dict()
         {'a': [1, 0], 'b': [0, 4]}
         """
-        return arithmetic.where(self, condition, other)
+        return made_or_rebound(self, arithmetic.where(self, condition, other), inplace)
 
-    def mask(self, condition: Any, other: Any = None) -> DataFrame:
+    def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> DataFrame:
         """The values where `condition` is false, else `other` (null if it is not given).
 
         >>> import headrace as hr
@@ -1452,7 +1454,8 @@ class DataFrame(Columns):
         >>> df.mask(df > 1).to_dict()
         {'x': [1, None, None], 'y': [0.5, None, None]}
         """
-        return self.where(~(condition(self) if callable(condition) else condition), other)
+        chosen = ~(condition(self) if callable(condition) else condition)
+        return self.where(chosen, other, inplace=inplace)
 
     def isin(self, values: Any) -> DataFrame:
         """True where the value is in `values`, or in its column's entry of a mapping.
@@ -1481,7 +1484,14 @@ class DataFrame(Columns):
             self, arithmetic.replace(self, to_replace, value, regex=regex), inplace
         )
 
-    def ffill(self) -> DataFrame:
+    def ffill(
+        self,
+        *,
+        axis: Axis = 0,
+        inplace: bool = False,
+        limit: int | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> DataFrame:
         """Replace null and NaN by the last value before them in their column.
 
         >>> import headrace as hr
@@ -1489,9 +1499,17 @@ class DataFrame(Columns):
         >>> df.ffill().y.to_list()
         [0.5, 0.5, 2.5]
         """
-        return arithmetic.map_columns(self, lambda column: column.ffill())
+        words = {"limit": limit, "limit_area": limit_area}
+        return made_or_rebound(self, arithmetic.by_columns(self, "ffill", axis, words), inplace)
 
-    def bfill(self) -> DataFrame:
+    def bfill(
+        self,
+        *,
+        axis: Axis = 0,
+        inplace: bool = False,
+        limit: int | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> DataFrame:
         """Replace null and NaN by the next value after them in their column.
 
         >>> import headrace as hr
@@ -1499,7 +1517,29 @@ class DataFrame(Columns):
         >>> df.bfill().y.to_list()
         [0.5, 2.5, 2.5]
         """
-        return arithmetic.map_columns(self, lambda column: column.bfill())
+        words = {"limit": limit, "limit_area": limit_area}
+        return made_or_rebound(self, arithmetic.by_columns(self, "bfill", axis, words), inplace)
+
+    def interpolate(
+        self,
+        method: str = "linear",
+        *,
+        axis: Axis = 0,
+        limit: int | None = None,
+        inplace: bool = False,
+        limit_direction: Literal["forward", "backward", "both"] | None = None,
+        limit_area: Literal["inside", "outside"] | None = None,
+    ) -> DataFrame:
+        """Replace null and NaN along lines between their neighbours; see `Series.interpolate`.
+
+        >>> import headrace as hr
+        >>> hr.DataFrame({"x": [1, None, 3]}).interpolate().x.to_list()
+        [1.0, 2.0, 3.0]
+        """
+        words = {"method": method, "limit": limit, "limit_area": limit_area}
+        words["limit_direction"] = limit_direction
+        made = arithmetic.by_columns(self, "interpolate", axis, words)
+        return made_or_rebound(self, made, inplace)
 
     def combine_first(self, other: Any) -> DataFrame:
         """Fill null and NaN from `other`.

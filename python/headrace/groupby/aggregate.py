@@ -75,7 +75,7 @@ def aggregable_columns(
     """The columns that an aggregate supports, by the names of its results."""
     if groups._single:
         return groups._nodes
-    kinds = group_kinds(aggregate) + ("U" if aggregate in ("any", "all") else "")
+    kinds = group_kinds(aggregate) + ("UO" if aggregate in ("any", "all") else "")
     values = value_columns(groups).items()
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
@@ -126,7 +126,7 @@ def each_column(
 
 def _truth(column: Series, skipna: bool) -> _core.Node:
     """What `any` and `all` look at: strings are true unless they are empty."""
-    texts = column.dtype == "string"
+    texts = column.dtype in ("string", "category")
     if skipna and not texts:
         return column._node
     made: Series = column != ("" if texts else 0)
@@ -173,6 +173,9 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
     mark("transform")
     aggregate = aggregate_name(aggregate, "aggregate", "transform")
     keys = [node for _, node in groups._keys]
+    if aggregate == "size":
+        rows = _core.group_transform(keys, Words("size", "size", keys[0]), groups._dropna)
+        return frame_of({"size": rows}, groups._rows)._series("size").rename(None)
     columns = value_columns(groups)
     if not groups._single:
         refuse_others(aggregate, columns, group_kinds(aggregate))

@@ -207,7 +207,7 @@ def transform(
     if args or options:
         made = _with_options(groups, function, args, options or {})
         if isinstance(made, functools.partial):
-            raise UnsupportedError(f"transform: options of an aggregate: func={function!r}")
+            return _of_each_row(groups, aggregate_name(function, "func"), made)
         function = made
     if not _is_custom(function):
         return named_transform(groups, function)
@@ -219,6 +219,20 @@ def transform(
             columns[name] = _transformed(column, series_of(node), function)
     frame = frame_of({name: made._node for name, made in columns.items()}, groups._rows)
     return frame._series(next(iter(columns))) if groups._single else frame
+
+
+def _of_each_row(groups: GroupBy, aggregate: str, call: functools.partial[Any]) -> Any:
+    """An aggregate with options, for each row of its group."""
+    number = groups.ngroup()
+    at = number.fill_null(0)._node
+    made = {}
+    for name, node in value_columns(groups).items():
+        column = groups._column(name, node)
+        found = getattr(column, aggregate)(*call.args, **call.keywords)
+        row = with_rows_of(series_of(_core.take(found._node, at)), node)
+        made[name] = row.where(with_rows_of(new_series(number._node), node).notna())._node
+    frame = frame_of(made, groups._rows)
+    return frame._series(next(iter(made))) if groups._single else frame
 
 
 def _transformed(groups: GroupBy, series: Series, function: Callable[[Any], Any]) -> Series:
