@@ -192,9 +192,14 @@ def equals(frame: DataFrame, other: Any) -> bool:
 
 def by_columns(frame: DataFrame, method: str, axis: Axis, options: Mapping[str, Any]) -> DataFrame:
     """What a method of series gives for each column."""
-    if axis not in (0, "index"):
-        raise InvalidArgumentError(f"{method}: expected axis 0: axis={axis!r}")
+    check_rows_axis(method, axis)
     return map_columns(frame, lambda column: getattr(column, method)(**options))
+
+
+def check_rows_axis(method: str, axis: Axis) -> None:
+    """Raise for work along the columns."""
+    if axis not in (0, "index"):
+        raise InvalidArgumentError(f"{method}: expected axis 0: axis={axis!r}; turn the frame: .T")
 
 
 def rank(
@@ -207,8 +212,7 @@ def rank(
     pct: bool,
 ) -> DataFrame:
     """See `DataFrame.rank`."""
-    if axis not in (0, "index"):
-        raise InvalidArgumentError(f"rank: expected axis 0: axis={axis!r}; rank frame.T")
+    check_rows_axis("rank", axis)
     picked = frame
     if numeric_only:
         names = frame._names_of("biuf")

@@ -1536,9 +1536,11 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"x": [1, None, 3]}).interpolate().x.to_list()
         [1.0, 2.0, 3.0]
         """
-        words = {"method": method, "limit": limit, "limit_area": limit_area}
-        words["limit_direction"] = limit_direction
-        made = arithmetic.by_columns(self, "interpolate", axis, words)
+        words = {"limit": limit, "limit_direction": limit_direction, "limit_area": limit_area}
+        arithmetic.check_rows_axis("interpolate", axis)
+        made = arithmetic.map_columns(
+            self, lambda column: elementwise.interpolate_numbers(column, method, **words)
+        )
         return made_or_rebound(self, made, inplace)
 
     def combine_first(self, other: Any) -> DataFrame:
@@ -1576,17 +1578,6 @@ class DataFrame(Columns):
         return arithmetic.map_columns(self, lambda column: column.notna())
 
     # ---- rows relative to others -----------------------------------------------------------------
-
-    def interpolate(self, method: str = "linear", **words: Any) -> DataFrame:
-        """Fill missing numbers by lines between their neighbours; see `Series.interpolate`.
-
-        >>> import headrace as hr
-        >>> hr.DataFrame({"x": [1.0, None, 3.0]}).interpolate().x.to_list()
-        [1.0, 2.0, 3.0]
-        """
-        return arithmetic.map_columns(
-            self, lambda column: elementwise.interpolate_numbers(column, method, **words)
-        )
 
     def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> DataFrame:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
