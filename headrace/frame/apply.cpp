@@ -8,6 +8,7 @@
 #include "headrace/functions/strings/string_compare.h"
 #include "headrace/functions/strings/string_transform.h"
 #include "headrace/functions/temporal/calendar.h"
+#include "headrace/functions/temporal/checked_counts.h"
 #include "headrace/functions/temporal/timezone.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/view.h"
@@ -175,7 +176,12 @@ NodePtr apply_numbers(Op op, const BoundOperation& bound, std::span<const ApplyO
     else if (scales && dtype.is_floating())
       input = cast(input, TypeId::kFloat64);
   }
-  NodePtr result = scales ? scaled_duration(op, inputs[0], inputs[1]) : elementwise(op, inputs);
+  // Years of microseconds do not end; those of nanoseconds end in 2262.
+  NodePtr result = bound.unit == TimeUnit::kNano && inputs.size() == 2
+                       ? checked_counts(op, inputs[0], inputs[1])
+                       : nullptr;
+  if (!result)
+    result = scales ? scaled_duration(op, inputs[0], inputs[1]) : elementwise(op, inputs);
   if (op == Op::kRemainder)  // by nothing all is left, as in pandas
     result = elementwise(Op::kWhere, {is_not_zero(inputs[1]), result, inputs[0]});
   return retype(cast(whole_number(result), bound.dtype.storage()), bound.dtype);

@@ -354,3 +354,28 @@ def test_units_come_together() -> None:
     assert str(hr.concat(times).dtype) == "datetime64[us]"
     left, right = (hr.DataFrame({"k": each, "x": [1]}) for each in times)
     assert left.merge(right, on="k").x_y.to_list() == [1]
+
+
+def test_nanoseconds_do_not_wrap() -> None:
+    late = hr.to_datetime(["2000-01-01", "2262-01-01", None]).dt.as_unit("ns")
+    assert (late + hr.Timedelta(days=4)).dt.day.to_list() == [5, 5, None]
+    early = hr.to_datetime(["1700-01-01"]).dt.as_unit("ns")
+    spans = hr.Series(np.array([2, 10**18], "m8[ns]"))
+    assert (spans * 2 + spans - spans).astype("int64").to_list() == [4, 2 * 10**18]
+    assert (3 * spans).astype("int64").to_list() == [6, 3 * 10**18]
+    for call, row in (
+        (lambda: late + hr.Timedelta(days=400), 1),
+        (lambda: hr.Timedelta(days=400) + late, 1),
+        (lambda: early - hr.Timestamp("2200-01-01"), 0),
+        (lambda: hr.Timestamp("2200-01-01") - early, 0),
+        (lambda: spans * 10, 1),
+        (lambda: hr.Series([1, 10]) * spans, 1),
+        (lambda: spans * 9 + spans, 1),
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match=f"out of range.*row={row}"):
+            call().to_list()
+    rows = np.zeros(400_000, "m8[ns]")
+    rows[[150_000, 390_000]] = 2 * 10**18
+    for threads in (1, 4):
+        with hr.threads(threads), pytest.raises(hr.InvalidArgumentError, match="row=150000;"):
+            (hr.Series(rows) * 5).to_list()
