@@ -33,6 +33,7 @@ def df() -> hr.DataFrame:
 
 def test_01_null_and_nan(df: hr.DataFrame) -> None:
     assert (df.x.is_null() & df.f.is_nan()).to_list() == [False, True, False, False]
+    assert df.x.iloc[1] is hr.NA is None
     assert (df.x != 1).to_list() == [False, True, True, True]
     assert df[df.x != 1].x.to_list() == [None, 3, 4]
     assert df[~(df.x > 1)].x.to_list() == [1, None]
@@ -132,6 +133,7 @@ def test_09_reductions_are_deferred(df: hr.DataFrame) -> None:
         *(8, 8, "008", "8"),
         True,
     )
+    assert {total: "t"}[8] == "t" and not isinstance(df.x.mean(), float)
     assert df.k.max() == "b"
     assert hr.Series([dt.date(2024, 1, 2), None]).min() == dt.date(2024, 1, 2)
 
