@@ -147,11 +147,15 @@ def _lines(table: _Table) -> list[_Table]:
     return [table._replace(columns=columns) for columns in made]
 
 
-def frame_text(frame: DataFrame, whole: bool = False) -> str:
-    """A box of the first rows below the shape, of the columns that fit; or of everything."""
+def frame_text(frame: DataFrame, whole: bool = False, index: bool = True) -> str:
+    """A box of the first rows below the shape, of the columns that fit; or of everything.
+
+    Without `index` the labels are left out.
+    """
     most = None if whole else option("max_columns")
     fits = most == 0
     table = _table(frame, whole, _screen() // _NARROWEST + 2 if fits else most)
+    table = table if index else table._replace(labels=[])
     shape = _shape(frame, table.rows)
     if not table.columns and not table.labels:
         return shape
@@ -192,10 +196,11 @@ def _box(table: _Table) -> str:
     )
 
 
-def frame_html(frame: DataFrame, whole: bool = False) -> str:
+def frame_html(frame: DataFrame, whole: bool = False, index: bool = True) -> str:
     """An HTML table of the first rows and 20 columns, or of everything; the shape below it."""
     most = None if whole else option("max_columns")
     table = _table(frame, whole, _COLUMNS_IN_HTML if most == 0 else most)
+    table = table if index else table._replace(labels=[])
     parts = [*table.labels, *table.columns]
     if not parts:
         return f"<p>{_shape(frame, table.rows)}</p>"
@@ -204,26 +209,27 @@ def frame_html(frame: DataFrame, whole: bool = False) -> str:
     return html_table("dataframe", _shape(frame, table.rows), heads, rows, len(table.labels))
 
 
-def _series_table(series: Series) -> tuple[str, _Table]:
+def _series_table(series: Series, whole: bool = False) -> tuple[str, _Table]:
     """What stands below a series: its name, length if it is cut, and dtype."""
     frame = framed(series) if is_labelled(series) else frame_of({"": series._node})
-    table = _table(frame, False, None)
+    table = _table(frame, whole, None)
     words = [f"Name: {series.name}"] if series.name else []
     if len(table.columns[0].cells) != table.rows:
         words.append(f"Length: {_rows_word(table.rows)}")
     return ", ".join([*words, f"dtype: {series.dtype}"]), table
 
 
-def series_text(series: Series) -> str:
-    """The labels and values, one per line, then name, length and dtype."""
-    words, table = _series_table(series)
+def series_text(series: Series, whole: bool = False, index: bool = True) -> str:
+    """The labels and values, one per line, then name, length and dtype; or all values alone."""
+    words, table = _series_table(series, whole)
     (values,) = table.columns
     if not values.cells:
         return f"Series([], {words})"
-    named = any(part.name not in ("", "index") for part in table.labels)
-    rows = [[part.name for part in table.labels] + [""]] if named else []
-    rows += [list(row) for row in zip(*(p.cells for p in (*table.labels, values)), strict=True)]
-    return aligned(rows, [False] * len(table.labels) + [True], words)
+    labels = table.labels if index else []
+    named = any(part.name not in ("", "index") for part in labels)
+    rows = [[part.name for part in labels] + [""]] if named else []
+    rows += [list(row) for row in zip(*(p.cells for p in (*labels, values)), strict=True)]
+    return aligned(rows, [False] * len(labels) + [True], "" if whole else words)
 
 
 def series_html(series: Series) -> str:

@@ -1785,8 +1785,10 @@ class DataFrame(Columns):
         """
         return self.to_numpy()
 
-    def to_string(self) -> str:
-        """All rows and columns in the format of `print`.
+    def to_string(
+        self, *, index: bool = True, float_format: Callable[[float], str] | None = None
+    ) -> str:
+        """All rows and columns in the format of `print`; without `index` no labels.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
@@ -1801,11 +1803,13 @@ class DataFrame(Columns):
         │ 2 ║     6 ┆     2.5 │
         └───╨───────┴─────────┘
         """
-        return export.to_string(self)
+        return export.to_string(self, index=index, float_format=float_format)
 
-    def to_html(self) -> str:
-        """All rows and columns as an HTML table."""
-        return export.to_html(self)
+    def to_html(
+        self, *, index: bool = True, float_format: Callable[[float], str] | None = None
+    ) -> str:
+        """All rows and columns as an HTML table; without `index` no labels."""
+        return export.to_html(self, index=index, float_format=float_format)
 
     def memory_usage(self, *, deep: bool = True) -> Any:
         """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.

@@ -8,6 +8,7 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.display.options import option, option_context
 from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
@@ -116,14 +117,16 @@ def _numbered(frame: DataFrame) -> DataFrame:
     return made
 
 
-def to_string(frame: DataFrame) -> str:
+def to_string(frame: DataFrame, *, index: bool, float_format: Any) -> str:
     """See `DataFrame.to_string`."""
-    return frame_text(frame, whole=True)
+    with option_context("display.float_format", float_format or option("float_format")):
+        return frame_text(frame, whole=True, index=index)
 
 
-def to_html(frame: DataFrame) -> str:
+def to_html(frame: DataFrame, *, index: bool, float_format: Any) -> str:
     """See `DataFrame.to_html`."""
-    return frame_html(frame, whole=True)
+    with option_context("display.float_format", float_format or option("float_format")):
+        return frame_html(frame, whole=True, index=index)
 
 
 def memory_usage(frame: DataFrame, *, deep: bool = True) -> Any:

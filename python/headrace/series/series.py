@@ -452,7 +452,7 @@ class Series(Column, role="_series"):
         >>> import headrace as hr
         >>> kind = hr.Series(["low", "high", "low", None], dtype="category")
         >>> kind.cat.categories.to_list(), kind.cat.codes.to_list()
-        (['low', 'high'], [0, 1, 0, None])
+        (['high', 'low'], [1, 0, 1, -1])
         """
         return CategoryAccessor(self)
 
@@ -1898,6 +1898,16 @@ class Series(Column, role="_series"):
         self, func: Callable[..., Any], types: Any, args: Any, kwargs: dict[builtins.str, Any]
     ) -> Any:
         return call_numpy(func, types, args, kwargs)
+
+    def to_string(self, *, index: bool = True) -> builtins.str:
+        """All labels and values, one per line; without `index` the values alone.
+
+        >>> import headrace as hr
+        >>> print(hr.Series([1.5, 20.25]).to_string())
+        0     1.50
+        1    20.25
+        """
+        return series_text(self, whole=True, index=index)
 
     def __repr__(self) -> builtins.str:
         return series_text(self)
