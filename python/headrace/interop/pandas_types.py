@@ -79,10 +79,4 @@ def Categorical(  # noqa: N802 (the name of pandas' class)
     ['a', 'b', 'c']
     """
     kind = CategoricalDtype(categories, ordered) if dtype is None else dtype
-    names = getattr(kind, "categories", None)
-    made = new_series(values)
-    if names is None:
-        kept = made.astype("string")
-        names = sorted(kept.dropna().unique().to_list())
-        kind = CategoricalDtype(names, bool(getattr(kind, "ordered", False)))
-    return as_pandas_categories(made, kind)
+    return as_pandas_categories(new_series(values), kind)
