@@ -129,6 +129,7 @@ def test_errors_name_the_value(call: str, words: str) -> None:
 
 PATTERNS = [
     *(r"\d+", r"\d", r"\s+", r"\w+", r"[ab]+", r"[^a-c ]", r"[^ ]+", r"[a\-.]", r"\.", "ab", "é"),
+    *("ab+", "ab?", "ab*é", "a b", "b[+-]*9", r"a\+b?", "^ab", "éb?9", "b é+.", "[ab]+ 9"),
     *("[-a]", "[a-]+", r"[\d.]+", "a|b", "x*", "(?:ab)+", r"[^\d]+", "[+]", "a+", "[^é]", "b é"),
 ]
 
@@ -151,6 +152,8 @@ def test_patterns_match_as_those_of_python(pattern: str, threads: int) -> None:
             (made.split(pattern, n=2, regex=True), lambda s: ascii_only.split(s, 2)),
             (made.replace(pattern, "<>", regex=True), lambda s: ascii_only.sub("<>", s)),
             (made.replace(pattern, "", n=1, regex=True), lambda s: ascii_only.sub("", s, count=1)),
+            (made.contains(pattern, na=None), lambda s: bool(ascii_only.search(s))),
+            (made.match(pattern, na=None), lambda s: bool(ascii_only.match(s))),
         ):
             assert got.to_list() == [None if s is None else function(s) for s in texts]
 

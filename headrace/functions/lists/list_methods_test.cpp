@@ -21,6 +21,10 @@ using List = std::optional<std::vector<int64_t>>;
 
 constexpr std::nullopt_t kNone = std::nullopt;
 
+List of(std::vector<int64_t> items) {
+  return items;
+}
+
 Column lists_of(const std::vector<List>& rows) {
   std::vector<int64_t> items;
   std::vector<bool> valid;
@@ -67,25 +71,23 @@ TEST(ListMethods, DtypesAreTheSameForTheSameItems) {
 }
 
 TEST(ListMethods, RowsMoveAndItemsStay) {
-  const Column lists = lists_of({{{1, 2}}, kNone, {{}}, {{3}}});
-  EXPECT_THAT(rows_of(lists.slice(1, 3)), ElementsAre(List(), List({{}}), List({{3}})));
+  const Column lists = lists_of({of({1, 2}), kNone, of({}), of({3})});
+  EXPECT_THAT(rows_of(lists.slice(1, 3)), ElementsAre(List(), of({}), of({3})));
   const Column taken = gather(lists, as_tensor(testing::column_of<int64_t>({3, 0, 3})));
   EXPECT_EQ(taken.items(), lists.items());
-  EXPECT_THAT(rows_of(taken), ElementsAre(List({{3}}), List({{1, 2}}), List({{3}})));
-  const Column parts[] = {lists.slice(3, 1), lists_of({{{7}}}), taken};
+  EXPECT_THAT(rows_of(taken), ElementsAre(of({3}), of({1, 2}), of({3})));
+  const Column parts[] = {lists.slice(3, 1), lists_of({of({7})}), taken};
   const Column all = concatenate("concat", lists.dtype(), parts);
-  EXPECT_THAT(rows_of(all),
-              ElementsAre(List({{3}}), List({{7}}), List({{3}}), List({{1, 2}}), List({{3}})));
+  EXPECT_THAT(rows_of(all), ElementsAre(of({3}), of({7}), of({3}), of({1, 2}), of({3})));
   EXPECT_EQ(all.items()->num_rows(), 4);  // those of `lists` once
 }
 
 TEST(ListMethods, ReadsItems) {
-  const Column lists = lists_of({{{1, 2, 3}}, kNone, {{}}, {{4}}});
+  const Column lists = lists_of({of({1, 2, 3}), kNone, of({}), of({4})});
   EXPECT_THAT(numbers_of(list_length(lists)), ElementsAre(3, kNone, 0, 1));
   EXPECT_THAT(numbers_of(list_item(lists, -1)), ElementsAre(3, kNone, kNone, 4));
   EXPECT_THAT(numbers_of(list_item(lists.slice(1, 3), 0)), ElementsAre(kNone, kNone, 4));
-  EXPECT_THAT(rows_of(list_slice(lists, 1, {})),
-              ElementsAre(List({{2, 3}}), List(), List({{}}), List({{}})));
+  EXPECT_THAT(rows_of(list_slice(lists, 1, {})), ElementsAre(of({2, 3}), List(), of({}), of({})));
   EXPECT_THROW(list_length(lazy_value(testing::column_of<int64_t>({1}))), TypeMismatchError);
   EXPECT_THROW(list_join(lazy_value(lists), "-"), TypeMismatchError);
 }

@@ -54,12 +54,54 @@ std::string_view view_of(const re2::StringPiece& piece) {
   return {piece.data(), piece.size()};
 }
 
+// The longest string that each match of a pattern has, as far as plain letters tell; empty:
+// unknown.
+std::string required_literal(std::string_view pattern) {
+  std::string best, run;
+  const auto end_run = [&] {
+    if (run.size() > best.size()) best = run;
+    run.clear();
+  };
+  for (size_t at = 0; at < pattern.size(); ++at) {
+    const char letter = pattern[at];
+    if (letter == '|' || letter == '(' || letter == ')' || letter == '{') return {};
+    if (letter == '\\') {
+      if (++at == pattern.size()) return {};
+      if (std::string_view("dDwWsSbB").find(pattern[at]) != std::string_view::npos)
+        end_run();
+      else if (std::string_view(".^$*+?{}[]|()\\-/ ").find(pattern[at]) != std::string_view::npos)
+        run += pattern[at];
+      else
+        return {};
+    } else if (letter == '[') {
+      end_run();
+      const size_t end = pattern.find(']', at + 1);
+      if (end == std::string_view::npos) return {};
+      const std::string_view members = pattern.substr(at + 1, end - at - 1);
+      if (members.empty() || members == "^" || members.find_first_of("[\\") != members.npos)
+        return {};
+      at = end;
+    } else if (letter == '*' || letter == '?') {  // what is before it may be missing
+      while (!run.empty() && !starts_character(run.back())) run.pop_back();
+      if (!run.empty()) run.pop_back();
+      end_run();
+    } else if (letter == '+' || letter == '.' || letter == '^' || letter == '$') {
+      end_run();
+    } else {
+      run += letter;
+    }
+  }
+  end_run();
+  return best.size() > 1 ? best : std::string();
+}
+
 // Finds a pattern in strings.
 class Matcher {
  public:
   explicit Matcher(const RegexPattern& pattern)
       : regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {
     if (pattern.text.find_first_of("\\.^$*+?{}[]|()") == std::string::npos) literal_ = pattern.text;
+    if (!runs_) required_ = required_literal(pattern.text);
   }
 
   const re2::RE2& regex() const { return *regex_; }
@@ -73,8 +115,14 @@ class Matcher {
       groups[0] = piece_of(text.substr(at + found, literal_.size()));
       return true;
     }
-    return regex_->Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
+    return may_match(text.substr(at)) &&
+           regex_->Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
                          static_cast<int>(groups.size()));
+  }
+
+  /// False only where nothing matches.
+  bool may_match(std::string_view text) const {
+    return required_.empty() || find_text_(text, required_) != std::string_view::npos;
   }
 
  private:
@@ -82,6 +130,7 @@ class Matcher {
   // Instead, of a pattern without groups:
   std::optional<ByteRuns> runs_;
   std::string literal_{};
+  std::string required_{};  // each match has it
   cpu::FindText find_text_ = cpu::find_text();
 };
 
@@ -99,11 +148,12 @@ Column test_strings(RegexAnchor anchor, const Column& strings, const RegexPatter
   if (rows > 0) {
     auto* const out = bits.mutable_as<uint8_t>();
     parallel_morsels(rows, {reads(strings)}, [&](Morsel morsel) {
-      const Regex regex = compile(pattern);
+      const Matcher matcher(pattern);
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         if (null(row) || (where && where->word(row, 1) == 0)) continue;
+        if (!matcher.may_match(strings.string(row))) continue;
         const re2::StringPiece text = piece_of(strings.string(row));
-        if (regex->Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
+        if (matcher.regex().Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
           set_bit(out, row, true);
       }
     });

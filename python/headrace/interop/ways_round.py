@@ -83,6 +83,7 @@ _WAYS = {
     "Series.str.decode Series.str.encode": "leave it out: strings are Unicode",
     "Series.str.index Series.str.rindex": "use find",
     "Series.str.isascii": "use str.fullmatch(r'[\\x00-\\x7f]*')",
+    "Series.str.join": "use map: strings are joined by their lists, str.split().str.join(...)",
     "Series.str.format": "use string arithmetic: 'a ' + column",
     "Series.dt.time Series.dt.timetz": "use strftime('%H:%M:%S')",
     "Series.dt.freq": "use diff()",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import builtins
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -80,9 +81,9 @@ class ListAccessor:
         mark("list.slice")
         return self._made(_core.list_slice(self._series._node, start, stop))
 
-    def __getitem__(self, key: int | slice) -> Series:
+    def __getitem__(self, key: int | builtins.slice) -> Series:
         """The item at a position, or a slice of each list."""
-        if isinstance(key, slice):
+        if isinstance(key, builtins.slice):
             if key.step not in (None, 1):
                 raise InvalidArgumentError(f"list: the step of a slice must be 1: key={key!r}")
             return self.slice(key.start, key.stop)
