@@ -149,7 +149,7 @@ class _NoAttributeError(AttributeError):
 
     def __str__(self) -> str:
         what, name = self.args
-        way = way_round(what.partition(" has ")[0], name, list(self._columns), self._kind)
+        way = way_round(what.partition(" has ")[0], name, list(map(str, self._columns)), self._kind)
         return f"{what} {name!r}{f'; {way}' if way else ''}"
 
     def __reduce__(self) -> Any:

@@ -38,7 +38,7 @@ def shown(value):
     if isinstance(value, hr.DataFrame):
         if any(type(name) is str for name in value._labels):
             value = value.reset_index()
-        return {n: [plain(v) for v in vs] for n, vs in value.to_dict().items()}
+        return {str(n): [plain(v) for v in vs] for n, vs in value.to_dict().items()}
     if isinstance(value, hr.Array):
         value = value.tolist()
     if isinstance(value, pd.Series | pd.Index | hr.Series | np.ndarray):

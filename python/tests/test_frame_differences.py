@@ -285,8 +285,9 @@ def test_20_brackets_of_a_series(df: hr.DataFrame) -> None:
     assert both.loc["a"].x.to_list() == [None, None]
 
 
-def test_21_names_are_texts(df: hr.DataFrame) -> None:
-    assert hr.DataFrame({1: [2]}).columns == ["1"]
+def test_21_names(df: hr.DataFrame) -> None:
+    assert hr.DataFrame({1: [2], ("x", "y"): [3]})[1].to_list() == [2]
+    assert hr.DataFrame({1: [2], ("x", "y"): [3]}).to_csv() == "1,x_y\n2,3\n"
     for call in (lambda: df.rename(columns={"z": "y"}), lambda: df.drop(columns="z")):
         with pytest.raises(hr.ColumnNotFoundError):
             call()
@@ -294,12 +295,14 @@ def test_21_names_are_texts(df: hr.DataFrame) -> None:
     assert df.drop(columns="z", errors="ignore").columns == df.columns
 
 
-def test_22_names_of_several_aggregates(df: hr.DataFrame) -> None:
+def test_22_names_of_the_columns_have_no_names(df: hr.DataFrame) -> None:
     assert df.groupby("k").x.sum().reset_index().columns == ["k", "x"]
     assert df.groupby("k").sum().columns == ["x", "f"]
     assert df.groupby("x").agg({"x": ["sum"], "f": ["min", "max"]}).columns == [
-        *("x_sum", "f_min", "f_max"),
+        *(("x", "sum"), ("f", "min"), ("f", "max")),
     ]
+    assert df.to_pandas().pivot_table(index="x", columns="k", values="f").columns.name == "k"
+    assert df.pivot_table(index="x", columns="k", values="f").to_pandas().columns.name is None
 
 
 def test_23_null_and_nan_are_two_keys() -> None:
@@ -380,7 +383,7 @@ def test_33_bins_and_pivot_tables() -> None:
     assert (bins.dtype, bins.to_list()) == ("category", ["(0, 18]", "(18, 65]"])
     frame = hr.DataFrame({"d": [1, 2], "c": [10, 9], "x": [1.0, None]})
     table = frame.pivot_table(values="x", index="d", columns="c")
-    assert table.to_dict() == {"9": [None, None], "10": [1.0, None]}
+    assert table.to_dict() == {9: [None, None], 10: [1.0, None]}
     assert [type(each) for each in hr.factorize(["a"])] == [hr.Series, hr.Series]
 
 

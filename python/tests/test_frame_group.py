@@ -149,16 +149,16 @@ def test_the_forms() -> None:
     ):
         assert result.reset_index().to_dict() == expected
     assert df.groupby("id").agg({"x": ["min", "max"], "y": "sum"}).reset_index().to_dict() == {
-        "id": [1, 2],
-        "x_min": [5.0, 1.0],
-        "x_max": [5.0, 3.0],
-        "y_sum": [2, 4],
+        ("id", ""): [1, 2],
+        ("x", "min"): [5.0, 1.0],
+        ("x", "max"): [5.0, 3.0],
+        ("y", "sum"): [2, 4],
     }
     assert df.groupby("id").x.agg(["sum", "count"]).to_dict() == {
         "sum": [5.0, 4.0],
         "count": [1, 2],
     }
-    assert df.groupby("id").agg(["sum"]).columns == ["x_sum", "y_sum"]
+    assert df.groupby("id").agg(["sum"]).columns == [("x", "sum"), ("y", "sum")]
     assert df.groupby("id").size().reset_index().to_dict() == {"id": [1, 2], "size": [1, 2]}
     assert df.groupby(df.y > 1).x.sum().reset_index().to_dict() == {
         "y": [False, True],
@@ -322,10 +322,10 @@ def test_empty() -> None:
     df = hr.DataFrame({"k": [1, 2], "x": [1.0, 2.0]})
     none = df[df.k > 5]
     assert none.groupby("k").agg(["sum", "mean", "median", "first"]).to_dict() == {
-        "x_sum": [],
-        "x_mean": [],
-        "x_median": [],
-        "x_first": [],
+        ("x", "sum"): [],
+        ("x", "mean"): [],
+        ("x", "median"): [],
+        ("x", "first"): [],
     }
 
 
@@ -355,7 +355,7 @@ def test_errors_name_the_fault() -> None:
 def test_only_what_is_wanted_runs() -> None:
     df = hr.scan_csv(b"k,x,y\n1,2,3\n1,4,5\n")
     result = df.groupby("k").agg(["sum", "max"])
-    assert result.x_sum.to_list() == [6]
+    assert result["x"]["sum"].to_list() == [6]
 
 
 def many(rows: int) -> hr.DataFrame:

@@ -27,7 +27,7 @@ def test_frames_from_rows() -> None:
     assert hr.DataFrame(rows, columns=["i", "s", "f"]).to_dict() == {
         "i": [1, 2], "s": ["a", None], "f": [None, 0.5]
     }  # fmt: skip
-    assert hr.DataFrame([(1, 2)]).columns == ["0", "1"]
+    assert hr.DataFrame([(1, 2)]).columns == [0, 1]
     assert hr.DataFrame([{"a": 1}, {"b": 2}]).to_dict() == {"a": [1, None], "b": [None, 2]}
     assert hr.DataFrame(np.array([[1, 2], [3, 4]]), columns=["p", "q"]).q.to_list() == [2, 4]
     assert hr.DataFrame({"a": [1], "b": [2]}, columns=["b"]).columns == ["b"]
@@ -192,7 +192,7 @@ def test_pivot_of_several_values() -> None:
     frame = hr.DataFrame({"k": [1, 1, 2], "s": ["a", "b", "a"], "x": [1, 2, 3], "y": [4, 5, 6]})
     got = frame.pivot_table(index="k", columns="s", aggfunc="sum", fill_value=0)
     assert got.to_dict() == {
-        "x_a": [1, 3], "x_b": [2, 0], "y_a": [4, 6], "y_b": [5, 0]
+        ("x", "a"): [1, 3], ("x", "b"): [2, 0], ("y", "a"): [4, 6], ("y", "b"): [5, 0]
     }  # fmt: skip
     with pytest.raises(hr.InvalidArgumentError, match="pivot_table"):
         frame.pivot_table(values="x", columns="s")

@@ -130,7 +130,7 @@ def test_rows_that_are_dictionaries_may_have_other_names_and_orders() -> None:
         "a": [1, 2, None, None, 4],
         "b": ["x", "y", None, None, None],
         "c": [None, None, None, 1.5, None],
-        "3": [None] * 5,
+        3: [None] * 5,
     }
     assert hr.DataFrame(rows, columns=["c", "a"]).to_dict() == {
         "c": [None, None, None, 1.5, None],

@@ -62,21 +62,33 @@ class Columns:
         found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
         return [name for name, dtype in dtypes.items() if found[dtype]]
 
-    def _find(self, name: str) -> str:
+    def _find(self, name: Any) -> Any:
         """The name, if there is such a column."""
-        if not isinstance(name, str):
+        try:
+            known = name in self._nodes
+        except TypeError:
             raise TypeMismatchError(
-                f"DataFrame: a column name must be a string: name={name!r}; the columns are "
-                f"{', '.join(self._nodes)}"
-            )
-        if name not in self._nodes:
+                f"DataFrame: expected a column name: name={name!r}; the columns are "
+                f"{', '.join(engine_names(self._nodes))}"
+            ) from None
+        if not known:
             if name in self._labels:
                 raise ColumnNotFoundError(
                     f"DataFrame: the name of row labels, not of a column: name={name!r}; use "
                     "df.index, or reset_index() to make them a column"
                 )
-            _core.no_such_column("DataFrame", list(self._nodes), name)
+            _core.no_such_column("DataFrame", engine_names(self._nodes), str(name))
         return name
+
+    def _below(self, name: Any) -> dict[Any, _core.Node]:
+        """The columns whose names begin with `name`, by the rest: of names that are tuples."""
+        front = name if isinstance(name, tuple) else (name,)
+        made = {}
+        for full, node in self._nodes.items():
+            if isinstance(full, tuple) and len(full) > len(front) and full[: len(front)] == front:
+                rest = full[len(front) :]
+                made[rest[0] if len(rest) == 1 else rest] = node
+        return made
 
     def _key(self, name: str) -> _core.Node:
         """A column, or a label level if no column has this name."""
@@ -135,7 +147,9 @@ class Columns:
                 f"reset_index: a column has the name of the labels: name={taken[0]!r}; use "
                 "reset_index(drop=True), or rename one"
             )
-        every = [*self._labels, *self._nodes]
+        depth = max((len(name) for name in self._nodes if isinstance(name, tuple)), default=0)
+        front = [(name, *[""] * (depth - 1)) if depth else name for name in self._labels]
+        every = [*front, *self._nodes]
         nodes = [*self._labels.values(), *self._nodes.values()]
         return dict(zip(engine_names(every) if taken else every, nodes, strict=True))
 
@@ -166,7 +180,7 @@ class Columns:
         if first is not None:
             if not node.domain and node.shape[0] >= 0 > first.shape[0]:
                 _core.force([first])  # the row count depends on the data
-            node = _core.align_check("DataFrame", name, first, node)
+            node = _core.align_check("DataFrame", str(name), first, node)
         self._nodes[name] = node
 
 

@@ -66,17 +66,17 @@ def from_dict(
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
-    names = None if columns is None else [str(name) for name in columns]
+    names = None if columns is None else list(columns)
     made = _core.values_by_name(rows) if rows else None
     if made is not None:
         nothing = [None] * len(rows)
-        return {str(n): made.get(n, nothing) for n in (made if names is None else names)}
+        return {n: made.get(n, nothing) for n in (made if names is None else names)}
     if rows and is_series(rows[0]):
         rows = [by_column(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
         every = dict.fromkeys(name for row in rows for name, _ in row.items())
         found = names if names is not None else list(every)
-        return {str(name): [row.get(name) for row in rows] for name in found}
+        return {name: [row.get(name) for row in rows] for name in found}
     if rows and all(is_single(row) for row in rows):
         rows = [(row,) for row in rows]
     if not all(isinstance(row, list | tuple) for row in rows):
@@ -93,7 +93,7 @@ def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str,
             )
     # Named tuples bring column names.
     fields = getattr(rows[0], "_fields", None) if rows else None
-    names = list(fields or map(str, range(width))) if names is None else names
+    names = list(fields or range(width)) if names is None else names
     turned = zip(*rows, strict=True) if rows else ([] for _ in names)
     return {name: list(values) for name, values in zip(names, turned, strict=True)}
 
@@ -109,7 +109,7 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
             f"DataFrame: expected an array of one or two dimensions: dimensions={values.ndim}"
         )
     width = values.shape[1]
-    names = list(map(str, range(width) if columns is None else columns))
+    names = list(range(width) if columns is None else columns)
     if len(names) != width:
         raise InvalidArgumentError(
             f"DataFrame: number of names does not match the columns: expected={width}, "
@@ -172,13 +172,13 @@ def _is_plain(dtype: Any) -> bool:
 def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] | None:
     """The columns of any input, by name; None for a table of another library."""
     if data is None:
-        return {} if columns is None else {str(name): [] for name in columns}
+        return {} if columns is None else {name: [] for name in columns}
     if isinstance(data, Mapping):
         if columns is None:
             return data
         names = list(columns)
         if not data:
-            return {str(name): [] for name in names}
+            return {name: [] for name in names}
         if names and not any(name in data for name in names):
             _core.no_such_column("DataFrame", [str(name) for name in data], str(names[0]))
         return {name: data.get(name) for name in names}
@@ -234,10 +234,10 @@ def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any, copy: boo
             frame._refuse_free("DataFrame", node)
         else:
             node = _core.in_domain(node, domain)
-        frame._put(str(name), node)
+        frame._put(name, node)
     for name, value in single.items() if spread else ():
-        frame[str(name)] = value
-    frame._nodes = {str(name): frame._nodes[str(name)] for name in data.keys()}  # noqa: SIM118
+        frame[name] = value
+    frame._nodes = {name: frame._nodes[name] for name in data.keys()}  # noqa: SIM118
 
 
 def repeated(like: _core.Node, value: Any) -> _core.Node:
@@ -257,7 +257,7 @@ def fill(
     """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
     if is_series(data):
         columns = None if columns is None else list(columns)
-        data = data.to_frame(data.name or (columns[0] if columns else "0"))
+        data = data.to_frame(data.name or (columns[0] if columns else 0))
     if is_frame(data):
         _take(frame, data, columns)
     elif data is not None or columns is not None or index is not None:

@@ -81,7 +81,7 @@ class DataFrame(Columns):
     >>> hr.DataFrame([[1, "a"], [2, "b"]], columns=["x", "s"]).s.to_list()
     ['a', 'b']
     >>> hr.DataFrame((n, n * n) for n in range(3)).to_dict()
-    {'0': [0, 1, 2], '1': [0, 1, 4]}
+    {0: [0, 1, 2], 1: [0, 1, 4]}
 
     Writable memory of NumPy and pandas is copied, as a snapshot in the ledger, so that operations
     stay lazy and a later write changes nothing; read-only memory is shared, and so is any with
@@ -290,7 +290,8 @@ class DataFrame(Columns):
         raise no_attribute("DataFrame has no column or method", name, nodes, DataFrame)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
+        names = (name for name in self._nodes if isinstance(name, str) and name.isidentifier())
+        return [*super().__dir__(), *names]
 
     def __delitem__(self, name: str) -> None:
         select.delete_column(self, name)
@@ -2171,7 +2172,7 @@ class DataFrame(Columns):
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
-        {'0': [1, 3], '1': [2, 4]}
+        {0: [1, 3], 1: [2, 4]}
         """
         return self.T
 
@@ -2190,14 +2191,14 @@ class DataFrame(Columns):
         Parameters
         ----------
         values : str or list of str, optional
-            Numeric columns; several give columns ``x_a`` for value x at column a.
+            Numeric columns; a list gives columns ``("x", "a")`` for value x at column a.
         index : str, Series or list of them
             Keys, which become the labels.
         columns : str, Series or list of them, optional
             The columns whose distinct values become column names; evaluated immediately.
         aggfunc : str, callable, list or dict
             An aggregate as in `DataFrameGroupBy.agg`; a dictionary from column to aggregate; a list
-            gives columns ``mean_a``.
+            gives columns ``("mean", "a")``.
         fill_value : optional
             Replaces null where there are no rows.
         margins : bool
@@ -2221,7 +2222,8 @@ class DataFrame(Columns):
         columns, index : str or list of str
             Column names; `index` defaults to the row labels.
         values : str or list of str, optional
-            All other columns by default; several give columns ``x_a`` for value x at column a.
+            All other columns by default; all but a single name give columns ``("x", "a")`` for
+            value x at column a.
 
         Raises
         ------
@@ -2241,7 +2243,7 @@ class DataFrame(Columns):
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.set_index(["d", "s"]).unstack(fill_value=0).to_dict()
-        {'a': [1.0, 3.0], 'b': [2.0, 0.0]}
+        {('x', 'a'): [1.0, 3.0], ('x', 'b'): [2.0, 0.0]}
         """
         return pivot.unstack(self, level, fill_value)
 
@@ -2469,17 +2471,17 @@ class DataFrame(Columns):
         """
         return alignment.align(self, other, join)
 
-    def xs(self, key: Any, *, level: Any = None) -> Any:
-        """The rows with a label, without its level.
+    def xs(self, key: Any, axis: int | str = 0, level: Any = None) -> Any:
+        """The rows with a label, without its level; with ``axis=1`` the columns with a name.
 
-        `level` names the level, by default the first.
+        `level` is the level, by default the first: its name, or for columns its position.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "x": [3, 4]}).set_index(["k", "n"])
         >>> df.xs(2, level="n").to_dict()
         {'x': [4]}
         """
-        return alignment.xs(self, key, level)
+        return alignment.xs(self, key, level, axis)
 
     def droplevel(self, level: Any) -> DataFrame:
         """The rows without some levels of their labels.

@@ -143,6 +143,13 @@ def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
         yield label, dict(zip(names, row, strict=True))
 
 
+def is_name(frame: DataFrame, columns: Any) -> bool:
+    """Whether this is the name of one column, which may be a tuple or a number."""
+    if isinstance(columns, str):
+        return True
+    return isinstance(columns, tuple | int) and columns in frame._nodes
+
+
 class Locator:
     """``frame.loc``: rows by label or mask, then columns by name."""
 
@@ -310,7 +317,7 @@ class Locator:
         found, single = self._rows(one_label(rows))
         if single:
             value_by_value("loc")
-        if isinstance(columns, str):
+        if is_name(frame, columns):
             series = found[columns]
             return series.to_list()[0] if single else series
         picked = found if columns is None else found[self._names(columns)]
@@ -325,7 +332,7 @@ class Locator:
         rows, columns = self._halves(key)
         if callable(rows):
             rows = rows(frame)
-        single = isinstance(columns, str)
+        single = isinstance(columns, str) or is_name(frame, columns)
         names = [columns] if single else self._names(columns)
         self._at_numbers(rows)
         label = one_label(rows)

@@ -9,7 +9,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, frame_of_parts, is_frame
 from headrace.lazy.handle import mark
-from headrace.rows import unnamed
+from headrace.rows import engine_names, unnamed
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
@@ -129,12 +129,12 @@ def merge(
             columns.append((name, *_core.shared_key(node, shared[name], how)))
         else:
             taken = name in right and how not in _LEFT_ONLY
-            columns.append((name + (suffixes[0] or "") if taken else name, node, None))
+            columns.append((f"{name}{suffixes[0] or ''}" if taken else name, node, None))
     if how not in _LEFT_ONLY:
         for name, node in right._nodes.items():
             if name not in shared:
                 taken = name in left
-                columns.append((name + (suffixes[1] or "") if taken else name, None, node))
+                columns.append((f"{name}{suffixes[1] or ''}" if taken else name, None, node))
     rows = (left._every()[0], right._every()[0])
     pairs = [(a[1], b[1]) for a, b in keys]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
@@ -143,8 +143,9 @@ def merge(
         rows, unique = rows[::-1], unique[::-1]
         pairs = [(b, a) for a, b in pairs]
         columns = [(name, b, a) for name, a, b in columns]
-    table = _core.join(rows, pairs, columns, kind, unique, word, how)
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
+    called = [(n if isinstance(n, str) else engine_names([n])[0], *both) for (n, *both) in columns]
+    table = _core.join(rows, pairs, called, kind, unique, word, how)
     made = frame_of_parts(table, names)
     if not sort:
         return made

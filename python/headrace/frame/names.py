@@ -101,6 +101,46 @@ class Names(list[str]):
         return self.index(name)
 
     @property
+    def nlevels(self) -> int:
+        """The number of levels: the length of names that are tuples."""
+        return max((len(name) for name in self if isinstance(name, tuple)), default=1)
+
+    def get_level_values(self, level: int) -> Names:
+        """A level of names that are tuples.
+
+        >>> Names([("x", "min"), ("x", "max")]).get_level_values(1)
+        ['min', 'max']
+        """
+        return Names(name[level] if isinstance(name, tuple) else name for name in self)
+
+    @property
+    def levels(self) -> list[Any]:
+        """The distinct names of each level, sorted."""
+        return [sorted(set(self.get_level_values(i))) for i in range(self.nlevels)]
+
+    def droplevel(self, level: int = 0) -> Names:
+        """Names without a level."""
+        gone = level % self.nlevels
+        short = [tuple(part for i, part in enumerate(name) if i != gone) for name in self]
+        return Names(name[0] if len(name) == 1 else name for name in short)
+
+    def swaplevel(self, i: int = -2, j: int = -1) -> Names:
+        """Names with two levels exchanged."""
+        turned = [list(name) for name in self]
+        for name in turned:
+            name[i], name[j] = name[j], name[i]
+        return Names(map(tuple, turned))
+
+    def map(self, function: Any) -> Names:
+        """What a function or a mapping makes of each name."""
+        call = function if callable(function) else function.get
+        return Names(call(name) for name in self)
+
+    def to_flat_index(self) -> Names:
+        """The names themselves."""
+        return self
+
+    @property
     def str(self) -> Any:
         """`Series.str` of the names as a series."""
         return new_series(list(self), dtype="string").str

@@ -375,11 +375,10 @@ def transpose(frame: DataFrame) -> DataFrame:
     if not names:
         raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
     whole = series_of(_core.concat([frame._nodes[name] for name in names]))
-    keys = [column.to_list() for column in (series_of(node) for node in frame._labels.values())]
-    heads = ["_".join(map(str, key)) for key in zip(*keys, strict=True)] or range(rows)
+    heads = frame._label_list()
     places = np.arange(len(whole)).reshape(-1, rows).T
     made = {
-        str(head): series_of(_core.take(whole._node, series_over(at)._node))
+        head: series_of(_core.take(whole._node, series_over(at)._node))
         for head, at in zip(heads, places, strict=True)
     }
     if len(made) < rows:

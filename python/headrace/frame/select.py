@@ -28,7 +28,7 @@ _MORE_KINDS = {"category": "O", "datetime": "M", "datetime64": "M", "float": "f"
 
 
 def _names(columns: Any) -> list[str]:
-    return [columns] if isinstance(columns, str) else list(columns)
+    return [columns] if isinstance(columns, str | int | tuple) else list(columns)
 
 
 def _is_of(column: Series, kind: Any) -> bool:
@@ -43,9 +43,11 @@ def _is_of(column: Series, kind: Any) -> bool:
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
-    if type(key) is str:
-        return frame._series(frame._find(key))
-    if isinstance(key, str):
+    if isinstance(key, str | int | tuple | float) and not isinstance(key, bool):
+        if key not in frame._nodes and (below := frame._below(key)):
+            if list(below) == [""]:  # what were labels before `reset_index`
+                return frame_of({key: below[""]}, frame._labels)._series(key)
+            return frame_of(below, frame._labels)
         return frame._series(frame._find(key))
     if callable(key):
         key = key(frame)
@@ -55,9 +57,10 @@ def get_item(frame: DataFrame, key: Any) -> Any:
         return frame.loc[key]
     if is_series(key) and is_text(key):
         key = key.to_list()  # column names, from a label of reductions
-    if isinstance(key, str):
-        return frame._series(frame._find(key))
-    if isinstance(key, list) and all(isinstance(k, str) for k in key):
+    if isinstance(key, list) and all(isinstance(k, str | tuple) or k in frame._nodes for k in key):
+        if any(k not in frame._nodes and frame._below(k) for k in key):
+            names = [n for k in key for n in frame._nodes if n == k or n[0] == k]
+            return frame_of({n: frame._nodes[n] for n in names}, frame._labels)
         return frame_of({k: frame._nodes[frame._find(k)] for k in key}, frame._labels)
     if not isinstance(key, slice | Deferred | list) and not getattr(key, "ndim", 0):
         raise TypeMismatchError(
@@ -110,10 +113,10 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
     if is_series(name) and name.dtype == "bool":
         frame.loc[name] = values
         return
-    if not isinstance(name, str):
+    if not isinstance(name, str | int | tuple):
         raise TypeMismatchError(
-            f"setitem: a column name must be a string: name={name!r}; use df.loc[rows, "
-            "name] = value for some rows"
+            f"setitem: expected a column name: name={name!r}; use df.loc[rows, name] = value for "
+            "some rows"
         )
     if is_frame(values) and len(values._nodes) == 1:
         values = values[values.columns[0]]
@@ -125,7 +128,7 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
 
 def rename_all(frame: DataFrame, names: Any) -> None:
     """Give all columns new names, in this frame."""
-    fresh = [str(n) for n in (names.to_list() if is_series(names) else names)]
+    fresh = names.to_list() if is_series(names) else list(names)
     if len(fresh) != len(frame._nodes):
         raise InvalidArgumentError(
             f"columns: length mismatch: expected={len(frame._nodes)}, got={len(fresh)}"
@@ -186,10 +189,10 @@ def drop(
         texts = isinstance(labels, str) or all(isinstance(each, str) for each in labels)
         if axis is None:
             known = not frame._labels or any(n in frame._nodes for n in _names(labels))
-            axis = 1 if known else 0
-        if axis in _COLUMNS and (texts or columns is not None):
+            axis = 1 if known and texts else 0
+        if axis in _COLUMNS:
             columns = labels
-        else:  # column names are strings, so other values mean rows
+        else:
             index = labels
     made = new_frame(frame)
     if columns is not None:
@@ -250,9 +253,9 @@ def filter_columns(
     if items is not None:
         return frame[[name for name in items if name in frame._nodes]]
     if like is not None:
-        return frame[[name for name in frame._nodes if like in name]]
+        return frame[[name for name in frame._nodes if like in str(name)]]
     assert regex is not None
-    return frame[[name for name in frame._nodes if re.search(regex, name)]]
+    return frame[[name for name in frame._nodes if re.search(regex, str(name))]]
 
 
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:

@@ -112,13 +112,13 @@ def agg(
         for name, each in spec.items():
             for one, word in _words_of(each, name):
                 found = groups._find(name)
-                columns.append(_Column(f"{name}_{word}" if several else name, one, found))
+                columns.append(_Column((name, word) if several else name, one, found))
         return _made(groups, columns)
     if isinstance(spec, list) and all(isinstance(each, str) or callable(each) for each in spec):
         return _made(
             groups,
             [
-                _Column(word if groups._single else f"{name}_{word}", one, name)
+                _Column(word if groups._single else (name, word), one, name)
                 for name in value_columns(groups)
                 for one, word in _words_of(spec, "spec")
             ],

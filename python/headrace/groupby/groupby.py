@@ -406,8 +406,8 @@ class GroupBy:
         Parameters
         ----------
         func : str, callable, list or dict
-            An aggregate for all columns; a list of them (columns ``x_mean``, or just ``mean`` for a
-            single selected column); or a dict from column to one aggregate or a list. A function
+            An aggregate for all columns; a list of them (columns ``("x", "mean")``, or just
+            ``mean`` for a single selected column); or a dict from column to one aggregate or a list. A function
             gets the rows of a group as a series and gives one value; one of only arithmetic and
             aggregates runs once for all groups, others once per group, in Python.
         **named : (column, aggregate)
@@ -778,11 +778,12 @@ class GroupBy:
     def describe(self) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each group.
 
-        Columns ``x_count``, ``x_mean``, ...; just ``count``, ``mean`` for a single selected column.
+        Columns ``("x", "count")``, ``("x", "mean")``, ...; just ``count``, ``mean`` for a single
+        selected column.
 
         >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.describe()["x_mean"].to_list()
+        >>> groups.describe()["x"]["mean"].to_list()
         [4.0, 4.0]
         """
         return rows.describe(self)

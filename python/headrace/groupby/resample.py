@@ -191,7 +191,7 @@ class Resampler:
             elif isinstance(spec, Mapping) and isinstance(spec.get(name), str):
                 how = spec[name]
             elif not isinstance(spec, str):
-                how = name.rpartition("_")[2]
+                how = name[-1] if isinstance(name, tuple) else name
             if isinstance(how, str) and how in _OF_NOTHING:
                 words[name] = _OF_NOTHING[how]
         return made.fillna(words) if words else made

@@ -280,10 +280,10 @@ def describe(groups: GroupBy) -> DataFrame:
     columns = supported_columns(groups, "describe", "iufmM")
     words = []
     for name, node in columns.items():
-        before = "" if single else f"{name}_"
-        words += [Words(f"{before}{one}", one, node) for one in ("count", "mean", "std", "min")]
-        words += [Words(f"{before}{q:.0%}", "quantile", node, q=q) for q in (0.25, 0.5, 0.75)]
-        words.append(Words(f"{before}max", "max", node))
+        found = [Words(one, one, node) for one in ("count", "mean", "std", "min")]
+        found += [Words(f"{q:.0%}", "quantile", node, q=q) for q in (0.25, 0.5, 0.75)]
+        found.append(Words("max", "max", node))
+        words += [w if single else w._replace(name=(name, w.name)) for w in found]
     return aggregated(groups, words)
 
 

@@ -526,7 +526,7 @@ def adopt_pandas(values: Any, copy: bool | None) -> DataFrame | Series:
         domain = next(iter(index._nodes.values())).domain
         columns = {name: _core.in_domain(node, domain) for name, node in table._nodes.items()}
         return frame_of(columns, dict(zip(labels, index._nodes.values(), strict=True)))
-    names = [str(name) for name in values.columns]
+    names = values.columns.tolist()
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
         raise InvalidArgumentError(

@@ -94,7 +94,7 @@ def reindex(
             raise InvalidArgumentError("reindex: the frame has no rows to fill: columns=0")
         kept: dict[str, _core.Node] = {}
         filling = float("nan") if fill_value is None else fill_value
-        for each in map(str, columns):
+        for each in columns:
             kept[each] = made._nodes[each] if each in made._nodes else repeated(rows, filling)
         made = frame_of(kept, made._labels)
     return made
@@ -135,9 +135,15 @@ def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
     return left.reindex(every), right.reindex(every)
 
 
-def xs(frame: DataFrame, key: Any, level: Any = None) -> Any:
+def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> Any:
     """See `DataFrame.xs`."""
     mark("xs")
+    if axis in (1, "columns"):
+        if not level:
+            return frame[key]
+        found = {n: v for n, v in frame._nodes.items() if n[level] == key}
+        short = frame.columns[[n in found for n in frame._nodes]].droplevel(level)
+        return frame_of(dict(zip(short, found.values(), strict=True)), frame._labels)
     if level is None:
         return frame.loc[key]
     several = isinstance(level, list | tuple)

@@ -42,7 +42,7 @@ def _cells(op: str, long: DataFrame, keys: list[str], columns: list[str]) -> tup
         raise InvalidArgumentError(f"{op}: a key is missing; use dropna first: keys={keys}")
     across, down = long.groupby(columns), long.groupby(keys)
     heads = frame_of(across.size()._frame._labels).to_dict().values()
-    names = ["_".join(map(str, each)) for each in zip(*heads, strict=True)]
+    names = [each[0] if len(each) == 1 else each for each in zip(*heads, strict=True)]
     rows = frame_of(down.size()._frame._labels)
     at = down.ngroup().to_numpy() * len(names) + across.ngroup().to_numpy()
     cells = np.full(len(rows) * len(names), -1)
@@ -61,13 +61,17 @@ def _spread(
     columns: list[str],
     values: list[str],
     fill_value: Any = None,
+    alone: bool = False,
 ) -> DataFrame:
-    """One row per key and one column per value of `columns`; the keys become the labels."""
+    """One row per key, which labels it, and one column per value of `columns`.
+
+    Names are tuples of a name among `values` and the value, just the value if `alone`.
+    """
     rows, names, cells = _cells(op, long, keys, columns)
     made: dict[str, Series] = {}
     for value in values:
         for name, places in zip(names, cells, strict=True):
-            word = name if len(values) == 1 else f"{value}_{name}"
+            word = name if alone else (value, *(name if isinstance(name, tuple) else (name,)))
             if word in made:
                 raise InvalidArgumentError(f"{op}: duplicate column name: name={word!r}")
             made[word] = taken_or_missing(long._nodes[value], places, fill_value)
@@ -83,7 +87,8 @@ def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None)
     across = _several(columns)
     wanted = _several(values) or [n for n in frame.columns if n not in {*keys, *across}]
     long = frame_of(frame._with_labels())
-    return _spread("pivot", long[[*keys, *across, *wanted]], keys, across, wanted)
+    alone = isinstance(values, str)
+    return _spread("pivot", long[[*keys, *across, *wanted]], keys, across, wanted, None, alone)
 
 
 def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> DataFrame:
@@ -142,7 +147,10 @@ def pivot_table(
         named = {}
         for each, table in zip(aggfunc, tables, strict=True):
             word = each if isinstance(each, str) else each.__name__
-            named.update({f"{word}_{n}": series_of(v) for n, v in table._nodes.items()})
+            named |= {
+                (word, *(n if isinstance(n, tuple) else (n,))): series_of(v)
+                for n, v in table._nodes.items()
+            }
         return rows_apart(named, {n: series_of(v) for n, v in tables[0]._labels.items()})
     taken = {*keys, *across}
     wanted = (
@@ -156,9 +164,10 @@ def pivot_table(
     if not across and not margins:
         flat: DataFrame = frame.groupby(keys).agg(spec)
         return flat if fill_value is None else flat.fillna(fill_value)
-    table = _table(frame, keys, across, wanted, spec)
+    alone = isinstance(values, str) or not across
+    table = _table(frame, keys, across, wanted, spec, alone)
     if margins:
-        table = _with_margins(frame, table, keys, across, wanted, spec, margins_name)
+        table = _with_margins(frame, table, keys, across, wanted, spec, margins_name, alone)
     if fill_value is None:
         return table
     return table.fillna(fill_value)
@@ -178,14 +187,24 @@ def _named(frame: DataFrame, keys: Any) -> list[str]:
 
 
 def _table(
-    frame: DataFrame, keys: list[str], across: list[str], wanted: list[str], spec: dict[str, Any]
+    frame: DataFrame,
+    keys: list[str],
+    across: list[str],
+    wanted: list[str],
+    spec: dict[str, Any],
+    alone: bool,
 ) -> DataFrame:
     """The aggregates of each cell."""
     if not across:
         flat: DataFrame = frame.groupby(keys).agg(spec)
         return flat
     long = frame_of(frame.groupby([*keys, *across]).agg(spec)._with_labels())
-    return _spread("pivot_table", long, keys, across, wanted)
+    return _spread("pivot_table", long, keys, across, wanted, None, alone)
+
+
+def _plain_rows(table: DataFrame) -> DataFrame:
+    """The labels as first columns, under their own names."""
+    return frame_of({**table._labels, **table._nodes})
 
 
 def _with_margins(
@@ -196,18 +215,19 @@ def _with_margins(
     wanted: list[str],
     spec: dict[str, Any],
     name: str,
+    alone: bool,
 ) -> DataFrame:
     """A table with a last row and last columns of the aggregates over all others."""
     whole = frame.dropna(subset=[*keys, *across, *wanted])
-    table = table.reset_index().astype(dict.fromkeys(keys, "string"))
+    table = _plain_rows(table).astype(dict.fromkeys(keys, "string"))
     every = whole.assign(**dict.fromkeys(keys, name))
-    below = _table(every, keys, across, wanted, spec).reset_index()
+    below = _plain_rows(_table(every, keys, across, wanted, spec, alone))
     names = table.columns[len(keys) :]
     if across:
-        right, corner = (each.groupby(keys).agg(spec).reset_index() for each in (whole, every))
+        right, corner = (_plain_rows(t.groupby(keys).agg(spec)) for t in (whole, every))
         width = len(names) // len(wanted)
         for i, value in enumerate(wanted):
-            end = name if len(wanted) == 1 else f"{value}_{name}"
+            end = name if alone else (value, name)
             names.insert((i + 1) * width + i, end)
             table = rows_apart({**dict(table.items()), end: right[value]})
             below = rows_apart({**dict(below.items()), end: corner[value]})

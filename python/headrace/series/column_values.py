@@ -10,6 +10,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of
 from headrace.lazy.handle import array_of
+from headrace.rows import engine_names
 from headrace.series.column import new_series
 from headrace.series.labelled import LabelledSeries
 
@@ -51,7 +52,11 @@ class ColumnValues(LabelledSeries, role="_column_values"):
     ) -> None:
 
         domain = _domain_of(tuple(names))
-        labels = _core.in_domain(new_series(names, dtype="string")._node, domain)
+        whole = all(isinstance(name, int) for name in names)
+        words = new_series(
+            names if whole else engine_names(names), dtype=None if whole else "string"
+        )
+        labels = _core.in_domain(words._node, domain)
         nodes = {name: _core.in_domain(values, domain)}
         super().__init__(frame_of(nodes, {_LABEL: labels}), name=name)
         self._names = names

@@ -101,7 +101,8 @@ class LabelledSeries(Series, role="_labelled"):
         >>> df.groupby(["k", "n"]).v.sum().unstack(fill_value=0).to_dict()
         {'x': [1, 3], 'y': [2, 0]}
         """
-        return self._frame.unstack(level, fill_value)
+        made = self._frame.unstack(level, fill_value)
+        return frame_of(made._below(*self._frame._nodes), made._labels)
 
     def xs(self, key: Any, *, level: Any = None) -> Any:
         """The values with a label, without its level; see `DataFrame.xs`.

@@ -143,7 +143,7 @@ class Windows:
         """Aggregates by name or as functions, one, a list, or one or a list for each column.
 
         A list gives a column for each aggregate: of one column named after it, of several after
-        both, ``x_sum``.
+        both, ``("x", "sum")``.
 
         >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
@@ -151,14 +151,14 @@ class Windows:
         """
         if isinstance(func, Mapping):
             parts = {
-                name if isinstance(how, str) or callable(how) else f"{name}_{word}": part
+                name if isinstance(how, str) or callable(how) else (name, word): part
                 for name, how in func.items()
                 for word, part in self[name]._each(how, args, kwargs).items()
             }
         elif isinstance(func, list | tuple):
             single = len(self._rows.columns) == 1
             parts = {
-                word if single else f"{name}_{word}": part
+                word if single else (name, word): part
                 for name in self._rows.columns
                 for word, part in self[name]._each(func, args, kwargs).items()
             }
