@@ -236,7 +236,7 @@ class PickedNumbers(dict[str, Any]):
         self._node: _core.Node | None = None
 
     def node(self) -> _core.Node:
-        """The numbers, deferred."""
+        """The numbers, lazy."""
         if self._make is not None:
             self._node, self._make = self._make(), None
         assert self._node is not None

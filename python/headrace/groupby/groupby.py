@@ -407,9 +407,9 @@ class GroupBy:
         ----------
         func : str, callable, list or dict
             An aggregate for all columns; a list of them (columns ``("x", "mean")``, or just
-            ``mean`` for a single selected column); or a dict from column to one aggregate or a list. A function
-            gets the rows of a group as a series and gives one value; one of only arithmetic and
-            aggregates runs once for all groups, others once per group, in Python.
+            ``mean`` for a single selected column); or a dict from column to one aggregate or a
+            list. A function gets the rows of a group as a series and gives one value; one of only
+            arithmetic and aggregates runs once for all groups, others once per group, in Python.
         **named : (column, aggregate)
             Result columns by name; with a function or name, its options, as `args` are.
 
