@@ -168,3 +168,22 @@ def test_reductions_and_choices_over_nulls(floats: Any) -> None:
                     assert float(getattr(ours, how)()) == pytest.approx(
                         wanted, rel=1e-9 if dtype == "float64" else 1e-6
                     )
+
+
+def test_a_row_of_columns_that_are_there_is_the_same_row() -> None:
+    frame = hr.DataFrame({"a": [1, None, 3], "b": ["x", None, "z"], "t": [None, 1.5, 2.5]})
+    lazy = frame.assign(a=frame.a + 0)
+    hr.eval(frame)
+    for at in (0, 1, 2, -1, -3):
+        ready, made = frame.iloc[at], lazy.iloc[at]
+        assert ready.name == made.name == at % 3
+        assert [str(v) for v in ready] == [str(v) for v in made]
+        if at >= 0:
+            assert [str(v) for v in frame.loc[at]] == [str(v) for v in made]
+    with pytest.raises(IndexError):
+        frame.iloc[3]
+    with pytest.raises(KeyError):
+        frame.loc[3]
+    kept = frame[frame.t > 1]
+    hr.eval(kept)
+    assert (kept.iloc[0].name, kept.iloc[0].b) == (1, None)

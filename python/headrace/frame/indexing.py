@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.names import masked_names
 from headrace.frame.setitem import Picked, add_row, is_of_locator, lost_assignment, put_values
 from headrace.lazy.advice import value_by_value
@@ -127,6 +127,20 @@ def domain_of(frame: DataFrame) -> int:
 def _row_of(frame: DataFrame) -> Row:
     ((label, row),) = rows_of_frame(frame)
     return Row(row, label)
+
+
+def _ready_row(frame: DataFrame, row: int) -> Row | None:
+    """The row of columns that have their values, without a frame of it in between; else None."""
+    nodes = frame._nodes
+    if frame._labels or not nodes or isinstance(frame._labels, PickedNumbers):
+        return None
+    if not all(is_ready(node, row) and not are_picked(node) for node in nodes.values()):
+        return None
+    values = {name: node.row(row) for name, node in nodes.items()}
+    for name, value in values.items():
+        if value is None and DType(nodes[name].dtype).is_of("biuf"):
+            values[name] = math.nan
+    return Row(values, row % next(iter(nodes.values())).shape[0])
 
 
 def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
@@ -312,6 +326,10 @@ class Locator:
             if node is not None and is_ready(node, rows) and not are_picked(node):
                 value_by_value("loc")
                 return node.row(rows)
+        is_number = type(rows) is int and columns is None and rows >= 0
+        if is_number and (row := _ready_row(frame, rows)) is not None:
+            value_by_value("loc")
+            return row
         rows = rows(frame) if callable(rows) else rows
         frame = self._at_numbers(rows)
         found, single = self._rows(one_label(rows))
@@ -396,10 +414,17 @@ class PositionLocator:
             if is_ready(node, rows):
                 value_by_value("iloc")
                 return node.row(rows)
+        if type(key) is int and (ready := _ready_row(frame, key)) is not None:
+            value_by_value("iloc")
+            return ready
         if callable(rows):
             rows = rows(frame)
-        picked, single = self._names(columns)
-        found = self._rows(frame[picked], rows)
+        if isinstance(key, tuple):
+            picked, single = self._names(columns)
+            frame = frame[picked]
+        else:
+            picked, single = [], False
+        found = self._rows(frame, rows)
         if not isinstance(rows, slice) and not is_several(rows):
             value_by_value("iloc")
             row = _row_of(found)
