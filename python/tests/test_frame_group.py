@@ -159,7 +159,7 @@ def test_the_forms() -> None:
         "count": [1, 2],
     }
     assert df.groupby("id").agg(["sum"]).columns == [("x", "sum"), ("y", "sum")]
-    assert df.groupby("id").size().reset_index().to_dict() == {"id": [1, 2], "size": [1, 2]}
+    assert df.groupby("id").size().reset_index().to_dict() == {"id": [1, 2], 0: [1, 2]}
     assert df.groupby(df.y > 1).x.sum().reset_index().to_dict() == {
         "y": [False, True],
         "x": [1.0, 8.0],

@@ -262,7 +262,6 @@ def test_what_is_not_there_is_a_key_error(wrong: Any) -> None:
 def test_other_wrong_keys_say_so() -> None:
     ours = both(["k", "id"])[0]
     for wrong in (
-        lambda: ours.loc[1:2],
         lambda: ours.loc[(1, "a", 3)],
         lambda: ours.loc[[(1,)]],
         lambda: hr.DataFrame(DATA).loc[0, "x", 1],

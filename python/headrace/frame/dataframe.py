@@ -388,6 +388,7 @@ class DataFrame(Columns):
         self,
         mapper: Mapping[str, str] | Callable[[str], str] | None = None,
         *,
+        index: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
         columns: Mapping[str, str] | Callable[[str], str] | None = None,
         axis: int | str = 1,
         errors: str = "raise",
@@ -395,7 +396,8 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """A new frame with columns renamed by ``{old: new}`` or a function of names.
 
-        An unknown name raises, unless ``errors="ignore"``.
+        An unknown name raises, unless ``errors="ignore"``. `index`, or ``axis=0``, replaces row
+        labels instead.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1], "y": [2]})
@@ -403,7 +405,7 @@ class DataFrame(Columns):
         (['a', 'y'], ['X', 'Y'])
         """
         return made_or_rebound(
-            self, select.rename(self, mapper, columns=columns, axis=axis, errors=errors), inplace
+            self, select.rename(self, mapper, index, columns, axis, errors), inplace
         )
 
     def add_prefix(self, prefix: str) -> DataFrame:
@@ -2483,25 +2485,25 @@ class DataFrame(Columns):
         """
         return alignment.xs(self, key, level, axis)
 
-    def droplevel(self, level: Any) -> DataFrame:
-        """The rows without some levels of their labels.
+    def droplevel(self, level: Any, axis: int | str = 0) -> DataFrame:
+        """The rows without some levels of their labels; with ``axis=1`` of the column names.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.droplevel("n").to_dict()
         {'x': [3]}
         """
-        return alignment.droplevel(self, level)
+        return alignment.droplevel(self, level, axis)
 
-    def swaplevel(self, i: Any = -2, j: Any = -1) -> DataFrame:
-        """The rows with two levels of their labels exchanged.
+    def swaplevel(self, i: Any = -2, j: Any = -1, axis: int | str = 0) -> DataFrame:
+        """The rows with two levels of their labels exchanged, or with ``axis=1`` of their names.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.swaplevel().columns
         ['x']
         """
-        return alignment.swaplevel(self, i, j)
+        return alignment.swaplevel(self, i, j, axis)
 
     def rename_axis(self, mapper: Any = None, *, index: Any = None) -> DataFrame:
         """The rows with other names of their labels; row numbers have none.

@@ -7,7 +7,7 @@ import functools
 import math
 import operator
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from headrace import _core
@@ -29,7 +29,7 @@ from headrace.series.partial_dates import (
     time_span,
     within,
 )
-from headrace.series.strings import plain
+from headrace.series.strings import is_text, plain
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -157,6 +157,15 @@ def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
         yield label, dict(zip(names, row, strict=True))
 
 
+def _beyond(labels: list[Series], end: Any, test: Callable[[Any, Any], Series]) -> Series:
+    """The rows whose labels, level by level, are beyond an end of a slice, or equal it."""
+    first, *rest = end if isinstance(end, tuple) else (end,)
+    equal = labels[0] == first
+    return test(labels[0], first) | (
+        equal & _beyond(labels[1:], tuple(rest), test) if rest else equal
+    )
+
+
 def is_name(frame: DataFrame, columns: Any) -> bool:
     """Whether this is the name of one column, which may be a tuple or a number."""
     if isinstance(columns, str):
@@ -178,12 +187,19 @@ class Locator:
         if not isinstance(key, tuple):
             return key, None
         if labels > 1 and not (len(key) == 2 and (isinstance(key[0], tuple | slice | list))):
-            if len(key) == 2 and is_mask(key[0]):
+            if len(key) == 2 and (is_mask(key[0]) or self._is_column(key[1])):
                 return key
             return key, None
         if len(key) != 2:
             raise InvalidArgumentError(f"loc: expected rows and columns: key={key!r}")
         return key
+
+    def _is_column(self, word: Any) -> bool:
+        """Whether the second of two words is a column and no label of the second level."""
+        if not is_name(self._frame, word) or word not in self._frame._nodes:
+            return False
+        level = self._label_columns()[1]
+        return not is_text(level) or not bool((level == word).any().item())
 
     def _names(self, columns: Any) -> list[str]:
         frame = self._frame
@@ -214,11 +230,10 @@ class Locator:
         if key.start is None and key.stop is None:
             return None
         labels = self._label_columns()
-        if len(labels) != 1:
-            raise InvalidArgumentError(
-                "loc: a slice needs a single label level: "
-                f"labels={list(self._frame._labels)}; use a mask"
-            )
+        if len(labels) > 1:
+            ends = [] if key.start is None else [_beyond(labels, key.start, operator.gt)]
+            ends += [] if key.stop is None else [_beyond(labels, key.stop, operator.lt)]
+            return functools.reduce(operator.and_, ends)
         (label,) = labels
         ends = []
         if key.start is not None:
@@ -298,6 +313,9 @@ class Locator:
         if is_several(key):
             import numpy as np
 
+            parts = not isinstance(key, Deferred) and not any(isinstance(k, tuple) for k in key)
+            if len(frame._labels) > 1 and parts:
+                return frame[self._label_columns()[0].isin(list(key))], False
             return frame[np.asarray(self._places(key), np.int64)], False
         if not frame._labels:
             row = operator.index(key) if hasattr(key, "__index__") else -1

@@ -25,6 +25,7 @@ from headrace.rows import (
     are_picked,
     picked_domain,
     renumbered,
+    unnamed,
 )
 from headrace.series.column import is_labelled, is_series, series_of
 
@@ -50,7 +51,12 @@ def set_index(frame: DataFrame, keys: Any, *, drop: bool = True, append: bool = 
         raise InvalidArgumentError("set_index: missing label; pass a column name")
     names = [key for key in several if isinstance(key, str)] if drop else []
     columns = {name: node for name, node in frame._nodes.items() if name not in names}
-    return frame_of(columns, {**frame._labels, **levels} if append else levels)
+    before: dict[str, _core.Node] = dict(frame._labels)
+    if append and not before:
+        numbers = frame._number_node()
+        if numbers is not None:
+            before = {unnamed(0, 1 + len(levels)): _core.in_domain(numbers, domain_of(frame))}
+    return frame_of(columns, {**before, **levels} if append else levels)
 
 
 def reset_index(frame: DataFrame, level: Any = None, *, drop: bool = False) -> DataFrame:

@@ -215,21 +215,35 @@ def drop(
     return made
 
 
+def _relabelled(labels: Series, words: Any) -> Series:
+    """What a function makes of labels, or labels replaced by those of a mapping."""
+    return labels.map(words) if callable(words) else labels.replace(dict(words))
+
+
 def rename(
     frame: DataFrame,
     mapper: Mapping[str, str] | Callable[[str], str] | None = None,
-    *,
+    index: Mapping[Any, Any] | Callable[[Any], Any] | None = None,
     columns: Mapping[str, str] | Callable[[str], str] | None = None,
     axis: int | str = 1,
     errors: str = "raise",
 ) -> DataFrame:
     """See `DataFrame.rename`."""
-    words = mapper if columns is None else columns
-    if words is None or axis not in _COLUMNS:
-        raise InvalidArgumentError(
-            f"rename: only columns can be renamed: axis={axis!r}; row labels are values, "
-            "set them with set_index"
-        )
+    if mapper is not None and axis in _COLUMNS:
+        columns = mapper
+    elif mapper is not None:
+        index = mapper
+    if index is not None:
+        labels = {
+            name: _relabelled(series_of(node, name), index)._node
+            for name, node in (frame._labels or frame._numbered()._labels).items()
+        }
+        if not labels:
+            raise InvalidArgumentError("rename: the rows have no labels; use set_index first")
+        frame = frame_of(frame._nodes, labels)
+    words = columns
+    if words is None:
+        return new_frame(frame)
     if callable(words):
         words = {name: words(name) for name in frame._nodes}
     for name in words if errors != "ignore" else ():

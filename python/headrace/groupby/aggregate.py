@@ -147,7 +147,8 @@ def _ends(groups: GroupBy, columns: dict[str, _core.Node], end: str, least: int)
 
 def size(groups: GroupBy) -> Any:
     """See `GroupBy.size`."""
-    return group_series(groups, aggregated(groups, [Words("size", "size")]), "size")
+    word: Any = 0 if groups._labelled else "size"  # pandas' name of a series without one
+    return group_series(groups, aggregated(groups, [Words(word, "size")]), None)
 
 
 def nunique(groups: GroupBy, dropna: bool) -> Any:

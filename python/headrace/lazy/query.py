@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.errors import Error, InvalidArgumentError
 from headrace.lazy.handle import Deferred
 from headrace.lazy.query_values import LONGEST, UnknownValueError, computed, field, item, known
-from headrace.series.column import Column, is_series
+from headrace.series.column import Column, is_series, series_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor
 from headrace.series.strings import TextAccessor
@@ -229,6 +229,8 @@ class _Walk:
         name = self.names.get(name, name)
         if name == "index" and name not in self.frame:
             return self.frame.index
+        if name in self.frame._labels and name not in self.frame:
+            return series_of(self.frame._labels[name], name)
         return self.frame[name if name in self.frame else cut(name)]
 
     def _compare(self, node: ast.Compare) -> Any:

@@ -132,7 +132,20 @@ def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
         raise InvalidArgumentError(
             f"align: invalid value: join={join!r}; expected 'outer', 'inner', 'left' or 'right'"
         )
-    return left.reindex(every), right.reindex(every)
+    one = left.reindex(every)
+    return one, _over_rows_of(right.reindex(every), one)
+
+
+def _over_rows_of(made: Any, other: Any) -> Any:
+    """The rows of `made` as the row set of `other`, which has the same labels."""
+    frame, like = (side if is_frame(side) else framed(side) for side in (made, other))
+    domain = domain_of(like)
+    columns, labels = (
+        {name: _core.in_domain(node, domain) for name, node in part.items()}
+        for part in (frame._nodes, frame._labels)
+    )
+    beside = frame_of(columns, labels)
+    return beside if is_frame(made) else labelled_series(beside, made.name)
 
 
 def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> Any:
@@ -153,8 +166,10 @@ def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> An
     return found if len(keys) == len(frame._labels) else droplevel(found, [n for n, _ in keys])
 
 
-def droplevel(frame: DataFrame, level: Any) -> DataFrame:
+def droplevel(frame: DataFrame, level: Any, axis: int | str = 0) -> DataFrame:
     """See `DataFrame.droplevel`."""
+    if axis in (1, "columns"):
+        return set_axis(frame, frame.columns.droplevel(level), 1)
     gone = dict(level_keys(frame, level, "droplevel"))
     kept = {name: node for name, node in frame._labels.items() if name not in gone}
     if not kept:
@@ -165,8 +180,10 @@ def droplevel(frame: DataFrame, level: Any) -> DataFrame:
     return frame_of(dict(frame._nodes), kept)
 
 
-def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1) -> DataFrame:
+def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1, axis: int | str = 0) -> DataFrame:
     """See `DataFrame.swaplevel`."""
+    if axis in (1, "columns"):
+        return set_axis(frame, frame.columns.swaplevel(i, j), 1)
     (one, other) = (name for name, _ in level_keys(frame, [i, j], "swaplevel"))
     turned = {one: other, other: one}
     order = [turned.get(name, name) for name in frame._labels]

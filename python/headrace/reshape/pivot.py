@@ -110,8 +110,11 @@ def stack(frame: DataFrame) -> Series:
 
     mark("stack")
     names, rows = frame.columns, len(frame)
-    if not names:
-        raise InvalidArgumentError("stack: the frame has no columns: columns=0")
+    if not names or names.nlevels > 1:
+        raise InvalidArgumentError(
+            f"stack: expected columns with names of one level: columns={names}; use "
+            "droplevel(axis=1), or melt"
+        )
     keys: dict[str, Series] = {n: series_of(v) for n, v in frame._labels.items()}
     if not keys:
         keys[unnamed(0, 2)] = series_over(np.arange(rows))

@@ -95,7 +95,7 @@ def label_of(series: Series, kind: str) -> Any:
     place = position_of(series, kind)
     if getattr(series, "_frame", None) is None and series._numbers is None:
         return Deferred._row_number(place._node, series._node.domain)
-    return series.index.iloc[int(place)]
+    return series.index[int(place)]
 
 
 def mode(series: Series) -> Series:
