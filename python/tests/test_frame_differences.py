@@ -322,7 +322,10 @@ def test_24_positions_of_extremes(df: hr.DataFrame) -> None:
 
 def test_25_categories_as_keys() -> None:
     frame = hr.DataFrame({"c": hr.Series(["v", "u", "w"], dtype="category"), "x": [1, 2, 3]})
+    frame["c"] = frame.c.cat.set_categories(["w", "v", "u"])
     assert frame[frame.x < 3].groupby("c").x.sum().to_dict() == {"u": 2, "v": 1}
+    with pytest.raises(hr.UnsupportedError, match="observed=True"):
+        frame.groupby("c", observed=False).x.agg(lambda x: len(x))
 
 
 def test_26_functions_of_groups(df: hr.DataFrame) -> None:
@@ -374,8 +377,6 @@ def test_31_outer_joins_keep_the_order() -> None:
 def test_32_concat() -> None:
     made = hr.concat([hr.DataFrame({"b": [1]}), hr.DataFrame({"a": [2]})])
     assert made.to_dict() == {"b": [1, None], "a": [None, 2]}
-    with pytest.raises(TypeError, match="keys"):
-        hr.concat([made], keys=["u"])
 
 
 def test_33_bins_and_pivot_tables() -> None:
@@ -383,7 +384,7 @@ def test_33_bins_and_pivot_tables() -> None:
     assert (bins.dtype, bins.to_list()) == ("category", ["(0, 18]", "(18, 65]"])
     frame = hr.DataFrame({"d": [1, 2], "c": [10, 9], "x": [1.0, None]})
     table = frame.pivot_table(values="x", index="d", columns="c")
-    assert table.to_dict() == {9: [None, None], 10: [1.0, None]}
+    assert table.to_dict() == {10: [1.0]}
     assert [type(each) for each in hr.factorize(["a"])] == [hr.Series, hr.Series]
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
@@ -13,14 +13,19 @@ from headrace.frame.columns import (
     frame_of,
     framed,
     is_frame,
-    new_frame,
     without_labels,
 )
 from headrace.frame.construct import repeated
 from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
-from headrace.rows import are_picked, picked_domain
-from headrace.series.column import is_series, new_series, series_of
+from headrace.rows import are_picked, picked_domain, unnamed
+from headrace.series.column import (
+    is_labelled,
+    is_series,
+    labelled_series,
+    new_series,
+    series_of,
+)
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -28,25 +33,33 @@ if TYPE_CHECKING:
 
 
 def concat(
-    frames: Iterable[DataFrame | Series | None],
+    frames: Iterable[DataFrame | Series | None] | Mapping[Any, DataFrame | Series],
     *,
     axis: int | str = 0,
     join: Literal["outer", "inner"] = "outer",
     ignore_index: bool = False,
+    keys: Iterable[Any] | None = None,
+    names: Sequence[str] | None = None,
 ) -> Any:
     """Concatenate the rows of frames or of series, or their columns side by side.
 
     Parameters
     ----------
-    frames : list of DataFrame or of Series
+    frames : list of DataFrame or of Series, or such values by key
         None entries are skipped.
     axis : {0, 1}
-        1 puts columns side by side: of the same rows, or without labels of equal row counts, which
-        are evaluated.
+        1 puts columns side by side: of the same rows, of rows with labels, or without labels of
+        equal row counts; labels and row counts are evaluated.
     join : {"outer", "inner"}
-        If columns differ: all of them, null where a frame lacks one, or only the shared ones.
+        If columns differ, or labels of columns side by side: all of them, null where a part lacks
+        one, or only the shared ones.
     ignore_index : bool
-        Drop the label columns.
+        Drop the labels.
+    keys : list, optional
+        A label for each part, ahead of its own labels or row numbers; for parts side by side, the
+        name of a series, or a level of column names. The keys of a dictionary, if that is passed.
+    names : list of str, optional
+        Names of the levels: of `keys`, then of the rows' own labels.
 
     Notes
     -----
@@ -60,11 +73,12 @@ def concat(
     mark("concat")
     grows("concat", "collect the parts in a list and concat them once, after the loop")
     if isinstance(frames, Mapping):
-        raise TypeMismatchError(
-            "concat: expected a list of frames: frames=dict; add the key as a column "
-            "first: [frame.assign(key=key) for key, frame in frames.items()]"
-        )
-    parts = [part for part in frames if part is not None]
+        keys = list(frames) if keys is None else list(keys)
+        frames = [frames[key] for key in keys]
+    whole = list(frames)
+    if keys is not None:
+        keys = [key for key, part in zip(keys, whole, strict=True) if part is not None]
+    parts = [part for part in whole if part is not None]
     if not parts:
         raise InvalidArgumentError(
             "concat: nothing to concatenate: frames=0; pass at least one frame"
@@ -74,20 +88,49 @@ def concat(
             f"concat: invalid value: join={join!r}; expected 'outer' or 'inner'"
         )
     if axis in (1, "columns"):
-        return _side_by_side(parts)
+        return _side_by_side(parts, join, keys)
+    if keys is not None and not ignore_index:
+        parts = [_keyed(*pair, names or ()) for pair in zip(parts, keys, strict=True)]
     series = [part for part in parts if is_series(part)]
     tables = [part for part in parts if is_frame(part)]
     if len(series) == len(parts):
+        called = {part.name for part in series}
+        name = called.pop() if len(called) == 1 else None
+        if not ignore_index and all(is_labelled(part) for part in series):
+            return labelled_series(rows_of([part.to_frame("value") for part in series]), name)
         node = _core.concat([part._node for part in series])
         if len(series) > 1 and not ignore_index:
             node = _core.in_domain(node, picked_domain())
-        return series_of(node, series[0].name)
+        return series_of(node, name)
     if len(tables) < len(parts):
         raise TypeMismatchError(
             "concat: expected only frames or only series: "
             f"types={sorted({type(part).__name__ for part in parts})}"
         )
     return without_labels(rows_of(tables, join), ignore_index)
+
+
+def _keyed(part: Any, key: Any, names: Sequence[str]) -> Any:
+    """A part with levels of labels ahead of its own labels or row numbers."""
+    frame = part if is_frame(part) else part.to_frame("value")
+    level = key if isinstance(key, tuple) else (key,)
+    rows = frame.reset_index()
+    own = rows.columns[: len(rows.columns) - len(frame.columns)]
+    count = len(level) + len(own)
+    words = [*names, *[None] * count][:count]
+    for at, name in enumerate(own, len(level)):
+        if words[at] is None and name in frame._labels:
+            words[at] = name
+    called = [unnamed(at, count) if word is None else word for at, word in enumerate(words)]
+    rows = rows.set_axis([*called[len(level) :], *frame.columns], axis=1)
+    heads = {
+        name: repeated(rows._every()[0], new_series([each]))
+        for name, each in zip(called, level, strict=False)
+    }
+    ahead = {name: _core.in_domain(node, rows._every()[0].domain) for name, node in heads.items()}
+    labels = {**ahead, **{name: rows._nodes[name] for name in called[len(level) :]}}
+    made = frame_of({name: rows._nodes[name] for name in frame.columns}, labels)
+    return made if is_frame(part) else labelled_series(made, part.name)
 
 
 def rows_of(tables: list[DataFrame], join: str = "outer") -> DataFrame:
@@ -159,17 +202,58 @@ def _beside(frame: DataFrame, name: str, node: _core.Node) -> _core.Node:
     return _core.in_domain(node, first.domain)
 
 
-def _side_by_side(parts: list[Any]) -> DataFrame:
-    frames = [part if is_frame(part) else framed(part) for part in parts]
-    labelled = any(frame._labels for frame in frames)
-    made = new_frame()
+def _aligned(frames: list[DataFrame], join: str) -> list[DataFrame]:
+    """Labelled frames with the labels of any, or of all, in the order of their appearance."""
+    nodes = [node for frame in frames for node in frame._every()]
+    if len({node.domain for node in nodes}) == 1:
+        return frames
+    labels = [
+        list(zip(*(series_of(node).to_list() for node in frame._labels.values()), strict=True))
+        for frame in frames
+    ]
+    if any(each != labels[0] for each in labels):
+        if any(len(frame._labels) != 1 for frame in frames):
+            raise InvalidArgumentError(
+                "concat: axis=1 needs equal labels, or labels of one level: "
+                f"levels={[len(frame._labels) for frame in frames]}; use merge or reset_index"
+            )
+        every = dict.fromkeys(label for each in labels for (label,) in each)
+        shared = [n for n in every if join == "outer" or all((n,) in each for each in labels)]
+        if join == "outer" and new_series(shared).dtype.kind == "M":
+            shared = sorted(shared)
+        frames = [frame.reindex(shared) for frame in frames]
+    domain = _core.new_domain()
+    return [
+        frame_of(
+            *(
+                {name: _core.in_domain(node, domain) for name, node in part.items()}
+                for part in (frame._nodes, frame._labels)
+            )
+        )
+        for frame in frames
+    ]
+
+
+def _side_by_side(parts: list[Any], join: str, keys: Sequence[Any] | None) -> DataFrame:
+    named: list[tuple[DataFrame, list[Any]]] = []
     for at, part in enumerate(parts):
-        columns = part._nodes if is_frame(part) else {part.name or str(at): part._node}
-        for name, node in columns.items():
-            if name in made:
+        frame = part if is_frame(part) else framed(part)
+        names = list(frame.columns)
+        if not is_frame(part):
+            names = [(part.name or str(at)) if keys is None else keys[at]]
+        elif keys is not None:
+            names = [(keys[at], *(n if isinstance(n, tuple) else (n,))) for n in names]
+        named.append((frame, names))
+    frames = [frame for frame, _ in named]
+    labelled = all(frame._labels for frame in frames)
+    frames = _aligned(frames, join) if labelled else frames
+    columns: dict[Any, _core.Node] = {}
+    for frame, (_, names) in zip(frames, named, strict=True):
+        for name, node in zip(names, frame._nodes.values(), strict=True):
+            if name in columns:
                 raise InvalidArgumentError(
                     f"concat: duplicate column name: name={name!r}; rename one"
                 )
-            made._put(name, node if labelled else _beside(made, name, node))
-    made._labels = dict(frames[0]._labels)
-    return made
+            first = frame_of(dict(list(columns.items())[:1]))
+            columns[name] = node if labelled else _beside(first, name, node)
+    return frame_of(columns, frames[0]._labels)

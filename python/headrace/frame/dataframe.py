@@ -817,9 +817,11 @@ class DataFrame(Columns):
             Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
         order : bool
             False with ``sort=False``: groups in the cheapest order, the same in each run.
-        observed, group_keys : bool
-            Accepted for pandas compatibility, without effect: only categories that occur are
-            groups, and keys are always columns.
+        observed : bool
+            False adds groups for categories, and combinations with them, that do not occur; their
+            keys are evaluated.
+        group_keys : bool
+            Whether rows that a function of `apply` returns are labelled by their keys.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
@@ -2187,6 +2189,10 @@ class DataFrame(Columns):
         fill_value: Any = None,
         margins: bool = False,
         margins_name: str = "All",
+        *,
+        dropna: bool = True,
+        observed: bool = True,
+        sort: bool = True,
     ) -> DataFrame:
         """Aggregate `values` into one row per key of `index` and one column per value of `columns`.
 
@@ -2206,6 +2212,10 @@ class DataFrame(Columns):
         margins : bool
             Add the aggregates of all rows as a last row and last columns, labelled `margins_name`;
             keys become strings.
+        dropna : bool
+            Leave out rows and columns without values.
+        observed, sort : bool
+            As in `groupby`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
@@ -2213,7 +2223,10 @@ class DataFrame(Columns):
         {'a': [1.0, 3.0], 'b': [2.0, None]}
         """
         return pivot.pivot_table(
-            self, values, index, columns, aggfunc, fill_value, margins, margins_name
+            *(self, values, index, columns, aggfunc, fill_value, margins, margins_name),
+            dropna=dropna,
+            observed=observed,
+            sort=sort,
         )
 
     def pivot(self, *, columns: Any, index: Any = None, values: Any = None) -> DataFrame:

@@ -11,6 +11,7 @@ from headrace.aggregates import NUMBERS, group_kinds
 from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
+from headrace.groupby.empty_groups import OF_NO_ROWS, with_empty_groups
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
 from headrace.rows import engine_names, free_name
@@ -43,13 +44,22 @@ def aggregated(groups: GroupBy, columns: list[Words]) -> DataFrame:
     nodes = _core.group_columns(named, words, groups._order, groups._dropna)
     keys = {name: nodes[i] for i, (name, _) in enumerate(groups._keys)}
     found = {column.name: node for column, node in zip(columns, nodes[len(keys) :], strict=True)}
-    return with_keys(groups, keys, found)
+    kinds = {column.name: OF_NO_ROWS.get(column.aggregate) for column in columns}
+    return with_keys(groups, keys, found, kinds)
 
 
 def with_keys(
-    groups: GroupBy, keys: dict[str, _core.Node], columns: dict[str, _core.Node]
+    groups: GroupBy,
+    keys: dict[str, _core.Node],
+    columns: dict[str, _core.Node],
+    empty: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    """A result labelled by its keys; with ``as_index=False`` they are its first columns."""
+    """A result labelled by its keys; with ``as_index=False`` they are its first columns.
+
+    `empty` has the results of groups without rows, which ``observed=False`` adds.
+    """
+    if not groups._observed:
+        keys, columns = with_empty_groups(keys, columns, empty or {})
     made = frame_of(columns, keys)
     return made if groups._labelled else frame_of(made._with_labels())
 

@@ -153,6 +153,11 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
     words = [Words(name, how, groups._nodes[column]) for name, how, column in plain]
     if len(plain) == len(columns):
         return aggregated(groups, words)
+    if not groups._observed:
+        raise UnsupportedError(
+            "agg: functions of your own are not called for groups without rows: observed=False; "
+            "use aggregates by name, or observed=True"
+        )
     if groups._order == "any":  # functions are called in an order that is known
         groups = groups._in_first_order()
     made = aggregated(groups, words or [Words(" size", "size")])

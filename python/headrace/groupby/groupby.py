@@ -36,7 +36,10 @@ class GroupBy:
     `engine_kwargs` are pandas' and change nothing.
     """
 
-    __slots__ = ("_dropna", "_keys", "_labelled", "_nodes", "_order", "_rows")
+    __slots__ = (
+        *("_dropna", "_group_keys", "_keys", "_labelled"),
+        *("_nodes", "_observed", "_order", "_rows"),
+    )
     #: Whether a single column is selected.
     _single: ClassVar[bool] = False
 
@@ -55,16 +58,22 @@ class GroupBy:
         self._order = order
         self._dropna = dropna
         self._labelled = labelled
+        self._group_keys = True  # whether `apply` labels rows of groups by their keys
+        self._observed = True  # whether categories that do not occur are left out
 
     def _of(self, nodes: dict[str, _core.Node]) -> GroupBy:
         """The same groups of other columns."""
         words = (self._order, self._dropna, self._labelled, self._rows)
-        return GroupBy(self._keys, nodes, *words)
+        made = GroupBy(self._keys, nodes, *words)
+        made._group_keys, made._observed = self._group_keys, self._observed
+        return made
 
     def _column(self, name: str, node: _core.Node) -> SeriesGroupBy:
         """The same groups of another column."""
         words = (self._order, self._dropna, self._labelled, self._rows)
-        return SeriesGroupBy(self._keys, {name: node}, *words)
+        made = SeriesGroupBy(self._keys, {name: node}, *words)
+        made._group_keys, made._observed = self._group_keys, self._observed
+        return made
 
     def _in_first_order(self) -> GroupBy:
         """The same groups, in the order of their first rows."""
@@ -839,6 +848,10 @@ def groupby(
         frame = getattr(rows, "_frame", None)
         keys = keys_of(None, by, framed(rows)) if level is None else level_keys(frame, level)
         labels = frame._labels if frame is not None else None
-        return SeriesGroupBy(keys, nodes, group_order(sort, order), dropna, rows=labels)
-    keys = keys_of(rows, by) if level is None else level_keys(rows, level)
-    return GroupBy(keys, rows._nodes, group_order(sort, order), dropna, as_index, rows._labels)
+        made: GroupBy = SeriesGroupBy(keys, nodes, group_order(sort, order), dropna, rows=labels)
+    else:
+        keys = keys_of(rows, by) if level is None else level_keys(rows, level)
+        words = (group_order(sort, order), dropna, as_index, rows._labels)
+        made = GroupBy(keys, rows._nodes, *words)
+    made._group_keys, made._observed = group_keys, observed
+    return made

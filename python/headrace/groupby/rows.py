@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
-from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame
+from headrace.frame.columns import (
+    Columns,
+    frame_of,
+    frame_of_parts,
+    new_frame,
+    picked_numbers,
+)
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.groupby.aggregate import (
@@ -31,7 +37,13 @@ from headrace.groupby.window import (
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.rows import is_missing, picked_domain, whole_number
-from headrace.series.column import Column, new_series, series_of, with_rows_of
+from headrace.series.column import (
+    Column,
+    is_labelled,
+    new_series,
+    series_of,
+    with_rows_of,
+)
 from headrace.series.elementwise import row_positions
 from headrace.series.window import rows_of_groups
 
@@ -123,20 +135,24 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
     labels = list(zip(*labels_by_name.values(), strict=True))
     number = groups.ngroup()
     sizes = new_frame({"n": number}).groupby("n").size().to_list()
-    rows = frame_of({**groups._nodes, "group number": number._node})
-    ordered = rows.sort_values("group number")[list(groups._nodes)]._nodes
-    _core.force(list(ordered.values()))
+    rows = frame_of({**groups._nodes, "group number": number._node}, groups._rows)
+    ordered = rows.sort_values("group number")
+    columns, held = {n: ordered._nodes[n] for n in groups._nodes}, ordered._labels
+    _core.force([*columns.values(), *held.values()])
     begin = 0
     for label, size in zip(labels, sizes, strict=True):
-        domain = picked_domain()
-        part = {n: _core.in_domain(_core.slice(v, begin, size), domain) for n, v in ordered.items()}
+        picked = functools.partial(_rows_between, begin, size, picked_domain())
         begin += size
+        part = {n: picked(v) for n, v in columns.items()}
+        own = {n: picked(v) for n, v in held.items()}
+        numbers = None if own else picked_numbers(held, next(iter(columns.values()), None), picked)
+        frame = frame_of(part, own if numbers is None else numbers)
         key = label if len(label) > 1 else label[0]
-        if groups._single:
-            ((name, node),) = part.items()
-            yield key, series_of(node, name)
-        else:
-            yield key, frame_of(part)
+        yield key, frame._series(next(iter(part))) if groups._single else frame
+
+
+def _rows_between(begin: int, size: int, domain: int, node: _core.Node) -> _core.Node:
+    return _core.in_domain(_core.slice(node, begin, size), domain)
 
 
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -144,6 +160,11 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
     if function is list and groups._single and not args and not kwargs:
         return groups.agg("list")
     mark("apply")
+    kwargs.pop("include_groups", None)  # pandas takes False alone, which is what happens
+    if not groups._single:
+        own = [node for _, node in groups._keys]
+        nodes = groups._nodes.items()
+        groups = groups._of({n: v for n, v in nodes if not any(v is key for key in own)})
     (value,) = groups._nodes if len(groups._nodes) == 1 else ("value",)
     if groups._order == "any":  # the function is called in an order that is known
         groups = groups._in_first_order()
@@ -164,13 +185,28 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
     )
     results = [result for _, result in made]
     if results and all(isinstance(each, Column | Columns) for each in results):
-        return concat(results)
+        return _joined(groups, [key for key, _ in made], results)
     names = [name for name, _ in groups._keys]
     keys = [key if isinstance(key, tuple) else (key,) for key, _ in made]
     called = new_frame({n: [key[i] for key in keys] for i, n in enumerate(names)})._nodes
     found = new_series(results)._node
     found = _core.in_domain(found, called[names[0]].domain)
     return group_series(groups, with_keys(groups, called, {value: found}), value)
+
+
+def _joined(groups: GroupBy, keys: list[Any], results: list[Any]) -> Any:
+    """Series of each group as rows of a frame, if they have the same labels; else all rows."""
+    names = [name for name, _ in groups._keys]
+    levels = [key if isinstance(key, tuple) else (key,) for key in keys]
+    if all(is_labelled(each) for each in results) and not groups._single:
+        rows = [each.to_dict() for each in results]
+        if all(list(row) == list(rows[0]) for row in rows):
+            heads = dict(zip(names, map(list, zip(*levels, strict=True)), strict=True))
+            table = new_frame({n: [row[n] for row in rows] for n in rows[0]})
+            domain = table._every()[0].domain
+            labels = {n: _core.in_domain(new_series(v)._node, domain) for n, v in heads.items()}
+            return with_keys(groups, labels, table._nodes)
+    return concat(results, keys=levels, names=names) if groups._group_keys else concat(results)
 
 
 def filter_groups(groups: GroupBy, function: Callable[[Any], Any]) -> Any:

@@ -135,16 +135,25 @@ def pivot_table(
     fill_value: Any = None,
     margins: bool = False,
     margins_name: str = "All",
+    *,
+    dropna: bool = True,
+    observed: bool = True,
+    sort: bool = True,
 ) -> DataFrame:
     """See `DataFrame.pivot_table`."""
     mark("pivot_table")
+    how = {"observed": observed, "sort": sort}
     frame = frame_of(frame._with_labels())
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
         raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
     if isinstance(aggfunc, list | tuple):
         tables = [
-            pivot_table(frame, values, keys, across, each, fill_value, margins, margins_name)
+            pivot_table(
+                *(frame, values, keys, across, each, fill_value, margins, margins_name),
+                dropna=dropna,
+                **how,
+            )
             for each in aggfunc
         ]
         named = {}
@@ -164,11 +173,8 @@ def pivot_table(
     )
     wanted = sorted(wanted)
     spec = {n: aggfunc[n] if isinstance(aggfunc, dict) else aggfunc for n in wanted}
-    if not across and not margins:
-        flat: DataFrame = frame.groupby(keys).agg(spec)
-        return flat if fill_value is None else flat.fillna(fill_value)
     alone = isinstance(values, str) or not across
-    table = _table(frame, keys, across, wanted, spec, alone)
+    table = _table(frame, keys, across, wanted, spec, alone, dropna=dropna, **how)
     if margins:
         table = _with_margins(frame, table, keys, across, wanted, spec, margins_name, alone)
     if fill_value is None:
@@ -196,13 +202,16 @@ def _table(
     wanted: list[str],
     spec: dict[str, Any],
     alone: bool,
+    *,
+    dropna: bool = True,
+    **how: bool,
 ) -> DataFrame:
     """The aggregates of each cell."""
+    long: DataFrame = frame.groupby([*keys, *across], **how).agg(spec)
+    long = long.dropna(how="all") if dropna else long
     if not across:
-        flat: DataFrame = frame.groupby(keys).agg(spec)
-        return flat
-    long = frame_of(frame.groupby([*keys, *across]).agg(spec)._with_labels())
-    return _spread("pivot_table", long, keys, across, wanted, None, alone)
+        return long
+    return _spread("pivot_table", frame_of(long._with_labels()), keys, across, wanted, None, alone)
 
 
 def _plain_rows(table: DataFrame) -> DataFrame:

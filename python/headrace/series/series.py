@@ -1695,8 +1695,7 @@ class Series(Column, role="_series"):
         order : bool
             False with ``sort=False``: groups in the cheapest order, the same in each run.
         observed, group_keys : bool
-            Accepted for pandas compatibility, without effect: only categories that occur are
-            groups, and keys are always columns.
+            See `DataFrame.groupby`.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
