@@ -50,6 +50,7 @@ def frames(m):
         "m.concat([la, lb], axis=1)",
         "m.concat([la, lb], axis=1, join='inner')",
         "m.concat({'L': la, 'R': lb}, axis=1)",
+        "m.concat({'L': la, 'R': la}, axis=1)['R']",
         "m.concat([la, lb])",
         "m.concat([la, la.iloc[::-1]], keys=['up', 'down'])",
         "m.concat([s, t]).groupby(level=0).sum()",
