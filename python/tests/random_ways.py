@@ -26,7 +26,7 @@ T = TypeVar("T")
 def way(threads: int, morsel: int, room: int | None) -> Iterator[None]:
     """`room`: bytes beside those that are in use; None: no limit."""
     before = _core.morsel_rows()
-    limit = hr.memory.stats().used_bytes + room if room else 1 << 40
+    limit = hr.memory.stats().used_bytes + room if room else None  # joins then make columns late
     with hr.threads(threads), hr.memory.limit(limit):
         _core.set_morsel_rows(morsel)
         try:
