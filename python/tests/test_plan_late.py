@@ -140,3 +140,41 @@ def test_an_error_on_the_way_leaves_the_plan_as_it_was() -> None:
     with hr.memory.limit("4GB"):
         wanted = chain(frames, "inner", "inner", 0.1, 90).to_arrow()
     assert last.to_arrow().equals(wanted)
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "semi", "anti"])
+@pytest.mark.parametrize("least", [0.0, 1.5, 99.0])
+def test_groups_that_a_join_looks_up_need_no_order(how: str, least: float) -> None:
+    """The join has the rows of its left side, and who reads the groups sees them as they were."""
+    draw = np.random.default_rng(5)
+    rows, keys = 300_000, 200_000
+    source = hr.from_arrow(
+        pa.table({"k": draw.integers(0, keys, rows) * 3, "x": draw.random(rows)})
+    )
+    left = hr.from_arrow(pa.table({"k": draw.integers(0, keys, 5_000) * 3}))
+    hr.eval(source, left)
+
+    def large() -> hr.DataFrame:
+        sums = source.groupby("k", sort=False).agg(total=("x", "sum"), most=("x", "max"))
+        return sums[sums.total > least]
+
+    few = large()
+    joined = left.merge(few, on="k", how=how)
+    got = joined.to_arrow()
+    seen = large()
+    hr.eval(seen)  # in order
+    assert got.equals(left.merge(seen, on="k", how=how).to_arrow())
+    assert few.to_arrow().equals(seen.to_arrow())  # read after the join
+    first = source.to_pandas().drop_duplicates("k").k
+    assert (
+        seen.reset_index().k.to_list() == first[first.isin(seen.reset_index().k.to_list())].tolist()
+    )
+    # The same where the groups are read in the same plan, or the other side is told the keys.
+    third = large()
+    both = left.merge(third, on="k", how=how)
+    hr.eval(both, third)
+    assert both.to_arrow().equals(got)
+    assert third.to_arrow().equals(seen.to_arrow())
+    chained = left.merge(left.drop_duplicates("k"), on="k").merge(large(), on="k", how=how)
+    wanted = left.merge(left.drop_duplicates("k"), on="k").merge(seen, on="k", how=how)
+    assert chained.to_arrow().equals(wanted.to_arrow())

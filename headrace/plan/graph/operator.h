@@ -205,6 +205,8 @@ class HR_API TableOperator : public Operator {
   virtual int64_t unique_keys() const { return 0; }
   /// The rows of its inputs in another order.
   virtual bool sorts_rows() const { return false; }
+  /// The same rows in the order that costs least; null of a table that has no other order.
+  virtual NodePtr in_any_order(std::span<const NodePtr> /*inputs*/) const { return nullptr; }
   /// Its inputs are keys, and its only other column the position of the first row with each.
   virtual bool finds_first_rows() const { return false; }
   /// Join keys by which fewer rows of a side serve.

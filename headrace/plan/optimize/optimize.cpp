@@ -31,6 +31,10 @@ void redundant_sort(LogicalPlan& plan) {
   advise_on_order(plan.nodes());
 }
 
+void redundant_order(LogicalPlan& plan) {
+  while (plan.has_visits_left() && drop_order(plan.nodes())) plan.refresh();
+}
+
 struct Pass {
   std::string_view name;
   void (*run)(LogicalPlan& plan);
@@ -43,6 +47,7 @@ constexpr Pass kPasses[] = {
     {"common_subplans", common_subplans},  // moved filters of equal rows became equal
     {"semi_join_pushdown", semi_join_pushdown},
     {"redundant_sort", redundant_sort},
+    {"redundant_order", redundant_order},
 };
 
 }  // namespace

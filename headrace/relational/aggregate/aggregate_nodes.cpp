@@ -121,6 +121,13 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
     return node(std::make_shared<GroupBy>(*this), {inputs.begin(), inputs.end()});
   }
 
+  NodePtr in_any_order(std::span<const NodePtr> inputs) const override {
+    if (options.order == GroupOrder::kAny) return nullptr;
+    auto op = std::make_shared<GroupBy>(*this);
+    op->options.order = GroupOrder::kAny;
+    return node(std::move(op), {inputs.begin(), inputs.end()});
+  }
+
   bool takes_key_filter() const override {
     return std::none_of(requests.begin(), requests.end(), [](const AggregateRequest& request) {
       return aggregate_row(request.aggregate).rows == RowUse::kNumbers;
