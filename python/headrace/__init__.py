@@ -39,6 +39,7 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
+from headrace.facade import name_functions
 from headrace.frame.concat import concat
 from headrace.frame.dataframe import DataFrame
 from headrace.frame.merge import merge
@@ -198,6 +199,7 @@ __all__ = [
     "wide_to_long",
 ]
 
+name_functions(globals(), __all__)
 sys.modules[__name__].__class__ = ModuleOfFunctions
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any, TypeVar
@@ -116,6 +117,17 @@ def facade(word: str) -> Callable[[Class], Class]:
     return made
 
 
+def name_functions(owner: dict[str, Any], names: Iterable[str]) -> None:
+    """Let public functions explain options that they do not have, as `hr` and their name."""
+    for name in names:
+        function = owner.get(name)
+        if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
+            continue
+        owner[name] = named(f"hr.{name}")(function)
+        # Where it was defined too: pickle looks it up there.
+        setattr(sys.modules[function.__module__], function.__name__, owner[name])
+
+
 def _missing(value: Any, word: str, name: str) -> Any:
     if is_probed(name):
         raise AttributeError(name)
@@ -124,7 +136,6 @@ def _missing(value: Any, word: str, name: str) -> Any:
 
 def missing_of_module(name: str) -> Callable[[str], Any]:
     """The `__getattr__` of a public module."""
-    import sys
 
     def missing(word: str) -> Any:
         if is_probed(word):

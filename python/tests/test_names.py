@@ -2,6 +2,7 @@
 """Names and options that are not there: each error names the nearest way."""
 
 import inspect
+import pickle
 import re
 import subprocess
 import sys
@@ -103,6 +104,9 @@ f.time.dt.floor(frequency='D') | Series.dt.floor() got an unexpected keyword arg
 f.groupby('city').head(rows=2) | GroupBy.head() got an unexpected keyword argument 'rows'; the options are n
 f.filter(items=['price'], axis=0) | DataFrame.filter() got an unexpected keyword argument 'axis'; the options are
 f.price.sum(skipna=True, foo=1) | Series.sum() got an unexpected keyword argument
+hr.concat([f], ignoreindex=True) | hr.concat() got an unexpected keyword argument 'ignoreindex'; did you mean 'ignore_index'?
+hr.merge(f, f, onn='city') | hr.merge() got an unexpected keyword argument 'onn'; did you mean 'on'?
+hr.to_datetime(['2024'], formatt='%Y') | hr.to_datetime() got an unexpected keyword argument 'formatt'; did you mean 'format'?
 hr.asarray([1.0]).sum(axes=0) | Array.sum() got an unexpected keyword argument 'axes'; did you mean 'axis'?
 """  # noqa: E501
 
@@ -121,6 +125,7 @@ def test_a_wrong_option_names_its_method_and_the_nearest(line: str) -> None:
         ("f[['price']].cumsum(axis=0, skipna=True, numeric_only=False)", "f[['price']].cumsum()"),
         ("f.groupby('city').price.sum(engine=None)", "f.groupby('city').price.sum()"),
         ("f.bfill(axis=0, limit=None, inplace=False)", "f.bfill()"),
+        ("hr.merge(f, f, on='city', copy=False)", "f.merge(f, on='city')"),
         ("f.astype({'price': 'float64'}, copy=True)", "f.astype({'price': 'float64'})"),
         ("f.price.add(1, level=None, fill_value=None)", "f.price.add(1)"),
         ("f.price.rolling(1, win_type=None, on=None).sum()", "f.price.rolling(1).sum()"),
@@ -128,7 +133,7 @@ def test_a_wrong_option_names_its_method_and_the_nearest(line: str) -> None:
     ],
 )
 def test_options_of_pandas_that_change_nothing_are_accepted(text: str, plain: str) -> None:
-    assert eval(text, {"f": FRAME}).to_dict() == eval(plain, {"f": FRAME}).to_dict()
+    assert eval(text, {"f": FRAME, "hr": hr}).to_dict() == eval(plain, {"f": FRAME}).to_dict()
 
 
 def test_an_error_inside_of_a_method_stays_as_it_is() -> None:
@@ -145,6 +150,10 @@ def test_signatures_show_plain_types() -> None:
     text = str(inspect.signature(hr.DataFrame.merge))
     assert text.startswith("(self, right: DataFrame | Series, how: str = 'inner', on: str |")
     assert '"' not in text
+    assert '"' not in str(inspect.signature(hr.to_datetime)) and "'" not in str(
+        inspect.signature(hr.threads)
+    )
+    assert pickle.loads(pickle.dumps(hr.concat)) is hr.concat
     assert "-> Series" in str(inspect.signature(hr.Series.rename))
     assert hr.DataFrame.merge.__qualname__ == "DataFrame.merge"
 
