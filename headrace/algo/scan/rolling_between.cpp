@@ -193,7 +193,9 @@ Column walk_windows(const std::vector<BufferAccess>& inputs, Dtype dtype, int64_
                                 ? morsel_rows()
                                 : round_up(kWindowsPerTask * bounds.widest, morsel_rows());
   std::vector<BufferAccess> accesses = inputs;
-  for (BufferAccess& access : accesses) access.before = access.after = bounds.widest;
+  // Rows of wider windows are read without a pin.
+  for (BufferAccess& access : accesses)
+    access.before = access.after = std::min(bounds.widest, morsel_rows());
   accesses.push_back(writes(buffer, static_cast<int64_t>(sizeof(Out))));
   parallel_for((rows + task_rows - 1) / task_rows, [&](int64_t task) {
     auto walk = make();
