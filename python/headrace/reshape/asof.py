@@ -76,7 +76,7 @@ def merge_asof(
     left_key = _key(ours, "left", on, left_on, left_index)
     right_key = _key(theirs, "right", on, right_on, right_index)
     pairs = _pairs(by, left_by, right_by)
-    nodes = [
+    nodes: list[Any] = [
         ours._labels[left_key] if left_index else ours._key(left_key),
         theirs._labels[right_key] if right_index else theirs._key(right_key),
         [ours[one]._node for one, _ in pairs],

@@ -359,7 +359,8 @@ class TimeAccessor:
         if freq in ("W", "W-SUN"):
             first = self.floor("D") - self.day_of_week.astype("int64") * datetime.timedelta(days=1)
             last = first + datetime.timedelta(days=6)
-            return first.dt.strftime("%Y-%m-%d/") + last.dt.strftime("%Y-%m-%d")
+            week: Series = first.dt.strftime("%Y-%m-%d/") + last.dt.strftime("%Y-%m-%d")
+            return week
         if freq not in patterns:
             raise InvalidArgumentError(
                 f"to_period: unknown period: freq={freq!r}; expected 'h', 'D', 'W', 'M', 'Q' or 'Y'"

@@ -357,7 +357,7 @@ def _label_places(series: Series, method: str) -> Series:
             f"interpolate: expected 'linear', 'time' or 'index': method={method!r}; use "
             "scipy.interpolate"
         )
-    labels = series.index
+    labels: Any = series.index
     timed = str(labels.dtype).startswith(("date", "timedelta"))
     if method == "time" and not timed:
         raise TypeMismatchError(

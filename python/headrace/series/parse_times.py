@@ -166,7 +166,8 @@ def guessed_format(text: str, dayfirst: bool = False, yearfirst: bool = False) -
     """The pattern of a string, as pandas guesses it of the first; None for ISO 8601 and others."""
     if re.match(r"\d{4}-\d{1,2}-\d{1,2}", text):
         return None
-    dates = _DATES
+    dates: tuple[tuple[str, str], ...] = _DATES
+    form: tuple[str, ...]
     if match := re.match(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})(?=$|[ T])", text):
         one, mark_, other, year = match.groups()
         if yearfirst and len(year) == 2:
@@ -231,7 +232,8 @@ def _from_origin(column: Series, unit: str | None, origin: Any, errors: str) -> 
     if origin == "julian":
         if unit != "D":
             raise InvalidArgumentError(f"to_datetime: Julian dates are days: unit={unit!r}")
-        return to_datetime(column - 2_440_587.5, errors, unit="D")
+        days: Series = to_datetime(column - 2_440_587.5, errors, unit="D")
+        return days
     if not column.dtype.is_of("iuf"):
         raise TypeMismatchError(
             f"to_datetime: numbers have an origin: dtype={str(column.dtype)!r}, origin={origin!r}"

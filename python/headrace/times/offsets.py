@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 _DAY = datetime.timedelta(days=1)
-_MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
+_MONTH_NAMES: tuple[str, ...] = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
 _MONTH_NAMES += ("JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _DAY_NAMES = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 
@@ -116,7 +116,7 @@ class Offset:
         if isinstance(other, str):
             return self.freqstr == other
         mine = (self.n, self.normalize, self._parts())
-        return type(self) is type(other) and mine == (other.n, other.normalize, other._parts())  # type: ignore[attr-defined]
+        return type(self) is type(other) and mine == (other.n, other.normalize, other._parts())
 
     def __hash__(self) -> int:
         return hash((type(self), self.n, self.normalize, *self._parts().items()))
@@ -417,7 +417,8 @@ def offset_of(op: str, freq: Any) -> Offset:
     if step.unit == "B":
         return BusinessDay(step.multiple)
     kind = next(each for each in _Period.__subclasses__() if each._prefix == step.unit)
-    return kind(step.multiple, **({kind._word: step.month} if kind._word else {}))
+    month = {kind._word: step.month} if kind._word else {}
+    return kind(step.multiple, False, **month)
 
 
 _LENGTHS = (Day, Hour, Minute, Second, Milli, Micro, Nano)

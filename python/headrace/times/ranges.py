@@ -25,7 +25,7 @@ _OLD_WORDS = {"T": "min", "H": "h", "S": "s", "L": "ms", "U": "us", "d": "D", "M
 _OLD_WORDS |= {"Q": "QE", "Y": "YE", "A": "YE", "BM": "BME"}
 _MONTHS = {"MS": 1, "QS": 3, "YS": 12, "ME": 1, "QE": 3, "YE": 12}
 _DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
-_MONTH_NAMES = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
+_MONTH_NAMES: tuple[str, ...] = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
 _MONTH_NAMES += ("JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
 
@@ -211,9 +211,9 @@ def date_range(
     if tz is None:
         return new_series(made, name)
     zoned: Series = new_series(made, name)
-    if by_clock:
-        return zoned.dt.tz_localize(tz)
-    return zoned.dt.tz_localize("UTC").dt.tz_convert(tz)
+    local = zoned.dt.tz_localize(tz if by_clock else "UTC")
+    zoned = local if by_clock else local.dt.tz_convert(tz)
+    return zoned
 
 
 def _in_zone(moment: Timestamp, tz: Any) -> Timestamp:
@@ -261,7 +261,7 @@ def timedelta_range(
     """
     ends = [None if each is None else _EPOCH + Timedelta(each) for each in (start, end)]
     inclusive = "both" if closed is None else closed
-    made = date_range(*ends, periods, freq, name=name, inclusive=inclusive)
+    made = date_range(ends[0], ends[1], periods, freq, name=name, inclusive=inclusive)
     return new_series((made - _EPOCH)._plain(), name)
 
 
@@ -277,7 +277,8 @@ def period_range(
     step = {"M": "MS", "Q": "QS", "Y": "YS", "A": "YS"}.get(freq, freq)
     ends = [None if each is None else period_start("period_range", each) for each in (start, end)]
     ends = [each if each is None or step == "D" else each.floor(step) for each in ends]
-    return date_range(*ends, periods, step).dt.to_period(freq)
+    made: Series = date_range(ends[0], ends[1], periods, step).dt.to_period(freq)
+    return made
 
 
 def period_start(op: str, value: Any) -> Timestamp:

@@ -57,7 +57,7 @@ class NaTType:
         return "NaT"
 
 
-NaT = NaTType()
+NaT: Any = NaTType()
 
 
 def _one(value: Any) -> Any:
@@ -80,10 +80,11 @@ class Timestamp(datetime.datetime):
 
     def __new__(  # noqa: D102
         cls, value: Any = _EMPTY, *args: Any, tz: Any = None, unit: str | None = None, **parts: Any
-    ) -> Any:
+    ) -> Timestamp:
+        made: Timestamp
         if value is _EMPTY:
             made = super().__new__(cls, **parts)
-        elif isinstance(value, bytes) or (isinstance(value, int) and (args or parts)):
+        elif type(value) is bytes or (isinstance(value, int) and (args or parts)):
             made = super().__new__(cls, value, *args, **parts)  # bytes: from a pickle
         else:
             made = cls._of(value, unit, parts)
@@ -285,11 +286,12 @@ class Timedelta(datetime.timedelta):
     (True, 7200.0)
     """
 
-    def __new__(cls, value: Any = _EMPTY, unit: Any = None, *rest: Any, **parts: Any) -> Any:  # noqa: D102
+    def __new__(cls, value: Any = _EMPTY, unit: Any = None, *rest: Any, **parts: Any) -> Timedelta:  # noqa: D102
         if value is _EMPTY:
             return super().__new__(cls, **parts)
         if is_missing(value) or (isinstance(value, str) and value == "NaT"):
-            return NaT
+            missing: Timedelta = NaT
+            return missing
         if rest:  # from a pickle
             return super().__new__(cls, value, unit, *rest)
         if isinstance(value, int | float):
@@ -340,7 +342,8 @@ class Timedelta(datetime.timedelta):
     @property
     def value(self) -> int:
         """Nanoseconds."""
-        return (self // datetime.timedelta(microseconds=1)) * 1000
+        micro = (self.days * 86_400 + self.seconds) * 10**6 + self.microseconds
+        return micro * 1000
 
     @property
     def nanoseconds(self) -> int:

@@ -84,7 +84,7 @@ class Rolling(Windows):
             )
         few = 1 if most is None else most
         few = few if min_periods is None else min_periods
-        self._options = {"window": length, "min_periods": few, "center": center}
+        self._options: dict[str, Any] = {"window": length, "min_periods": few, "center": center}
         self._options["closed"] = closed or "right"
 
     def _of(self, rows: WindowRows) -> Rolling:
@@ -318,7 +318,7 @@ class Rolling(Windows):
         if not is_traceable(func):
             return None
         alone = self[name] if name in self._rows.columns else self
-        plain = alone._of(alone._rows._replace(finish=lambda made: series_of(*made.values())))
+        plain = alone._of(alone._rows._replace(finish=_series_of_one))
         plain._step = None
         try:
             found = func(_Aggregates(plain))
@@ -375,6 +375,11 @@ class Rolling(Windows):
             for n, node in self._rows.columns.items()
         }
         return self._made("sum", there)
+
+
+def _series_of_one(made: dict[str, _core.Node]) -> Any:
+    (node,) = made.values()
+    return series_of(node)
 
 
 def _array_of(made: dict[str, _core.Node]) -> Any:
