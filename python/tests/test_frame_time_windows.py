@@ -209,13 +209,10 @@ def test_functions_of_windows() -> None:
     with hr.strict(), pytest.raises(hr.UnsupportedError, match="window"):
         s.rolling(2).apply(raw, raw=True)
     frame = hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]})
-    assert frame.rolling(2).agg(["sum", "mean"]).columns == ["a_sum", "a_mean", "b_sum", "b_mean"]
-    made = frame.rolling(2).agg({"a": "max", "b": ["min", np.sum]})
-    assert made.to_dict() == {
-        "a": [None, 2, 4],
-        "b_min": [None, 0.0, 0.0],
-        "b_sum": [None, 1.0, 3.0],
-    }
+    both = [("a", "sum"), ("a", "mean"), ("b", "sum"), ("b", "mean")]
+    assert list(frame.rolling(2).agg(["sum", "mean"]).columns) == both
+    made = frame.rolling(2).agg({"a": "max", "b": "min"})
+    assert made.to_dict() == {"a": [None, 2, 4], "b": [None, 0.0, 0.0]}
     assert frame.rolling(2, step=2).sum().a.to_list() == [None, 6]
 
 
