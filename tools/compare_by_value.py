@@ -4,9 +4,7 @@
 Equal by value are: integers with nulls and floats, all kinds of missing values, dtypes of any
 width, strings of any dtype, times of any resolution, dates and times at midnight, categories and
 their values, intervals and periods and how they print, names and how they print, `index` and no
-name of labels. Bools and numbers are different. Rows that Headrace numbers by position
-(docs/reference/pandas.md, entry 16) are equal to rows with unnamed integer labels;
-`State.positions` says where that decided.
+name of labels. Bools and numbers are different.
 """
 
 from __future__ import annotations
@@ -27,12 +25,6 @@ import headrace as hr
 
 #: Names that Headrace gives labels without one.
 UNNAMED = ("index", "level_0", "level_1", "level_2")
-
-
-class State:
-    """What the running test has compared."""
-
-    positions = False
 
 
 def is_ours(value: Any) -> bool:
@@ -70,13 +62,6 @@ def text(name: Any) -> Any:
 def label_name(name: Any) -> Any:
     """The name of labels."""
     return None if name is None or name in UNNAMED else text(name)
-
-
-def has_positions(value: Any) -> bool:
-    """Whether rows of ours are labelled by position."""
-    if isinstance(value, hr.DataFrame):
-        return not value._labels
-    return isinstance(value, hr.Series) and not hasattr(value, "_frame")
 
 
 def fail(what: str, *values: Any) -> None:
@@ -167,23 +152,6 @@ def assert_labels(what: str, left: pd.Index, right: pd.Index, names: bool, **nea
         fail(f"{what}: different names", list(left.names), list(right.names))
 
 
-def assert_rows(
-    left: Any, right: Any, ours: Sequence[Any], names: bool = True, **near: float
-) -> None:
-    """The labels of the rows of two pandas objects, which were `ours`."""
-    numbered = [has_positions(value) for value in ours]
-    simple = [
-        made.index.nlevels == 1
-        and label_name(made.index.name) is None
-        and (made.index.dtype.kind in "iu" or not len(made))
-        for made in (left, right)
-    ]
-    if any(numbered) and all(simple):
-        State.positions |= not left.index.equals(right.index)
-        return
-    assert_labels("index", left.index, right.index, names, **near)
-
-
 def pick(options: Mapping[str, Any]) -> dict[str, float]:
     """The tolerances among the options of an assertion."""
     exact = options.get("check_exact") is True
@@ -194,16 +162,14 @@ def pick(options: Mapping[str, Any]) -> dict[str, float]:
 
 def assert_frame_equal(left: Any, right: Any, *args: Any, **options: Any) -> None:
     """Two frames."""
-    ours, left, right = (left, right), plain(left), plain(right)
+    left, right = plain(left), plain(right)
     for made in (left, right):
         if not isinstance(made, pd.DataFrame):
             fail("not a frame", type(made).__name__)
     names, near = options.get("check_names", True), pick(options)
     if options.get("check_like"):
         left.columns, right.columns = (pd.Index(map(text, m.columns)) for m in (left, right))
-        left = left.reindex(columns=right.columns)
-        if not any(map(has_positions, ours)):
-            left = left.reindex(index=right.index)
+        left = left.reindex(columns=right.columns).reindex(index=right.index)
     if left.shape != right.shape:
         fail("frames: different shapes", left.shape, right.shape)
     columns = [list(map(text, made.columns)) for made in (left, right)]
@@ -212,14 +178,14 @@ def assert_frame_equal(left: Any, right: Any, *args: Any, **options: Any) -> Non
     level_names = [[label_name(n) for n in made.columns.names] for made in (left, right)]
     if names and left.columns.nlevels > 1 and level_names[0] != level_names[1]:
         fail("frames: different names of column levels", *level_names)
-    assert_rows(left, right, ours, names, **near)
+    assert_labels("index", left.index, right.index, names, **near)
     for number, name in enumerate(columns[1]):
         assert_values(f"column {name}", left.iloc[:, number], right.iloc[:, number], **near)
 
 
 def assert_series_equal(left: Any, right: Any, *args: Any, **options: Any) -> None:
     """Two series."""
-    ours, left, right = (left, right), plain(left), plain(right)
+    left, right = plain(left), plain(right)
     for made in (left, right):
         if not isinstance(made, pd.Series):
             fail("not a series", type(made).__name__)
@@ -229,7 +195,7 @@ def assert_series_equal(left: Any, right: Any, *args: Any, **options: Any) -> No
     if options.get("check_like"):
         left = left.reindex(right.index)
     if options.get("check_index", True):
-        assert_rows(left, right, ours, names, **near)
+        assert_labels("index", left.index, right.index, names, **near)
     if names and (left.name is None) != (right.name is None):
         fail("series: different names", left.name, right.name)
     if names and text(left.name) != text(right.name):

@@ -232,6 +232,13 @@ class Rewritten(importlib.machinery.SourceFileLoader):
 class Lenient(ast.NodeTransformer):
     """Calls outside functions give an object that raises when used, so that modules import."""
 
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
+        if not re.match(r"pandas(\.core|$)", str(node.module)):
+            return node
+        names = [each for each in node.names if each.name in headrace.__all__]
+        ours = [each for each in names if each.name not in INPUTS]
+        return [node, ast.ImportFrom("headrace_as_pandas", ours, 0)] if ours else node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         node.decorator_list = [self.visit(made) for made in node.decorator_list]
         return node
@@ -424,7 +431,7 @@ def out_of_time(*_: Any) -> None:
 def pytest_runtest_protocol(item: Any) -> Any:
     """Run one test within its time."""
     write(id=name_of(item.nodeid), outcome="started")
-    State.calls, compare_by_value.State.positions = 0, False
+    State.calls = 0
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     yield
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -454,7 +461,7 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Any:
         )
     elif report.when == "call":
         if State.calls:
-            write(id=name, outcome="passed", positions=compare_by_value.State.positions)
+            write(id=name, outcome="passed")
         else:
             write(id=name, outcome="failed", cause="no call into Headrace", phase="call")
 

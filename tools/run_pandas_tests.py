@@ -138,7 +138,6 @@ def summary(name: str, count: int, found: dict[str, dict[str, Any]]) -> dict[str
         "collected": collected,
         "left_out": left_out.total(),
         "passed": outcomes["passed"],
-        "passed_by_position": sum(bool(r.get("positions")) for r in found.values()),
         "rules": left_out,
         "failures": failures,
     }
@@ -146,14 +145,14 @@ def summary(name: str, count: int, found: dict[str, dict[str, Any]]) -> dict[str
 
 def report(rows: list[dict[str, Any]], options: argparse.Namespace) -> int:
     """Print the figures; 1 if too few passed."""
-    keys = ("collected", "left_out", "passed", "passed_by_position")
+    keys = ("collected", "left_out", "passed")
     total = {"folder": "all", **{key: sum(row[key] for row in rows) for key in keys}}
-    print(f"{'folder':16} collected  left out    passed  of them by position   passed, of the rest")
+    print(f"{'folder':16} collected  left out    passed   of the rest")
     for row in [*rows, total]:
         rest = max(row["collected"] - row["left_out"], 1)
         print(
             f"{row['folder']:16} {row['collected']:9}  {row['left_out']:8}  {row['passed']:8}  "
-            f"{row['passed_by_position']:19}  {row['passed'] / rest:20.1%}"
+            f"{row['passed'] / rest:11.1%}"
         )
     for title, key, most in (("left out", "rules", 99), ("failures", "failures", options.causes)):
         print(f"\n{title}:")
