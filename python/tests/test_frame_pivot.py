@@ -164,3 +164,11 @@ def test_a_function_of_aggregates_runs_once_for_all_groups() -> None:
 def test_errors_name_the_value(call: str, words: str) -> None:
     with pytest.raises(hr.InvalidArgumentError, match=words):
         eval(call, {"hr": hr, "df": _frame(hr)})
+
+
+def test_a_key_that_is_a_series_leaves_the_frame_as_it_is():
+    """It becomes a column of the table only, also under the name of a column."""
+    frame = hr.DataFrame({"k": [11, 12, 21], "x": [1, 2, 4]})
+    table = frame.pivot_table(index=frame["k"] // 10, values="x", aggfunc="sum")
+    assert table["x"].to_list() == [3, 4]
+    assert frame.to_dict() == {"k": [11, 12, 21], "x": [1, 2, 4]}

@@ -143,7 +143,7 @@ def pivot_table(
     """See `DataFrame.pivot_table`."""
     mark("pivot_table")
     how = {"observed": observed, "sort": sort}
-    frame = frame_of(frame._with_labels())
+    frame = frame_of({**frame._with_labels()})  # its own columns: keys are added
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
         raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
