@@ -80,7 +80,7 @@ def address(x):
 # ---- Arrow -------------------------------------------------------------------------------------
 def test_arrays_of_the_host_go_both_ways_with_pyarrow():
     x = np.arange(1000.0)
-    ours = pa.array(hr.Series(x))
+    ours = pa.array(hr.Series(x, copy=False))
     assert ours.buffers()[1].address == x.ctypes.data
     _, capsule = hr.Series(x).__arrow_c_device_array__()
     assert (seen(capsule).device_type, seen(capsule).device_id) == (1, -1)

@@ -159,9 +159,9 @@ def test_only_wanted_columns_are_read_and_rows_matched_once() -> None:
 
 
 def test_a_unique_side_leaves_the_left_columns_where_they_are() -> None:
-    hr.memory.ledger().clear()
     left = hr.DataFrame({"k": np.arange(1000) % 7, "x": np.arange(1000.0)})
     right = hr.DataFrame({"k": np.arange(7), "y": np.arange(7) * 10})
+    hr.memory.ledger().clear()
     merged = left.merge(right, on="k", validate="m:1")
     x = left.x.to_numpy()
     assert merged.x.to_numpy().__array_interface__["data"] == x.__array_interface__["data"]

@@ -69,7 +69,7 @@ WORK = {
     "several": lambda x: [hr.asarray(x) * k for k in range(1, 7)],
     "diff": lambda x: [hr.signal.diff(hr.asarray(x) * 2)],
     "frame": lambda x: [
-        (f := hr.DataFrame({"a": x, "b": x * 2}))[f.a > 0].b.to_numpy(),
+        (f := hr.DataFrame({"a": x, "b": x * 2}, copy=False))[f.a > 0].b.to_numpy(),
         (f.a + f.b).to_numpy(),
         f.a.mean(),
     ],
