@@ -190,12 +190,12 @@ def test_whole_frames_take_them() -> None:
     assert total.to_dict() == {"v": Decimal("1.25"), "x": 6}
     assert str(total.dtype) == "decimal128(38, 2)"
     assert df[["v", "x"]].min().to_dict() == {"v": Decimal("-1.25"), "x": 1}
-    assert df.mean().to_dict() == {"v": 0.625, "x": 2.0}
-    assert df.median().v.item() == 0.625
-    assert df.prod().v.item() == -3.125
-    assert df.std().v.item() == pytest.approx(df.v.astype("float64").std().item())
+    assert df.mean(numeric_only=True).to_dict() == {"v": 0.625, "x": 2.0}
+    assert df.median(numeric_only=True).v.item() == 0.625
+    assert df.prod(numeric_only=True).v.item() == -3.125
+    assert df.std(numeric_only=True).v.item() == pytest.approx(df.v.astype("float64").std().item())
     assert df.var(numeric_only=True).v.item() == pytest.approx(df.v.var().item())
-    assert df.quantile(0.5).v.item() == 0.625
+    assert df.quantile(0.5, numeric_only=True).v.item() == 0.625
     assert df.describe().loc["max", "v"] == 2.5
     assert df[["v"]].agg(["sum", "max"]).v.to_list() == [Decimal("1.25"), Decimal("2.50")]
     assert df.v.agg(["sum", "mean"]).to_dict() == {"sum": 1.25, "mean": 0.625}
@@ -205,9 +205,9 @@ def test_whole_frames_take_them() -> None:
     assert df.round(1).v.to_list() == [Decimal("2.50"), None, Decimal("-1.20")]
     assert df.select_dtypes("number").columns == ["v", "x"]
     groups = hr.DataFrame({"k": [1, 1, 1], "v": s, "t": ["a", "b", "c"]}).groupby("k")
-    assert groups.sum().to_dict() == {"v": [Decimal("1.25")]}
-    assert groups.prod().to_dict() == {"v": [-3.125]}
-    assert groups.cumsum().columns == ["v"]
+    assert groups.sum(numeric_only=True).to_dict() == {"v": [Decimal("1.25")]}
+    assert groups.prod(numeric_only=True).to_dict() == {"v": [-3.125]}
+    assert groups[["v"]].cumsum().columns == ["v"]
     assert groups.v.describe()["max"].to_list() == [Decimal("2.50")]
 
 

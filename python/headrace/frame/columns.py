@@ -253,6 +253,8 @@ def picked_numbers(
         return None
     if isinstance(labels, PickedNumbers):
         return PickedNumbers(lambda: pick(labels.node()))
+    if like.op in ("read_csv", "scan_parquet") and not like.is_ready:
+        return None  # of a scan: numbers would read the rows that a filter rules out
     rows, domain = like.shape[0], like.domain
     if rows < 0:
         return PickedNumbers(lambda: pick(_counted(like)))
