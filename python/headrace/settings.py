@@ -226,8 +226,8 @@ def fallbacks() -> Fallbacks:
     >>> import headrace as hr
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
-    >>> hr.fallbacks()[-1][0]
-    'map'
+    >>> "map" in [operator for operator, *_ in hr.fallbacks()]
+    True
     """
     return Fallbacks((op, reason, seconds) for op, reason, seconds, _ in _core.fallbacks())
 

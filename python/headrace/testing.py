@@ -95,7 +95,7 @@ def assert_series_equal(
     """Raise AssertionError unless two series are equal; see `assert_frame_equal`.
 
     >>> import headrace as hr
-    >>> hr.testing.assert_series_equal(hr.Series([1], "a"), hr.Series([1], "a"))
+    >>> hr.testing.assert_series_equal(hr.Series([1], name="a"), hr.Series([1], name="a"))
     """
     if check_names and left.name != right.name:
         raise AssertionError(f"names differ: left={left.name!r}, right={right.name!r}")

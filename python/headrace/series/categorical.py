@@ -68,9 +68,9 @@ class CategoryAccessor:
         """The column with ordered categories, which compare and sort by that order.
 
         >>> import headrace as hr
-        >>> size = hr.Series(["low", "high"], dtype="category").cat.as_ordered()
-        >>> size.sort_values(ascending=False).to_list()
-        ['high', 'low']
+        >>> size = hr.Series(["S", "L", "M"], dtype="category").cat.as_ordered()
+        >>> size.sort_values().to_list(), size.max()
+        (['L', 'M', 'S'], 'S')
         """
         mark("as_ordered")
         return self._made(_core.ordered_categories(self._series._node))
