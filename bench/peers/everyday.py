@@ -62,7 +62,7 @@ class Call(NamedTuple):
 
 # ---- the data ------------------------------------------------------------------------------------
 class Data:
-    """The frames and lists of one size: `n` has numbers, `x` texts and times, `o` joins both."""
+    """The frames and lists of one size: `n` has numbers, `x` strings and times, `o` joins both."""
 
     def __init__(self, rows: int) -> None:
         self.rows, self.random = rows, np.random.default_rng(24)
@@ -205,7 +205,7 @@ def same_by(how: str) -> Callable[[Any, Any], str]:
 
 
 def done(value: Any) -> Any:
-    """Evaluate what is deferred."""
+    """Evaluate what is lazy."""
     if isinstance(value, hr.Array) and not value.shape:
         return value.item()
     if isinstance(value, hr.DataFrame | hr.Series | hr.Array):
@@ -268,7 +268,7 @@ FILTER = [
     Call("between", lambda d: d.n.b.between(0.2, 0.4), lambda d: d.n["b"].is_between(0.2, 0.4)),
     Call("dropna", lambda d: d.n.dropna(), lambda d: d.n.drop_nulls()),
     Call(
-        "np.where texts",
+        "np.where strings",
         lambda d: np.where(d.n.b > 0.5, "p", "n"),
         lambda d: d.n.select(pl.when(COL("b") > 0.5).then(pl.lit("p")).otherwise(pl.lit("n"))),
     ),
@@ -492,7 +492,7 @@ LEAVE = [
 
 CALLS = [*CONSTRUCT, *LOOK, *FILTER, *COMPUTE, *REDUCE, *GROUP, *TEXT, *LEAVE]
 
-#: Calls on a frame of 100 x 10,000, each below 50 ms until something looks at the result.
+#: Calls on a frame of 100 x 10,000, each below 50 ms until something reads the result.
 WIDE_CALLS: dict[str, Callable[[Any], Any]] = {
     "df[name]": lambda d: d["c77"],
     "df[[names]]": lambda d: d[["c1", "c9999"]],

@@ -66,7 +66,7 @@ void check_row(int64_t row, int64_t rows) {
   if (row < 0 || row >= rows) throw nb::index_error("row out of range");
 }
 
-// A new object for each row of a number column; the dtype is looked at once.
+// A new object for each row of a number column; the dtype is checked once.
 template <class T>
 PyObject* python_number_of(T value) {
   if constexpr (std::is_floating_point_v<T>) return PyFloat_FromDouble(static_cast<double>(value));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Late materialization: columns that are rows of others, of which row numbers flow through the plan
-// until somebody needs the values.
+// until an operator needs the values.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/plan/eval/value.h"

@@ -256,7 +256,8 @@ NodePtr rolling(const NodePtr& column, const WindowFunction& function, const Win
 
 namespace {
 
-// Of so many keys, totals of each morsel are few beside its rows: running results need no sort.
+// Up to this number of keys, a morsel has few totals compared with its rows: running results need
+// no sort.
 constexpr uint64_t kMostTotals = 1 << 13;
 
 /// A function of each row within the rows that share its keys.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
-#: Dtypes between which a whole frame converts without a look at each column.
+#: Dtypes between which a whole frame converts without checking each column.
 _NUMBERS = {*INTEGERS, "float32", "float64"}
 
 

@@ -89,7 +89,6 @@ _WAYS = {
     "Series.dt.freq": "use diff()",
     "Series.dt.week Series.dt.weekofyear": "use isocalendar().week",
     # the package
-    "MultiIndex": "use set_index with several columns",
     "DatetimeIndex": "use hr.to_datetime, hr.date_range",
     "TimedeltaIndex": "use hr.to_timedelta",
     "RangeIndex": "leave it out: rows are numbered without labels",

@@ -77,7 +77,7 @@ def new_series(
 
 
 def series_over(values: Any, name: str | None = None) -> Series:
-    """A series over an array that was made for it, which nobody writes from now on."""
+    """A series over an array that was made for it, which stays as it is from now on."""
     values.setflags(write=False)
     return new_series(values, name)
 
