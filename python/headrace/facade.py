@@ -124,7 +124,7 @@ def name_functions(owner: dict[str, Any], names: Iterable[str]) -> None:
         if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
             continue
         owner[name] = named(f"hr.{name}")(function)
-        # Where it was defined too: pickle looks it up there.
+        # Where it was defined too, for pickle.
         setattr(sys.modules[function.__module__], function.__name__, owner[name])
 
 

@@ -123,7 +123,7 @@ class JoinSide {
     return true;
   }
 
-  // Whether a test looks its values up in the set of these rows.
+  // Whether a test compares its values with the set of these rows.
   static bool is_set_of(const Node* user, const Node* node) {
     const Node::Fields& fields = user->fields();
     if (!predicate_of(fields)) return false;

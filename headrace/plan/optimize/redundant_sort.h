@@ -10,7 +10,7 @@ namespace hr {
 void advise_on_order(const PlanNodes& nodes);
 
 /// Where a join reads a side of which no row comes twice, and these rows are those of a table that
-/// nobody else reads, picked or computed row by row, the table need not have them in order: groups
+/// nothing else reads, picked or computed row by row, the table need not have them in order: groups
 /// by first rows are not sorted. Changes one join; true when the plan changed. Call with the plan's
 /// mutex held.
 bool drop_order(const PlanNodes& nodes);
