@@ -295,7 +295,7 @@ class Program:
             text = f"{value} - lag({value}) OVER ({part}ORDER BY r)"
         else:
             method, up = rng.choice(["min", "dense", "first"]), rng.random() < 0.5
-            made = rows.rank(method, up)
+            made = rows.rank(method=method, ascending=up)
             word = {"min": "rank", "dense": "dense_rank", "first": "row_number"}[method]
             order = f"{value} {'ASC' if up else 'DESC'} NULLS LAST{', r' * (method == 'first')}"
             text = f"CASE WHEN {value} IS NOT NULL THEN {word}() OVER ({part}ORDER BY {order}) END"

@@ -97,7 +97,11 @@ class MoreProgram(Program):
             (day.dt.dayofyear, f"dayofyear({sql})", "i"),
             (day.dt.quarter, f"quarter({sql})", "i"),
             (day.dt.weekday, f"isodow({sql}) - 1", "i"),
-            (day.dt.is_month_end.astype("int64"), f"CAST({sql} = last_day({sql}) AS BIGINT)", "i"),
+            (
+                day.dt.is_month_end.astype("int64"),
+                f"CAST(coalesce({sql} = last_day({sql}), false) AS BIGINT)",
+                "i",
+            ),
             (
                 day.dt.floor("MS").dt.strftime("%d %b %Y"),
                 f"strftime(date_trunc('month', {sql}), '%d %b %Y')",
@@ -316,7 +320,7 @@ class MoreProgram(Program):
             (exact.astype("float64"), f"CAST({sql} AS DOUBLE)", "f"),
             ((exact > exact.shift()).astype("int64"), f"CAST(coalesce({sql} > lag({sql}) OVER "
              "(ORDER BY r), false) AS BIGINT)", "i"),
-            (exact.rank("dense"), f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER "
+            (exact.rank(method="dense"), f"CASE WHEN {name} IS NOT NULL THEN dense_rank() OVER "
              f"(ORDER BY {sql} NULLS LAST) END", "f"),
         ]  # fmt: skip
         self.column(*self.rng.choice(forms))

@@ -109,6 +109,16 @@ def test_ranks_of_texts_over_morsels() -> None:
         hr.Series([1]).rank(method="best")  # type: ignore[arg-type]
 
 
+def test_ranks_refuse_a_method_as_axis_and_texts_as_numbers() -> None:
+    assert hr.Series([3, 1, 1]).rank("rows", "dense").to_list() == [2.0, 1.0, 1.0]
+    for axis in ("dense", 1, True):
+        with pytest.raises(hr.InvalidArgumentError, match=f"axis={axis!r}; name the method"):
+            hr.Series([3, 1, 1]).rank(axis)  # type: ignore[arg-type]
+    with pytest.raises(hr.TypeMismatchError, match="dtype='string'; leave out numeric_only"):
+        hr.Series(["b", "a"]).rank(numeric_only=True)
+    assert hr.Series([True, False]).rank(numeric_only=True).to_list() == [2.0, 1.0]
+
+
 def test_results_of_one_element_go_into_lists() -> None:
     x = hr.Series([1.0, 2.0, 6.0])
     frame = hr.DataFrame({"what": ["mean", "max", "one"], "value": [x.mean(), x.max(), 1.0]})

@@ -573,9 +573,13 @@ class Series(Column, role="_series"):
 
         Parameters
         ----------
+        axis : {0, "index", "rows"}
+            There is only one axis.
         method : {"average", "min", "max", "first", "dense"}
             Rank of equal values: the mean, lowest or highest rank, row order, or the number of
             distinct values up to it.
+        numeric_only : bool
+            Whether to raise for values other than numbers.
         na_option : {"keep", "top", "bottom"}
             Missing values get null, or rank before or after all others.
         ascending : bool
@@ -587,7 +591,7 @@ class Series(Column, role="_series"):
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
         [2.5, 1.0, 2.5]
         """
-        return window.rank(self, method, na_option, ascending, pct)
+        return window.rank(self, axis, method, numeric_only, na_option, ascending, pct)
 
     def cumsum(self) -> Series:
         """Cumulative sum; missing values are kept and skipped.

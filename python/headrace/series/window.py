@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.elementwise import row_positions
@@ -54,8 +54,24 @@ def diff(series: Series, periods: int = 1) -> Series:
     return change
 
 
-def rank(series: Series, method: str, na_option: str, ascending: bool, pct: bool) -> Series:
+def rank(
+    series: Series,
+    axis: Any,
+    method: str,
+    numeric_only: bool,
+    na_option: str,
+    ascending: bool,
+    pct: bool,
+) -> Series:
     """See `Series.rank`."""
+    if axis not in (0, "index", "rows"):  # "dense": a method in the place of the axis
+        raise InvalidArgumentError(
+            f"rank: expected axis 0: axis={axis!r}; name the method: method="
+        )
+    if numeric_only and not series.dtype.is_of("biuf"):
+        raise TypeMismatchError(
+            f"rank: expected numbers: dtype={str(series.dtype)!r}; leave out numeric_only"
+        )
     mark("rank")
     made: Series = series._like(_core.rank(series._node, method, not ascending))
     gone = series.isna().astype("int64")
