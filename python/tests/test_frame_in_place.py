@@ -71,6 +71,32 @@ def test_series_in_place():
         )
 
 
+def test_a_series_gets_labels_in_place():
+    ours = hr.Series([1, 2, 3], name="x")
+    other, ours.index = ours, ["a", "b", "c"]
+    assert other is ours and ours["b"] == 2 and ours.name == "x"
+    ours.index = pd.MultiIndex.from_product([["u"], [1, 2, 3]], names=["k", "n"])
+    assert ours.to_dict() == {("u", 1): 1, ("u", 2): 2, ("u", 3): 3}
+    taken = hr.DataFrame({"k": [1, 1, 2], "x": [1, 2, 3]})
+    sums = taken.groupby("k").x.sum()
+    sums.index = range(5, 7)
+    assert sums.to_dict() == {5: 3, 6: 3}
+    taken = taken[taken.x > 1]
+    taken.index = ["p", "q"]
+    assert taken.loc["q", "x"] == 3
+    rest = taken.x
+    rest.index = hr.Series([7, 8])
+    assert rest.to_dict() == {7: 2, 8: 3} and taken.index.to_list() == ["p", "q"]
+    for series, labels, kind in (
+        (ours, [1], ValueError),
+        (ours, "abc", TypeError),
+        (taken.mean(), ["u", "v"], ValueError),
+    ):
+        with pytest.raises(kind):
+            series.index = labels
+    assert ours["u", 3] == 3
+
+
 @pytest.mark.parametrize("area", [None, "inside", "outside"])
 @pytest.mark.parametrize("limit", [None, 1, 2])
 def test_filling_has_limits(limit, area):

@@ -240,6 +240,7 @@ def test_origins_offsets_and_neighbours() -> None:
         same(lambda s, rule=rule: s.resample(rule).ffill(limit=2))
         same(lambda s, rule=rule: s[~s.index.duplicated()].resample(rule).bfill(limit=1))
         same(lambda s, rule=rule: s[~s.index.duplicated()].resample(rule).nearest())
+        same(lambda s, rule=rule: s[~s.index.duplicated()].resample(rule).nearest(limit=1))
     assert mine.resample("MS").transform("sum").to_list() == (
         theirs.resample("MS").transform("sum").to_list()
     )
@@ -281,3 +282,30 @@ def test_spans_of_groups(rule: str) -> None:
         assert one.k.to_list() == two.k.to_list()
     with pytest.raises(hr.InvalidArgumentError, match="divide the day"):
         mine.groupby("k").resample("7h", on="t")
+
+
+@pytest.mark.parametrize("method", ["ffill", "bfill", "nearest"])
+@pytest.mark.parametrize("limit", [None, 1, 2])
+@pytest.mark.parametrize(
+    "labels", [[1, 4, 9], [2.5, 2.75, 8.0], [], pd.to_datetime(["2024-01-02", "2024-01-05"])]
+)
+def test_reindexing_takes_neighbours(labels: Any, limit: int | None, method: Any) -> None:
+    times = isinstance(labels, pd.DatetimeIndex)
+    wanted = pd.date_range("2024-01-01", periods=12) if times else list(range(12))
+    words = {"method": method, "limit": limit}
+    theirs = pd.Series(np.arange(len(labels)) * 1.0, labels)
+    found = hr.Series(theirs.to_list(), labels).reindex(wanted, **words).to_numpy()
+    np.testing.assert_array_equal(found, theirs.reindex(wanted, **words).to_numpy())
+    frame = hr.DataFrame({"x": theirs.to_list()}, labels).reindex(wanted, **words)
+    np.testing.assert_array_equal(found, frame.x.to_numpy())
+
+
+def test_reindexing_without_order_raises() -> None:
+    for labels, wanted, words in (
+        ([2, 1], [1], {"method": "ffill"}),
+        ([1, 1], [1], {"method": "ffill"}),
+        ([1, 2], [2, 1], {"method": "ffill", "limit": 1}),
+        ([1, 2], [1], {"method": "sideways"}),
+    ):
+        with pytest.raises(ValueError, match="reindex"):
+            hr.Series([1.0, 2.0], labels).reindex(wanted, **words)

@@ -2449,7 +2449,9 @@ class DataFrame(Columns):
         index: Any = None,
         columns: Any = None,
         axis: int | str = 0,
+        method: Literal["ffill", "pad", "bfill", "backfill", "nearest"] | None = None,
         fill_value: Any = None,
+        limit: int | None = None,
     ) -> DataFrame:
         """The rows with these labels, or these columns, in this order; missing ones are filled.
 
@@ -2462,13 +2464,24 @@ class DataFrame(Columns):
             Column names; new columns have NaN or `fill_value`.
         fill_value : optional
             For rows and columns that the frame does not have; null by default.
+        method, limit : optional
+            Give a missing row the values of the last label before it ("ffill"), of the first after
+            it ("bfill") or of the nearest, of the later one of two as near; at most `limit` in a
+            row from one label. Labels of the frame must ascend. Columns are not filled.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}, index=["a", "b"]).reindex(["b", "c"]).x.to_list()
         [2, None]
         """
         return alignment.reindex(
-            self, labels, index=index, columns=columns, axis=axis, fill_value=fill_value
+            self,
+            labels,
+            index=index,
+            columns=columns,
+            axis=axis,
+            fill_value=fill_value,
+            method=method,
+            limit=limit,
         )
 
     def align(self, other: Any, join: str = "outer") -> tuple[Any, Any]:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.errors import InvalidArgumentError
-from headrace.series.column import Column, is_labelled
+from headrace.frame.columns import frame_of, framed
+from headrace.series.column import Column, is_column_values, is_labelled, labelled_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 Values = TypeVar("Values", bound=Column)
 
@@ -23,15 +25,23 @@ def made_or_rebound(frame: DataFrame, made: DataFrame, inplace: bool) -> DataFra
 
 
 def series_made_or_rebound(series: Values, made: Values, inplace: bool) -> Values:
-    """The same of a series."""
+    """The same of a series, which may get or lose labels."""
     if not inplace:
         return made
-    if is_labelled(series) != is_labelled(made):
+    if is_column_values(series):
         raise InvalidArgumentError(
-            "inplace: the result has other labels: a series cannot lose or get them in place; "
+            "inplace: one value for each column does not change in place; "
             "assign what the method gives"
         )
-    series._node, series.name = made._node, made.name
+    series.__class__ = type(made)
+    series._node, series.name, series._numbers = made._node, made.name, made._numbers
     if is_labelled(series) and is_labelled(made):
         series._frame = made._frame
     return None  # type: ignore[return-value]
+
+
+def set_series_labels(series: Series, labels: Any) -> None:
+    """See `Series.index`."""
+    frame = frame_of(framed(series)._nodes)
+    frame.index = labels
+    series_made_or_rebound(series, labelled_series(frame, series.name), True)

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.frame.construct import levels_of
 from headrace.frame.indexing import (
@@ -39,6 +39,10 @@ _SHOWN = 5
 
 def set_labels(frame: DataFrame, labels: Any) -> None:
     """See `DataFrame.index`."""
+    if isinstance(labels, str):
+        raise TypeMismatchError(f"index: expected a label for each row: index={labels!r}")
+    if not is_series(labels):
+        len(frame)  # counts rows that are selected or grouped only later
     frame._labels = levels_of(frame, [labels])
 
 

@@ -12,7 +12,7 @@ from headrace.facade import is_probed, no_attribute
 from headrace.frame.columns import frame_of, framed, is_frame
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
-from headrace.reshape.alignment import rows_apart, taken_or_missing
+from headrace.reshape.alignment import neighbours, rows_apart, side_of, taken_or_missing
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.times.ranges import frequency, times_between
 from headrace.times.scalars import Timestamp
@@ -241,7 +241,7 @@ class Resampler:
             )
         names = self._of_all(self._groups.size()).index
         known, order = _in_order(self._times)
-        places = _places(known, names.to_numpy().astype("datetime64[us]"), side, limit)
+        places = neighbours(known, names.to_numpy().astype("datetime64[us]"), side, limit)
         return self._taken(names, places, order, fill_value)
 
     def _taken(self, names: Series, places: Any, order: Any, fill_value: Any = None) -> Any:
@@ -273,9 +273,12 @@ class Resampler:
         """The first value from the moment that names each span; `limit`: the most in a row."""
         return self._at_names("after", limit=limit)
 
-    def nearest(self) -> Any:
-        """The value nearest to the moment that names each span, the later one of two as near."""
-        return self._at_names("nearest")
+    def nearest(self, limit: int | None = None) -> Any:
+        """The value nearest to the moment that names each span, the later one of two as near.
+
+        `limit`: the most in a row from either side.
+        """
+        return self._at_names("nearest", limit=limit)
 
     def interpolate(self, method: str = "linear", **words: Any) -> Any:
         """Values at the moments that name the spans, between the given ones; see `interpolate`.
@@ -291,7 +294,7 @@ class Resampler:
         known, order = _in_order(self._times)
         wanted = names.to_numpy().astype("datetime64[us]")
         every = np.sort(np.concatenate([known, np.setdiff1d(wanted, known)]), kind="stable")
-        places = _places(known, every, "exact")
+        places = neighbours(known, every, "exact")
         full = self._taken(new_series(every), places, order).interpolate(method, **words)
         made = full.iloc[np.searchsorted(every, wanted).tolist()]
         return self._in_zone(made)
@@ -304,34 +307,6 @@ def _in_order(times: Series) -> tuple[Any, Any]:
     moments = times.to_numpy().astype("datetime64[us]")
     order = np.argsort(moments, kind="stable")
     return moments[order], order
-
-
-def _places(known: Any, wanted: Any, side: str, limit: int | None = None) -> Any:
-    """Where each wanted time is among sorted ones, or its neighbour on a side; -1 for none."""
-    import numpy as np
-
-    before = np.searchsorted(known, wanted, "right") - 1
-    exact = known[before.clip(0)] == wanted
-    after = np.searchsorted(known, wanted, "left")
-    after = np.where(after < len(known), after, -1)
-    if side == "exact":
-        return np.where((before >= 0) & exact, before, -1)
-    if side == "nearest":
-        far = np.timedelta64(2**62, "us")
-        back = np.where(before >= 0, wanted - known[before.clip(0)], far)
-        ahead = np.where(after >= 0, known[after] - wanted, far)
-        return np.where(back < ahead, before, after)
-    found = before if side == "before" else after
-    if limit is None:
-        return found
-    turned = found if side == "before" else found[::-1]
-    hits = exact if side == "before" else exact[::-1]
-    begins = np.flatnonzero(np.r_[True, turned[1:] != turned[:-1]])
-    lengths = np.diff(np.r_[begins, len(turned)])
-    run = np.arange(len(turned)) - np.repeat(begins, lengths)
-    run += np.repeat(~hits[begins], lengths)
-    kept = np.where(run <= limit, turned, -1)
-    return kept if side == "before" else kept[::-1]
 
 
 def resample(
@@ -374,11 +349,7 @@ def resample_groups(groups: GroupBy, rule: Any, on: str | None = None, **words: 
 def asfreq(data: Any, freq: Any, fill_value: Any = None, method: str | None = None) -> Any:
     """See `DataFrame.asfreq`."""
     mark("asfreq")
-    sides = {None: "exact", "ffill": "before", "pad": "before", "bfill": "after"}
-    if method not in sides:
-        raise InvalidArgumentError(
-            f"asfreq: invalid value: method={method!r}; expected 'ffill' or 'bfill'"
-        )
+    side = side_of("asfreq", method)
     frame = data if is_frame(data) else framed(data)
     name, times = times_of("asfreq", frame)
     if len(times) == 0:
@@ -389,7 +360,7 @@ def asfreq(data: Any, freq: Any, fill_value: Any = None, method: str | None = No
     if method is None:
         return data.reindex(every, fill_value=fill_value)
     known, order = _in_order(times)
-    places = _places(known, every.to_numpy(), sides[method])
+    places = neighbours(known, every.to_numpy(), side)
     columns = {n: taken_or_missing(v, order[places]) for n, v in frame._nodes.items()}
     made = rows_apart(columns, {name: every})
     return made if is_frame(data) else labelled_series(made, data.name)

@@ -76,6 +76,8 @@ def reindex(
     columns: Any = None,
     axis: int | str = 0,
     fill_value: Any = None,
+    method: str | None = None,
+    limit: int | None = None,
 ) -> DataFrame:
     """See `DataFrame.reindex`."""
     mark("reindex")
@@ -85,7 +87,10 @@ def reindex(
     if index is not None:
         name, own = _label_of("reindex", frame)
         wanted = new_series(list(index) if not is_series(index) else index._plain())
-        places = _places("reindex", own, wanted)
+        if method is None:
+            places = _places("reindex", own, wanted)
+        else:
+            places = _filled_places(own, wanted, side_of("reindex", method), limit)
         found = {n: taken_or_missing(v, places, fill_value) for n, v in frame._nodes.items()}
         made = rows_apart(found, {name: wanted})
     if columns is not None:
@@ -100,9 +105,65 @@ def reindex(
     return made
 
 
-def reindex_series(series: Series, index: Any, fill_value: Any = None) -> Series:
+def _filled_places(own: Series, wanted: Series, side: str, limit: int | None) -> Any:
+    """The positions of labels in ascending ones, or of their neighbours; -1 for none."""
+    import numpy as np
+
+    if not own.is_unique or not own.is_monotonic_increasing:
+        raise InvalidArgumentError(
+            "reindex: filling needs ascending labels, each once; use sort_index first"
+        )
+    if limit is not None and not wanted.is_monotonic_increasing:
+        raise InvalidArgumentError(f"reindex: limit={limit} needs ascending new labels")
+    places = neighbours(own.to_numpy(), wanted.to_numpy(), side, limit)
+    return np.where(wanted.isna().to_numpy(), -1, places)
+
+
+def side_of(op: str, method: str | None) -> str:
+    """The side of `neighbours` that a method of pandas means."""
+    sides = {None: "exact", "ffill": "before", "pad": "before"}
+    sides |= {"bfill": "after", "backfill": "after", "nearest": "nearest"}
+    if method not in sides:
+        raise InvalidArgumentError(
+            f"{op}: invalid value: method={method!r}; expected 'ffill', 'bfill' or 'nearest'"
+        )
+    return sides[method]
+
+
+def neighbours(known: Any, wanted: Any, side: str, limit: int | None = None) -> Any:
+    """Where each wanted value is among sorted ones, or its neighbour on a side; -1 for none.
+
+    At most `limit` neighbours in a row are of the same value, which itself does not count.
+    """
+    import numpy as np
+
+    if len(known) == 0:
+        return np.full(len(wanted), -1)
+    if side == "nearest":
+        before, after = (neighbours(known, wanted, each, limit) for each in ("before", "after"))
+        back, ahead = wanted - known[before], known[after] - wanted
+        return np.where((after < 0) | ((before >= 0) & (back < ahead)), before, after)
+    before = np.searchsorted(known, wanted, "right") - 1
+    exact = (before >= 0) & (known[before.clip(0)] == wanted)
+    if side == "exact":
+        return np.where(exact, before, -1)
+    after = np.searchsorted(known, wanted, "left")
+    found = before if side == "before" else np.where(after < len(known), after, -1)
+    if limit is None:
+        return found
+    turned = found if side == "before" else found[::-1]
+    hits = exact if side == "before" else exact[::-1]
+    begins = np.flatnonzero(np.r_[True, turned[1:] != turned[:-1]])
+    lengths = np.diff(np.r_[begins, len(turned)])
+    run = np.arange(len(turned)) - np.repeat(begins, lengths)
+    run += np.repeat(~hits[begins], lengths)
+    kept = np.where(run <= limit, turned, -1)
+    return kept if side == "before" else kept[::-1]
+
+
+def reindex_series(series: Series, index: Any, **words: Any) -> Series:
     """See `Series.reindex`."""
-    frame = reindex(framed(series), index, fill_value=fill_value)
+    frame = reindex(framed(series), index, **words)
     return labelled_series(frame, series.name)
 
 

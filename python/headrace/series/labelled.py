@@ -42,7 +42,7 @@ class LabelledSeries(Series, role="_labelled"):
     10.0
     """
 
-    __slots__ = ("_frame",)
+    __slots__ = ()
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class LabelledSeries(Series, role="_labelled"):
             frame = _labelled_values(data, name, dtype, index, copy)
         (node,) = frame._nodes.values()
         super().__init__(node, name=name)
-        self._frame: DataFrame = frame  # of the values and their labels
+        self._frame = frame  # of the values and their labels
 
     def _like(self, node: _core.Node) -> LabelledSeries:
         (name,) = self._frame._nodes
@@ -66,12 +66,6 @@ class LabelledSeries(Series, role="_labelled"):
 
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
         return labelled_series(frame, self.name)
-
-    @property
-    def index(self) -> Series | DataFrame:
-        """The label of each value; a frame for several levels."""
-        labels: Series | DataFrame = self._frame.index
-        return labels
 
     def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
         """A frame of the labels and the values, named `name`; with ``drop`` only the values."""

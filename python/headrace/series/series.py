@@ -16,7 +16,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed
-from headrace.frame.in_place import series_made_or_rebound
+from headrace.frame.in_place import series_made_or_rebound, set_series_labels
 from headrace.frame.indexing import check_row_numbers
 from headrace.frame.labels import SeriesLocator, reduced_series
 from headrace.frame.reshape import factorize
@@ -88,7 +88,7 @@ class Series(Column, role="_series"):
         The name of the column, also for a new frame.
     """
 
-    __slots__ = ()
+    __slots__ = ("_frame",)  # of a series with labels; here so that it can get them in place
 
     def __new__(
         cls,
@@ -305,6 +305,10 @@ class Series(Column, role="_series"):
         ['a', 'b']
         """
         return framed(self).index
+
+    @index.setter
+    def index(self, labels: Any) -> None:
+        set_series_labels(self, labels)
 
     @property
     def loc(self) -> SeriesLocator:
@@ -1363,14 +1367,21 @@ class Series(Column, role="_series"):
         """
         return reductions.cov(self, other, ddof)
 
-    def reindex(self, index: Any, *, fill_value: Any = None) -> Series:
+    def reindex(
+        self,
+        index: Any,
+        *,
+        method: Literal["ffill", "pad", "bfill", "backfill", "nearest"] | None = None,
+        fill_value: Any = None,
+        limit: int | None = None,
+    ) -> Series:
         """The values with these labels, in this order; see `DataFrame.reindex`.
 
         >>> import headrace as hr
         >>> hr.Series([5, 6]).reindex([1, 2], fill_value=0).to_list()
         [6, 0]
         """
-        return reindex_series(self, index, fill_value)
+        return reindex_series(self, index, fill_value=fill_value, method=method, limit=limit)
 
     def resample(
         self,
