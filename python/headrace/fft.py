@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.facade import missing_of_module
 from headrace.lazy.handle import Deferred, mark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Norm = Literal["backward", "ortho", "forward"]
 __all__ = ["fft", "fftfreq", "ifft", "irfft", "rfft", "rfftfreq"]
@@ -20,7 +23,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 def _transform(kind: str, x: Any, n: int | None, norm: Norm) -> Array:

@@ -13,6 +13,8 @@ from headrace.facade import missing_of_module
 from headrace.lazy.handle import mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headrace import _core as core
 
 __all__ = ["PCA"]
@@ -23,7 +25,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 class PCA:

@@ -20,6 +20,8 @@ from headrace.io.atomic_write import write_file
 from headrace.lazy.handle import Deferred, mark
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headrace import _core as core
 
 __all__ = [
@@ -41,7 +43,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 class Envelope(NamedTuple):

@@ -262,14 +262,15 @@ class Row(Mapping[str, Any]):
         """Values by position."""
         return _Places(self)
 
-    at, iat = loc, iloc
+    at = loc
+    iat = iloc
 
     def keys(self) -> KeysView[str]:
         """The names."""
         return self._row.keys()
 
     @property
-    def values(self) -> Any:  # type: ignore[override]
+    def values(self) -> Any:
         """The values as a NumPy array."""
         import numpy as np
 
@@ -318,7 +319,8 @@ class Row(Mapping[str, Any]):
         """Which values are there."""
         return self.map(lambda value: not is_missing(value))
 
-    isnull, notnull = isna, notna
+    isnull = isna
+    notnull = notna
 
     def _compared(self, other: Any, test: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(other, Mapping) and not hasattr(other, "to_dict"):

@@ -39,7 +39,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 _P = ParamSpec("_P")

@@ -12,6 +12,8 @@ from headrace.frame.columns import frame_of, framed
 from headrace.series.column import series_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
@@ -23,7 +25,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 def _close(left: Any, right: Any, rtol: float, atol: float) -> bool:

@@ -67,7 +67,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = missing_of_module(__name__)
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 def _dtype(value: Any) -> DType | None:
@@ -81,7 +81,10 @@ def _dtype(value: Any) -> DType | None:
         return None
 
 
-def _test(what: str, holds: Callable[[DType], bool]) -> Callable[[Any], bool]:
+_Test = Callable[[Any], bool]
+
+
+def _test(what: str, holds: Callable[[DType], bool]) -> _Test:
     """Whether a column, an array or a dtype is of a kind."""
 
     def test(arr_or_dtype: Any) -> bool:
@@ -92,25 +95,31 @@ def _test(what: str, holds: Callable[[DType], bool]) -> Callable[[Any], bool]:
     return test
 
 
-is_numeric_dtype = _test("numeric or bool", lambda d: d == "bool" or d.is_of("iufc"))
-is_any_real_numeric_dtype = _test("numeric, but no bool or complex", lambda d: d.is_of("iuf"))
-is_integer_dtype = _test("an integer", lambda d: d.kind in "iu")
-is_signed_integer_dtype = _test("a signed integer", lambda d: d.kind == "i")
-is_unsigned_integer_dtype = _test("an unsigned integer", lambda d: d.kind == "u")
-is_int64_dtype = _test("int64", lambda d: d == "int64")
-is_float_dtype = _test("a float", lambda d: d.kind == "f")
-is_complex_dtype = _test("complex", lambda d: d.kind == "c")
-is_bool_dtype = _test("bool", lambda d: d == "bool")
-is_categorical_dtype = _test("a category", lambda d: d == "category")
-is_datetime64_any_dtype = _test("a date or time", lambda d: d.kind == "M")
-is_datetime64_dtype = _test("a time without a zone", lambda d: d.kind == "M" and "," not in d)
-is_datetime64tz_dtype = _test("a time with a zone", lambda d: d.kind == "M" and "," in d)
-is_datetime64_ns_dtype = _test(
+is_numeric_dtype: _Test = _test("numeric or bool", lambda d: d == "bool" or d.is_of("iufc"))
+is_any_real_numeric_dtype: _Test = _test(
+    "numeric, but no bool or complex", lambda d: d.is_of("iuf")
+)
+is_integer_dtype: _Test = _test("an integer", lambda d: d.kind in "iu")
+is_signed_integer_dtype: _Test = _test("a signed integer", lambda d: d.kind == "i")
+is_unsigned_integer_dtype: _Test = _test("an unsigned integer", lambda d: d.kind == "u")
+is_int64_dtype: _Test = _test("int64", lambda d: d == "int64")
+is_float_dtype: _Test = _test("a float", lambda d: d.kind == "f")
+is_complex_dtype: _Test = _test("complex", lambda d: d.kind == "c")
+is_bool_dtype: _Test = _test("bool", lambda d: d == "bool")
+is_categorical_dtype: _Test = _test("a category", lambda d: d == "category")
+is_datetime64_any_dtype: _Test = _test("a date or time", lambda d: d.kind == "M")
+is_datetime64_dtype: _Test = _test(
+    "a time without a zone", lambda d: d.kind == "M" and "," not in d
+)
+is_datetime64tz_dtype: _Test = _test("a time with a zone", lambda d: d.kind == "M" and "," in d)
+is_datetime64_ns_dtype: _Test = _test(
     "a time in nanoseconds", lambda d: d.startswith(("datetime64[ns]", "datetime64[ns,"))
 )
-is_timedelta64_dtype = _test("a duration", lambda d: d.kind == "m")
-is_timedelta64_ns_dtype = _test("a duration in nanoseconds", lambda d: d == "timedelta64[ns]")
-is_extension_array_dtype = _test(
+is_timedelta64_dtype: _Test = _test("a duration", lambda d: d.kind == "m")
+is_timedelta64_ns_dtype: _Test = _test(
+    "a duration in nanoseconds", lambda d: d == "timedelta64[ns]"
+)
+is_extension_array_dtype: _Test = _test(
     "no dtype of NumPy", lambda d: d in ("string", "category") or "," in d
 )
 

@@ -198,4 +198,4 @@ class Options:
         return sorted({each.partition(".")[0] for each in inside})
 
 
-options = Options()
+options: Options = Options()

@@ -27,9 +27,9 @@ class Columns:
     """
 
     __slots__ = ("__weakref__", "_labels", "_nodes", "_rejects")
-    _nodes: dict[str, _core.Node]
+    _nodes: dict[Any, _core.Node]
     #: The index: nodes by name of the level; no columns, and names may be those of columns.
-    _labels: dict[str, _core.Node]
+    _labels: dict[Any, _core.Node]
     _rejects: DataFrame | None
     _frame: ClassVar[type[DataFrame]]
 
@@ -83,20 +83,20 @@ class Columns:
     def _below(self, name: Any) -> dict[Any, _core.Node]:
         """The columns whose names begin with `name`, by the rest: of names that are tuples."""
         front = name if isinstance(name, tuple) else (name,)
-        made = {}
+        made: dict[Any, _core.Node] = {}
         for full, node in self._nodes.items():
             if isinstance(full, tuple) and len(full) > len(front) and full[: len(front)] == front:
                 rest = full[len(front) :]
                 made[rest[0] if len(rest) == 1 else rest] = node
         return made
 
-    def _key(self, name: str) -> _core.Node:
+    def _key(self, name: Any) -> _core.Node:
         """A column, or a label level if no column has this name."""
         if name in self._labels and name not in self._nodes:
             return self._labels[name]
         return self._nodes[self._find(name)]
 
-    def _series(self, name: str) -> Series:
+    def _series(self, name: Any) -> Series:
         """An existing column, with its row labels."""
         node = self._nodes[name]
         if not self._labels:
@@ -129,12 +129,12 @@ class Columns:
 
     def _label_list(self) -> list[Any]:
         """The label of each row: a tuple for several levels, a number without; evaluates."""
-        labels = self._labels.values()
+        labels = list(self._labels.values())
         if isinstance(self._labels, PickedNumbers):
             labels = [self._labels.node()]
         levels = [series_of(node).to_list() for node in labels]
         if len(levels) == 1:
-            return levels[0]  # type: ignore[no-any-return]
+            return levels[0]
         return list(zip(*levels, strict=True)) if levels else list(range(self._rows()))
 
     def _with_labels(self, renamed: bool = False) -> dict[str, _core.Node]:
@@ -149,7 +149,7 @@ class Columns:
             )
         depth = max((len(name) for name in self._nodes if isinstance(name, tuple)), default=0)
         front = [(name, *[""] * (depth - 1)) if depth else name for name in self._labels]
-        every = [*front, *self._nodes]
+        every: list[Any] = [*front, *self._nodes]
         nodes = [*self._labels.values(), *self._nodes.values()]
         return dict(zip(engine_names(every) if taken else every, nodes, strict=True))
 
@@ -174,7 +174,7 @@ class Columns:
         """Raise for a separate series combined with filtered or sorted rows."""
         refuse_apart(op, [node, *self._every()[:1]])
 
-    def _put(self, name: str, node: _core.Node) -> None:
+    def _put(self, name: Any, node: _core.Node) -> None:
         """Set a column, which must have the rows of this frame."""
         first = self._any_node()
         if first is not None:
@@ -202,7 +202,7 @@ def new_frame(
 
 
 def frame_of(
-    nodes: dict[str, _core.Node], labels: Mapping[str, _core.Node] | None = None
+    nodes: dict[Any, _core.Node], labels: Mapping[Any, _core.Node] | None = None
 ) -> DataFrame:
     """A frame of the nodes of its columns and labels."""
     frame = object.__new__(Columns._frame)

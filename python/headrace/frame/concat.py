@@ -238,7 +238,7 @@ def _side_by_side(parts: list[Any], join: str, keys: Sequence[Any] | None) -> Da
     named: list[tuple[DataFrame, list[Any]]] = []
     for at, part in enumerate(parts):
         frame = part if is_frame(part) else framed(part)
-        names = list(frame.columns)
+        names: list[Any] = list(frame.columns)
         if not is_frame(part):
             names = [(part.name or str(at)) if keys is None else keys[at]]
         elif keys is not None:

@@ -66,7 +66,7 @@ def from_dict(
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
-    names = None if columns is None else list(columns)
+    names: list[Any] | None = None if columns is None else list(columns)
     made = _core.values_by_name(rows) if rows else None
     if made is not None:
         nothing = [None] * len(rows)
@@ -109,7 +109,7 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
             f"DataFrame: expected an array of one or two dimensions: dimensions={values.ndim}"
         )
     width = values.shape[1]
-    names = list(range(width) if columns is None else columns)
+    names: list[Any] = list(range(width) if columns is None else columns)
     if len(names) != width:
         raise InvalidArgumentError(
             f"DataFrame: number of names does not match the columns: expected={width}, "

@@ -161,9 +161,9 @@ def _beyond(labels: list[Series], end: Any, test: Callable[[Any, Any], Series]) 
     """The rows whose labels, level by level, are beyond an end of a slice, or equal it."""
     first, *rest = end if isinstance(end, tuple) else (end,)
     equal = labels[0] == first
-    return test(labels[0], first) | (
-        equal & _beyond(labels[1:], tuple(rest), test) if rest else equal
-    )
+    inner = equal & _beyond(labels[1:], tuple(rest), test) if rest else equal
+    made: Series = test(labels[0], first) | inner
+    return made
 
 
 def is_name(frame: DataFrame, columns: Any) -> bool:

@@ -123,7 +123,7 @@ def merge(
     else:
         keys = list(zip(*_both_keys(left, right, on, left_on, right_on), strict=True))
     shared = {a[0]: b[1] for a, b in keys if a[0] is not None and a[0] == b[0]}
-    columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
+    columns: list[tuple[Any, _core.Node | None, _core.Node | None]] = []
     for name, node in left._nodes.items():
         if name in shared:
             columns.append((name, *_core.shared_key(node, shared[name], how)))
@@ -144,12 +144,12 @@ def merge(
         pairs = [(b, a) for a, b in pairs]
         columns = [(name, b, a) for name, a, b in columns]
     names = [*(name for name, _, _ in columns), *([word] if word else [])]
-    called = [(n if isinstance(n, str) else engine_names([n])[0], *both) for (n, *both) in columns]
+    called = [(n if isinstance(n, str) else engine_names([n])[0], a, b) for n, a, b in columns]
     table = _core.join(rows, pairs, called, kind, unique, word, how)
     made = frame_of_parts(table, names)
     if not sort:
         return made
-    found = [a[0] if a[0] in names else b[0] for a, b in keys]
+    found: list[Any] = [a[0] if a[0] in names else b[0] for a, b in keys]
     return made.sort_values([name for name in found if name in names])
 
 

@@ -41,7 +41,7 @@ def masked_names(mask: Any, names: list[str]) -> Names | None:
     return Names(name for name, each in zip(names, mask, strict=True) if each)
 
 
-class Names(list[str]):
+class Names(list[Any]):
     """Column names: a list with the common methods of a pandas Index.
 
     >>> Names(["x", "y", "z"]).difference(["y"])

@@ -209,11 +209,11 @@ def cut(
     values = new_series(x)
     if values.dtype.kind in "mM":
         integers, counted, given = _counts_and_edges(values, bins, right)
-        names = _intervals(_shown_edges(given), right) if labels in (None, True) else labels
+        shows_edges = labels in (None, True)
         made = cut(
             *(values._like(integers._node), counted.to_list()),
             right=right,
-            labels=names,
+            labels=_intervals(_shown_edges(given), right) if shows_edges else labels,
             include_lowest=include_lowest,
         )
         return (made, given.to_numpy()) if retbins else made

@@ -27,7 +27,7 @@ _KINDS = {"number": "iufm", "bool": "b", "object": "UO", "string": "U", "str": "
 _MORE_KINDS = {"category": "O", "datetime": "M", "datetime64": "M", "float": "f", "int": "i"}
 
 
-def _names(columns: Any) -> list[str]:
+def _names(columns: Any) -> list[Any]:
     return [columns] if isinstance(columns, str | int | tuple) else list(columns)
 
 
@@ -265,11 +265,14 @@ def filter_columns(
     if sum(each is not None for each in (items, like, regex)) != 1:
         raise InvalidArgumentError("filter: expected exactly one of items, like and regex")
     if items is not None:
-        return frame[[name for name in items if name in frame._nodes]]
-    if like is not None:
-        return frame[[name for name in frame._nodes if like in str(name)]]
-    assert regex is not None
-    return frame[[name for name in frame._nodes if re.search(regex, str(name))]]
+        names = [name for name in items if name in frame._nodes]
+    elif like is not None:
+        names = [name for name in frame._nodes if like in str(name)]
+    else:
+        assert regex is not None
+        names = [name for name in frame._nodes if re.search(regex, str(name))]
+    made: DataFrame = frame[names]
+    return made
 
 
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
@@ -282,4 +285,5 @@ def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) ->
         return any(_is_of(frame[name], kind) for kind in several)
 
     names = [n for n in frame._nodes if include is None or among(n, include)]
-    return frame[[n for n in names if exclude is None or not among(n, exclude)]]
+    made: DataFrame = frame[[n for n in names if exclude is None or not among(n, exclude)]]
+    return made

@@ -64,7 +64,7 @@ def with_keys(
     return made if groups._labelled else frame_of(made._with_labels())
 
 
-def group_series(groups: GroupBy, made: DataFrame, name: str) -> Any:
+def group_series(groups: GroupBy, made: DataFrame, name: Any) -> Any:
     """An aggregate of one column; a frame if the keys are not labels."""
     return Column._group_series(made, name=name) if groups._labelled else made
 

@@ -87,7 +87,7 @@ def _is_list(column: _Column) -> bool:
 class _Column(NamedTuple):
     """A column of the result of `agg`: an aggregate, or a function of your own, of a column."""
 
-    name: str
+    name: Any
     aggregate: Any
     column: str
 
@@ -169,8 +169,9 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
         elif not isinstance(function, str):
             found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
             made._put(name, _core.in_domain(found._node, made._key(groups._keys[0][0]).domain))
-    keys = [] if groups._labelled else [name for name, _ in groups._keys]
-    return made[[*keys, *(each.name for each in columns)]]
+    names = [] if groups._labelled else [name for name, _ in groups._keys]
+    ordered: DataFrame = made[[*names, *(each.name for each in columns)]]
+    return ordered
 
 
 def _named(groups: GroupBy, name: str, pair: Any) -> _Column:

@@ -28,7 +28,7 @@ _FUNCTIONS = {
 class Words(NamedTuple):
     """One aggregate in the engine's terms."""
 
-    name: str
+    name: Any
     aggregate: str
     values: _core.Node | None = None
     other: _core.Node | None = None

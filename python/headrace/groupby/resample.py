@@ -54,8 +54,13 @@ class Grouper:
         origin: Any = "start_day",
         offset: Any = None,
     ) -> None:
-        self.key, self.level, self.freq = key, level, freq
-        self.closed, self.label, self.origin, self.offset = closed, label, origin, offset
+        self.key: str | None = key
+        self.level: Any = level
+        self.freq: Any = freq
+        self.closed: str | None = closed
+        self.label: str | None = label
+        self.origin: Any = origin
+        self.offset: Any = offset
 
     def named_spans(self, frame: Any) -> tuple[str, Series]:
         """The name of the key and the span of each row."""

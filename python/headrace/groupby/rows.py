@@ -187,8 +187,8 @@ def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **
     if results and all(isinstance(each, Column | Columns) for each in results):
         return _joined(groups, [key for key, _ in made], results)
     names = [name for name, _ in groups._keys]
-    keys = [key if isinstance(key, tuple) else (key,) for key, _ in made]
-    called = new_frame({n: [key[i] for key in keys] for i, n in enumerate(names)})._nodes
+    levels = [key if isinstance(key, tuple) else (key,) for key, _ in made]
+    called = new_frame({n: [key[i] for key in levels] for i, n in enumerate(names)})._nodes
     found = new_series(results)._node
     found = _core.in_domain(found, called[names[0]].domain)
     return group_series(groups, with_keys(groups, called, {value: found}), value)

@@ -539,8 +539,8 @@ def adopt_pandas(values: Any, copy: bool | None) -> DataFrame | Series:
         if _is_numpy_backed(column) and column.dtype.kind in "biufMm":
             nodes[name] = column_node(column, "from_pandas", domain, copy=copy)
         else:  # as a table, so that errors name the column
-            columns = _arrow_columns(values.iloc[:, [i]], "from_pandas")
-            nodes[name] = _core.data(columns.column(0, "from_pandas"), "", domain)
+            arrow = _arrow_columns(values.iloc[:, [i]], "from_pandas")
+            nodes[name] = _core.data(arrow.column(0, "from_pandas"), "", domain)
     return frame_of(nodes)
 
 

@@ -39,11 +39,11 @@ class CategoricalDtype(metaclass=_KindOfDType):
     (['S', 'M'], True)
     """
 
-    name = "category"
+    name: str = "category"
     _holds = staticmethod(lambda dtype: dtype == "category")
 
     def __init__(self, categories: Iterable[str] | None = None, ordered: bool = False) -> None:
-        self.categories = None if categories is None else list(categories)
+        self.categories: list[str] | None = None if categories is None else list(categories)
         self.ordered = ordered
 
     def __repr__(self) -> str:
@@ -63,7 +63,7 @@ class DatetimeTZDtype(metaclass=_KindOfDType):
     def __init__(self, unit: str = "ns", tz: Any = None) -> None:
         if tz is None:
             raise InvalidArgumentError("DatetimeTZDtype: expected a zone: tz=None; tz='UTC'")
-        self.name = f"datetime64[{unit}, {tz}]"
+        self.name: str = f"datetime64[{unit}, {tz}]"
 
     def __repr__(self) -> str:
         return self.name

@@ -61,14 +61,14 @@ def _reader(name: str) -> Callable[..., Any]:
     return read
 
 
-read_json = _reader("read_json")
-read_excel = _reader("read_excel")
-read_sql = _reader("read_sql")
-read_sql_query = _reader("read_sql_query")
-read_sql_table = _reader("read_sql_table")
-read_fwf = _reader("read_fwf")
-read_feather = _reader("read_feather")
-json_normalize = _reader("json_normalize")
+read_json: Callable[..., Any] = _reader("read_json")
+read_excel: Callable[..., Any] = _reader("read_excel")
+read_sql: Callable[..., Any] = _reader("read_sql")
+read_sql_query: Callable[..., Any] = _reader("read_sql_query")
+read_sql_table: Callable[..., Any] = _reader("read_sql_table")
+read_fwf: Callable[..., Any] = _reader("read_fwf")
+read_feather: Callable[..., Any] = _reader("read_feather")
+json_normalize: Callable[..., Any] = _reader("json_normalize")
 
 
 def read_pickle(*args: Any, **kwargs: Any) -> DataFrame:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import is_frame
 from headrace.interop.exchange import from_pandas
 from headrace.interop.through_pandas import called, pandas_module
 from headrace.series.column import series_of
 from headrace.series.parse_times import to_datetime
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection
 
     from headrace.frame.dataframe import DataFrame
 
@@ -69,6 +70,12 @@ def by_pandas(source: Any, options: dict[str, Any], words: Mapping[str, str]) ->
     return _Parts(made) if hasattr(made, "get_chunk") else from_pandas(made)
 
 
+def _frame(part: Any) -> DataFrame:
+    made = from_pandas(part)
+    assert is_frame(made)
+    return made
+
+
 class _Parts:
     """Frames of some rows each, as pandas reads them."""
 
@@ -79,11 +86,11 @@ class _Parts:
         return self
 
     def __next__(self) -> DataFrame:
-        return from_pandas(next(self._parts))
+        return _frame(next(self._parts))
 
     def get_chunk(self, size: int | None = None) -> DataFrame:
         """The next `size` rows."""
-        return from_pandas(self._parts.get_chunk(size))
+        return _frame(self._parts.get_chunk(size))
 
     def close(self) -> None:
         """Close the file."""
@@ -145,7 +152,7 @@ def with_labels(frame: DataFrame, index_col: Any) -> DataFrame:
     return frame.set_index(names)
 
 
-def _names(frame: DataFrame, columns: Sequence[str | int], option: str) -> list[str]:
+def _names(frame: DataFrame, columns: Collection[str | int], option: str) -> list[str]:
     """Column names, given as these or by position."""
     names = frame.columns
     for each in columns:

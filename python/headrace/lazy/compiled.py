@@ -92,13 +92,13 @@ def _compiled(function: FunctionType) -> Any:
     import numba
     from numba.core import types
 
-    scalar = numba.njit(error_model="python", nogil=True)(function)
+    scalar: Any = numba.njit(error_model="python", nogil=True)(function)
     scalar.compile((types.float64,))
     (overload,) = scalar.overloads.values()
     if not _is_exact(overload):
         return None
 
-    @numba.njit(error_model="python", nogil=True)  # type: ignore[untyped-decorator]
+    @numba.njit(error_model="python", nogil=True)
     def each(values: Any, made: Any) -> None:
         for i in range(len(values)):
             made[i] = scalar(values[i])

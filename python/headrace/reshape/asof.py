@@ -76,12 +76,12 @@ def merge_asof(
     left_key = _key(ours, "left", on, left_on, left_index)
     right_key = _key(theirs, "right", on, right_on, right_index)
     pairs = _pairs(by, left_by, right_by)
-    nodes: list[Any] = [
+    nodes: tuple[Any, Any, list[Any], list[Any]] = (
         ours._labels[left_key] if left_index else ours._key(left_key),
         theirs._labels[right_key] if right_index else theirs._key(right_key),
         [ours[one]._node for one, _ in pairs],
         [theirs[other]._node for _, other in pairs],
-    ]
+    )
     number, span = _tolerance(tolerance, series_of(nodes[0]).dtype)
     rows = _core.asof_rows(*nodes, direction, allow_exact_matches, number, span)
     gone = {other for one, other in pairs if one == other}
@@ -103,7 +103,7 @@ def merge_asof(
     return rows_apart(made, {name: series_of(node) for name, node in labels.items()})
 
 
-def _key(frame: DataFrame, side: str, on: Any, own: Any, index: bool) -> str:
+def _key(frame: DataFrame, side: str, on: Any, own: Any, index: bool) -> Any:
     if index:
         if on is not None or own is not None or len(frame._labels) != 1:
             raise InvalidArgumentError(

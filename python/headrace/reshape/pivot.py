@@ -68,7 +68,7 @@ def _spread(
     Names are tuples of a name among `values` and the value, just the value if `alone`.
     """
     rows, names, cells = _cells(op, long, keys, columns)
-    made: dict[str, Series] = {}
+    made: dict[Any, Series] = {}
     for value in values:
         for name, places in zip(names, cells, strict=True):
             word = name if alone else (value, *(name if isinstance(name, tuple) else (name,)))
@@ -142,7 +142,7 @@ def pivot_table(
 ) -> DataFrame:
     """See `DataFrame.pivot_table`."""
     mark("pivot_table")
-    how = {"observed": observed, "sort": sort}
+    how: dict[str, Any] = {"observed": observed, "sort": sort}
     frame = frame_of({**frame._with_labels()})  # its own columns: keys are added
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
@@ -156,7 +156,7 @@ def pivot_table(
             )
             for each in aggfunc
         ]
-        named = {}
+        named: dict[Any, Series] = {}
         for each, table in zip(aggfunc, tables, strict=True):
             word = each if isinstance(each, str) else each.__name__
             named |= {
@@ -239,7 +239,7 @@ def _with_margins(
         right, corner = (_plain_rows(t.groupby(keys).agg(spec)) for t in (whole, every))
         width = len(names) // len(wanted)
         for i, value in enumerate(wanted):
-            end = name if alone else (value, name)
+            end: Any = name if alone else (value, name)
             names.insert((i + 1) * width + i, end)
             table = rows_apart({**dict(table.items()), end: right[value]})
             below = rows_apart({**dict(below.items()), end: corner[value]})

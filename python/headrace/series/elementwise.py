@@ -167,7 +167,7 @@ def replace(series: Series, to_replace: Any, value: Any = None, *, regex: bool =
                 kinds = {old: new for old, new in pairs if not is_missing(old)}
                 if not set(series.dropna().unique().to_list()) <= kinds.keys():
                     raise  # some values keep the old dtype
-                return series.map(kinds)  # type: ignore[no-any-return]
+                return series.map(kinds)
     return result
 
 
@@ -302,7 +302,7 @@ def _without_nan(series: Values, word: str) -> Values:
     """Values as a dtype of pandas that has no NaN, which becomes null; integers stay exact."""
     floats = series.dtype.is_of("f")
     made = series.where(series.notna()) if floats else series
-    if floats and word[0] in "iu" and (made % 1).abs().max().item():  # type: ignore[operator]
+    if floats and word[0] in "iu" and (made % 1).abs().max().item():
         raise InvalidArgumentError(
             f"astype: the values are not all whole: dtype={word!r}; use round() first"
         )

@@ -210,7 +210,8 @@ class MultiIndex:
         """The labels, as tuples."""
         return list(zip(*self._frame.to_dict().values(), strict=True))
 
-    tolist = to_flat_index = to_list
+    tolist = to_list
+    to_flat_index = to_list
 
     def map(self, function: Any) -> list[Any]:
         """What a function makes of the tuple of each row."""
@@ -251,7 +252,8 @@ class MultiIndex:
 def row_labels(frame: DataFrame) -> Series | MultiIndex:
     """See `DataFrame.index`."""
     if isinstance(frame._labels, PickedNumbers):
-        return Labels(*frame._numbered()._labels.values())
+        (numbers,) = frame._numbered()._labels.values()
+        return Labels(numbers)
     if not frame._labels:
         return RowNumbers(frame._aligned(positions(len(frame))), domain_of(frame))
     if len(frame._labels) == 1:

@@ -73,7 +73,7 @@ class LabelledSeries(Series, role="_labelled"):
             return new_series(renumbered(self._node), self.name)
         return self.to_frame(name).reset_index()
 
-    def to_frame(self, name: str | None = None) -> DataFrame:
+    def to_frame(self, name: Any = None) -> DataFrame:
         """A frame of the labels and the values."""
         (own,) = self._frame._nodes
         word = own if name is None else name
@@ -194,13 +194,13 @@ class LabelledSeries(Series, role="_labelled"):
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
         """The `n` largest values with their labels; see `Series.nlargest`."""
-        return self._of_rows(self._frame.nlargest(n, *self._frame._nodes, keep))
+        return self._of_rows(self._frame.nlargest(n, list(self._frame._nodes), keep))
 
     def nsmallest(
         self, n: int = 5, keep: Literal["first", "last", "all"] = "first"
     ) -> LabelledSeries:
         """The `n` smallest values with their labels; see `Series.nsmallest`."""
-        return self._of_rows(self._frame.nsmallest(n, *self._frame._nodes, keep))
+        return self._of_rows(self._frame.nsmallest(n, list(self._frame._nodes), keep))
 
     def to_pandas(self) -> Any:
         """A pandas series with the labels as its index."""

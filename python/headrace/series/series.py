@@ -240,7 +240,7 @@ class Series(Column, role="_series"):
         """
         return int(self._value().nbytes)
 
-    def rename(self, name: builtins.str) -> Series:
+    def rename(self, name: Any) -> Series:
         """The same values under another name.
 
         >>> import headrace as hr
@@ -297,7 +297,7 @@ class Series(Column, role="_series"):
 
     # ---- labels ----------------------------------------------------------------------------------
     @property
-    def index(self) -> Series | DataFrame:
+    def index(self) -> Any:
         """The label of each row: its position, unless the frame of the series has labels.
 
         >>> import headrace as hr
@@ -367,7 +367,7 @@ class Series(Column, role="_series"):
         """
         return rows.sort_index(self, ascending)
 
-    def to_frame(self, name: builtins.str | None = None) -> DataFrame:
+    def to_frame(self, name: Any = None) -> DataFrame:
         """A frame of this one column.
 
         >>> import headrace as hr
@@ -638,9 +638,9 @@ class Series(Column, role="_series"):
         window: Any,
         min_periods: int | None = None,
         center: bool = False,
-        win_type: str | None = None,
-        on: str | None = None,
-        closed: str | None = None,
+        win_type: builtins.str | None = None,
+        on: builtins.str | None = None,
+        closed: builtins.str | None = None,
         step: int | None = None,
     ) -> Rolling:
         """A window at each row, for `sum`, `mean`, `median`, ...: of rows, or of a span of time.
@@ -1142,10 +1142,11 @@ class Series(Column, role="_series"):
         >>> ages.fillna(ages.mean()).to_list()
         [30.0, 31.5, 33.0]
         """
-        made = elementwise.fillna(self, value)
+        made: Any = elementwise.fillna(self, value)
         if limit is not None:
             made = made.where(self.notna() | (self.isna().cumsum() <= limit))
-        return series_made_or_rebound(self, made, inplace)
+        filled: Self = series_made_or_rebound(self, made, inplace)
+        return filled
 
     def ffill(
         self,
@@ -1402,7 +1403,9 @@ class Series(Column, role="_series"):
         """
         return resampling.resample(self, rule, None, level, closed, label, origin, offset)
 
-    def asfreq(self, freq: Any, method: str | None = None, *, fill_value: Any = None) -> Series:
+    def asfreq(
+        self, freq: Any, method: builtins.str | None = None, *, fill_value: Any = None
+    ) -> Series:
         """The values at regular times; see `DataFrame.asfreq`.
 
         >>> import headrace as hr

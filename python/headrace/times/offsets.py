@@ -60,8 +60,8 @@ class Offset:
     _prefix: ClassVar[str] = ""
 
     def __init__(self, n: int = 1, normalize: bool = False) -> None:
-        self.n = whole_number(type(self).__name__, "n", n)
-        self.normalize = normalize
+        self.n: int = whole_number(type(self).__name__, "n", n)
+        self.normalize: bool = normalize
 
     def _parts(self) -> dict[str, Any]:
         """The arguments besides `n` and `normalize`."""
@@ -234,7 +234,7 @@ class _Period(Offset):
         super().__init__(n, normalize)
         if set(month) - {self._word}:
             raise InvalidArgumentError(f"{type(self).__name__}: unknown argument: {month}")
-        self.month = month.get(self._word, self._default) if self._word else self._default
+        self.month: int = month.get(self._word, self._default) if self._word else self._default
         if not 1 <= self.month <= 12:
             raise InvalidArgumentError(f"{type(self).__name__}: expected a month: {month}")
 
@@ -312,7 +312,7 @@ class Week(Offset):
 
     def __init__(self, n: int = 1, normalize: bool = False, weekday: int | None = None) -> None:
         super().__init__(n, normalize)
-        self.weekday = weekday
+        self.weekday: int | None = weekday
 
     def _parts(self) -> dict[str, Any]:
         return {"weekday": self.weekday}
@@ -365,7 +365,7 @@ class DateOffset(Offset):
 
     def __init__(self, n: int = 1, normalize: bool = False, **kwds: int) -> None:
         super().__init__(n, normalize)
-        self.kwds = kwds
+        self.kwds: dict[str, int] = kwds
         known = (*MONTHS, *LENGTHS, "month", "day", *_CLOCK)
         if wrong := [word for word in kwds if word not in known]:
             raise InvalidArgumentError(

@@ -41,9 +41,18 @@ class NaTType:
     def _false(self, other: Any) -> bool:
         return False
 
-    __lt__ = __le__ = __gt__ = __ge__ = _false
-    __add__ = __radd__ = __sub__ = __rsub__ = __neg__ = _missing
-    __mul__ = __rmul__ = __truediv__ = _missing
+    __lt__ = _false
+    __le__ = _false
+    __gt__ = _false
+    __ge__ = _false
+    __add__ = _missing
+    __radd__ = _missing
+    __sub__ = _missing
+    __rsub__ = _missing
+    __neg__ = _missing
+    __mul__ = _missing
+    __rmul__ = _missing
+    __truediv__ = _missing
 
     def __getattr__(self, name: str) -> float:
         if name in ("year", "month", "day", "hour", "minute", "second", "days", "seconds", "value"):
@@ -85,7 +94,8 @@ class Timestamp(datetime.datetime):
         if value is _EMPTY:
             made = super().__new__(cls, **parts)
         elif type(value) is bytes or (isinstance(value, int) and (args or parts)):
-            made = super().__new__(cls, value, *args, **parts)  # bytes: from a pickle
+            given: tuple[Any, ...] = (value, *args)  # bytes: from a pickle
+            made = super().__new__(cls, *given, **parts)
         else:
             made = cls._of(value, unit, parts)
         return made if tz is None or made is NaT else _in_zone(made, tz)
@@ -130,7 +140,8 @@ class Timestamp(datetime.datetime):
             other = Timedelta(other)
         return super().__add__(other)
 
-    __radd__ = __add__
+    def __radd__(self, other: Any) -> Any:
+        return self.__add__(other)
 
     def __sub__(self, other: Any) -> Any:
         if type(other).__module__ == "numpy" and not getattr(other, "ndim", 1):
@@ -147,15 +158,18 @@ class Timestamp(datetime.datetime):
 
     def floor(self, freq: Any) -> Timestamp:
         """The start of the period that contains this moment; see `Series.dt.floor`."""
-        return self._by("floor", freq)
+        made: Timestamp = self._by("floor", freq)
+        return made
 
     def ceil(self, freq: Any) -> Timestamp:
         """The end of the period that contains this moment; see `Series.dt.ceil`."""
-        return self._by("ceil", freq)
+        made: Timestamp = self._by("ceil", freq)
+        return made
 
     def round(self, freq: Any) -> Timestamp:
         """The nearest period start; see `Series.dt.round`."""
-        return self._by("round", freq)
+        made: Timestamp = self._by("round", freq)
+        return made
 
     def _by(self, method: str, *words: Any) -> Any:
         """What a method of columns makes of this moment."""
@@ -168,7 +182,8 @@ class Timestamp(datetime.datetime):
 
     def tz_convert(self, tz: Any) -> Timestamp:
         """The same instant in another zone; None gives naive UTC time."""
-        return self._by("tz_convert", tz)
+        made: Timestamp = self._by("tz_convert", tz)
+        return made
 
     def to_period(self, freq: str) -> str:
         """The name of the period; see `Series.dt.to_period`."""
@@ -251,8 +266,10 @@ class Timestamp(datetime.datetime):
         """Whether it is the last day of a month."""
         return self.day == self.days_in_month
 
-    day_of_week, day_of_year = dayofweek, dayofyear
-    daysinmonth, weekofyear = days_in_month, week
+    day_of_week = dayofweek
+    day_of_year = dayofyear
+    daysinmonth = days_in_month
+    weekofyear = week
 
 
 def _in_zone(moment: Timestamp, tz: Any) -> Timestamp:
@@ -314,11 +331,17 @@ class Timedelta(datetime.timedelta):
             raise TypeMismatchError(f"Timedelta: expected a duration: value={value!r}")
         return super().__new__(cls, length.days, length.seconds, length.microseconds)
 
-    __add__ = __radd__ = _kept("__add__")
-    __sub__, __rsub__ = _kept("__sub__"), _kept("__rsub__")
-    __mul__ = __rmul__ = _kept("__mul__")
-    __truediv__, __floordiv__, __mod__ = map(_kept, ("__truediv__", "__floordiv__", "__mod__"))
-    __neg__, __abs__ = _kept("__neg__"), _kept("__abs__")
+    __add__: Any = _kept("__add__")
+    __radd__: Any = _kept("__add__")
+    __sub__: Any = _kept("__sub__")
+    __rsub__: Any = _kept("__rsub__")
+    __mul__: Any = _kept("__mul__")
+    __rmul__: Any = _kept("__mul__")
+    __truediv__: Any = _kept("__truediv__")
+    __floordiv__: Any = _kept("__floordiv__")
+    __mod__: Any = _kept("__mod__")
+    __neg__: Any = _kept("__neg__")
+    __abs__: Any = _kept("__abs__")
 
     def __reduce__(self) -> Any:
         return Timedelta, (self.days, self.seconds, self.microseconds)
