@@ -153,7 +153,8 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
     if constexpr (std::is_floating_point_v<In>) return value == value;
     return true;
   };
-  std::vector<Sum> totals(static_cast<size_t>((morsels + 1) * groups), start_of<Sum>(aggregate));
+  std::vector<Sum> totals(static_cast<size_t>(std::max<int64_t>(morsels, 1) * groups),
+                          start_of<Sum>(aggregate));
   const auto walk = [&](Morsel morsel, Sum* own, auto&& visit) {
     uint32_t block[kBlockRows];
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
@@ -187,10 +188,13 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
     uint8_t* const bits = has_nulls ? validity.mutable_as<uint8_t>() : nullptr;
     accesses.push_back(writes(buffer, width));
     parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
-      Sum* const own = totals_of(morsel.index);
-      walk(morsel, own, [&](int64_t row, uint32_t group, In value, bool has) {
-        out[row] = has ? result_of<Out>(own[group], row, dtype)
-                       : static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
+      const Sum* const first = totals_of(morsel.index);
+      std::vector<Sum> own(static_cast<size_t>(groups), start_of<Sum>(aggregate));
+      walk(morsel, own.data(), [&](int64_t row, uint32_t group, In value, bool has) {
+        if (has)
+          out[row] = result_of<Out>(join<Sum>(aggregate, first[group], own[group]), row, dtype);
+        else
+          out[row] = static_cast<Out>(std::is_floating_point_v<In> ? value : In{0});
         if (!bits) return;
         const bool is_null = static_cast<int64_t>(group) == missing ||
                              (valid && !get_bit(valid, column.offset() + row));

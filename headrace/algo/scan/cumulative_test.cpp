@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
+#include <map>
 #include <random>
 
 namespace hr {
@@ -96,6 +98,112 @@ TEST(Cumulate, DtypesGrowAsSumsDoAndTextIsRefused) {
   EXPECT_THROW(aggregate_dtype(Aggregate::kSum, TypeId::kString, AggregateForm::kCumulative),
                TypeMismatchError);
   EXPECT_THROW(aggregate_dtype(Aggregate::kMin, TypeId::kBool, AggregateForm::kCumulative),
+               TypeMismatchError);
+}
+
+// Reads groups from a vector.
+ReadGroups from(const std::vector<uint32_t>& groups) {
+  return [&groups](int64_t row, int64_t count, uint32_t* out) {
+    ASSERT_LE(count, kBlockRows);
+    std::copy_n(groups.begin() + row, count, out);
+  };
+}
+
+TEST(CumulateInGroups, IntegersOfAllSizesMatchALoop) {
+  constexpr int64_t kGroups = 5, kMissing = 3, kBefore = 2;  // rows that a slice leaves out
+  std::mt19937_64 random(3);
+  for (const size_t rows : {0, 1, 63, 64, 65, 1025, 131'072, 131'073, 400'000}) {
+    std::vector<int64_t> values(rows + kBefore);
+    std::vector<uint8_t> valid(rows + kBefore);
+    std::vector<uint32_t> groups(rows);
+    for (int64_t& value : values) value = static_cast<int64_t>(random());
+    for (uint8_t& bit : valid) bit = random() % 5 > 0;
+    for (uint32_t& group : groups) group = random() % 50 == 0 ? 4 : random() % 4;
+    const Column column = column_of<int64_t>(TypeId::kInt64, values, valid)
+                              .slice(kBefore, static_cast<int64_t>(rows));
+    constexpr Aggregate kKinds[] = {Aggregate::kSum, Aggregate::kProduct, Aggregate::kMin,
+                                    Aggregate::kMax};
+    for (int k = 0; k < 4; ++k) {
+      for (const int64_t missing : {int64_t{-1}, kMissing}) {
+        const Column got = cumulative(kKinds[k], column, from(groups), kGroups, missing, {});
+        std::map<uint32_t, int64_t> totals;
+        int64_t nulls = 0;
+        for (size_t i = 0; i < rows; ++i) {
+          const bool has = valid[i + kBefore] && groups[i] != missing;
+          nulls += !has;
+          ASSERT_EQ(got.is_null(static_cast<int64_t>(i)), !has) << i << " of " << rows;
+          if (!has) continue;
+          const int64_t value = values[i + kBefore];
+          const auto [at, is_first] = totals.emplace(groups[i], value);
+          const auto a = static_cast<uint64_t>(at->second), b = static_cast<uint64_t>(value);
+          if (!is_first)
+            at->second = k == 0   ? static_cast<int64_t>(a + b)
+                         : k == 1 ? static_cast<int64_t>(a * b)
+                         : k == 2 ? std::min(at->second, value)
+                                  : std::max(at->second, value);
+          ASSERT_EQ(got.values<int64_t>()[i], at->second) << k << " at " << i << " of " << rows;
+        }
+        ASSERT_EQ(got.null_count(), nulls);
+      }
+    }
+  }
+}
+
+TEST(CumulateInGroups, FloatsAddAsWithoutGroupsForAnyThreads) {
+  std::mt19937_64 random(4);
+  const size_t rows = 500'000;
+  std::vector<double> values(rows);
+  std::vector<uint8_t> valid(rows);
+  std::vector<uint32_t> one(rows), two(rows);
+  for (size_t i = 0; i < rows; ++i) {
+    values[i] = static_cast<double>(random() % 1000) / 7;
+    if (random() % 9 == 0) values[i] = std::numeric_limits<double>::quiet_NaN();
+    valid[i] = random() % 7 > 0, two[i] = i % 2;
+  }
+  const Column column = column_of<double>(TypeId::kFloat64, values, valid);
+  const Column whole = cumulative(Aggregate::kSum, column);
+  const auto bits_of = [](const Column& made) {
+    std::vector<uint64_t> bits(static_cast<size_t>(made.num_rows()));
+    std::memcpy(bits.data(), made.values<double>().data(), 8 * bits.size());
+    for (size_t i = 0; i < bits.size(); ++i)
+      if (made.is_null(static_cast<int64_t>(i))) bits[i] = 1;
+    return bits;
+  };
+  const int before = threads();
+  std::vector<std::vector<uint64_t>> made;
+  for (const int count : {1, 2, 4}) {
+    set_threads(count);
+    EXPECT_TRUE(bits_of(cumulative(Aggregate::kSum, column, from(one), 1, -1, {})) ==
+                bits_of(whole));
+    made.push_back(bits_of(cumulative(Aggregate::kSum, column, from(two), 2, -1, {})));
+  }
+  set_threads(before);
+  EXPECT_TRUE(made[0] == made[1]);
+  EXPECT_TRUE(made[0] == made[2]);
+}
+
+TEST(CumulateInGroups, BoolsTimesAndOtherDtypes) {
+  const std::vector<uint32_t> groups{0, 1, 0, 1};
+  Buffer bits = Buffer::allocate_zeroed(1);
+  bits.mutable_as<uint8_t>()[0] = 0b1101;
+  const Column bools(TypeId::kBool, 4, std::move(bits));
+  const Column sums = cumulative(Aggregate::kSum, bools, from(groups), 2, -1, {});
+  EXPECT_EQ(sums.dtype(), Dtype(TypeId::kInt64));
+  EXPECT_EQ(std::vector<int64_t>(sums.values<int64_t>().begin(), sums.values<int64_t>().end()),
+            (std::vector<int64_t>{1, 0, 2, 1}));
+  const Dtype times = dtype_from_name("datetime64[us]");
+  const Column last = cumulative(Aggregate::kMax, column_of<int64_t>(times, {5, -7, 3, -9}),
+                                 from(groups), 2, -1, {});
+  EXPECT_EQ(last.dtype(), times);
+  EXPECT_EQ(last.with_dtype(TypeId::kInt64).values<int64_t>()[2], 5);
+  EXPECT_EQ(last.with_dtype(TypeId::kInt64).values<int64_t>()[3], -7);
+  const Column floats = cumulative(
+      Aggregate::kMin, column_of<float>(TypeId::kFloat32, {2, 1, NAN, 3}), from(groups), 2, 1, {});
+  EXPECT_EQ(floats.dtype(), Dtype(TypeId::kFloat32));
+  EXPECT_TRUE(std::isnan(floats.values<float>()[2]));
+  EXPECT_FALSE(floats.is_null(2));
+  EXPECT_TRUE(floats.is_null(1));
+  EXPECT_THROW(cumulative(Aggregate::kMin, Column::strings(0, {}, {}), from(groups), 2, -1, {}),
                TypeMismatchError);
 }
 

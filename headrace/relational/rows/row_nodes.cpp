@@ -13,6 +13,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/constants.h"
@@ -348,11 +349,13 @@ struct RowTotal final : OperatorOf<RowTotal> {
 }  // namespace
 
 NodePtr row_total(const std::vector<NodePtr>& columns, bool counts) {
+  const std::string_view op = counts ? "count" : "sum";
   Signature signature = columns.at(0)->signature();
   for (const NodePtr& column : columns) {
     if (column->signature().dtype != TypeId::kFloat64 || column->signature().form != Form::kColumn)
-      throw_error<TypeMismatchError>("sum", "expected float64 columns",
+      throw_error<TypeMismatchError>(op, "expected float64 columns",
                                      {{"dtype", column->signature().dtype.name()}});
+    check_same_rows(op, columns[0], column);
     if (signature.domain == 0) signature.domain = column->signature().domain;
   }
   signature.dtype = counts ? TypeId::kInt64 : TypeId::kFloat64;

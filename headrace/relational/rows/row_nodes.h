@@ -31,7 +31,8 @@ HR_API NodePtr stack(const std::vector<NodePtr>& values);
 HR_API NodePtr shift(const NodePtr& column, int64_t periods);
 
 /// The sum over float64 columns of each row, in their order, or how many of its values there are;
-/// null and NaN take no part.
+/// null and NaN take no part. Throws TypeMismatchError for another dtype and InvalidArgumentError
+/// for columns of different rows.
 HR_API NodePtr row_total(const std::vector<NodePtr>& columns, bool counts);
 
 /// Null and NaN as the last value before them, or, `backward`, the next one; see fill_missing.h.
