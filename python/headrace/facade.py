@@ -175,6 +175,7 @@ class _WrongOptionError(TypeError):
     _render_traceback_ = Error._render_traceback_
 
 
+_kind: type[Exception]
 for _kind, _name in ((_NoAttributeError, "AttributeError"), (_WrongOptionError, "TypeError")):
     _kind.__name__ = _kind.__qualname__ = _name  # users see Python's own classes
     _kind.__module__ = "builtins"

@@ -40,7 +40,10 @@ class CategoricalDtype(metaclass=_KindOfDType):
     """
 
     name: str = "category"
-    _holds = staticmethod(lambda dtype: dtype == "category")
+
+    @staticmethod
+    def _holds(dtype: DType) -> bool:
+        return dtype == "category"
 
     def __init__(self, categories: Iterable[str] | None = None, ordered: bool = False) -> None:
         self.categories: list[str] | None = None if categories is None else list(categories)
@@ -58,7 +61,9 @@ class DatetimeTZDtype(metaclass=_KindOfDType):
     'datetime64[us, UTC]'
     """
 
-    _holds = staticmethod(lambda dtype: dtype.kind == "M" and "," in dtype)
+    @staticmethod
+    def _holds(dtype: DType) -> bool:
+        return dtype.kind == "M" and "," in dtype
 
     def __init__(self, unit: str = "ns", tz: Any = None) -> None:
         if tz is None:

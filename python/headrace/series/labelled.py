@@ -58,7 +58,7 @@ class LabelledSeries(Series, role="_labelled"):
             frame = _labelled_values(data, name, dtype, index, copy)
         (node,) = frame._nodes.values()
         super().__init__(node, name=name)
-        self._frame = frame  # of the values and their labels
+        self._frame: DataFrame = frame  # of the values and their labels
 
     def _like(self, node: _core.Node) -> LabelledSeries:
         (name,) = self._frame._nodes
