@@ -981,7 +981,7 @@ def test_several_devices():
 # ---- 003: unified memory and the mortgage notebook -----------------------------------------------
 
 
-@promise("003 mortgage: quarter files, bars between the fields, no header", later)
+@promise("003 mortgage: quarter files, bars between the fields, no header")
 def test_quarter_file(tmp_path):
     path = tmp_path / "Performance_2000Q1.txt"
     path.write_text("100|01/01/2000|8.25|\n101|02/01/2000||X\n")
