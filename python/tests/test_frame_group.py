@@ -529,3 +529,39 @@ def test_frames_fill_up_to_a_limit() -> None:
         np.testing.assert_array_equal(found.to_pandas().astype(float), wanted)
         assert getattr(ours, name)(inplace=True, **words) is None
         np.testing.assert_array_equal(ours.to_pandas().astype(float), wanted)
+
+
+@pytest.mark.parametrize("name", [None, "value"])
+def test_results_of_a_series_have_its_name(name: str | None) -> None:
+    days = hr.date_range("2024-01-01", periods=3)
+    groups = hr.Series([1, 2, 3], name=name).groupby([1, 1, 2])
+    spans = hr.Series([1, 2, 3], days, name=name).resample("2D")
+    for made in (
+        *(getattr(groups, how)() for how in ("sum", "cumsum", "shift", "head", "nunique")),
+        *(groups.agg("sum"), groups.transform("sum"), groups.apply(lambda part: part.head(1))),
+        *(spans.sum(), spans.nearest(), spans.interpolate(), spans.transform("sum")),
+        *(part for _, part in (*groups, *spans)),
+    ):
+        assert made.name == name
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("keys", ["k", ["k", "j"]])
+@pytest.mark.parametrize(
+    "words",
+    [{}, {"dropna": False}, {"normalize": True}, {"sort": False}, {"ascending": True}],
+)
+def test_counting_in_bins(keys: Any, words: dict[str, Any]) -> None:
+    values = [1.0, 1.0, 2.0, 5.0, 9.0, np.nan]
+    theirs = pd.DataFrame({"k": list("xyxyxz"), "j": [1, 1, 2, 2, 1, 1], "x": values})
+    ours = hr.DataFrame(theirs).groupby(keys).x.value_counts(bins=[0, 2, 5], **words)
+    wanted = theirs.groupby(keys).x.value_counts(bins=[0, 2, 5], **words)
+    assert list(ours.to_dict().items()) == [
+        ((*label[:-1], str(label[-1])), value) for label, value in wanted.items()
+    ]
+    assert ours.name == wanted.name and ours.index.names == list(wanted.index.names)
+
+
+def test_bins_of_several_columns_raise() -> None:
+    with pytest.raises(ValueError, match="one column"):
+        hr.DataFrame({"k": [1], "x": [1], "y": [2]}).groupby("k").value_counts(bins=[0, 2])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from typing import Any
 
 import pandas as pd
@@ -95,6 +96,31 @@ def test_a_series_gets_labels_in_place():
         with pytest.raises(kind):
             series.index = labels
     assert ours["u", 3] == 3
+
+
+def test_labels_are_renamed_in_place():
+    for library in (hr, pd):
+        numbered = library.DataFrame({"a": [1], "b": [2]})
+        numbered.index.name = "k"
+        labelled = library.DataFrame({"a": [1], "b": [2]}, index=["x"])
+        labelled.index.names = ["k"]
+        for frame in (numbered, labelled):
+            assert frame.index.name == "k" and list(frame.reset_index()) == ["k", "a", "b"]
+        values = labelled.a
+        values.index.name = "w"
+        assert (values.index.name, labelled.index.name) == ("w", "k")
+        values.index.name = None
+        assert values.index.names == [None]
+        several = labelled.set_index(["a", "b"], append=True)
+        several.index.names = ["p", None, "b"]
+        other = several.copy()
+        other.index.names = ["x", "y", "z"]
+        assert list(several.index.names) == ["p", None, "b"]
+        assert list(other.index.names) == ["x", "y", "z"]
+        assert list(pickle.loads(pickle.dumps(other.index)).names) == ["x", "y", "z"]
+        for index, names in ((several.index, ["p"]), (labelled.index, ["p", "q"])):
+            with pytest.raises(ValueError):
+                index.names = names
 
 
 @pytest.mark.parametrize("area", [None, "inside", "outside"])

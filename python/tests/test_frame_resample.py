@@ -236,7 +236,7 @@ def test_origins_offsets_and_neighbours() -> None:
     ):
         for rule in ("17h", "3D"):
             same(lambda s, rule=rule, words=words: s.resample(rule, **words).sum())
-    for rule in ("6h", "3D", "MS"):
+    for rule in ("6h", "3D", "MS", "90Min"):
         same(lambda s, rule=rule: s.resample(rule).ffill(limit=2))
         same(lambda s, rule=rule: s[~s.index.duplicated()].resample(rule).bfill(limit=1))
         same(lambda s, rule=rule: s[~s.index.duplicated()].resample(rule).nearest())

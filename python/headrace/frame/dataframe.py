@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import operator
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, overload
 
@@ -1925,7 +1926,9 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
         ['a', 'b']
         """
-        return row_labels(self)
+        labels = row_labels(self)
+        labels._owner = weakref.ref(self)
+        return labels
 
     @index.setter
     def index(self, values: Any) -> None:

@@ -14,7 +14,7 @@ from headrace.frame.columns import frame_of
 from headrace.groupby.empty_groups import OF_NO_ROWS, with_empty_groups
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
-from headrace.rows import engine_names, free_name
+from headrace.rows import engine_names, free_name, given
 from headrace.series.column import Column, series_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import ROW_FUNCTIONS
@@ -66,7 +66,7 @@ def with_keys(
 
 def group_series(groups: GroupBy, made: DataFrame, name: Any) -> Any:
     """An aggregate of one column; a frame if the keys are not labels."""
-    return Column._group_series(made, name=name) if groups._labelled else made
+    return Column._group_series(made, name=given(name)) if groups._labelled else made
 
 
 def refuse_others(op: str, columns: Mapping[str, _core.Node], kinds: str) -> None:
@@ -197,7 +197,7 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
         },
         groups._rows,
     )
-    return frame._series(next(iter(columns))) if groups._single else frame
+    return groups._shown(frame)
 
 
 def top(groups: GroupBy, n: int, largest: bool) -> Any:

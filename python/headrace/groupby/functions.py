@@ -224,7 +224,7 @@ def transform(
         if name in value_columns(groups):
             columns[name] = _transformed(column, series_of(node), function)
     frame = frame_of({name: made._node for name, made in columns.items()}, groups._rows)
-    return frame._series(next(iter(columns))) if groups._single else frame
+    return groups._shown(frame)
 
 
 def _of_each_row(groups: GroupBy, aggregate: str, call: functools.partial[Any]) -> Any:
@@ -238,7 +238,7 @@ def _of_each_row(groups: GroupBy, aggregate: str, call: functools.partial[Any]) 
         row = with_rows_of(series_of(_core.take(found._node, at)), node)
         made[name] = row.where(with_rows_of(new_series(number._node), node).notna())._node
     frame = frame_of(made, groups._rows)
-    return frame._series(next(iter(made))) if groups._single else frame
+    return groups._shown(frame)
 
 
 def _transformed(groups: GroupBy, series: Series, function: Callable[[Any], Any]) -> Series:

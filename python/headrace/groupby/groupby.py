@@ -15,6 +15,7 @@ from headrace.groupby import functions, matrix, quantile, rows
 from headrace.groupby import window as windows
 from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.groupby.resample import Grouper, Resampler, resample, resample_groups
+from headrace.rows import Unnamed, given
 from headrace.series.column import is_series
 from headrace.windows.ewm import ExponentialWindows
 from headrace.windows.rolling import Rolling
@@ -73,6 +74,15 @@ class GroupBy:
         words = (self._order, self._dropna, self._labelled, self._rows)
         made = SeriesGroupBy(self._keys, {name: node}, *words)
         made._group_keys, made._observed = self._group_keys, self._observed
+        return made
+
+    def _shown(self, frame: DataFrame) -> Any:
+        """A frame of results by column, or its column if a single one is selected."""
+        if not self._single:
+            return frame
+        (word,) = frame._nodes
+        made = frame._series(word)
+        made.name = given(word)
         return made
 
     def _in_first_order(self) -> GroupBy:
@@ -775,7 +785,8 @@ class GroupBy:
     ) -> Any:
         """How often each value occurs in each group, the most frequent first.
 
-        Missing values count with ``dropna=False``; `bins` raises.
+        Missing values count with ``dropna=False``. `bins` counts the values of one column in bins;
+        see `Series.value_counts`, which is called for each group, in Python.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1, 2], "s": ["u", "v", "v", "u"]})
@@ -844,7 +855,7 @@ def groupby(
             raise InvalidArgumentError(
                 "groupby: keys of a series are labels: as_index=False; group a frame instead"
             )
-        nodes = {rows.name or "value": rows._node}
+        nodes = {rows.name or Unnamed("value"): rows._node}
         frame = getattr(rows, "_frame", None)
         keys = keys_of(None, by, framed(rows)) if level is None else level_keys(frame, level)
         labels = frame._labels if frame is not None else None

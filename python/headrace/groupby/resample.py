@@ -13,6 +13,7 @@ from headrace.frame.columns import frame_of, framed, is_frame
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import neighbours, rows_apart, side_of, taken_or_missing
+from headrace.rows import Unnamed, given
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.times.ranges import frequency, times_between
 from headrace.times.scalars import Timestamp
@@ -114,7 +115,9 @@ class Resampler:
         sizes = self._of_all(self._groups.size(), "size")
         order = _in_order(self._times)[1]
         names = [name for name in self._groups._nodes if name not in dict(self._groups._keys)]
-        rows = self._frame._series(names[0]) if self._groups._single else self._frame
+        rows: Any = self._frame
+        if self._groups._single:
+            rows = self._groups._shown(frame_of({names[0]: rows._nodes[names[0]]}, rows._labels))
         rows, begin = rows.iloc[order.tolist()], 0
         for name, size in zip(sizes.index.to_list(), sizes.to_list(), strict=True):
             yield Timestamp(name), rows.iloc[begin : begin + size]
@@ -258,7 +261,7 @@ class Resampler:
         values = {n: v for n, v in self._groups._nodes.items() if n not in keys}
         columns = {n: taken_or_missing(v, rows, fill_value) for n, v in values.items()}
         made = rows_apart(columns, {self._name: new_series(names._plain())})
-        return labelled_series(made, *values) if self._groups._single else made
+        return labelled_series(made, *map(given, values)) if self._groups._single else made
 
     def asfreq(self, fill_value: Any = None) -> Any:
         """The values at exactly the moments that name the spans, `fill_value` where there is none.
@@ -332,6 +335,8 @@ def resample(
     found = spans("resample", times, rule, closed, label, origin, offset)
     shared = {n for n, _ in keys}
     values = {n: v for n, v in frame._nodes.items() if n not in {on, *shared}}
+    if not is_frame(data) and data.name is None:
+        values = {Unnamed("value"): data._node}
     by = [*(series_of(node, n) for n, node in keys), series_of(found.key._node, name)]
     groups = frame_of(values).groupby(by)
     groups = groups if is_frame(data) else groups[next(iter(values))]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
-from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError
 from headrace.frame.columns import (
     Columns,
     frame_of,
@@ -69,7 +69,7 @@ class NamedAgg(NamedTuple):
 def filter_rows(groups: GroupBy, mask: Series) -> Any:
     """The rows of the frame, or of the selected column, where a mask is true."""
     frame = frame_of(groups._nodes, groups._rows)
-    return frame._series(next(iter(groups._nodes)))[mask] if groups._single else frame[mask]
+    return groups._shown(frame)[mask]
 
 
 def head(groups: GroupBy, n: int = 5) -> Any:
@@ -148,7 +148,7 @@ def each_group(groups: GroupBy, op: str, fix: str) -> Iterator[tuple[Any, Any]]:
         numbers = None if own else picked_numbers(held, next(iter(columns.values()), None), picked)
         frame = frame_of(part, own if numbers is None else numbers)
         key = label if len(label) > 1 else label[0]
-        yield key, frame._series(next(iter(part))) if groups._single else frame
+        yield key, groups._shown(frame)
 
 
 def _rows_between(begin: int, size: int, domain: int, node: _core.Node) -> _core.Node:
@@ -261,11 +261,15 @@ def value_counts(
     groups: GroupBy, normalize: bool, sort: bool, ascending: bool, bins: Any, dropna: bool
 ) -> Any:
     """See `GroupBy.value_counts`."""
-    columns = value_columns(groups)
     if bins is not None:
-        raise UnsupportedError(
-            f"value_counts: no bins of groups: bins={bins!r}; make a column of them with hr.cut"
-        )
+        if not groups._single:
+            raise InvalidArgumentError(
+                f"value_counts: bins are of one column: bins={bins!r}; select it with brackets"
+            )
+        words = {"normalize": normalize, "sort": sort, "ascending": ascending, "dropna": dropna}
+        made = groups.apply(Column._series.value_counts, bins=bins, **words)
+        return made.rename("proportion" if normalize else "count")
+    columns = value_columns(groups)
     every = groups._by([*groups._keys, *columns.items()])
     every._dropna = False
     word = "proportion" if normalize else "count"

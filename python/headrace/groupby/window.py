@@ -39,7 +39,7 @@ def rows_after(groups: GroupBy) -> Series:
 def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
     """Results by column as a frame, or as a series for a single selected column."""
     frame = frame_of(made, groups._rows)
-    return frame._series(next(iter(made))) if groups._single else frame
+    return groups._shown(frame)
 
 
 def window_function(

@@ -12,7 +12,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
 from headrace.rows import given, unnamed
-from headrace.series.column import new_series
+from headrace.series.column import Column, new_series
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
 from headrace.series.series import Series
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
+def _words(names: list[Any]) -> list[str]:
+    """The names of several levels in a frame: None is no name."""
+    return [unnamed(i, len(names)) if name is None else name for i, name in enumerate(names)]
+
+
+_name_slot: Any = Column.__dict__["name"]
+
+
+def _put_back(index: Any) -> None:
+    """Give renamed labels to the frame or series that they are of."""
+    reference = getattr(index, "_owner", None)  # weak: labels do not keep the other columns
+    if reference is not None and (owner := reference()) is not None:
+        owner.index = index
+
+
 class Labels(Series):
     """The index of a frame: brackets select by position, whatever the labels are.
 
@@ -33,10 +48,21 @@ class Labels(Series):
     (datetime.datetime(2023, 3, 1, 0, 0), [2023, 2024], None)
     """
 
-    __slots__ = ()
+    __slots__ = ("_owner",)
+    _owner: Any
 
     def _like(self, node: _core.Node) -> Any:
         return Labels(node, name=self.name)
+
+    @property
+    def name(self) -> Any:
+        """The name of the labels; setting it renames them in the frame or series they are of."""
+        return _name_slot.__get__(self)
+
+    @name.setter
+    def name(self, name: Any) -> None:
+        _name_slot.__set__(self, name)
+        _put_back(self)
 
     def _check_label(self, key: Any, op: str = "getitem") -> None:
         """Numbers are positions here, never labels."""
@@ -59,8 +85,12 @@ class Labels(Series):
 
     @property
     def names(self) -> list[Any]:
-        """The name of the labels, None without one, in a list."""
+        """The name of the labels, None without one, in a list; see `name`."""
         return [self.name]
+
+    @names.setter
+    def names(self, names: Any) -> None:
+        (self.name,) = _one_a_level(names, 1)
 
     @property
     def nlevels(self) -> int:
@@ -119,6 +149,13 @@ def level_at(names: list[Any], level: Any) -> int:
     raise InvalidArgumentError(f"index: no such label level: level={level!r}, labels={names}")
 
 
+def _one_a_level(names: Any, levels: int) -> list[Any]:
+    """A list of a name for each level."""
+    if isinstance(names, str) or len(names := list(names)) != levels:
+        raise InvalidArgumentError(f"index: expected a list of {levels} names: names={names!r}")
+    return names
+
+
 class MultiIndex:
     """Row labels of several levels: a tuple for each row.
 
@@ -130,10 +167,14 @@ class MultiIndex:
     3
     """
 
-    __slots__ = ("_frame",)
+    __slots__ = ("_frame", "_owner")
 
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
+        self._owner: Any = None
+
+    def __reduce__(self) -> Any:
+        return MultiIndex, (self._frame,)
 
     @classmethod
     def from_arrays(cls, arrays: Any, names: Any = None) -> MultiIndex:
@@ -145,8 +186,7 @@ class MultiIndex:
         """
         levels = list(arrays)
         given = names if names is not None else [getattr(each, "name", None) for each in levels]
-        words = [unnamed(i, len(levels)) if n is None else n for i, n in enumerate(given)]
-        return cls(new_frame(dict(zip(words, map(list, levels), strict=True))))
+        return cls(new_frame(dict(zip(_words(list(given)), map(list, levels), strict=True))))
 
     @classmethod
     def from_tuples(cls, tuples: Any, names: Any = None) -> MultiIndex:
@@ -170,8 +210,14 @@ class MultiIndex:
 
     @property
     def names(self) -> list[Any]:
-        """The names of the levels, None without one."""
+        """The names of the levels, None without one; set, also in the frame they are of."""
         return [given(name) for name in self._frame._nodes]
+
+    @names.setter
+    def names(self, names: Any) -> None:
+        words = _words(_one_a_level(names, self.nlevels))
+        self._frame = frame_of(dict(zip(words, self._frame._nodes.values(), strict=True)))
+        _put_back(self)
 
     @property
     def nlevels(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import operator
 import sys
+import weakref
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from headrace import _core
@@ -304,7 +305,9 @@ class Series(Column, role="_series"):
         >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.index.to_list()
         ['a', 'b']
         """
-        return framed(self).index
+        labels = framed(self).index
+        labels._owner = weakref.ref(self)
+        return labels
 
     @index.setter
     def index(self, labels: Any) -> None:

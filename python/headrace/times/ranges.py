@@ -21,8 +21,8 @@ _TICKS = {
     **{"us": 1, "ms": 10**3, "s": 10**6, "min": 60 * 10**6, "h": 3600 * 10**6},
     **{"D": 86_400 * 10**6},
 }
-_OLD_WORDS = {"T": "min", "H": "h", "S": "s", "L": "ms", "U": "us", "d": "D", "M": "ME"}
-_OLD_WORDS |= {"Q": "QE", "Y": "YE", "A": "YE", "BM": "BME"}
+_OLD_WORDS = {"T": "min", "Min": "min", "H": "h", "S": "s", "L": "ms", "U": "us", "d": "D"}
+_OLD_WORDS |= {"M": "ME", "Q": "QE", "Y": "YE", "A": "YE", "BM": "BME"}
 _MONTHS = {"MS": 1, "QS": 3, "YS": 12, "ME": 1, "QE": 3, "YE": 12}
 _DAYS = ("MON", "TUE", "WED", "THU", "FRI", "SAT", "SUN")
 _MONTH_NAMES: tuple[str, ...] = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN")
