@@ -78,10 +78,12 @@ struct ExplodedRows final : OperatorOf<ExplodedRows> {
   }
 };
 
+// The items of the first input; the others are there for their lengths.
 struct ExplodedItems final : OperatorOf<ExplodedItems> {
   std::string_view name() const override { return "explode"; }
 
   Value execute(std::span<const Value> inputs) const override {
+    check_lengths(inputs);
     const auto& lists = std::get<Column>(inputs[0]);
     const std::span<const ListSpan> spans = lists.values<ListSpan>();
     const auto breaks = [](const ListSpan& one, const ListSpan& next) {
@@ -115,7 +117,10 @@ Exploded explode(const std::vector<NodePtr>& lists) {
   for (const NodePtr& column : lists) {
     signature.dtype = column->signature().dtype.item();
     signature.nullable = true;
-    made.items.push_back(apply_operator(ExplodedItems::make(), signature, {column}));
+    // Each is checked against the first, whichever of them is evaluated.
+    const bool is_first = made.items.empty();
+    made.items.push_back(apply_operator(ExplodedItems::make(), signature,
+                                        is_first ? lists : std::vector{column, lists[0]}));
   }
   signature.form = Form::kTensor;
   signature.dtype = TypeId::kInt64;
