@@ -96,6 +96,47 @@ class DType(str):
         return f"dtype('{self!s}')"
 
 
+class CategoryDType(DType):
+    """The dtype of a column of categories, which it knows; ``astype`` gives other values the same.
+
+    >>> import headrace as hr
+    >>> kind = hr.Series(["b", "a"], dtype="category").dtype
+    >>> kind.categories.to_list(), kind.ordered, kind == "category"
+    (['a', 'b'], False, True)
+    """
+
+    __slots__ = ("_column",)
+    _column: Any
+
+    @classmethod
+    def of(cls, column: Any) -> DType:
+        """The dtype of a series of categories."""
+        made = cls("category")
+        made._column = column
+        return made
+
+    def __reduce__(self) -> Any:
+        return DType, (str(self),)
+
+    @property
+    def categories(self) -> Any:
+        """The categories, in the order of their codes; runs the plan."""
+        return self._column.cat.categories
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories are ordered; runs the plan."""
+        return bool(self._column.cat.ordered)
+
+    @staticmethod
+    def _from_categorical_dtype(dtype: Any, categories: Any = None, ordered: Any = None) -> Any:
+        """What `pandas.Categorical` asks of the dtype of values that it is given."""
+        import pandas as pd
+
+        names = dtype.categories.to_list() if categories is None else categories
+        return pd.CategoricalDtype(names, dtype.ordered if ordered is None else ordered)
+
+
 def has_no_nan(dtype: Any) -> bool:
     """Whether it is one of pandas' floats with nulls, in which NaN becomes null."""
     return str(dtype) in ("Float32", "Float64")

@@ -2,6 +2,7 @@
 """Categories: pandas, Arrow and Polars in and out, codes shared, identity kept, rows picked."""
 
 import datetime
+import pickle
 from typing import Any
 
 import numpy as np
@@ -228,3 +229,17 @@ def test_no_categories() -> None:
     assert (got.to_list(), got.cat.categories.to_list()) == ([None] * 3, [])
     none = hr.Series([], dtype="category").cat.remove_unused_categories()
     assert (str(none.dtype), none.to_list()) == ("category", [])
+
+
+def test_dtypes_know_their_categories() -> None:
+    theirs = pd.Series(["b", None, "a"]).astype(pd.CategoricalDtype(["c", "b", "a"], ordered=True))
+    ours = hr.Series(["b", None, "a"]).astype(theirs.dtype)
+    assert ours.dtype.categories.to_list() == list(theirs.dtype.categories)
+    assert ours.dtype.ordered and not ours.cat.as_unordered().dtype.ordered
+    values = ["a", "c", None]
+    again = hr.Series(values).astype(ours.dtype)
+    assert again.to_list() == values and again.dtype.categories.to_list() == ["c", "b", "a"]
+    assert hr.Series(["z"]).astype(ours.dtype).to_list() == [None]
+    assert hr.Series(["a"], dtype=ours.dtype).dtype.categories.to_list() == ["c", "b", "a"]
+    assert pickle.loads(pickle.dumps(ours.dtype)) == "category"
+    pd.testing.assert_extension_array_equal(pd.Categorical(ours), theirs.array)

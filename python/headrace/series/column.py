@@ -7,6 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
+from headrace.dtypes import CategoryDType, DType
 from headrace.lazy.handle import Deferred
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ class Column(Deferred):
     _group_series: ClassVar[type[GroupSeries]]
     _timestamp: ClassVar[Any] = None
     _timedelta: ClassVar[Any] = None
+
+    @property
+    def dtype(self) -> DType:
+        """Element type, known before anything runs; of categories with their names."""
+        word = self._node.dtype
+        return CategoryDType.of(series_of(self._node)) if word == "category" else DType(word)
 
     def _like(self, node: _core.Node) -> Any:
         made = series_of(node, self.name)

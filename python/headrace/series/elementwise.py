@@ -273,7 +273,7 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
     if is_object(dtype):
         return series
     word, own = dtype_word(dtype), series._node.dtype
-    if word == "category" and not isinstance(dtype, str):
+    if word == "category" and (not isinstance(dtype, str) or hasattr(dtype, "categories")):
         return as_pandas_categories(series, dtype)  # type: ignore[return-value]
     if has_no_nan(dtype) or str(dtype).startswith(("Int", "UInt")):
         return _without_nan(series, word)
