@@ -244,6 +244,7 @@ def test_origins_offsets_and_neighbours() -> None:
     assert mine.resample("MS").transform("sum").to_list() == (
         theirs.resample("MS").transform("sum").to_list()
     )
+    same(lambda s: s.resample("MS", group_keys=False).sum())
     assert len(mine.resample("MS")) == len(theirs.resample("MS"))
     assert mine.resample("MS").pipe(len) == len(mine.resample("MS"))
     days = pd.Series(
