@@ -109,6 +109,8 @@ def test_labels_are_renamed_in_place():
         values = labelled.a
         values.index.name = "w"
         assert (values.index.name, labelled.index.name) == ("w", "k")
+        values.index.name = ("b", 1)
+        assert values.index.name == ("b", 1)
         values.index.name = None
         assert values.index.names == [None]
         several = labelled.set_index(["a", "b"], append=True)

@@ -164,7 +164,7 @@ class Columns:
         node = self._any_node()
         if node is None:
             return series._node
-        return _core.align_check("DataFrame", series.name or "", node, series._node)
+        return _core.align_check("DataFrame", str(series.name or ""), node, series._node)
 
     def _in_domain(self, domain: int) -> DataFrame:
         """The same rows as another row set, without labels."""
