@@ -197,7 +197,8 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
         },
         groups._rows,
     )
-    return groups._shown(frame)
+    shown: DataFrame | Series = groups._shown(frame)
+    return shown
 
 
 def top(groups: GroupBy, n: int, largest: bool) -> Any:

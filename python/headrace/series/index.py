@@ -153,7 +153,8 @@ def _one_a_level(names: Any, levels: int) -> list[Any]:
     """A list of a name for each level."""
     if isinstance(names, str) or len(names := list(names)) != levels:
         raise InvalidArgumentError(f"index: expected a list of {levels} names: names={names!r}")
-    return names
+    made: list[Any] = names
+    return made
 
 
 class MultiIndex:
@@ -295,7 +296,7 @@ class MultiIndex:
         return f"MultiIndex({self._frame!r})"
 
 
-def row_labels(frame: DataFrame) -> Series | MultiIndex:
+def row_labels(frame: DataFrame) -> Labels | MultiIndex:
     """See `DataFrame.index`."""
     if isinstance(frame._labels, PickedNumbers):
         (numbers,) = frame._numbered()._labels.values()
