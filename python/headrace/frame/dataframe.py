@@ -1926,7 +1926,7 @@ class DataFrame(Columns):
         >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
         ['a', 'b']
         """
-        labels = row_labels(self)
+        labels: Any = row_labels(self)
         labels._owner = weakref.ref(self)
         return labels
 
