@@ -191,6 +191,9 @@ class Options:
     def __setattr__(self, name: str, value: Any) -> None:
         set_option(f"{self._prefix}{name}", value)
 
+    def __repr__(self) -> str:
+        return f"hr.options.{self._prefix}".rstrip(".")
+
     def __dir__(self) -> list[str]:
         inside = (
             each.removeprefix(self._prefix) for each in _values if each.startswith(self._prefix)

@@ -15,7 +15,7 @@ from headrace.series.column import Column, new_series
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.time_units import length_of, nanoseconds_of
 
-_EMPTY: Any = object()
+_EMPTY: Any = ...
 
 
 class NaTType:
