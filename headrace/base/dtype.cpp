@@ -30,7 +30,7 @@ constexpr int kMostDigits = 38;  // of a decimal
 
 // Zones and lists that this process has heard of, by number. They are few and are never forgotten.
 constexpr size_t kMostZones = 4096, kLongestZone = 64, kMostLists = 65'535;
-constexpr int kMostLevels = 32;  // of lists in lists
+constexpr int kMostLevels = 32;        // of lists in lists
 constexpr size_t kLongestList = 1024;  // name
 
 struct Zone {

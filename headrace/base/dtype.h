@@ -49,8 +49,8 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// without leap seconds. A timestamp with a zone counts in UTC and is shown by the clocks of its
 /// zone (`data/timezone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit
 /// integer of units of 10^-scale, of at most `precision` digits. A category is an int32 code into
-/// the column's dictionary of strings. A list is a span of the column's items, of which each has the
-/// dtype `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns
+/// the column's dictionary of strings. A list is a span of the column's items, of which each has
+/// the dtype `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns
 /// only.
 class Dtype {
  public:

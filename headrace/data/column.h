@@ -37,8 +37,8 @@ class Dictionary;
 using DictionaryPtr = std::shared_ptr<const Dictionary>;
 
 /// Immutable values over shared buffers; copying a Column shares them. Fixed-width values, string
-/// views and spans of lists lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in the
-/// validity bitmap and has nothing to do with NaN.
+/// views and spans of lists lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in
+/// the validity bitmap and has nothing to do with NaN.
 class HR_API Column {
  public:
   /// An empty float64 column.

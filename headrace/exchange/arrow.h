@@ -13,9 +13,9 @@ namespace hr {
 
 /// Fills `schema` for one column: numbers as Arrow's, bool as bits, strings as Utf8View ("vu"),
 /// dates as date32, timestamps without zone, categories as int32 codes into a dictionary of
-/// strings ("u") that is not ordered, lists as large lists ("+L"). The caller releases it. Throws UnsupportedError for complex
-/// dtypes and InvalidArgumentError for a name with a NUL byte (Arrow's names end there); `schema`
-/// is then untouched.
+/// strings ("u") that is not ordered, lists as large lists ("+L"). The caller releases it. Throws
+/// UnsupportedError for complex dtypes and InvalidArgumentError for a name with a NUL byte (Arrow's
+/// names end there); `schema` is then untouched.
 HR_API void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema);
 
 /// The same for a table: a struct of its columns.

@@ -188,8 +188,9 @@ class Sniffer {
         if (!is_valid_utf8(name))
           fail("a column name is not UTF-8: '" + printable(name) + "'", line_,
                "convert the file to UTF-8, or pass names=[...]");
-        if (name.empty()) name = (has_header ? "Unnamed: " : "") + std::to_string(f);  // as in pandas
-        std::string unique = name;  // pandas' way: a, a.1, a.2
+        if (name.empty())
+          name = (has_header ? "Unnamed: " : "") + std::to_string(f);  // as in pandas
+        std::string unique = name;                                     // pandas' way: a, a.1, a.2
         for (int k = 1; !taken.insert(unique).second; ++k) unique = name + "." + std::to_string(k);
         layout_.names.push_back(std::move(unique));
       }
