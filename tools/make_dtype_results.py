@@ -75,7 +75,7 @@ def results() -> Iterator[str]:
     frame["wait"] = frame.nano - frame.second
     row = hr.Series(range(len(frame)))
     for left in frame.columns:
-        yield f"to_string {left}: {frame[[left]].to_string()}".replace("\n", "\\n")
+        yield f"to_string {left}: {frame[[left]].to_string(index=False)}".replace("\n", "\\n")
         for word, function in OPERATORS.items():
             for name, value in LITERALS.items():
                 yield from line(f"{left} {word} {name}", lambda: function(frame[left], value))

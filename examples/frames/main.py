@@ -13,7 +13,8 @@ long = trips[trips.minutes > 30].merge(hr.read_csv(riders_csv), on="rider")
 report = long.groupby(["city", "member"]).agg(
     trips=("minutes", "size"), mean=("minutes", "mean"), longest=("minutes", "max")
 )
-print(report.sort_values("mean", ascending=False).head(3))
+best = report.sort_values("mean", ascending=False).head(3)
+print(best.reset_index().to_string(index=False))
 print(f"all trips: {trips.minutes.mean().item():.17g} minutes")
 
 hours = trips.assign(hours=trips.minutes / 60)[["city", "hours"]][trips.city == "Graz"]

@@ -83,4 +83,4 @@ def q5(t: SimpleNamespace) -> hr.DataFrame:
 if __name__ == "__main__":
     tables = read(*(sys.argv[1:] or ["testdata/tpch"]))
     for query in (q1, q3, q5):
-        print(query.__name__, query(tables).to_string(), sep="\n")
+        print(query.__name__, query(tables).to_string(index=False), sep="\n")

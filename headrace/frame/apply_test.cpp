@@ -35,17 +35,17 @@ std::string text_of(const Series& series) {
 
 TEST(Apply, ComparesAndAddsStrings) {
   const Frame frame = orders();
-  EXPECT_EQ(text_of(frame["item"] == "nut"), "true false false");
-  EXPECT_EQ(text_of(frame["item"] > frame["item"]), "false false false");
+  EXPECT_EQ(text_of(frame["item"] == "nut"), "True False False");
+  EXPECT_EQ(text_of(frame["item"] > frame["item"]), "False False False");
   EXPECT_EQ(text_of(apply(Op::kAdd, frame["item"], "s")), "nuts bolts NA");
   EXPECT_EQ(text_of(frame["item"].fillna(frame["item"])), "nut bolt NA");
 }
 
 TEST(Apply, ComparesDatesWithTextAndTimes) {
   const Frame frame = orders();
-  EXPECT_EQ(text_of(frame["day"] >= "2024-02-29"), "false true false");
-  EXPECT_EQ(text_of(frame["sent"] < "2024-03-01"), "true false false");
-  EXPECT_EQ(text_of(frame["day"] < frame["sent"]), "true true false");
+  EXPECT_EQ(text_of(frame["day"] >= "2024-02-29"), "False True False");
+  EXPECT_EQ(text_of(frame["sent"] < "2024-03-01"), "True False False");
+  EXPECT_EQ(text_of(frame["day"] < frame["sent"]), "True True False");
   EXPECT_THAT([&] { frame["day"] < "soon"; },
               ThrowsMessage<TypeMismatchError>(HasSubstr("value='soon'; pass a date or a time")));
 }
@@ -58,27 +58,27 @@ TEST(Apply, MovesTimes) {
             "2024-03-28 2024-03-29 NA");
   const Series took = frame["sent"] - frame["day"];
   EXPECT_TRUE(took.dtype().is_duration());
-  EXPECT_EQ(text_of(frame["day"] + took == frame["sent"]), "true true false");
-  EXPECT_EQ(text_of(took / 2 * 2 == took), "true true false");
-  EXPECT_EQ(text_of(-took < took), "true true false");
+  EXPECT_EQ(text_of(frame["day"] + took == frame["sent"]), "True True False");
+  EXPECT_EQ(text_of(took / 2 * 2 == took), "True True False");
+  EXPECT_EQ(text_of(-took < took), "True True False");
 }
 
 TEST(Apply, TakesTextDatesAndDurationsOfCpp) {
   using namespace std::chrono;
   const Frame frame = orders();
   EXPECT_EQ(text_of("pea" + frame["item"]), "peanut peabolt NA");
-  EXPECT_EQ(text_of("nut" == frame["item"]), "true false false");
+  EXPECT_EQ(text_of("nut" == frame["item"]), "True False False");
   EXPECT_EQ(text_of(frame["item"].fillna("none")), "nut bolt none");
-  EXPECT_EQ(text_of(frame["day"] == 2024y / February / 29), "false true false");
-  EXPECT_EQ(text_of(frame["day"] < sys_days(2024y / February / 29)), "true false false");
-  EXPECT_EQ(text_of("2024-03-01" > frame["sent"]), "true false false");
+  EXPECT_EQ(text_of(frame["day"] == 2024y / February / 29), "False True False");
+  EXPECT_EQ(text_of(frame["day"] < sys_days(2024y / February / 29)), "True False False");
+  EXPECT_EQ(text_of("2024-03-01" > frame["sent"]), "True False False");
   EXPECT_EQ(text_of(frame["day"] + days(1)), "2024-02-29 2024-03-01 NA");
   EXPECT_EQ(text_of(frame["day"] + CalendarLiteral{1}), "2024-03-28 2024-03-29 NA");
-  EXPECT_EQ(text_of(2024y / March / 1 - frame["day"] == hours(24)), "false true false");
+  EXPECT_EQ(text_of(2024y / March / 1 - frame["day"] == hours(24)), "False True False");
   EXPECT_EQ(text_of(frame["count"] * minutes(15) == minutes(15) * frame["count"]),
-            "true true false");
-  EXPECT_EQ(text_of(minutes(60) / frame["count"] == minutes(2)), "false true false");
-  EXPECT_EQ(text_of(frame["price"] >= DecimalLiteral{"1.25"}), "true false false");
+            "True True False");
+  EXPECT_EQ(text_of(minutes(60) / frame["count"] == minutes(2)), "False True False");
+  EXPECT_EQ(text_of(frame["price"] >= DecimalLiteral{"1.25"}), "True False False");
   EXPECT_THAT([&] { frame["day"] == 2023y / February / 29; },
               ThrowsMessage<InvalidArgumentError>(
                   HasSubstr("date: no such day: year=2023, month=2, day=29")));
@@ -89,7 +89,7 @@ TEST(Apply, KeepsDecimalsExact) {
   const Frame frame = orders();
   EXPECT_EQ(text_of(frame["price"] * frame["count"]), "5.00 3.00 NA");
   EXPECT_EQ(text_of(1 - frame["price"]), "-0.25 0.90 NA");
-  EXPECT_EQ(text_of(apply(Op::kLess, frame["price"], DecimalLiteral{"0.2"})), "false true false");
+  EXPECT_EQ(text_of(apply(Op::kLess, frame["price"], DecimalLiteral{"0.2"})), "False True False");
   EXPECT_EQ(text_of(apply(Op::kPower, frame["price"], Scalar::weak(int64_t{2}))),
             "1.5625 0.0100 NA");
   EXPECT_TRUE((frame["price"] * 0.5).dtype().is_floating());
@@ -121,14 +121,14 @@ TEST(Apply, CountsMissingAsFalseWhereAsked) {
   const Literal nut = std::string("nut"), four = Scalar::weak(int64_t{4});
   const NodePtr item = frame["item"], day = frame["day"], count = frame["count"],
                 price = frame["price"], mask = frame["item"] == "nut";
-  EXPECT_EQ(known(Op::kEqual, {{item}, {nut}}), "true false false");
-  EXPECT_EQ(known(Op::kNotEqual, {{item}, {nut}}), "false true true");
-  EXPECT_EQ(known(Op::kGreaterEqual, {{count}, {four}}), "true true false");
-  EXPECT_EQ(known(Op::kLess, {{price}, {count}}), "true true false");
-  EXPECT_EQ(known(Op::kNotEqual, {{day}, {day}}), "false false true");
-  EXPECT_EQ(known(Op::kIsNan, {{count}}), "false false false");
-  EXPECT_EQ(known(Op::kLogicalNot, {{mask}}), "false true true");
-  EXPECT_EQ(known(Op::kBitwiseOr, {{mask}, {mask}}), "true false false");
+  EXPECT_EQ(known(Op::kEqual, {{item}, {nut}}), "True False False");
+  EXPECT_EQ(known(Op::kNotEqual, {{item}, {nut}}), "False True True");
+  EXPECT_EQ(known(Op::kGreaterEqual, {{count}, {four}}), "True True False");
+  EXPECT_EQ(known(Op::kLess, {{price}, {count}}), "True True False");
+  EXPECT_EQ(known(Op::kNotEqual, {{day}, {day}}), "False False True");
+  EXPECT_EQ(known(Op::kIsNan, {{count}}), "False False False");
+  EXPECT_EQ(known(Op::kLogicalNot, {{mask}}), "False True True");
+  EXPECT_EQ(known(Op::kBitwiseOr, {{mask}, {mask}}), "True False False");
   EXPECT_EQ(text_of(hr::apply(Op::kWhere, std::vector<ApplyOperand>{{mask}, {day}, {day}},
                               NullRule::kMissingIsFalse)),
             "2024-02-28 2024-02-29 NA");
@@ -164,7 +164,7 @@ TEST(Keys, CompareAsTheOperatorDoes) {
             "datetime64[s]: 2024-02-28 00:00:00 2024-02-29 00:00:00 NA");
   EXPECT_EQ(merged(item.astype(TypeId::kCategory), item, "left"), "string: nut bolt NA");
   EXPECT_EQ(merged(price, price.astype(TypeId::kFloat64), "outer"), "float64: 1.25 0.1 NA");
-  EXPECT_EQ(text_of(day.isin(noon)), "true true true");
+  EXPECT_EQ(text_of(day.isin(noon)), "True True True");
   EXPECT_THROW(merged(day, item, "inner"), TypeMismatchError);
 }
 

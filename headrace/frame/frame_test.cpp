@@ -91,7 +91,7 @@ TEST(Frame, RunsAChainAsOnePlan) {
                            .group_by({"city", "member"})
                            .agg({{"trips", "minutes", "size"}, {"longest", "minutes", "max"}});
   EXPECT_EQ(text_of(report.sort_values("longest", {.ascending = {false}})),
-            "city,member,trips,longest Bern,true,1,45 Lyon,true,1,33 Bern,false,1,31");
+            "city,member,trips,longest Bern,True,1,45 Lyon,True,1,33 Bern,False,1,31");
 }
 
 TEST(Frame, HoldsColumnsOfEqualLength) {
@@ -268,7 +268,7 @@ TEST(Frame, AggregatesTimesOfGroups) {
       text_of(frame.assign("took", took)
                   .group_by("k")
                   .agg({{"std", "at", "std"}, {"any", "took", "any"}, {"all", "took", "all"}})),
-      "k,std,any,all a,,false,false b,0 days 00:00:00.707106,true,true c,,false,false");
+      "k,std,any,all a,,False,False b,0 days 00:00:00.707106,True,True c,,False,False");
   EXPECT_THROW(frame.group_by("k").agg({{"x", "day", "sum"}}), TypeMismatchError);
 }
 
@@ -284,7 +284,7 @@ TEST(Frame, RefusesGroupsThatMakeNoSense) {
 TEST(Frame, Merges) {
   const Frame left = trips(), right = riders();
   EXPECT_EQ(text_of(left.merge(right, "rider").head(2)),
-            "city,rider,minutes,member Bern,2,31,false Graz,1,12,true");
+            "city,rider,minutes,member Bern,2,31,False Graz,1,12,True");
   EXPECT_EQ(text_of(left.merge(right)), text_of(left.merge(right, "rider")));
   const auto rows = [&](const char* how) {
     return left.merge(right, "rider", {.how = how}).num_rows();
@@ -297,10 +297,10 @@ TEST(Frame, Merges) {
   EXPECT_EQ(rows("anti"), 1);
   EXPECT_EQ(left.merge(right, {}, {.how = "cross"}).num_rows(), 24);
   EXPECT_EQ(text_of(right.merge(left, "rider", {.how = "left", .indicator = "from", .sort = true})),
-            "rider,member,city,minutes,from 1,true,Graz,12,both 1,true,Bern,45,both "
-            "2,false,Bern,31,both 2,false,Graz,60,both 3,true,Lyon,33,both 4,true,,,left_only");
+            "rider,member,city,minutes,from 1,True,Graz,12,both 1,True,Bern,45,both "
+            "2,False,Bern,31,both 2,False,Graz,60,both 3,True,Lyon,33,both 4,True,,,left_only");
   EXPECT_EQ(text_of(right.merge(left, "rider", {.how = "right"}).head(1)),
-            "rider,member,city,minutes 2,false,Bern,31");
+            "rider,member,city,minutes 2,False,Bern,31");
 }
 
 TEST(Frame, NamesTheColumnsOfAMerge) {
@@ -365,13 +365,14 @@ TEST(Frame, PrintsABox) {
             "│ string ┆ float64  ┆ int64 ┆ bool  │\n"
             "╞════════╪══════════╪═══════╪═══════╡\n"
             "│ ä      ┆ 0.123457 ┆     1 ┆ True  │\n"
-            "│ null   ┆      2.0 ┆  null ┆ False │\n"
+            "│ null   ┆ 2.000000 ┆  null ┆ False │\n"
             "└────────┴──────────┴───────┴───────┘");
   EXPECT_EQ(Frame().to_string(), "shape: (0, 0)");
   const std::string wide =
       read_csv(written("wide.csv", "s\n" + std::string(40, 'x') + "\n")).to_string();
   EXPECT_THAT(wide, HasSubstr("│ " + std::string(29, 'x') + "… │"));
-  EXPECT_THAT(Frame({{"x", floats({kNan, 1e20, -1e-9})}}).to_string(), HasSubstr("│  -1e-09 │"));
+  EXPECT_THAT(Frame({{"x", floats({kNan, 1e20, -1e-9})}}).to_string(),
+              HasSubstr("│ -1.000000e-09 │"));
   EXPECT_THAT(
       Frame({{"t", retype(ints({0, 1500}), Dtype::timestamp(TimeUnit::kMilli, "Nowhere/At_all"))}})
           .to_string(),
@@ -408,37 +409,37 @@ TEST(Series, ComputesRowByRow) {
   EXPECT_EQ(text_of(100 - minutes * 2), "x 38 76 10 34 -20 -80");
   EXPECT_EQ(text_of(-minutes + 1), "x -30 -11 -44 -32 -59 -89");
   EXPECT_EQ(text_of((!(minutes > 31)) | ((minutes >= 60) & (minutes <= 60))),
-            "x true true false false true false");
-  EXPECT_EQ(text_of(minutes == 31), "x true false false false false false");
+            "x True True False False True False");
+  EXPECT_EQ(text_of(minutes == 31), "x True False False False False False");
   EXPECT_EQ(((minutes != 31) & (minutes < 40)).sum().item<int64_t>(), 2);
 }
 
 TEST(Series, ComparesStrings) {
   const Series city = trips().head(3)["city"];
-  EXPECT_EQ(text_of(city == "Bern"), "x true false true");
-  EXPECT_EQ(text_of(city != std::string("Bern")), "x false true false");
-  EXPECT_EQ(text_of(city < "C"), "x true false true");
-  EXPECT_EQ(text_of(city <= "Bern"), "x true false true");
-  EXPECT_EQ(text_of(city > "Bern"), "x false true false");
-  EXPECT_EQ(text_of(city >= "Bern"), "x true true true");
-  EXPECT_EQ(text_of(city == city), "x true true true");
+  EXPECT_EQ(text_of(city == "Bern"), "x True False True");
+  EXPECT_EQ(text_of(city != std::string("Bern")), "x False True False");
+  EXPECT_EQ(text_of(city < "C"), "x True False True");
+  EXPECT_EQ(text_of(city <= "Bern"), "x True False True");
+  EXPECT_EQ(text_of(city > "Bern"), "x False True False");
+  EXPECT_EQ(text_of(city >= "Bern"), "x True True True");
+  EXPECT_EQ(text_of(city == city), "x True True True");
   EXPECT_THROW((void)(city == 3), TypeMismatchError);
   EXPECT_THROW((void)(trips()["rider"] == "Bern"), TypeMismatchError);
 }
 
 TEST(Series, KnowsWhatIsMissing) {
   const Series x = floats({1, 0, kNan}, {true, false, true});
-  EXPECT_EQ(text_of(x.isna()), "x false true true");
-  EXPECT_EQ(text_of(x.notna()), "x true false false");
+  EXPECT_EQ(text_of(x.isna()), "x False True True");
+  EXPECT_EQ(text_of(x.notna()), "x True False False");
   EXPECT_EQ(text_of(x.fillna(5)), "x 1.0 5.0 5.0");
   EXPECT_EQ(text_of(x.fillna(x.mean())), "x 1.0 1.0 1.0");
   EXPECT_EQ(text_of(ints({1, 2}).shift().fillna(7)), "x 7 1");
-  EXPECT_EQ(text_of(ints({1, 2}).isna()), "x false false");
+  EXPECT_EQ(text_of(ints({1, 2}).isna()), "x False False");
 }
 
 TEST(Series, HasFunctionsOfRows) {
   const Series x = ints({3, 1, 3});
-  EXPECT_EQ(text_of(x.isin(ints({1, 2}))), "x false true false");
+  EXPECT_EQ(text_of(x.isin(ints({1, 2}))), "x False True False");
   EXPECT_EQ(text_of(x.shift(-1)), "x 1 3 NA");
   EXPECT_EQ(text_of(x.unique()), "x 3 1");
   EXPECT_EQ(x.astype(TypeId::kFloat32).dtype(), Dtype(TypeId::kFloat32));

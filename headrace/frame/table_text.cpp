@@ -61,11 +61,37 @@ std::string one_line(std::string_view text) {
   return line.substr(0, end) + "…";
 }
 
-std::string float_text(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  const bool is_whole = value == std::trunc(value) && std::abs(value) < 1e15;
-  return printf_of(is_whole ? "%.1f" : "%.6g", value);
+// Floats as pandas shows a column of them: fixed notation without common zeros at the end,
+// scientific where that hides digits.
+std::vector<std::string> float_texts(const std::vector<double>& values) {
+  constexpr double kSmall = 1e-6, kLarge = 1e6;  // what six digits hide, and what is long
+  constexpr size_t kLongest = 11;
+  const auto texts_of = [&](const char* format) {
+    std::vector<std::string> texts;
+    for (const double value : values)
+      texts.push_back(std::isnan(value)      ? "NaN"
+                      : std::isfinite(value) ? printf_of(format, value)
+                      : value < 0            ? "-inf"
+                                             : "inf");
+    return texts;
+  };
+  std::vector<std::string> texts = texts_of("%.6f");
+  size_t zeros = std::string::npos;
+  for (const std::string& text : texts)
+    if (text.find('.') != std::string::npos)
+      zeros = std::min(zeros, text.size() - 1 - text.find_last_not_of('0'));
+  size_t longest = 0;
+  for (std::string& text : texts) {
+    if (text.find('.') != std::string::npos) text.resize(text.size() - zeros);
+    if (text.ends_with('.')) text += '0';
+    longest = std::max(longest, text.size() + (text[0] != '-'));  // pandas keeps a place for it
+  }
+  bool is_small = false, is_large = false;
+  for (const double value : values) {
+    is_small |= value != 0 && std::abs(value) < kSmall;
+    is_large |= std::isfinite(value) && std::abs(value) > kLarge;
+  }
+  return is_small || (longest > kLongest && is_large) ? texts_of("%.6e") : texts;
 }
 
 // As Python's timedelta has it; of nanoseconds as many digits as are needed.
@@ -123,6 +149,19 @@ void add_lists(const Column& column, std::vector<std::string>& cells) {
   }
 }
 
+void add_floats(const Column& column, std::vector<std::string>& cells) {
+  std::vector<double> values;
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    if (column.is_null(row)) continue;
+    const auto at = static_cast<size_t>(row);
+    values.push_back(column.dtype() == Dtype(TypeId::kFloat64) ? column.values<double>()[at]
+                                                               : column.values<float>()[at]);
+  }
+  const std::vector<std::string> texts = float_texts(values);
+  for (int64_t row = 0, next = 0; row < column.num_rows(); ++row)
+    cells.push_back(column.is_null(row) ? "null" : texts[static_cast<size_t>(next++)]);
+}
+
 // Appends the text of each value. Times of a zone whose rules are not known are shown in UTC.
 void add_cells(const Column& given, std::vector<std::string>& cells) {
   const Dtype own = given.dtype();
@@ -134,10 +173,9 @@ void add_cells(const Column& given, std::vector<std::string>& cells) {
   const Column texts = !has_texts           ? column
                        : dtype.is_decimal() ? decimal_cast(column, TypeId::kString)
                                             : format_values(column);
+  if (dtype.is_floating()) return add_floats(column, cells);
   const auto cell = [&](int64_t row) -> std::string {
     const auto at = static_cast<size_t>(row);
-    if (dtype == Dtype(TypeId::kFloat64)) return float_text(column.values<double>()[at]);
-    if (dtype == Dtype(TypeId::kFloat32)) return float_text(column.values<float>()[at]);
     if (dtype.is_duration()) return duration_text(column.values<int64_t>()[at], dtype.unit());
     const std::string text(texts.string(row));
     if (dtype.is_string() || dtype.is_category()) return one_line(text);
