@@ -31,7 +31,7 @@ def q1(t: SimpleNamespace) -> hr.DataFrame:
     lines = t.lineitem[t.lineitem.l_shipdate <= "1998-09-02"]
     lines["disc_price"] = revenue(lines)
     lines["charge"] = lines.disc_price * (1 + lines.l_tax)
-    return lines.groupby(["l_returnflag", "l_linestatus"]).agg(
+    return lines.groupby(["l_returnflag", "l_linestatus"], as_index=False).agg(
         sum_qty=("l_quantity", "sum"),
         sum_base_price=("l_extendedprice", "sum"),
         sum_disc_price=("disc_price", "sum"),
@@ -76,7 +76,7 @@ def q5(t: SimpleNamespace) -> hr.DataFrame:
         right_on=["s_suppkey", "s_nationkey"],
     )
     lines["revenue"] = revenue(lines)
-    found = lines.groupby("n_name").agg(revenue=("revenue", "sum"))
+    found = lines.groupby("n_name", as_index=False).agg(revenue=("revenue", "sum"))
     return found.sort_values("revenue", ascending=False)
 
 
