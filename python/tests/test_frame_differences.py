@@ -405,7 +405,7 @@ def test_35_dictionaries(df: hr.DataFrame) -> None:
 def test_36_regular_expressions() -> None:
     texts = hr.Series(["é1", "ab"])
     assert texts.str.contains(r"^\w").to_list() == [False, True]
-    assert texts.str.extract(r"(\d)").columns == ["0"]
+    assert texts.str.extract(r"(\d)").columns == [0]
     with pytest.raises(hr.InvalidArgumentError):
         texts.str.contains(r"(a)\1").to_list()
 

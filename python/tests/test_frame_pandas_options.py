@@ -113,3 +113,12 @@ def test_groups_are_true_without_a_look() -> None:
     with hr.profile() as profile:
         assert hr.DataFrame(DATA).groupby("k")
     assert not profile.steps
+
+
+def test_eval_in_place_and_arrays_of_a_dtype() -> None:
+    frame, theirs = hr.DataFrame({"x": [1, 2]}), pd.DataFrame({"x": [1, 2]})
+    assert frame.eval("y = x * 2", inplace=True) is None
+    theirs["y"] = theirs.x * 2
+    assert frame.to_dict("list") == theirs.to_dict("list")
+    ours = frame.to_numpy(dtype="float32")
+    assert ours.dtype == np.float32 and ours.tolist() == theirs.to_numpy("float32").tolist()

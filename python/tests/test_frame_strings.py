@@ -316,7 +316,7 @@ def test_groups_are_those_of_pandas(texts: list[Any], pattern: str) -> None:
     wanted = pd.Series(texts, dtype=object).str.extract(pattern)
     for column in both(texts):
         made = column.str.extract(pattern)
-        assert made.columns == [str(name) for name in wanted.columns]
+        assert made.columns == list(wanted.columns)
         for name, theirs in zip(made.columns, wanted.columns, strict=True):
             expected = [None if pd.isna(v) else v for v in wanted[theirs]]
             assert made[name].to_list() == expected

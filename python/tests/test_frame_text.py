@@ -92,7 +92,7 @@ def test_labels_and_categories_stay() -> None:
     assert frame.s.str.title().to_dict() == {1: "A B", 2: "C"}
     assert frame.s.str.split().str[0].to_dict() == {1: "a", 2: "c"}
     assert frame.s.str.split().explode().to_list() == ["a", "b", "c"]
-    assert frame.s.str.split(expand=True).loc[2, "0"] == "c"
+    assert frame.s.str.split(expand=True).loc[2, 0] == "c"
     assert frame.s.astype("category").str.title().to_list() == ["A B", "C"]
     empty = hr.Series([], dtype="string")
     assert empty.str.split(expand=True).shape == (0, 0)

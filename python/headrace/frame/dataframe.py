@@ -482,15 +482,17 @@ class DataFrame(Columns):
         """
         return rows.filter_by_expression(self, text)
 
-    def eval(self, text: str) -> Any:
+    def eval(self, text: str, inplace: bool = False) -> Any:
         """Evaluate an expression over columns to a column; ``"z = ..."`` gives a frame.
+
+        With ``inplace=True`` this frame gets the new column.
 
         >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
         >>> df.eval("x + y").to_list(), df.eval("z = y - x").z.to_list()
         ([4, 7], [2, 3])
         """
-        return rows.eval_expression(self, text)
+        return made_or_rebound(self, rows.eval_expression(self, text), inplace)
 
     def isnull(self) -> DataFrame:
         """The same as `isna`."""
@@ -1835,10 +1837,10 @@ class DataFrame(Columns):
         """Write a Parquet file; see `headrace.io.parquet.write_parquet`."""
         export.to_parquet(self, path, **options)
 
-    def to_numpy(self) -> np.ndarray[Any, Any]:
+    def to_numpy(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.
 
-        The dtype is NumPy's promotion of the columns; object for strings, categories, or times
+        Without `dtype` it is NumPy's promotion of the columns; object for strings, categories, or times
         mixed with numbers.
 
         >>> import headrace as hr
@@ -1846,7 +1848,8 @@ class DataFrame(Columns):
         array([[1. , 0.5],
                [2. , 1.5]])
         """
-        return export.to_numpy(self)
+        found = export.to_numpy(self)
+        return found if dtype is None else found.astype(dtype, copy=False)
 
     def to_array(self) -> Array:
         """All columns but labels, which must be numeric, as one lazy two-dimensional array.

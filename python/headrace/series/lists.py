@@ -145,7 +145,7 @@ def rows_of_matches(
 ) -> DataFrame:
     """See `Series.str.extractall`: the groups of the matches of each string."""
     words = {number: name for name, number in pattern.groupindex.items()}
-    names = [words.get(i + 1, str(i)) for i in range(pattern.groups)]
+    names = [words.get(i + 1, i) for i in range(pattern.groups)]
     found = [
         (row, number, *match.groups())
         for row, several in enumerate(matches)

@@ -162,18 +162,18 @@ class TextAccessor:
     ) -> DataFrame | Series:
         r"""The groups of the first match, as columns of a frame with the same rows.
 
-        Columns have the groups' names, or their numbers from ``"0"`` on. Null if there is no match
+        Columns have the groups' names, or their numbers from 0 on. Null if there is no match
         or the group did not participate. The strings are shared, not copied. With ``expand=False``
         a single group gives a series.
 
         >>> import headrace as hr
         >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
-        {'letter': ['a', 'b', None], '1': ['1', '22', None]}
+        {'letter': ['a', 'b', None], 1: ['1', '22', None]}
         """
         found = _core.extract_regex(self._series._node, *_pattern("extract", pat, True, flags))
         if not expand and len(found) == 1:
             return self._made(found[0][1])
-        return frame_of(dict(found))
+        return frame_of({int(name) if name.isdigit() else name: node for name, node in found})
 
     def replace(
         self,
@@ -393,13 +393,13 @@ class TextAccessor:
         n : int
             The most splits; all if not positive.
         expand : bool
-            Give a frame with columns ``"0"``, ``"1"``, ... instead, null where a list is shorter;
+            Give a frame with columns 0, 1, ... instead, null where a list is shorter;
             evaluates.
 
         >>> import headrace as hr
         >>> names = hr.Series(["ann lee", "bob"])
         >>> names.str.split().to_list(), names.str.split(expand=True).to_dict()
-        ([['ann', 'lee'], ['bob']], {'0': ['ann', 'bob'], '1': ['lee', None]})
+        ([['ann', 'lee'], ['bob']], {0: ['ann', 'bob'], 1: ['lee', None]})
         """
         literal = regex is False or (regex is None and isinstance(pat, str) and len(pat) == 1)
         if pat is None or pat == "" or (literal and isinstance(pat, str)):
@@ -434,16 +434,16 @@ class TextAccessor:
         return self._frame([_core.list_item(lists._node, at) for at in range(width)])
 
     def _frame(self, nodes: list[_core.Node]) -> DataFrame:
-        """Columns `"0"`, `"1"`, ... with the rows and labels of the strings."""
+        """Columns 0, 1, ... with the rows and labels of the strings."""
         labels = framed(self._series)._labels if is_labelled(self._series) else {}
-        return frame_of({str(at): node for at, node in enumerate(nodes)}, labels)
+        return frame_of(dict(enumerate(nodes)), labels)
 
     def partition(self, sep: str = " ") -> DataFrame:
         """The parts before the first `sep`, `sep` itself, and after it, as columns.
 
         >>> import headrace as hr
         >>> hr.Series(["a=1"]).str.partition("=").to_dict()
-        {'0': ['a'], '1': ['='], '2': ['1']}
+        {0: ['a'], 1: ['='], 2: ['1']}
         """
         mark("partition")
         return self._frame(_core.partition_text(self._series._node, sep, False))
@@ -453,7 +453,7 @@ class TextAccessor:
 
         >>> import headrace as hr
         >>> hr.Series(["a=b=1"]).str.rpartition("=").to_dict()
-        {'0': ['a=b'], '1': ['='], '2': ['1']}
+        {0: ['a=b'], 1: ['='], 2: ['1']}
         """
         mark("rpartition")
         return self._frame(_core.partition_text(self._series._node, sep, True))
@@ -684,7 +684,7 @@ class TextAccessor:
         Labelled by the row, in ``index``, and the number of the match in it, in ``match``.
 
         >>> import headrace as hr
-        >>> hr.Series(["a1b2", "c"]).str.extractall(r"([a-z])([0-9])").to_dict()["1"]
+        >>> hr.Series(["a1b2", "c"]).str.extractall(r"([a-z])([0-9])").to_dict()[1]
         ['1', '2']
         """
         pattern = re.compile(pat, flags)
