@@ -1840,8 +1840,8 @@ class DataFrame(Columns):
     def to_numpy(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.
 
-        Without `dtype` it is NumPy's promotion of the columns; object for strings, categories, or times
-        mixed with numbers.
+        Without `dtype` it is NumPy's promotion of the columns; object for strings, categories, or
+        times mixed with numbers.
 
         >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]}).to_numpy()
