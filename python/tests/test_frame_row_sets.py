@@ -293,3 +293,14 @@ def test_columns_that_are_numbered_anew_stay_together() -> None:
     for _ in range(5000):  # more than the parts of rows that are remembered
         made = frame.sort_values("a").reset_index(drop=True)
         assert made.a._node.domain == made.b._node.domain
+
+
+def test_rows_of_a_scan_have_no_numbers_also_once_it_ran(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n1,2\n3,4\n5,6\n")
+    scan = hr.scan_csv(path)
+    before = scan[scan.a > 1].to_pandas().index.tolist()
+    hr.eval(scan.a, scan.b)
+    assert scan[scan.a > 1].to_pandas().index.tolist() == before == [0, 1]
+    read = hr.read_csv(path)
+    assert read[read.a > 1].to_pandas().index.tolist() == [1, 2]

@@ -253,7 +253,7 @@ def picked_numbers(
         return None
     if isinstance(labels, PickedNumbers):
         return PickedNumbers(lambda: pick(labels.node()))
-    if like.op in ("read_csv", "scan_parquet") and not like.is_ready:
+    if like.op in ("read_csv", "scan_parquet"):  # what `read_*` gives is data
         return None  # of a scan: numbers would read the rows that a filter rules out
     rows, domain = like.shape[0], like.domain
     if rows < 0:
