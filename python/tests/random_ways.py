@@ -39,10 +39,12 @@ def interrupt(program: Callable[[], object], seconds: float) -> None:
     """Run a program that a signal may interrupt, as Ctrl-C would."""
 
     def stop(_: int, frame: FrameType | None) -> None:
-        if frame is not None and frame.f_code.co_name == "gc_callback":
-            signal.setitimer(signal.ITIMER_REAL, 1e-4)  # of hypothesis; what it raises is lost
-        else:
-            raise KeyboardInterrupt
+        while frame is not None:
+            if frame.f_code.co_name in ("gc_callback", "__del__"):  # what they raise is lost
+                signal.setitimer(signal.ITIMER_REAL, 1e-4)
+                return
+            frame = frame.f_back
+        raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, stop)
     try:
