@@ -187,7 +187,7 @@ def _elsewhere(what: str, name: str, kind: Any) -> str:
 
 
 def known_way(what: str, name: str, kind: Any) -> str:
-    """What to use for a name of pandas, NumPy or SciPy; empty if there is nothing."""
+    """What to use for a name of pandas, NumPy or SciPy; empty if nothing is known."""
     return _listed(what, name) or _elsewhere(what, name, kind)
 
 

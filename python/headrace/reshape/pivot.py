@@ -275,7 +275,7 @@ def crosstab(
     Returns
     -------
     DataFrame
-        int64 counts, 0 where there are no rows; aggregates are null there. Names are strings.
+        int64 counts, 0 where there are no rows; aggregates are null there.
 
     Raises
     ------
