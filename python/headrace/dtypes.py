@@ -99,7 +99,6 @@ class DType(str):
 class CategoryDType(DType):
     """The dtype of a column of categories, which it knows; ``astype`` gives other values the same.
 
-    >>> import headrace as hr
     >>> kind = hr.Series(["b", "a"], dtype="category").dtype
     >>> kind.categories.to_list(), kind.ordered, kind == "category"
     (['a', 'b'], False, True)

@@ -56,7 +56,6 @@ def fft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.fft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     """
@@ -68,7 +67,6 @@ def ifft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.ifft([4.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     """
@@ -82,7 +80,6 @@ def rfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
@@ -94,7 +91,6 @@ def irfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.irfft([4.0, 0.0, 0.0]).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -106,7 +102,6 @@ def fftfreq(n: int, d: float = 1.0) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.fftfreq(4).tolist()
     [0.0, 0.25, -0.5, -0.25]
     """
@@ -120,7 +115,6 @@ def rfftfreq(n: int, d: float = 1.0) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.fft.rfftfreq(4).tolist()
     [0.0, 0.25, 0.5]
     """

@@ -52,7 +52,6 @@ class PCA:
     n_components_, n_features_in_, n_samples_ : int
         Sizes of the fit.
 
-    >>> import headrace as hr
     >>> rows = [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]
     >>> pca = hr.learn.PCA(1).fit(rows)
     >>> round(float(pca.explained_variance_[0]), 6)

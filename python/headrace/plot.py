@@ -114,7 +114,6 @@ def envelope(x: Any, start: int = 0, stop: int | None = None, width: int = 1200)
     -----
     O(stop - start) time on all cores, one pass.
 
-    >>> import headrace as hr
     >>> low, high = hr.plot.envelope([1.0, 5.0, 2.0, 0.0], width=2)
     >>> low.tolist(), high.tolist()
     ([1.0, 0.0], [5.0, 2.0])
@@ -144,7 +143,6 @@ def pyramid(x: Any, max_values: int = 25_000_000) -> Pyramid:
     Pyramid
         `codes` is uint16, ``[num_buckets]`` for a bucket of 1, else ``[2, num_buckets]``.
 
-    >>> import headrace as hr
     >>> p = hr.plot.pyramid([0.0, 1.0, 0.5])
     >>> abs(p.offset + p.step * int(p.codes[1]) - 1.0) <= p.step / 2
     True
@@ -161,7 +159,7 @@ def pack_codes(codes: Any) -> Array:
     byte ``128 + d`` for ``abs(d) <= 127``, else byte 0 and then the code in two bytes, the low one
     first.
 
-    >>> import headrace as hr, numpy as np
+    >>> import numpy as np
     >>> hr.plot.pack_codes(np.array([5, 7, 1000], np.uint16)).tolist()
     [133, 130, 0, 232, 3]
     """
@@ -191,7 +189,6 @@ def raster_envelope(
         uint8 ``[height, width, 4]``: red, green, blue and alpha, top row first, on a transparent
         background.
 
-    >>> import headrace as hr
     >>> hr.plot.raster_envelope([0.0, 1.0], [1.0, 2.0], bottom=0.0, top=2.0, height=8).shape
     (8, 2, 4)
     """
@@ -221,7 +218,6 @@ def raster_points(
     Array
         int64 ``[height, width]``.
 
-    >>> import headrace as hr
     >>> hr.plot.raster_points([0.1, 0.2, 0.9], [0.1, 0.1, 0.9], (0, 1), (0, 1), 2, 2).tolist()
     [[0, 1], [2, 0]]
     """
@@ -243,7 +239,7 @@ def raster_points(
 def encode_png(image: Any) -> Array:
     """Encode uint8 pixels, ``[height, width]`` or ``[height, width, 3 or 4]``, as a PNG file.
 
-    >>> import headrace as hr, numpy as np
+    >>> import numpy as np
     >>> bytes(hr.plot.encode_png(np.zeros((2, 3), np.uint8)).to_numpy())[1:4]
     b'PNG'
     """
@@ -333,7 +329,6 @@ def line(
     color : str
         "#rrggbb".
 
-    >>> import headrace as hr
     >>> hr.plot.line([0.0, 1.0, 0.0], title="a peak")
     Plot('a peak')
     """

@@ -183,7 +183,6 @@ class Row(Mapping[str, Any]):
 
     A missing number is NaN, so that it compares false; any other missing value is None.
 
-    >>> import headrace as hr
     >>> data = {"a": [1, 2], "b": [3, None], "c": ["x", None]}
     >>> row = hr.DataFrame(data, index=["u", "v"]).iloc[1]
     >>> row["a"], row.b, row.c, list(row), row.name

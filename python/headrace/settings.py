@@ -71,7 +71,6 @@ def threads(count: int | None = None) -> int | Setting[int]:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.threads(2):
     ...     hr.threads()
     2
@@ -151,7 +150,6 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.device("cpu"):
     ...     hr.device()
     'cpu'
@@ -193,7 +191,6 @@ def strict(on: bool = True) -> Setting[bool]:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.strict():
     ...     hr.Series([1, 2]).map(str)
     Traceback (most recent call last):
@@ -223,7 +220,6 @@ def fallbacks() -> Fallbacks:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
     >>> "map" in [operator for operator, *_ in hr.fallbacks()]
@@ -257,7 +253,6 @@ def advice() -> Advice:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
     >>> hr.advice()[-1][2]
@@ -291,7 +286,6 @@ def info() -> Info:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.info()["device"].startswith("cpu")
     True
     """

@@ -78,7 +78,6 @@ def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.ricker(5, 2.0).argmax().item()
     2
     """
@@ -122,7 +121,6 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.fft_convolve([0.0, 1.0, 0.0], [1.0, 2.0, 3.0]).tolist()
     [1.0, 2.0, 3.0]
     """
@@ -166,7 +164,6 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.non_max_suppression([0, 3, 1, 2, 5, 0], window=3).tolist()
     [False, True, False, False, True, False]
     """
@@ -182,7 +179,6 @@ def nonzero(gate: Any) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.nonzero([False, True, True]).tolist()
     [1, 2]
     """
@@ -197,7 +193,6 @@ def diff(x: Any) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.diff([1, 4, 9]).tolist()
     [3, 5]
     """
@@ -239,7 +234,6 @@ def histogram(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> counts, edges = hr.signal.histogram([1.0, 2.0, 2.5], bins=2, range=(1, 3))
     >>> counts.tolist(), edges.tolist()
     ([1, 2], [1.0, 2.0, 3.0])
@@ -298,7 +292,6 @@ def segments(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.signal.segments([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
     [[1.0, 0.0, 0.0], [3.0, 4.0, 0.0]]
     """

@@ -56,7 +56,6 @@ def assert_frame_equal(
     check_like : bool
         Whether the order of the columns is ignored.
 
-    >>> import headrace as hr
     >>> hr.testing.assert_frame_equal(hr.DataFrame({"x": [1.0]}), hr.DataFrame({"x": [1.0 + 1e-9]}))
     """
     names, others = list(left.columns), list(right.columns)
@@ -96,7 +95,6 @@ def assert_series_equal(
 ) -> None:
     """Raise AssertionError unless two series are equal; see `assert_frame_equal`.
 
-    >>> import headrace as hr
     >>> hr.testing.assert_series_equal(hr.Series([1], name="a"), hr.Series([1], name="a"))
     """
     if check_names and left.name != right.name:

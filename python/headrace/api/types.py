@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of dtypes and values, as in ``pandas.api.types``.
 
->>> import headrace as hr
 >>> from headrace.api.types import is_numeric_dtype, is_list_like
 >>> is_numeric_dtype(hr.Series([1.5])), is_numeric_dtype("string"), is_list_like([1])
 (True, False, True)

@@ -34,7 +34,6 @@ class Array(Deferred, role="_array"):
     It is lazy: arithmetic builds plan nodes, and using the result (`repr`, `len`, an export) runs
     them in as few passes as possible. NumPy functions on it stay lazy. Make one with `hr.asarray`.
 
-    >>> import headrace as hr
     >>> x = hr.asarray([1.0, 2.0, 4.0])
     >>> float((x * 2 + 1).sum())
     17.0
@@ -48,7 +47,6 @@ class Array(Deferred, role="_array"):
     def shape(self) -> tuple[int, ...]:
         """Shape; runs the plan if it depends on the data.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).shape
         (2, 3)
         """
@@ -58,7 +56,6 @@ class Array(Deferred, role="_array"):
     def ndim(self) -> int:
         """Number of dimensions.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).ndim
         2
         """
@@ -68,7 +65,6 @@ class Array(Deferred, role="_array"):
     def size(self) -> int:
         """Number of elements.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).size
         6
         """
@@ -78,7 +74,6 @@ class Array(Deferred, role="_array"):
     def nbytes(self) -> int:
         """Bytes of all elements.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).nbytes
         48
         """
@@ -88,7 +83,6 @@ class Array(Deferred, role="_array"):
     def T(self) -> Array:  # noqa: N802
         """The transposed view.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2, 3], [4, 5, 6]]).T.tolist()
         [[1, 4], [2, 5], [3, 6]]
         """
@@ -97,7 +91,6 @@ class Array(Deferred, role="_array"):
     def transpose(self, *axes: int) -> Array:
         """The view with permuted axes (reversed by default); nothing is copied.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2], [3, 4]]).transpose().tolist()
         [[1, 3], [2, 4]]
         """
@@ -106,7 +99,6 @@ class Array(Deferred, role="_array"):
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
         """The same elements in another shape; one size may be -1. A view when contiguous.
 
-        >>> import headrace as hr
         >>> hr.asarray([1, 2, 3, 4]).reshape(2, 2).tolist()
         [[1, 2], [3, 4]]
         """
@@ -115,7 +107,6 @@ class Array(Deferred, role="_array"):
     def ravel(self) -> Array:
         """One dimension, row-major.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2], [3, 4]]).ravel().tolist()
         [1, 2, 3, 4]
         """
@@ -135,7 +126,6 @@ class Array(Deferred, role="_array"):
     def sum(self, axis: int | None = None) -> Array:
         """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).sum().item()
         9.0
         """
@@ -144,7 +134,6 @@ class Array(Deferred, role="_array"):
     def prod(self, axis: int | None = None) -> Array:
         """Product.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).prod().item()
         12.0
         """
@@ -153,7 +142,6 @@ class Array(Deferred, role="_array"):
     def mean(self, axis: int | None = None) -> Array:
         """Arithmetic mean; NaN for no elements.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).mean().item()
         3.0
         """
@@ -162,7 +150,6 @@ class Array(Deferred, role="_array"):
     def var(self, axis: int | None = None, ddof: int = 0) -> Array:
         """Variance with NumPy's default of `ddof=0`.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).var().item()
         4.666666666666667
         """
@@ -171,7 +158,6 @@ class Array(Deferred, role="_array"):
     def std(self, axis: int | None = None, ddof: int = 0) -> Array:
         """Standard deviation with NumPy's default of `ddof=0`.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 3.0]).std().item()
         1.0
         """
@@ -180,7 +166,6 @@ class Array(Deferred, role="_array"):
     def min(self, axis: int | None = None) -> Array:
         """Smallest element; NaN if there is one.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).min().item()
         1.0
         """
@@ -189,7 +174,6 @@ class Array(Deferred, role="_array"):
     def max(self, axis: int | None = None) -> Array:
         """Largest element; NaN if there is one.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).max().item()
         6.0
         """
@@ -198,7 +182,6 @@ class Array(Deferred, role="_array"):
     def argmin(self, axis: int | None = None) -> Array:
         """Position of the first smallest element.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).argmin().item()
         0
         """
@@ -207,7 +190,6 @@ class Array(Deferred, role="_array"):
     def argmax(self, axis: int | None = None) -> Array:
         """Position of the first largest element.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0, 6.0]).argmax().item()
         2
         """
@@ -216,7 +198,6 @@ class Array(Deferred, role="_array"):
     def any(self, axis: int | None = None) -> Array:
         """True if some element is true.
 
-        >>> import headrace as hr
         >>> hr.asarray([0, 2]).any().item()
         True
         """
@@ -225,7 +206,6 @@ class Array(Deferred, role="_array"):
     def all(self, axis: int | None = None) -> Array:
         """True if all elements are true.
 
-        >>> import headrace as hr
         >>> hr.asarray([0, 2]).all().item()
         False
         """
@@ -235,7 +215,6 @@ class Array(Deferred, role="_array"):
     def item(self) -> Any:
         """The single element as a Python number.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.5, 2.5]).sum().item()
         4.0
         """
@@ -246,7 +225,6 @@ class Array(Deferred, role="_array"):
     def tolist(self) -> Any:
         """Nested lists of Python numbers.
 
-        >>> import headrace as hr
         >>> hr.asarray([[1, 2], [3, 4]]).tolist()
         [[1, 2], [3, 4]]
         """
@@ -306,7 +284,6 @@ class Array(Deferred, role="_array"):
     def astype(self, dtype: npt.DTypeLike) -> Self:
         """Convert to another dtype; may copy, which the ledger records.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.7, -2.2]).astype("int64").tolist()
         [1, -2]
         """
@@ -318,7 +295,6 @@ class Array(Deferred, role="_array"):
     def to_numpy(self) -> np.ndarray[Any, Any]:
         """A read-only NumPy view on the same memory; nothing is copied.
 
-        >>> import headrace as hr
         >>> hr.asarray([1.5, 2.5]).to_numpy()
         array([1.5, 2.5])
         """
@@ -331,7 +307,6 @@ class Array(Deferred, role="_array"):
     def to_series(self, name: str | None = None) -> Series:
         """The same memory as a series (1-D only).
 
-        >>> import headrace as hr
         >>> hr.asarray([1.5, 2.5]).to_series().to_list()
         [1.5, 2.5]
         """

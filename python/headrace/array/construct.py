@@ -41,7 +41,7 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     changes no result: one pass over memory each, where a lazy chain makes a single one. Freeze the
     memory first (``n.flags.writeable = False``), or let `hr.Series` copy it.
 
-    >>> import headrace as hr, numpy as np
+    >>> import numpy as np
     >>> n = np.arange(3.0)
     >>> a = hr.asarray(n)
     >>> np.asarray(a).ctypes.data == n.ctypes.data

@@ -184,7 +184,6 @@ def difference(wanted: Any, found: Any, where: str = "value") -> str | None:
     Names, order and values must be equal: missing values of all kinds are, and numbers of all
     dtypes, floats within rounding. Labels are compared if there are any but row numbers.
 
-    >>> import headrace as hr
     >>> import pandas as pd
     >>> difference(pd.Series([1.0, None]), hr.Series([1, None]))
     >>> difference([1, 2], hr.Series([1, 3]), "x")

@@ -118,7 +118,6 @@ The same job on your own file:
   ./dev demo my.csv --column ecg --rate 250
 or a first look at it in Python; start
   {python}
-  >>> import headrace as hr
   >>> df = hr.read_csv("my.csv")
   >>> hr.plot.line(df.ecg, rate=250).save("my.html")"""
 

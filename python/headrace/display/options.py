@@ -120,7 +120,6 @@ def set_option(*pairs: Any) -> None:
     terminal), ``display.max_colwidth`` (50), ``display.precision`` (6 digits of floats) and
     ``display.float_format`` (a function). pandas' other options are accepted without effect.
 
-    >>> import headrace as hr
     >>> hr.set_option("display.precision", 2)
     >>> hr.Series([1.23456])
     0    1.23
@@ -133,7 +132,6 @@ def set_option(*pairs: Any) -> None:
 def get_option(name: str) -> Any:
     """The value of an option.
 
-    >>> import headrace as hr
     >>> hr.get_option("display.max_rows")
     60
     """
@@ -143,7 +141,6 @@ def get_option(name: str) -> Any:
 def reset_option(name: str) -> None:
     """Give an option its first value again; ``"all"`` or a part of names resets several.
 
-    >>> import headrace as hr
     >>> hr.reset_option("display")
     """
     everything = {**_DEFAULTS, **_WITHOUT_EFFECT}
@@ -155,7 +152,6 @@ def reset_option(name: str) -> None:
 def option_context(*pairs: Any) -> Iterator[None]:
     """Options that hold within a ``with`` block.
 
-    >>> import headrace as hr
     >>> with hr.option_context("display.max_rows", 4, "display.min_rows", 2):
     ...     print(hr.Series(range(9), name="x"))
     0    0

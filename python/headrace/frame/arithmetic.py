@@ -4,7 +4,6 @@
 The other operand is a scalar, a frame with the same rows and column names, a reduction (such as
 ``df.mean()``) matched by column name, or a mapping ``{name: value}``.
 
->>> import headrace as hr
 >>> df = hr.DataFrame({"a": [1, 2, 3], "b": [10.0, 30.0, 50.0]})
 >>> (df * 2).to_dict()
 {'a': [2, 4, 6], 'b': [20.0, 60.0, 100.0]}

@@ -66,7 +66,6 @@ def concat(
     Columns keep the order in which they first appear. Numbers of different dtypes are promoted to a
     common one; categories share one dictionary.
 
-    >>> import headrace as hr
     >>> hr.concat([hr.DataFrame({"x": [1]}), hr.DataFrame({"x": [2.5], "y": [1]})]).to_dict()
     {'x': [1.0, 2.5], 'y': [None, 1]}
     """

@@ -70,7 +70,6 @@ Axis = int | str
 class DataFrame(Columns):
     """A table of named columns. Each column is a lazy series over the same rows.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 2.5]})
     >>> df["z"] = df.x * 2
     >>> df[df.x > 1].z.to_list()
@@ -109,7 +108,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Build a frame from columns by name, or with ``orient="index"`` from rows by label.
 
-        >>> import headrace as hr
         >>> hr.DataFrame.from_dict({"r": [1, 2]}, orient="index", columns=["a", "b"]).b.to_list()
         [2]
         """
@@ -119,7 +117,6 @@ class DataFrame(Columns):
     def from_records(cls, data: Any, columns: Iterable[str] | None = None) -> DataFrame:
         """Build a frame from rows: lists, tuples, dictionaries, or NumPy records.
 
-        >>> import headrace as hr
         >>> hr.DataFrame.from_records([(1, "a"), (2, "b")], columns=["x", "y"]).to_dict()
         {'x': [1, 2], 'y': ['a', 'b']}
         """
@@ -128,7 +125,6 @@ class DataFrame(Columns):
     def to(self, device: str) -> DataFrame:
         """Copy the frame to a device: `Array.to` for each column.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2]}).to("cpu")["a"].sum().item()
         3
         """
@@ -139,7 +135,6 @@ class DataFrame(Columns):
     def columns(self) -> Names:
         """Column names, in order; ``df.columns = [...]`` renames all of them.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.columns
         ['x', 'y']
@@ -154,7 +149,6 @@ class DataFrame(Columns):
     def dtypes(self) -> Dtypes:
         """Element type of each column, known before anything runs.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.dtypes
         x    int64
@@ -169,7 +163,6 @@ class DataFrame(Columns):
     def shape(self) -> tuple[int, int]:
         """Rows and columns; runs the plan if the row count depends on the data.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.shape
         (3, 2)
@@ -188,7 +181,6 @@ class DataFrame(Columns):
     def ndim(self) -> int:
         """Always 2.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.ndim
         2
@@ -199,7 +191,6 @@ class DataFrame(Columns):
     def size(self) -> int:
         """Number of values.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.size
         6
@@ -210,7 +201,6 @@ class DataFrame(Columns):
     def empty(self) -> bool:
         """Whether the frame has no rows or no columns.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.empty
         False
@@ -224,7 +214,6 @@ class DataFrame(Columns):
     def rejects(self) -> DataFrame | None:
         r"""Rows that ``read_csv(on_bad="reject")`` could not read; None for all other frames.
 
-        >>> import headrace as hr
         >>> df = hr.read_csv(b"x\n1\n2,3\n", on_bad="reject")
         >>> df.x.to_list(), df.rejects.line.to_list()
         ([1], [3])
@@ -300,7 +289,6 @@ class DataFrame(Columns):
     def pop(self, name: str) -> Series:
         """Remove a column from this frame and return it.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.pop("x").to_list(), df.columns
         ([1, 2, 2], ['y'])
@@ -310,7 +298,6 @@ class DataFrame(Columns):
     def insert(self, loc: int, column: str, value: Any) -> None:
         """Insert a new column at position `loc`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]})
         >>> df.insert(0, "id", ["a", "b"])
         >>> df.columns
@@ -321,7 +308,6 @@ class DataFrame(Columns):
     def get(self, name: str, default: Any = None) -> Any:
         """A column by name, or `default` if there is none.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.get("x").to_list(), df.get("z") is None
         ([1, 2, 2], True)
@@ -331,7 +317,6 @@ class DataFrame(Columns):
     def keys(self) -> Any:
         """The column names.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> list(df.keys())
         ['x', 'y']
@@ -341,7 +326,6 @@ class DataFrame(Columns):
     def items(self) -> Iterator[tuple[str, Series]]:
         """Pairs of name and column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> [name for name, column in df.items()]
         ['x', 'y']
@@ -353,7 +337,6 @@ class DataFrame(Columns):
     def assign(self, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
         """A new frame with columns added or replaced; callables receive the frame.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.assign(z=lambda f: f.x * 2).columns
         ['x', 'y', 'z']
@@ -374,7 +357,6 @@ class DataFrame(Columns):
 
         Without `axis`, strings that are not columns drop rows if the rows have labels.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
         >>> df.drop(columns="x").columns, df.drop(index=[0]).x.to_list()
         (['y'], [2, 3])
@@ -400,7 +382,6 @@ class DataFrame(Columns):
         An unknown name raises, unless ``errors="ignore"``. `index`, or ``axis=0``, replaces row
         labels instead.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1], "y": [2]})
         >>> df.rename({"x": "a"}).columns, df.rename(columns=str.upper).columns
         (['a', 'y'], ['X', 'Y'])
@@ -412,7 +393,6 @@ class DataFrame(Columns):
     def add_prefix(self, prefix: str) -> DataFrame:
         """A new frame with `prefix` before each name.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.add_prefix("a_").columns
         ['a_x', 'a_y']
@@ -422,7 +402,6 @@ class DataFrame(Columns):
     def add_suffix(self, suffix: str) -> DataFrame:
         """A new frame with `suffix` after each name.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.add_suffix("_a").columns
         ['x_a', 'y_a']
@@ -438,7 +417,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Select columns by name: those in `items`, containing `like`, or matching `regex`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x_1": [1], "y": [2], "x_2": [3]}).filter(like="x_").columns
         ['x_1', 'x_2']
         """
@@ -447,7 +425,6 @@ class DataFrame(Columns):
     def select_dtypes(self, include: Any = None, exclude: Any = None) -> DataFrame:
         """Select columns by dtype: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1], "s": ["a"], "y": [0.5]}).select_dtypes("number").columns
         ['x', 'y']
         """
@@ -474,7 +451,6 @@ class DataFrame(Columns):
 
         Examples
         --------
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
         >>> least = 2
         >>> df.query("x >= @least and `a b` in ['v']").x.to_list()
@@ -487,7 +463,6 @@ class DataFrame(Columns):
 
         With ``inplace=True`` this frame gets the new column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
         >>> df.eval("x + y").to_list(), df.eval("z = y - x").z.to_list()
         ([4, 7], [2, 3])
@@ -501,7 +476,6 @@ class DataFrame(Columns):
     def isna(self) -> DataFrame:
         """True where a value is null or NaN, column by column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.isna().y.to_list()
         [False, True, False]
@@ -513,7 +487,6 @@ class DataFrame(Columns):
 
         A reduction such as ``df.mean()``, or a frame with the same rows, fills column by column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.fillna({"y": 0.0}).y.to_list()
         [0.5, 0.0, 2.5]
@@ -535,7 +508,6 @@ class DataFrame(Columns):
         ``how="all"`` drops only rows without any value, `thresh` rows with fewer values. With
         ``axis=1`` columns are dropped, which evaluates them.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, None, 3], "b": [4, None, None]})
         >>> df.dropna().a.to_list(), df.dropna(how="all").a.to_list()
         ([1], [1, 3])
@@ -549,7 +521,6 @@ class DataFrame(Columns):
     def astype(self, dtype: Any) -> DataFrame:
         """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
         >>> df.astype({"x": "float32"}).x.dtype.name
         'float32'
@@ -617,7 +588,6 @@ class DataFrame(Columns):
         hash table follows Birler, Schmidt, Fent and Neumann, "Simple, efficient, and robust hash
         tables for join processing", DaMoN 2024.
 
-        >>> import headrace as hr
         >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
         >>> people = hr.DataFrame({"id": [2, 1], "name": ["Bo", "Al"]})
         >>> loans.merge(people, on="id").to_dict()
@@ -651,7 +621,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Join columns of a labelled frame or series, by labels or by columns `on`.
 
-        >>> import headrace as hr
         >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
         >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
         {'id': [2, 3], 'x': [5, 6], 'name': ['Bo', None]}
@@ -665,7 +634,6 @@ class DataFrame(Columns):
 
         A loop copies all rows each time; `hr.advice` names the line.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1]}).append({"x": 2}, ignore_index=True).x.to_list()
         [1, 2]
         """
@@ -676,7 +644,6 @@ class DataFrame(Columns):
 
         All but the last ``-n`` if `n` is negative, as in pandas.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.head(2).x.to_list()
         [1, 2]
@@ -686,7 +653,6 @@ class DataFrame(Columns):
     def tail(self, n: int = 5) -> DataFrame:
         """The last `n` rows; all but the first ``-n`` if `n` is negative.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.tail(1).to_dict()
         {'x': [2], 'y': [2.5]}
@@ -741,7 +707,6 @@ class DataFrame(Columns):
 
         Examples
         --------
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["b", "a", "b"], "v": [1, 2, 3]})
         >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
         {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
@@ -768,7 +733,6 @@ class DataFrame(Columns):
         Rows with missing values come last; `keep` takes the first or last of equal rows, or all
         rows equal to the last one (which is evaluated).
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
         ['b', 'c']
         """
@@ -779,7 +743,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """The `n` rows with the smallest values in `columns`, smallest first; see `nlargest`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.nsmallest(1, "y").to_dict()
         {'x': [1], 'y': [0.5]}
@@ -826,7 +789,6 @@ class DataFrame(Columns):
         group_keys : bool
             Whether rows that a function of `apply` returns are labelled by their keys.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
         >>> df.groupby("id").x.mean().to_dict()
         {'a': 2.0, 'b': 2.0}
@@ -850,7 +812,6 @@ class DataFrame(Columns):
     ) -> Series:
         """Mark repeated rows: all but the first, all but the last, or all; null equals null.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": [3, 3, 3]}).duplicated().to_list()
         [False, True, False]
         """
@@ -870,7 +831,6 @@ class DataFrame(Columns):
         and NaN equals NaN. Keys already known to be unique (from a group-by or an earlier
         `drop_duplicates`) return the frame itself.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.drop_duplicates("x").to_dict()
         {'x': [1, 2], 'y': [0.5, None]}
@@ -890,7 +850,6 @@ class DataFrame(Columns):
     ) -> Any:
         """Sums, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.sum().to_dict()
         {'x': 9.0, 'y': 4.0}
@@ -907,7 +866,6 @@ class DataFrame(Columns):
     ) -> Any:
         """Products, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.prod().to_dict()
         {'x': 12.0, 'y': 3.75}
@@ -920,7 +878,6 @@ class DataFrame(Columns):
     def mean(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Means, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.mean().to_dict()
         {'x': 3.0, 'y': 2.0}
@@ -930,7 +887,6 @@ class DataFrame(Columns):
     def median(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Medians, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.median().to_dict()
         {'x': 2.0, 'y': 2.0}
@@ -949,7 +905,6 @@ class DataFrame(Columns):
 
         Along rows (``axis=1``) one float64 per row, null if all values are missing.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, None, 8.0]})
         >>> df.quantile([0.5, 1.0]).a.to_list(), df.quantile(0.5, axis=1).to_list()
         ([2.0, 4.0], [2.0, 2.0, 6.0])
@@ -963,7 +918,6 @@ class DataFrame(Columns):
     ) -> Any:
         """Standard deviations, with divisor ``n - ddof``.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.std().round(6).to_dict()
         {'x': 2.645751, 'y': 0.707107}
@@ -975,7 +929,6 @@ class DataFrame(Columns):
     ) -> Any:
         """Variances, with divisor ``n - ddof``.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.var().round(6).to_dict()
         {'x': 7.0, 'y': 0.5}
@@ -987,7 +940,6 @@ class DataFrame(Columns):
     ) -> Any:
         """Standard errors of the means; see `Series.sem`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.sem().round(6).to_dict()
         {'x': 1.527525, 'y': 0.5}
@@ -997,7 +949,6 @@ class DataFrame(Columns):
     def skew(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Sample skewness; see `Series.skew`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
         {'x': 0.888584, 'y': 0.0}
         """
@@ -1006,7 +957,6 @@ class DataFrame(Columns):
     def kurt(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of samples; see `Series.kurt`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 5, 9]}).kurt().round(6).to_dict()
         {'x': -0.581894}
         """
@@ -1017,7 +967,6 @@ class DataFrame(Columns):
     def mode(self, *, numeric_only: bool = False) -> DataFrame:
         """The most frequent values of each column, sorted, padded with null; evaluates.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 1, 2], "y": ["b", "a", None]}).mode().to_dict()
         {'x': [1, None], 'y': ['a', 'b']}
         """
@@ -1026,7 +975,6 @@ class DataFrame(Columns):
     def min(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Minima, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.min().to_dict()
         {'x': 1.0, 'y': 1.5}
@@ -1036,7 +984,6 @@ class DataFrame(Columns):
     def max(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Maxima, skipping null and NaN.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.max().to_dict()
         {'x': 6.0, 'y': 2.5}
@@ -1046,7 +993,6 @@ class DataFrame(Columns):
     def any(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
         """Whether any value is true (nonzero).
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [0, 2], "y": [0, 0]}).any().to_dict()
         {'x': True, 'y': False}
         """
@@ -1056,7 +1002,6 @@ class DataFrame(Columns):
     def all(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
         """Whether all values are true (nonzero), skipping missing ones.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [0, 2], "y": [1, 1]}).all().to_dict()
         {'x': False, 'y': True}
         """
@@ -1066,7 +1011,6 @@ class DataFrame(Columns):
     def count(self, axis: Axis = 0) -> Any:
         """Counts of values that are neither null nor NaN, for all but complex columns.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.count().to_dict()
         {'x': 3, 'y': 2}
@@ -1076,7 +1020,6 @@ class DataFrame(Columns):
     def idxmin(self) -> Any:
         """Label, or position, of the first minimum of each column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.idxmin().to_dict()
         {'x': 0, 'y': 0}
@@ -1086,7 +1029,6 @@ class DataFrame(Columns):
     def idxmax(self) -> Any:
         """Label, or position, of the first maximum of each column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.idxmax().to_dict()
         {'x': 2, 'y': 2}
@@ -1098,7 +1040,6 @@ class DataFrame(Columns):
 
         Several give one row each, labelled by name, null where a column was not requested.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
         >>> df.agg({"x": "sum", "y": "max"}).to_dict()
         {'x': 3, 'y': 5}
@@ -1115,7 +1056,6 @@ class DataFrame(Columns):
         In float64; NaN if one of them is constant. For ``"spearman"`` and ``"kendall"`` see
         `Series.corr`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [3.0, 2.0, 1.0]})
         >>> round(df.corr().loc["x", "y"], 12)
         -1.0
@@ -1132,7 +1072,6 @@ class DataFrame(Columns):
     def corrwith(self, other: Any, method: str = "pearson") -> Series:
         """Correlation of each number column with a series, or the same column of another frame.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 4.0], "y": [4.0, 2.0, 1.0]})
         >>> df.corrwith(df.x).round(3).to_dict()
         {'x': 1.0, 'y': -0.929}
@@ -1142,7 +1081,6 @@ class DataFrame(Columns):
     def cov(self, *, numeric_only: bool = False) -> DataFrame:
         """Covariance of each pair of numeric columns, over complete pairs; evaluates.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 3], "y": [2, 4, 6]}).cov().to_dict()
         {'x': [1.0, 2.0], 'y': [2.0, 4.0]}
         """
@@ -1155,7 +1093,6 @@ class DataFrame(Columns):
         unique, top and freq of each column as strings; ``include="all"`` gives all of them. The
         first column, `statistic`, labels the rows.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
         2.0
         """
@@ -1168,7 +1105,6 @@ class DataFrame(Columns):
     def add(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Sums; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).add(2).to_dict()
         {'x': [9, 11]}
         """
@@ -1177,7 +1113,6 @@ class DataFrame(Columns):
     def sub(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Differences; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).sub(2).to_dict()
         {'x': [5, 7]}
         """
@@ -1186,7 +1121,6 @@ class DataFrame(Columns):
     def mul(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Products; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).mul(2).to_dict()
         {'x': [14, 18]}
         """
@@ -1195,7 +1129,6 @@ class DataFrame(Columns):
     def div(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Quotients; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).div(2).to_dict()
         {'x': [3.5, 4.5]}
         """
@@ -1204,7 +1137,6 @@ class DataFrame(Columns):
     def floordiv(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Floor division; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).floordiv(2).to_dict()
         {'x': [3, 4]}
         """
@@ -1213,7 +1145,6 @@ class DataFrame(Columns):
     def mod(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Remainders; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).mod(2).to_dict()
         {'x': [1, 1]}
         """
@@ -1222,7 +1153,6 @@ class DataFrame(Columns):
     def pow(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Powers; `other` is a value, frame or mapping; a series with ``axis=0``.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).pow(2).to_dict()
         {'x': [49, 81]}
         """
@@ -1233,7 +1163,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).eq(2).to_dict()
         {'x': [False, False]}
         """
@@ -1244,7 +1173,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).ne(2).to_dict()
         {'x': [True, True]}
         """
@@ -1255,7 +1183,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).lt(2).to_dict()
         {'x': [False, False]}
         """
@@ -1266,7 +1193,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).le(2).to_dict()
         {'x': [False, False]}
         """
@@ -1277,7 +1203,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).gt(2).to_dict()
         {'x': [True, True]}
         """
@@ -1288,7 +1213,6 @@ class DataFrame(Columns):
 
         `other` is a value, frame or mapping, or with ``axis=0`` a series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [7, 9]}).ge(2).to_dict()
         {'x': [True, True]}
         """
@@ -1398,7 +1322,6 @@ class DataFrame(Columns):
     def dot(self, other: Any) -> Any:
         """The matrix product, computed by NumPy: an array; labels are not aligned.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).dot([1, 1]).tolist()
         [4, 6]
         """
@@ -1412,7 +1335,6 @@ class DataFrame(Columns):
     def abs(self) -> DataFrame:
         """Absolute values.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [-1, 2]}).abs().to_dict()
         {'x': [1, 2]}
         """
@@ -1421,7 +1343,6 @@ class DataFrame(Columns):
     def round(self, decimals: int | Mapping[str, int] = 0) -> DataFrame:
         """Round floats to a number of decimals, or per column by a mapping; strings are kept.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"y": [0.123, 4.567]})
         >>> df.round(1).y.to_list()
         [0.1, 4.6]
@@ -1436,7 +1357,6 @@ class DataFrame(Columns):
         Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
         with ``axis=0`` series.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
         [2, 5, 7]
         """
@@ -1447,7 +1367,6 @@ class DataFrame(Columns):
 
         The condition is a boolean frame, or a boolean series for all columns.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
         >>> df.where(df > 0, 0).to_dict()
         {'a': [1, 0], 'b': [0, 4]}
@@ -1457,7 +1376,6 @@ class DataFrame(Columns):
     def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> DataFrame:
         """The values where `condition` is false, else `other` (null if it is not given).
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.mask(df > 1).to_dict()
         {'x': [1, None, None], 'y': [0.5, None, None]}
@@ -1468,7 +1386,6 @@ class DataFrame(Columns):
     def isin(self, values: Any) -> DataFrame:
         """True where the value is in `values`, or in its column's entry of a mapping.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.isin([2, 0.5]).to_dict()
         {'x': [False, True, True], 'y': [True, False, False]}
@@ -1483,7 +1400,6 @@ class DataFrame(Columns):
         Columns of another kind than the value are skipped. A mapping of mappings replaces per
         column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.replace(2, 20).x.to_list()
         [1, 20, 20]
@@ -1502,7 +1418,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Replace null and NaN by the last value before them in their column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.ffill().y.to_list()
         [0.5, 0.5, 2.5]
@@ -1520,7 +1435,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Replace null and NaN by the next value after them in their column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.bfill().y.to_list()
         [0.5, 2.5, 2.5]
@@ -1540,7 +1454,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Replace null and NaN along lines between their neighbours; see `Series.interpolate`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, None, 3]}).interpolate().x.to_list()
         [1.0, 2.0, 3.0]
         """
@@ -1554,7 +1467,6 @@ class DataFrame(Columns):
     def combine_first(self, other: Any) -> DataFrame:
         """Fill null and NaN from `other`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.combine_first(df.fillna(0.0)).y.to_list()
         [0.5, 0.0, 2.5]
@@ -1564,7 +1476,6 @@ class DataFrame(Columns):
     def equals(self, other: Any) -> bool:
         """Whether both have the same names, dtypes and values, null equal to null; evaluates.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.equals(df.head(3)), df.equals(df.head(2))
         (True, False)
@@ -1578,7 +1489,6 @@ class DataFrame(Columns):
     def notna(self) -> DataFrame:
         """False where a value is null or NaN, column by column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.notna().y.to_list()
         [True, False, True]
@@ -1594,7 +1504,6 @@ class DataFrame(Columns):
 
         Labels are not shifted.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.shift(1).to_dict()
         {'x': [None, 1, 2], 'y': [None, 0.5, None]}
@@ -1609,7 +1518,6 @@ class DataFrame(Columns):
     def pct_change(self, periods: int = 1) -> DataFrame:
         """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.pct_change().x.to_list()
         [None, 1.0, 0.0]
@@ -1619,7 +1527,6 @@ class DataFrame(Columns):
     def diff(self, periods: int = 1) -> DataFrame:
         """Difference to the value `periods` rows before; null where there is none.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.diff().x.to_list()
         [None, 1, 0]
@@ -1639,7 +1546,6 @@ class DataFrame(Columns):
 
         With `numeric_only`, only of numeric and bool columns.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.rank().x.to_list()
         [1.0, 2.5, 2.5]
@@ -1650,7 +1556,6 @@ class DataFrame(Columns):
     def cumsum(self) -> DataFrame:
         """Cumulative sums of each column.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.cumsum().to_dict()
         {'x': [1, 3, 5], 'y': [0.5, None, 3.0]}
@@ -1660,7 +1565,6 @@ class DataFrame(Columns):
     def cumprod(self) -> DataFrame:
         """Cumulative products of each column.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [2, 1, 3]}).cumprod().to_dict()
         {'x': [2, 2, 6]}
         """
@@ -1669,7 +1573,6 @@ class DataFrame(Columns):
     def cummin(self) -> DataFrame:
         """Cumulative minima of each column.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [2, 1, 3]}).cummin().to_dict()
         {'x': [2, 1, 1]}
         """
@@ -1678,7 +1581,6 @@ class DataFrame(Columns):
     def cummax(self) -> DataFrame:
         """Cumulative maxima of each column.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [2, 1, 3]}).cummax().to_dict()
         {'x': [2, 2, 3]}
         """
@@ -1696,7 +1598,6 @@ class DataFrame(Columns):
     ) -> Rolling:
         """Windows over each numeric column; see `Series.rolling`. `on`: a column of times.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
         {'a': [None, 3, 6], 'b': [None, 1.0, 3.0]}
         """
@@ -1706,7 +1607,6 @@ class DataFrame(Columns):
     def expanding(self, min_periods: int = 1) -> Rolling:
         """Expanding windows over each numeric column; see `rolling`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.expanding().sum().x.to_list()
         [1, 3, 5]
@@ -1727,7 +1627,6 @@ class DataFrame(Columns):
     ) -> ExponentialWindows:
         """Exponentially weighted windows over each numeric column; see `Series.ewm`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, 3.0]}).ewm(com=1).mean().round(3).x.to_list()
         [1.0, 2.333]
         """
@@ -1756,7 +1655,6 @@ class DataFrame(Columns):
             ``{name: [value]}``; one dictionary per row; ``{name: {label: value}}``; ``{label:
             {name: value}}``; columns, index and data separately.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_dict("records")
         [{'a': 1, 'b': 'x'}, {'a': 2, 'b': None}]
         """
@@ -1776,7 +1674,6 @@ class DataFrame(Columns):
         options of pandas (``mode``, ``encoding``, ``date_format``, ``quoting``, ...) are left to
         pandas, as `hr.fallbacks` lists.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_csv()
         'a,b\n1,x\n2,\n'
         """
@@ -1786,7 +1683,6 @@ class DataFrame(Columns):
     def values(self) -> np.ndarray[Any, Any]:
         """The same as `to_numpy`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).values
         array([[1, 3],
                [2, 4]])
@@ -1798,7 +1694,6 @@ class DataFrame(Columns):
     ) -> str:
         """All rows and columns in the format of `print`; without `index` no labels.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> print(df.to_string())
         shape: (3, 2)
@@ -1822,7 +1717,6 @@ class DataFrame(Columns):
     def memory_usage(self, *, deep: bool = True) -> Any:
         """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.memory_usage().to_dict()
         {'x': 24, 'y': 25}
@@ -1843,7 +1737,6 @@ class DataFrame(Columns):
         Without `dtype` it is NumPy's promotion of the columns; object for strings, categories, or
         times mixed with numbers.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]}).to_numpy()
         array([[1. , 0.5],
                [2. , 1.5]])
@@ -1858,7 +1751,6 @@ class DataFrame(Columns):
         integers. Several columns need one copy (column-major), a single one none. `hr.asarray`,
         DLPack and `to_torch` use it too.
 
-        >>> import headrace as hr
         >>> x = hr.DataFrame({"a": [1, 2, 3], "b": [0.5, None, 2.5]}).to_array()
         >>> x.shape, x[:, 0].tolist()
         ((3, 2), [1.0, 2.0, 3.0])
@@ -1883,7 +1775,6 @@ class DataFrame(Columns):
     def to_arrow(self) -> Any:
         """A pyarrow table on the same memory.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> df.to_arrow().num_rows
         3
@@ -1893,7 +1784,6 @@ class DataFrame(Columns):
     def to_pandas(self) -> Any:
         """A pandas frame; numbers without nulls share memory. Labels become its index.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
         >>> type(df.to_pandas()).__name__
         'DataFrame'
@@ -1925,7 +1815,6 @@ class DataFrame(Columns):
     def index(self) -> Any:
         """The row labels: a series, a `hr.MultiIndex` for several levels, else positions.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id").index.to_list()
         ['a', 'b']
         """
@@ -1953,7 +1842,6 @@ class DataFrame(Columns):
         append : bool
             Append to the existing labels.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "c"], "x": [1, 2, 3]}).set_index("id")
         >>> df.loc["b", "x"], df.loc[["c", "a"]].x.to_list(), df.loc["b":].x.to_list()
         (2, [3, 1], [2, 3])
@@ -1969,7 +1857,6 @@ class DataFrame(Columns):
 
         `level` is only for some of the labels, by name or position.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1], "x": [2]}).set_index("id")
         >>> df.columns, df.reset_index().columns, df.reset_index(drop=True).columns
         (['x'], ['id', 'x'], ['x'])
@@ -1982,7 +1869,6 @@ class DataFrame(Columns):
 
         ``frame.loc[mask, "x"] = value`` assigns to the selected rows.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
         >>> df.loc[df.x > 1, "y"] = 0
         >>> df.loc[:, "y"].to_list(), df.loc[2].x
@@ -1994,7 +1880,6 @@ class DataFrame(Columns):
     def iloc(self) -> PositionLocator:
         """Select rows, then columns, by position: one, a list, a slice or a mask.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4, 5, 6]})
         >>> df.iloc[-1].y, df.iloc[:2, 0].to_list(), df.iloc[0, 1]
         (6, [1, 2], 4)
@@ -2005,7 +1890,6 @@ class DataFrame(Columns):
     def at(self) -> Locator:
         """One value by label and column name: the same as `loc`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.at[1, "x"]
         2
@@ -2016,7 +1900,6 @@ class DataFrame(Columns):
     def iat(self) -> PositionLocator:
         """One value by row and column position: the same as `iloc`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.iat[2, 1]
         2.5
@@ -2026,7 +1909,6 @@ class DataFrame(Columns):
     def take(self, indices: Any, axis: int | str = 0) -> DataFrame:
         """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2, 3]}).take([2, 0]).x.to_list()
         [3, 1]
         """
@@ -2045,7 +1927,6 @@ class DataFrame(Columns):
         `level` (names or positions) sorts by these labels first, then by the others, unless
         `ascending` is a list.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["b", "a"], "x": [1, 2]}).set_index("id").sort_index().x.to_list()
         [2, 1]
         """
@@ -2058,7 +1939,6 @@ class DataFrame(Columns):
     def copy(self, deep: bool = True) -> DataFrame:
         """Another handle on the same immutable columns; `deep` has no effect.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]})
         >>> other = df.copy()
         >>> other["x"] = 0
@@ -2070,7 +1950,6 @@ class DataFrame(Columns):
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         """``function(frame, *args, **kwargs)``; a pair ``(function, name)`` passes it by keyword.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
         [3, 6]
         """
@@ -2084,7 +1963,6 @@ class DataFrame(Columns):
         row's values and constants becomes a step of the plan. Any other runs immediately, once per
         row, in Python: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
         >>> df.apply(lambda row: row.a + row["b"], axis=1).to_list()
         [5, 7]
@@ -2098,7 +1976,6 @@ class DataFrame(Columns):
     def iterrows(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over (label or position, row) pairs in Python: slow; `hr.advice` names the line.
 
-        >>> import headrace as hr
         >>> [row["a"] for _, row in hr.DataFrame({"a": [1, 2]}).iterrows()]
         [1, 2]
         """
@@ -2107,7 +1984,6 @@ class DataFrame(Columns):
     def itertuples(self, index: bool = True, name: str | None = "Row") -> Iterator[Any]:
         """Iterate over rows as named tuples in Python: slow; `hr.advice` names the line.
 
-        >>> import headrace as hr
         >>> [row.a for row in hr.DataFrame({"a": [1, 2]}).itertuples()]
         [1, 2]
         """
@@ -2125,7 +2001,6 @@ class DataFrame(Columns):
 
         With an integer `random_state` the rows are those that pandas draws.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
         [3, 4]
         """
@@ -2143,7 +2018,6 @@ class DataFrame(Columns):
 
         Ties keep the order of first appearance. `normalize` gives shares of the counted rows.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", "y"]}).value_counts().to_dict()
         {(1, 'x'): 2, (2, 'y'): 1}
         """
@@ -2152,7 +2026,6 @@ class DataFrame(Columns):
     def nunique(self, dropna: bool = True) -> Any:
         """The number of distinct values of each column.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
         {'a': 2, 'b': 1}
         """
@@ -2171,7 +2044,6 @@ class DataFrame(Columns):
         InvalidArgumentError
             For more than 10,000 rows.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": [3.0, 4.0]}).agg(["min", "max"]).T.to_dict()
         {'min': [1.0, 3.0], 'max': [2.0, 4.0]}
         """
@@ -2180,7 +2052,6 @@ class DataFrame(Columns):
     def transpose(self) -> DataFrame:
         """The same as `T`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).transpose().to_dict()
         {0: [1, 3], 1: [2, 4]}
         """
@@ -2223,7 +2094,6 @@ class DataFrame(Columns):
         observed, sort : bool
             As in `groupby`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
         {'a': [1.0, 3.0], 'b': [2.0, None]}
@@ -2251,7 +2121,6 @@ class DataFrame(Columns):
         InvalidArgumentError
             If rows have the same keys, or a key is missing.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.pivot(index="d", columns="s", values="x").to_dict()
         {'a': [1.0, 3.0], 'b': [2.0, None]}
@@ -2261,7 +2130,6 @@ class DataFrame(Columns):
     def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
         """Turn a level of the row labels into columns, in sorted order; see `pivot`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.set_index(["d", "s"]).unstack(fill_value=0).to_dict()
         {('x', 'a'): [1.0, 3.0], ('x', 'b'): [2.0, 0.0]}
@@ -2271,7 +2139,6 @@ class DataFrame(Columns):
     def stack(self) -> Series:
         """One value per row and column, labelled by the row labels and the column names.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"a": [1, 2], "b": [3, 4]}, index=["x", "y"]).stack().to_dict()
         {('x', 'a'): 1, ('x', 'b'): 3, ('y', 'a'): 2, ('y', 'b'): 4}
         """
@@ -2283,7 +2150,6 @@ class DataFrame(Columns):
         A null or empty list gives one row of null. Lists of several columns have the same lengths.
         The rows keep their labels, or the positions they were at as label ``"index"``.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 2, 3], "x": [["a", "b"], [], None]})
         >>> df.explode("x").to_dict()
         {'id': [1, 1, 2, 3], 'x': ['a', 'b', None, None]}
@@ -2321,7 +2187,6 @@ class DataFrame(Columns):
         offset : str or timedelta, optional
             Added to `origin`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"t": hr.date_range("2024-01-31", periods=3), "x": [1, 2, 4]})
         >>> df.resample("MS", on="t").x.sum().to_list()
         [1, 6]
@@ -2333,7 +2198,6 @@ class DataFrame(Columns):
 
         `method`: "ffill" for the last row before, "bfill" for the next one.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
         >>> df.asfreq("D").x.to_list()
         [1, None, 2]
@@ -2356,7 +2220,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.date_range("2024-01-31", periods=2))
         >>> df.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
         [9, 9]
@@ -2375,7 +2238,6 @@ class DataFrame(Columns):
     def between_time(self, start_time: Any, end_time: Any, inclusive: str = "both") -> DataFrame:
         """The rows whose label is between two times of day, across midnight if these are reversed.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1, 2, 3]}, index=hr.date_range("2024-01-01", None, 3, "8h"))
         >>> df.between_time("07:00", "16:00").x.to_list()
         [2, 3]
@@ -2415,7 +2277,6 @@ class DataFrame(Columns):
     def transform(self, func: Any) -> DataFrame:
         """What a function, by itself or by name, makes of each column; see `Series.transform`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, 3.0]}).transform(lambda s: s - s.mean()).x.to_list()
         [-1.0, 1.0]
         """
@@ -2424,7 +2285,6 @@ class DataFrame(Columns):
     def map(self, func: Any) -> DataFrame:
         """What a function makes of each value; see `Series.map`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}).map(lambda v: v * 10).x.to_list()
         [10, 20]
         """
@@ -2433,7 +2293,6 @@ class DataFrame(Columns):
     def convert_dtypes(self) -> DataFrame:
         """Floats that are whole become integers, and NaN null; evaluates.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1.0, float("nan")], "y": [0.5, 1.0]}).convert_dtypes().dtypes
         x      int64
         y    float64
@@ -2475,7 +2334,6 @@ class DataFrame(Columns):
             it ("bfill") or of the nearest, of the later one of two as near; at most `limit` in a
             row from one label. Labels of the frame must ascend. Columns are not filled.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}, index=["a", "b"]).reindex(["b", "c"]).x.to_list()
         [2, None]
         """
@@ -2498,7 +2356,6 @@ class DataFrame(Columns):
         join : {"outer", "inner", "left", "right"}
             All labels in sorted order, the common ones, or those of one side.
 
-        >>> import headrace as hr
         >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
         >>> [side.to_list() for side in a.to_frame("n").align(b, join="inner")[1:]]
         [[3]]
@@ -2510,7 +2367,6 @@ class DataFrame(Columns):
 
         `level` is the level, by default the first: its name, or for columns its position.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "x": [3, 4]}).set_index(["k", "n"])
         >>> df.xs(2, level="n").to_dict()
         {'x': [4]}
@@ -2520,7 +2376,6 @@ class DataFrame(Columns):
     def droplevel(self, level: Any, axis: int | str = 0) -> DataFrame:
         """The rows without some levels of their labels; with ``axis=1`` of the column names.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.droplevel("n").to_dict()
         {'x': [3]}
@@ -2530,7 +2385,6 @@ class DataFrame(Columns):
     def swaplevel(self, i: Any = -2, j: Any = -1, axis: int | str = 0) -> DataFrame:
         """The rows with two levels of their labels exchanged, or with ``axis=1`` of their names.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a"], "n": [1], "x": [3]}).set_index(["k", "n"])
         >>> df.swaplevel().columns
         ['x']
@@ -2540,7 +2394,6 @@ class DataFrame(Columns):
     def rename_axis(self, mapper: Any = None, *, index: Any = None) -> DataFrame:
         """The rows with other names of their labels; row numbers have none.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
         ['x']
         """
@@ -2549,7 +2402,6 @@ class DataFrame(Columns):
     def set_axis(self, labels: Any, *, axis: int | str = 0) -> DataFrame:
         """A new frame with other row labels, or with ``axis=1`` other column names.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1], "y": [2]}).set_axis(["a", "b"], axis=1).columns
         ['a', 'b']
         """
@@ -2558,7 +2410,6 @@ class DataFrame(Columns):
     def squeeze(self) -> Any:
         """The only column as a series, the only row as a row, or the only value.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"x": [1, 2]}).squeeze().to_list(), hr.DataFrame({"x": [1]}).squeeze()
         ([1, 2], 1)
         """
@@ -2573,7 +2424,6 @@ class DataFrame(Columns):
     ) -> DataFrame:
         """Unpivot to long form: one row per row and column of `value_vars`.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": [1, 2], "a": [3, 4], "b": [5, 6]}).melt("id").to_dict()
         {'id': [1, 2, 1, 2], 'variable': ['a', 'a', 'b', 'b'], 'value': [3, 4, 5, 6]}
         """

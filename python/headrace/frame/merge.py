@@ -95,7 +95,6 @@ def merge(
     left : DataFrame
         The frame whose rows come first. All else is in `DataFrame.merge`.
 
-    >>> import headrace as hr
     >>> loans = hr.DataFrame({"id": [1, 2, 2], "paid": [5.0, 6.0, 7.0]})
     >>> people = hr.DataFrame({"id": [2, 1], "name": ["Bo", "Al"]})
     >>> hr.merge(loans, people, on="id").to_dict()

@@ -165,7 +165,6 @@ Row._index_of = Names
 class Dtypes(dict[str, Any]):
     """Column dtypes by name, with the common methods of a pandas Series.
 
-    >>> import headrace as hr
     >>> dtypes = hr.DataFrame({"a": [1], "b": ["x"], "c": [2]}).dtypes
     >>> dtypes == "int64", dtypes[dtypes == "int64"].index
     (array([ True, False,  True]), ['a', 'c'])

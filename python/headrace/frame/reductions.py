@@ -3,7 +3,6 @@
 
 Columns of unsupported dtypes raise; ``numeric_only=True`` drops all but numbers.
 
->>> import headrace as hr
 >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
 >>> df.mean().to_dict(), df.sum(axis=1).to_list()
 ({'x': 3.0, 'y': 2.0}, [2.5, 2.0, 8.5])

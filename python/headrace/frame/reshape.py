@@ -80,7 +80,6 @@ def factorize(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> codes, uniques = hr.factorize(["b", None, "a", "b"])
     >>> codes.to_list(), uniques.to_list()
     ([0, -1, 1, 0], ['b', 'a'])
@@ -199,7 +198,6 @@ def cut(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.cut(hr.Series([1, 5, 12]), [0, 4, 10], labels=["low", "high"]).to_list()
     ['low', 'high', None]
     """
@@ -288,7 +286,6 @@ def qcut(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.qcut(hr.Series([1, 2, 3, 9]), 2, labels=["low", "high"]).to_list()
     ['low', 'low', 'high', 'high']
     """

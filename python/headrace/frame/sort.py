@@ -215,7 +215,6 @@ def sort(values: Any, *, descending: bool = False) -> Array | Series:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.sort([3, 1, 2]).tolist()
     [1, 2, 3]
     """
@@ -248,7 +247,6 @@ def argsort(values: Any, *, descending: bool = False) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.argsort([3, 1, 2]).tolist()
     [1, 2, 0]
     """

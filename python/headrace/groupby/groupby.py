@@ -131,7 +131,6 @@ class GroupBy:
     ) -> Any:
         """Sum of each group; null with fewer than `min_count` values.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.sum().to_dict()
         {'x': [8, 4]}
@@ -141,7 +140,6 @@ class GroupBy:
     def prod(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
         """Product of each group; null with fewer than `min_count` values.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.prod().to_dict()
         {'x': [15, 4]}
@@ -157,7 +155,6 @@ class GroupBy:
     ) -> Any:
         """Mean of each group; null if the group has no values.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.mean().to_dict()
         {'x': [4.0, 4.0]}
@@ -167,7 +164,6 @@ class GroupBy:
     def median(self, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Median of each group; null if the group has no values.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.median().to_dict()
         {'x': [4.0, 4.0]}
@@ -191,7 +187,6 @@ class GroupBy:
             Interpolation between two values; see `Series.quantile`. All but ``"linear"`` rank the
             rows.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [1, 4, 9]}).groupby("id")
         >>> groups.x.quantile([0, 0.5]).to_dict()
         {(1, 0.0): 1.0, (1, 0.5): 2.5, (2, 0.0): 9.0, (2, 0.5): 9.0}
@@ -210,7 +205,6 @@ class GroupBy:
     ) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.var().to_dict()
         {'x': [2.0, None]}
@@ -227,7 +221,6 @@ class GroupBy:
     ) -> Any:
         """Standard deviation of each group; null with `ddof` values or fewer.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.x.std().round(6).to_dict()
         {1: 1.414214, 2: None}
@@ -237,7 +230,6 @@ class GroupBy:
     def sem(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Standard error of each group's mean: standard deviation over the root of the count.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.x.sem().to_dict()
         {1: 1.0, 2: None}
@@ -247,7 +239,6 @@ class GroupBy:
     def skew(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Sample skewness of each group; null with fewer than three values, NaN if all are equal.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1, 1, 2], "x": [1, 2, 5, 9, 3]})
         >>> df.groupby("id").x.skew().round(6).to_list()
         [0.888584, None]
@@ -257,7 +248,6 @@ class GroupBy:
     def kurt(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of each group; null with fewer than four values, NaN if all are equal.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1, 1], "x": [1, 2, 5, 9]})
         >>> df.groupby("id").x.kurt().round(6).to_list()
         [-0.581894]
@@ -274,7 +264,6 @@ class GroupBy:
     ) -> Any:
         """Minimum of each group; strings and categories compare alphabetically.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.min().to_dict()
         {'x': [3, 4]}
@@ -291,7 +280,6 @@ class GroupBy:
     ) -> Any:
         """Maximum of each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.max().to_dict()
         {'x': [5, 4]}
@@ -301,7 +289,6 @@ class GroupBy:
     def first(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """First non-missing value of each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.first().to_dict()
         {'x': [3, 4]}
@@ -311,7 +298,6 @@ class GroupBy:
     def last(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """Last non-missing value of each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.last().to_dict()
         {'x': [5, 4]}
@@ -321,7 +307,6 @@ class GroupBy:
     def any(self, skipna: bool = True) -> Any:
         """Whether any value of a group is true (nonzero).
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
         >>> groups.any().to_dict()
         {'x': [True, False]}
@@ -331,7 +316,6 @@ class GroupBy:
     def all(self, skipna: bool = True) -> Any:
         """Whether all values of a group are true (nonzero).
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [0, 5, 0]}).groupby("id")
         >>> groups.all().to_dict()
         {'x': [False, False]}
@@ -341,7 +325,6 @@ class GroupBy:
     def count(self) -> Any:
         """Number of non-missing values of each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.count().to_dict()
         {'x': [2, 1]}
@@ -351,7 +334,6 @@ class GroupBy:
     def nunique(self, dropna: bool = True) -> Any:
         """Number of distinct values of each group; ``dropna=False`` counts missing as one.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.nunique().to_dict()
         {'x': [2, 1]}
@@ -361,7 +343,6 @@ class GroupBy:
     def idxmin(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Row position of each group's minimum, the first of equals.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.idxmin().to_dict()
         {'x': [0, 2]}
@@ -371,7 +352,6 @@ class GroupBy:
     def idxmax(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Row position of each group's maximum, the first of equals.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.idxmax().to_dict()
         {'x': [1, 2]}
@@ -381,7 +361,6 @@ class GroupBy:
     def size(self) -> Any:
         """Number of rows of each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.size().to_dict()
         {1: 2, 2: 1}
@@ -396,7 +375,6 @@ class GroupBy:
         All pairs give one row per group and column, with the column name as label ``level_1`` after
         one key. Two named columns give one row per group and a column `corr`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1], "x": [1, 2, 3], "y": [6, 4, 2]})
         >>> df.groupby("id").corr().round(9).reset_index().to_dict()
         {'id': [1, 1], 'level_1': ['x', 'y'], 'x': [1.0, -1.0], 'y': [-1.0, 1.0]}
@@ -432,7 +410,6 @@ class GroupBy:
         **named : (column, aggregate)
             Result columns by name; with a function or name, its options, as `args` are.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
         >>> df.groupby("id").agg(total=("x", "sum"), n=("x", "count")).to_dict()
         {'total': [5.0, 4.0], 'n': [1, 2]}
@@ -450,7 +427,6 @@ class GroupBy:
         function of a group's rows that gives one value, or one for each row. Functions of only
         arithmetic and aggregates run once for all groups, others once per group, in Python.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
@@ -470,7 +446,6 @@ class GroupBy:
     ) -> Rolling:
         """Windows within each group; see `Series.rolling`. Rows keep their order.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
         >>> df.groupby("id").x.rolling(2).sum().to_list()
         [None, None, 3, 6]
@@ -481,7 +456,6 @@ class GroupBy:
     def expanding(self, min_periods: int = 1) -> Rolling:
         """A window of all rows of the group up to each one; see `rolling`.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.expanding().sum().x.to_list()
         [3, 8, 4]
@@ -491,7 +465,6 @@ class GroupBy:
     def resample(self, rule: Any, on: str | None = None, **words: Any) -> Resampler:
         """Spans of time within each group, from its first to its last; see `DataFrame.resample`.
 
-        >>> import headrace as hr
         >>> days = hr.date_range("2024-01-31", periods=4)
         >>> df = hr.DataFrame({"id": [1, 2, 1, 1], "t": days, "x": [1, 2, 4, 8]})
         >>> df.groupby("id").resample("MS", on="t").x.sum().to_list()
@@ -513,7 +486,6 @@ class GroupBy:
     ) -> ExponentialWindows:
         """Weights that decay, within each group; see `Series.ewm`. Rows keep their order.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1.0, 5.0, 3.0]})
         >>> df.groupby("id").x.ewm(com=1).mean().round(3).to_list()
         [1.0, 5.0, 2.333]
@@ -524,7 +496,6 @@ class GroupBy:
     def cumsum(self) -> Any:
         """Cumulative sums within each group, in row order.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").x.cumsum().to_list()
         [1, 5, 3]
@@ -534,7 +505,6 @@ class GroupBy:
     def cumprod(self) -> Any:
         """Cumulative products within each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.cumprod().to_dict()
         {'x': [3, 15, 4]}
@@ -544,7 +514,6 @@ class GroupBy:
     def cummin(self) -> Any:
         """Cumulative minima within each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.cummin().to_dict()
         {'x': [3, 3, 4]}
@@ -554,7 +523,6 @@ class GroupBy:
     def cummax(self) -> Any:
         """Cumulative maxima within each group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.cummax().to_dict()
         {'x': [3, 5, 4]}
@@ -566,7 +534,6 @@ class GroupBy:
 
         With ``ascending=False`` the number of later rows in its group.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b", "a"]}).groupby("id").cumcount().to_list()
         [0, 0, 1]
         """
@@ -581,7 +548,6 @@ class GroupBy:
     ) -> Any:
         """The rank of each value within its group, from 1; see `Series.rank`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [7, 5, 2]})
         >>> df.groupby("id").x.rank().to_list()
         [2.0, 1.0, 1.0]
@@ -593,7 +559,6 @@ class GroupBy:
 
         In row order. Costs a sort by keys and one by positions.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 2, 1, 2], "x": [1, 2, 3, 4]})
         >>> df.groupby("id").x.shift().to_list(), df.groupby("id").x.shift(-1).to_list()
         ([None, None, 1, 2], [3, 4, None, None])
@@ -603,7 +568,6 @@ class GroupBy:
     def diff(self, periods: int = 1) -> Any:
         """Difference to the value `periods` rows before in its group; null where there is none.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 2, 1], "x": [1, 2, 4]})
         >>> df.groupby("id").x.diff().to_list()
         [None, None, 3]
@@ -613,7 +577,6 @@ class GroupBy:
     def head(self, n: int = 5) -> Any:
         """The first `n` rows of each group, in row order.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").head(1).x.to_list(), df.groupby("id").tail(1).x.to_list()
         ([1, 5], [5, 2])
@@ -623,7 +586,6 @@ class GroupBy:
     def tail(self, n: int = 5) -> Any:
         """The last `n` rows of each group, in row order.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.tail(1).to_dict()
         {'id': [1, 2], 'x': [5, 4]}
@@ -633,7 +595,6 @@ class GroupBy:
     def nth(self, n: int) -> Any:
         """The row at position `n` of each group, counted from the end if negative.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.nth(0).to_dict()
         {'id': [1, 2], 'x': [3, 4]}
@@ -644,7 +605,6 @@ class GroupBy:
     def ngroups(self) -> int:
         """The number of groups; evaluates the keys.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.ngroups
         2
@@ -655,7 +615,6 @@ class GroupBy:
     def groups(self) -> dict[Any, Any]:
         """The row labels of each group by its key, or the row positions; evaluates the keys.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 2, 1], "x": [3, 5, 4]}).groupby("id").groups
         >>> {key: rows.to_list() for key, rows in groups.items()}
         {1: [0, 2], 2: [1]}
@@ -666,7 +625,6 @@ class GroupBy:
     def indices(self) -> dict[Any, Any]:
         """The row positions of each group by its key, as NumPy arrays; evaluates the keys.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": [1, 2, 1], "x": [3, 5, 4]}).groupby("id").indices[1].tolist()
         [0, 2]
         """
@@ -681,7 +639,6 @@ class GroupBy:
     def ngroup(self) -> Series:
         """The group number of each row, in group order; null for dropped rows.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["b", "a", "b"]}).groupby("id").ngroup().to_list()
         [1, 0, 1]
         """
@@ -690,7 +647,6 @@ class GroupBy:
     def get_group(self, name: Any) -> Any:
         """The rows of one group, by its key or the tuple of its keys.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").get_group("a").x.to_list()
         [1, 2]
@@ -702,7 +658,6 @@ class GroupBy:
     def __iter__(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over (key, rows) pairs in Python: slow; `hr.advice` names the line.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> [(key, len(rows)) for key, rows in df.groupby("id")]
         [('a', 2), ('b', 1)]
@@ -715,7 +670,6 @@ class GroupBy:
         Scalars give a series labelled by the keys; frames and series are concatenated. Runs
         immediately: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").x.apply(lambda x: x.max() - x.min()).to_dict()
         {'a': 1, 'b': 0}
@@ -725,7 +679,6 @@ class GroupBy:
     def pipe(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What `function` gives for these groups.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.x.pipe(lambda g: g.max() - g.min()).to_dict()
         {1: 2, 2: 0}
@@ -735,7 +688,6 @@ class GroupBy:
     def filter(self, function: Callable[[Any], Any]) -> Any:
         """The rows of the groups for which a Python function returns true, in order.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1, 5, 2]})
         >>> df.groupby("id").filter(lambda rows: len(rows) > 1).x.to_list()
         [1, 2]
@@ -747,7 +699,6 @@ class GroupBy:
     def ffill(self) -> Any:
         """Replace null and NaN by the last value before them in their group.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": [1, 1, 2], "x": [3, None, 4]}).groupby("id").x.ffill().to_list()
         [3, 3, 4]
         """
@@ -756,7 +707,6 @@ class GroupBy:
     def bfill(self) -> Any:
         """Replace null and NaN by the next value after them in their group.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [None, 5, 2]})
         >>> df.groupby("id").x.bfill().to_list()
         [2, 5, 2]
@@ -766,7 +716,6 @@ class GroupBy:
     def pct_change(self, periods: int = 1) -> Any:
         """Each value relative to the one `periods` rows before in its group.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.x.pct_change().round(6).to_list()
         [None, 0.666667, None]
@@ -788,7 +737,6 @@ class GroupBy:
         Missing values count with ``dropna=False``. `bins` counts the values of one column in bins;
         see `Series.value_counts`, which is called for each group, in Python.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 1, 2], "s": ["u", "v", "v", "u"]})
         >>> df.groupby("id").s.value_counts().to_dict()
         {(1, 'v'): 2, (1, 'u'): 1, (2, 'u'): 1}
@@ -801,7 +749,6 @@ class GroupBy:
         Columns ``("x", "count")``, ``("x", "mean")``, ...; just ``count``, ``mean`` for a single
         selected column.
 
-        >>> import headrace as hr
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
         >>> groups.describe()["x"]["mean"].to_list()
         [4.0, 4.0]
@@ -822,7 +769,6 @@ class SeriesGroupBy(GroupBy):
     def nlargest(self, n: int = 5) -> Any:
         """The `n` largest numbers of each group, largest first, without a sort.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": [1, 1, 2, 1], "x": [3, 5, 4, 1]})
         >>> df.groupby("id").x.nlargest(2).reset_index().to_dict()
         {'id': [1, 1, 2], 'x': [5, 3, 4]}

@@ -36,7 +36,6 @@ _OF_NOTHING = {"sum": 0, "prod": 1, "count": 0, "size": 0, "nunique": 0}
 class Grouper:
     """A key of `groupby` made of spans of time; see `DataFrame.resample`.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"t": hr.date_range("2024-01-31", periods=3), "x": [1, 2, 4]})
     >>> df.groupby(hr.Grouper(key="t", freq="ME")).x.sum().to_list()
     [1, 6]
@@ -183,7 +182,6 @@ class Resampler:
     def agg(self, spec: Any = None, **named: Any) -> Any:
         """Several aggregates; see `DataFrameGroupBy.agg`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
         >>> s.resample("MS").agg(["min", "max"]).to_dict()["max"]
         [1, 4]
@@ -210,7 +208,6 @@ class Resampler:
     def transform(self, func: Any) -> Any:
         """A function of each span, for each of its rows; see `GroupBy.transform`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
         >>> s.resample("MS").transform("sum").to_list()
         [1, 6, 6]
@@ -225,7 +222,6 @@ class Resampler:
     def ohlc(self) -> Any:
         """First, greatest, least and last value of each span.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 5, 4], index=hr.date_range("2024-02-01", periods=3))
         >>> s.resample("MS").ohlc().high.to_list()
         [5]
@@ -266,7 +262,6 @@ class Resampler:
     def asfreq(self, fill_value: Any = None) -> Any:
         """The values at exactly the moments that name the spans, `fill_value` where there is none.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
         >>> s.resample("D").asfreq().to_list(), s.resample("D").ffill().to_list()
         ([1, None, 2], [1, 1, 2])
@@ -291,7 +286,6 @@ class Resampler:
     def interpolate(self, method: str = "linear", **words: Any) -> Any:
         """Values at the moments that name the spans, between the given ones; see `interpolate`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, 3.0], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
         >>> s.resample("D").interpolate().to_list()
         [1.0, 2.0, 3.0]

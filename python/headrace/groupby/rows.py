@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 class NamedAgg(NamedTuple):
     """A column and its aggregate, for ``agg(out=hr.NamedAgg("x", "max"))``.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [1, 1], "x": [2, 3]})
     >>> df.groupby("id").agg(top=hr.NamedAgg(column="x", aggfunc="max")).to_dict()
     {'top': [3]}

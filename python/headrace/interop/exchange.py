@@ -391,7 +391,6 @@ def from_dlpack(values: Any) -> Array:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> import numpy as np
     >>> hr.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
@@ -464,7 +463,6 @@ def from_arrow(values: Any) -> DataFrame | Series:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> import pyarrow as pa
     >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
     ['x']
@@ -500,7 +498,6 @@ def from_pandas(values: Any) -> DataFrame | Series:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> import pandas as pd
     >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
     {'a': 1.5, 'b': 2.5}

@@ -33,7 +33,6 @@ def pivot(data: DataFrame, *args: Any, **kwargs: Any) -> DataFrame:
 def isna(values: Any) -> Any:
     """Whether a value is None or NaN; element by element for frames, series and lists.
 
-    >>> import headrace as hr
     >>> hr.isna(None), hr.isna([1.0, None, float("nan")]).to_list()
     (True, [False, True, True])
     """
@@ -57,7 +56,6 @@ notnull = notna
 def unique(values: Any) -> Series:
     """The distinct values in order of first appearance; see `Series.unique`.
 
-    >>> import headrace as hr
     >>> hr.unique(["b", "a", "b"]).to_list()
     ['b', 'a']
     """

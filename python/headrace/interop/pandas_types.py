@@ -32,7 +32,6 @@ class _KindOfDType(type):
 class CategoricalDtype(metaclass=_KindOfDType):
     """Categories in an order, for `Series.astype`.
 
-    >>> import headrace as hr
     >>> sizes = hr.CategoricalDtype(["S", "M", "L"], ordered=True)
     >>> s = hr.Series(["M", "S"]).astype(sizes)
     >>> s.sort_values().to_list(), isinstance(s.dtype, hr.CategoricalDtype)
@@ -56,7 +55,6 @@ class CategoricalDtype(metaclass=_KindOfDType):
 class DatetimeTZDtype(metaclass=_KindOfDType):
     """Times of a zone, for `Series.astype` and ``isinstance(s.dtype, hr.DatetimeTZDtype)``.
 
-    >>> import headrace as hr
     >>> str(hr.DatetimeTZDtype("us", "UTC"))
     'datetime64[us, UTC]'
     """
@@ -79,7 +77,6 @@ def Categorical(  # noqa: N802 (the name of pandas' class)
 ) -> Series:
     """A series of categories; without `categories` those that occur, sorted.
 
-    >>> import headrace as hr
     >>> hr.Categorical(["b", "a"], categories=["a", "b", "c"]).cat.categories.to_list()
     ['a', 'b', 'c']
     """

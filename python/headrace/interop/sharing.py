@@ -116,7 +116,6 @@ def share(value: Array | Series | DataFrame) -> SharedHandle:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.share(hr.asarray([1.0, 2.0])) as handle:
     ...     hr.attach(handle).tolist()  # usually in another process
     [1.0, 2.0]
@@ -150,7 +149,6 @@ def attach(handle: SharedHandle | str) -> Array | Series | DataFrame:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> handle = hr.share(hr.DataFrame({"x": [1, None]}))
     >>> hr.attach(handle.token).x.to_list()
     [1, None]
@@ -174,7 +172,6 @@ def sharing() -> Iterator[None]:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.sharing():
     ...     x = hr.asarray([1.0, 2.0]) * 2
     ...     hr.eval(x)

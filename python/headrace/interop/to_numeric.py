@@ -40,7 +40,6 @@ def to_numeric(series: Any, errors: str = "raise", downcast: str | None = None) 
     -----
     The dtype depends on the values, so this evaluates them; `Series.astype` does not.
 
-    >>> import headrace as hr
     >>> hr.to_numeric(hr.Series(["1", "x", None, "3"]), errors="coerce").to_list()
     [1, None, None, 3]
     """

@@ -225,7 +225,6 @@ def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
     Rows that they drop are checked for their number of fields and in the columns that the filter
     reads, not in the others.
 
-    >>> import headrace as hr
     >>> df = hr.scan_csv(b"a,b\n1,x\n2,y\n")
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
@@ -301,7 +300,6 @@ def read_csv(
     parsed on the GPU, with the same bits and errors; others are read on the CPU and copied, as
     listed by `hr.fallbacks`.
 
-    >>> import headrace as hr
     >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
     >>> df.ecg.to_list()
     [0.5, None]
@@ -334,7 +332,6 @@ def read_csv(
 def read_table(source: Source, *, sep: str = "\t", **options: Any) -> DataFrame:
     r"""Read text with tabs between the fields; see `read_csv`.
 
-    >>> import headrace as hr
     >>> hr.read_table(b"a\tb\n1\t2\n").to_dict()
     {'a': [1], 'b': [2]}
     """

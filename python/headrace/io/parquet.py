@@ -228,7 +228,6 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
     `hr.fallbacks` counts the time, since this is not a native reader. Memory allocated by pyarrow
     is outside the budget; joined chunks are inside.
 
-    >>> import headrace as hr
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
     >>> hr.read_parquet("/tmp/hr-doc.parquet", columns=["s"]).to_dict()
     {'s': ['a', None]}
@@ -241,7 +240,6 @@ def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
 
     Raises if the file changes between this call and the read.
 
-    >>> import headrace as hr
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
     >>> frame = hr.scan_parquet("/tmp/hr-doc.parquet")
     >>> frame.dtypes["s"], frame.x.sum().item()

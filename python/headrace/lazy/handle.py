@@ -68,7 +68,6 @@ class Deferred(_core.BufferSource):
     def dtype(self) -> DType:
         """Element type, known before anything runs.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).dtype
         dtype('int64')
         """
@@ -97,7 +96,6 @@ class Deferred(_core.BufferSource):
 
         Examples
         --------
-        >>> import headrace as hr
         >>> hr.asarray([1.0, 2.0]).to("cpu").sum().item()
         3.0
         """
@@ -282,7 +280,6 @@ class Deferred(_core.BufferSource):
     def abs(self) -> Self:
         """Absolute values.
 
-        >>> import headrace as hr
         >>> hr.Series([-2, 5]).abs().to_list()
         [2, 5]
         """
@@ -291,7 +288,6 @@ class Deferred(_core.BufferSource):
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
         """Limit values to [`lower`, `upper`].
 
-        >>> import headrace as hr
         >>> hr.asarray([1, 5]).clip(2, 4).tolist()
         [2, 4]
         """
@@ -307,7 +303,6 @@ class Deferred(_core.BufferSource):
 
         Integers change only for negative digits; non-numeric values are unchanged.
 
-        >>> import headrace as hr
         >>> hr.Series([0.125, 2.5]).round(1).to_list()
         [0.1, 2.5]
         """
@@ -341,7 +336,6 @@ class Deferred(_core.BufferSource):
     def is_nan(self) -> Self:
         """True where the value is NaN (a null is not NaN).
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, None, float("nan")])
         >>> s.is_nan().to_list()
         [False, False, True]
@@ -408,7 +402,6 @@ def eval(*values: Deferred | DataFrame) -> None:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> x = hr.asarray([1.0, 3.0])
     >>> low, high = x.min(), x.max()
     >>> hr.eval(low, high)

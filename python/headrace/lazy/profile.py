@@ -229,7 +229,6 @@ def profile() -> Profile:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.profile() as seen:
     ...     hr.eval(hr.asarray([1.0, 2.0]) + 1)
     >>> seen.steps[0].op, seen.steps[0].rows

@@ -46,7 +46,6 @@ class LimitAdaptor(_core.LimitAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> limit = hr.memory.LimitAdaptor(limit_bytes="64MB")
     >>> limit.describe()
     'limit(64.0 MB) over pool over system'
@@ -74,7 +73,6 @@ class RateLimitAdaptor(_core.RateLimitAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> slow = hr.memory.RateLimitAdaptor(bytes_per_second="1GB")
     >>> slow.waited_seconds
     0.0
@@ -105,7 +103,6 @@ class AlignAdaptor(_core.AlignAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> align = hr.memory.AlignAdaptor(alignment=4096)
     >>> pointer = align.allocate(100)
     >>> pointer % 4096
@@ -140,7 +137,6 @@ class PressureAdaptor(_core.PressureAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> limit = hr.memory.LimitAdaptor(limit_bytes=1000)
     >>> held = [limit.allocate(800)]
     >>> def let_go(size):
@@ -171,7 +167,6 @@ class FaultAdaptor(_core.FaultAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> fault = hr.memory.FaultAdaptor(first=1)
     >>> with hr.memory.use_resource(fault):
     ...     hr.signal.ricker(1000, 5.0).to_numpy()
@@ -206,7 +201,6 @@ class DelayAdaptor(_core.DelayAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> delay = hr.memory.DelayAdaptor(allocate_seconds=0.001)
     >>> delay.deallocate(delay.allocate(100), 100)
     """
@@ -232,7 +226,6 @@ class StatisticsAdaptor(_core.StatisticsAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> counting = hr.memory.StatisticsAdaptor()
     >>> counting.deallocate(counting.allocate(100), 100)
     >>> counting.read().peak_bytes
@@ -265,7 +258,6 @@ class LogAdaptor(_core.LogAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> log = hr.memory.LogAdaptor()
     >>> log.deallocate(log.allocate(100), 100)
     >>> [event.action for event in log.events()]
@@ -296,7 +288,6 @@ class TrackAdaptor(_core.TrackAdaptor):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> track = hr.memory.TrackAdaptor()
     >>> with hr.memory.use_resource(track):
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()

@@ -61,7 +61,6 @@ def limit(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.limit("2GB"):
     ...     hr.memory.limit()
     2000000000
@@ -177,7 +176,6 @@ def stats() -> Statistics:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.stats() as counted:
     ...     pass
     >>> counted.allocations
@@ -196,7 +194,6 @@ def trim() -> int:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.memory.trim() >= 0
     True
     """

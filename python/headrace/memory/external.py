@@ -181,7 +181,6 @@ def use_for(*libraries: str) -> UseFor:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> import numpy as np
     >>> with hr.memory.use_for("numpy"):
     ...     x = np.ones(100_000)
@@ -203,7 +202,6 @@ def alloc_v1() -> object:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> "headrace.alloc_v1" in repr(hr.memory.alloc_v1())
     True
     """

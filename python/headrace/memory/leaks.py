@@ -82,7 +82,6 @@ def leaks() -> Holders:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> all(holder.bytes >= 0 for holder in hr.memory.leaks())
     True
     """
@@ -131,7 +130,6 @@ def leak_check() -> LeakCheck:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.leak_check():
     ...     pass
     """

@@ -99,7 +99,6 @@ def ledger() -> Ledger:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.memory.ledger().clear()
     >>> hr.memory.ledger()
     0 bytes in 0 copies
@@ -122,7 +121,6 @@ def no_copies(*, strict: bool = False) -> _core.NoCopies:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.no_copies():
     ...     pass
     """

@@ -204,7 +204,6 @@ def log(path: str | os.PathLike[str] | None = None) -> Log:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.log() as log:
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()
     >>> log[0].action, log[0].bytes, log[0].op
@@ -236,7 +235,6 @@ def trace(on: bool | None = None) -> bool | Setting[bool]:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.trace(False):
     ...     hr.memory.trace()
     False

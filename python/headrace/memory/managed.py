@@ -42,7 +42,6 @@ def managed_resource(device: int = 0) -> Resource:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.use_resource(hr.memory.managed_resource()):  # doctest: +SKIP
     ...     x = hr.eval(hr.asarray([1.0, 2.0]).to("cuda"))
     """

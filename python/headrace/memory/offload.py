@@ -66,7 +66,6 @@ class offload_saved_tensors:  # noqa: N801
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.memory.offload_saved_tensors(prefetch=2)
     offload_saved_tensors: 0 B left, 0 B came back
     """

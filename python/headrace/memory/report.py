@@ -209,7 +209,6 @@ def report(count: int = 10) -> MemoryReport:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> x = hr.asarray([1.0, 2.0]) * 2
     >>> _ = x.to_numpy()
     >>> report = hr.memory.report()

@@ -30,7 +30,6 @@ def system_resource() -> Resource:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.memory.system_resource().describe()
     'system'
     """
@@ -48,7 +47,6 @@ def current_resource() -> Resource:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.memory.current_resource().describe()
     'pool over system'
     """
@@ -67,7 +65,6 @@ def set_current_resource(resource: Resource) -> None:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> before = hr.memory.current_resource()
     >>> hr.memory.set_current_resource(hr.memory.LimitAdaptor(before, "1GB"))
     >>> hr.memory.set_current_resource(before)
@@ -88,7 +85,6 @@ class use_resource:  # noqa: N801
 
     Examples
     --------
-    >>> import headrace as hr
     >>> counting = hr.memory.StatisticsAdaptor()
     >>> with hr.memory.use_resource(counting):
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()
@@ -123,7 +119,6 @@ class PoolResource(_core.PoolResource):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> pool = hr.memory.PoolResource(most_cached="64MB")
     >>> pool.deallocate(pool.allocate(1000), 1000)
     >>> pool.cached_bytes
@@ -148,7 +143,6 @@ class FixedSizeResource(_core.FixedSizeResource):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> fixed = hr.memory.FixedSizeResource(block_bytes="1MiB", blocks_in_slab=4)
     >>> fixed.deallocate(fixed.allocate(1000), 1000)
     >>> fixed.cached_bytes == 4 * 2**20
@@ -177,7 +171,6 @@ class BinningResource(_core.BinningResource):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> binning = hr.memory.BinningResource(bins=[("4KiB", None), ("64KiB", None)])
     >>> binning.describe()
     'binning(2 bins) over pool over system'
@@ -216,7 +209,6 @@ class CallbackResource(_core.CallbackResource):
 
     Examples
     --------
-    >>> import headrace as hr
     >>> system = hr.memory.system_resource()
     >>> seen = []
     >>> def allocate(size, alignment):

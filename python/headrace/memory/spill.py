@@ -126,7 +126,6 @@ def spill(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.spill(limit="1GB") as spilled:
     ...     spilled.limit_bytes
     1000000000

@@ -385,7 +385,6 @@ def timeline(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.log("run.csv"):  # doctest: +SKIP
     ...     job()
     >>> hr.memory.timeline("run.csv").save("run.svg")  # doctest: +SKIP

@@ -62,7 +62,6 @@ def track(*, stacks: bool = True) -> Track:
 
     Examples
     --------
-    >>> import headrace as hr
     >>> with hr.memory.track(stacks=True) as tracked:
     ...     x = hr.signal.ricker(1000, 5.0)
     ...     _ = x.to_numpy()

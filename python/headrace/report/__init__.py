@@ -103,7 +103,7 @@ class Report:
     footer : str
         Last line of the page.
 
-    >>> import headrace as hr, tempfile, pathlib
+    >>> import tempfile, pathlib
     >>> report = hr.report.Report("A first look")
     >>> report.add_facts({"rows": 3})
     >>> report.add_table("Values", ["name", "size [m]"], [["<b>", 1.5]])

@@ -64,7 +64,6 @@ def merge_asof(
     InvalidArgumentError
         On evaluation for a key that is missing or out of order.
 
-    >>> import headrace as hr
     >>> trades = hr.DataFrame({"time": [1, 5, 10], "price": [3.0, 4.0, 5.0]})
     >>> quotes = hr.DataFrame({"time": [2, 5, 7], "bid": [1, 2, 3]})
     >>> hr.merge_asof(trades, quotes, on="time").bid.to_list()

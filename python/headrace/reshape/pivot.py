@@ -284,7 +284,6 @@ def crosstab(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"k": ["a", "b", "a"], "g": ["x", "x", "y"]})
     >>> hr.crosstab(df.k, df.g).to_dict()
     {'x': [1, 1], 'y': [1, 0]}
@@ -364,7 +363,6 @@ def get_dummies(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.get_dummies(hr.DataFrame({"x": [1, 2], "k": ["a", "b"]})).to_dict()
     {'x': [1, 2], 'k_a': [True, False], 'k_b': [False, True]}
     """
@@ -417,7 +415,6 @@ def wide_to_long(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [1, 2], "x1": [3, 4], "x2": [5, 6]})
     >>> hr.wide_to_long(df, "x", i="id", j="t").to_dict()
     {'x': [3, 4, 5, 6]}

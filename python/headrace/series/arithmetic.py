@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The part of `Series` with operators as methods, and conditional choice.
 
->>> import headrace as hr
 >>> s = hr.Series([1, None, 3])
 >>> s.add(s.shift(), fill_value=0).to_list(), s.rsub(10).to_list(), s.ge(2).to_list()
 ([1, 1, 3], [9, None, 7], [False, False, True])

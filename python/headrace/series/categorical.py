@@ -45,7 +45,6 @@ class CategoryAccessor:
     def categories(self) -> Series:
         """The distinct strings, in code order; runs the plan.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.categories.to_list()
         ['a', 'b']
@@ -56,7 +55,6 @@ class CategoryAccessor:
     def codes(self) -> Series:
         """The codes, int32, -1 where the value is null; on the same memory if none is.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", None, "b"], dtype="category")
         >>> s.cat.codes.to_list()
         [1, 0, -1, 1]
@@ -67,7 +65,6 @@ class CategoryAccessor:
     def as_ordered(self) -> Series:
         """The column with ordered categories, which compare and sort by that order.
 
-        >>> import headrace as hr
         >>> size = hr.Series(["S", "L", "M"], dtype="category").cat.as_ordered()
         >>> size.sort_values().to_list(), size.max()
         (['L', 'M', 'S'], 'S')
@@ -78,7 +75,6 @@ class CategoryAccessor:
     def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
         """The values with these categories, in this order; null where a value is not among them.
 
-        >>> import headrace as hr
         >>> size = hr.Series(["M", "S", "L", "M"], dtype="category")
         >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
         ['S', 'M', 'M', 'L']
@@ -89,7 +85,6 @@ class CategoryAccessor:
     def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
         """The categories in another order; raises if they are not the same ones.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.reorder_categories(["b", "a"]).cat.categories.to_list()
         ['b', 'a']
@@ -106,7 +101,6 @@ class CategoryAccessor:
     def add_categories(self, new_categories: str | Sequence[str]) -> Series:
         """Append categories.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.add_categories(["c"]).cat.categories.to_list()
         ['a', 'b', 'c']
@@ -117,7 +111,6 @@ class CategoryAccessor:
     def remove_categories(self, removals: str | Sequence[str]) -> Series:
         """Remove categories; their values become null.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.remove_categories(["a"]).to_list()
         ['b', None, 'b']
@@ -129,7 +122,6 @@ class CategoryAccessor:
     def remove_unused_categories(self) -> Series:
         """Keep only the categories that occur, in their order.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s[s == "b"].cat.remove_unused_categories().cat.categories.to_list()
         ['b']
@@ -141,7 +133,6 @@ class CategoryAccessor:
     def rename_categories(self, new_categories: Mapping[str, str] | Sequence[str]) -> Series:
         """Rename categories: by ``{old: new}``, or by a list in code order.
 
-        >>> import headrace as hr
         >>> size = hr.Series(["M", "S"], dtype="category")
         >>> size.cat.rename_categories({"M": "medium"}).to_list()
         ['medium', 'S']
@@ -156,7 +147,6 @@ class CategoryAccessor:
     def as_unordered(self) -> Series:
         """The column with unordered categories, which compare and sort alphabetically.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.as_ordered().cat.as_unordered().cat.ordered
         False
@@ -167,7 +157,6 @@ class CategoryAccessor:
     def ordered(self) -> bool:
         """Whether the categories are ordered; runs the plan.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.ordered
         False

@@ -32,7 +32,6 @@ class ColumnValues(LabelledSeries, role="_column_values"):
     An item keeps the dtype of its column; as a series the values have one common dtype. Arithmetic,
     comparison, `fillna`, `clip` and `where` of a frame match the values to columns by name.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
     >>> means = df.mean()
     >>> f"{means['x']:.1f}", means.to_dict(), df.isna().sum().sum().item()

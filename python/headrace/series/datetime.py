@@ -66,7 +66,6 @@ class TimeAccessor:
         """The year.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.year.to_list()
         [2024]
         """
@@ -77,7 +76,6 @@ class TimeAccessor:
         """The month, 1 to 12.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.month.to_list()
         [2]
         """
@@ -88,7 +86,6 @@ class TimeAccessor:
         """The day of the month, 1 to 31.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day.to_list()
         [29]
         """
@@ -99,7 +96,6 @@ class TimeAccessor:
         """The day of the year, 1 to 366.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_year.to_list()
         [60]
         """
@@ -112,7 +108,6 @@ class TimeAccessor:
         """Days of the month, 28 to 31.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.days_in_month.to_list()
         [29]
         """
@@ -123,7 +118,6 @@ class TimeAccessor:
         """The quarter of the year, 1 to 4.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.quarter.to_list()
         [1]
         """
@@ -134,7 +128,6 @@ class TimeAccessor:
         """The day of the week: 0 is Monday, 6 Sunday.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_week.to_list()
         [3]
         """
@@ -148,7 +141,6 @@ class TimeAccessor:
         """Hours of the day, 0 to 23; 0 for dates.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.hour.to_list()
         [13]
         """
@@ -159,7 +151,6 @@ class TimeAccessor:
         """Minutes of the hour, 0 to 59.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.minute.to_list()
         [45]
         """
@@ -170,7 +161,6 @@ class TimeAccessor:
         """Seconds of the minute, 0 to 59.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.second.to_list()
         [10]
         """
@@ -181,7 +171,6 @@ class TimeAccessor:
         """Microseconds of the second, 0 to 999,999.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.microsecond.to_list()
         [250]
         """
@@ -192,7 +181,6 @@ class TimeAccessor:
         """Nanoseconds of the microsecond, 0 to 999.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.nanosecond.to_list()
         [0]
         """
@@ -203,7 +191,6 @@ class TimeAccessor:
         """The day, as a date.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.date.to_list()
         [datetime.date(2024, 2, 29)]
         """
@@ -217,7 +204,6 @@ class TimeAccessor:
     def as_unit(self, unit: str) -> Series:
         """The same times in another unit, rounded down.
 
-        >>> import headrace as hr
         >>> str(hr.to_datetime(["2024-02-29"]).dt.as_unit("ns").dtype)
         'datetime64[ns]'
         """
@@ -259,7 +245,6 @@ class TimeAccessor:
         Examples
         --------
         >>> import datetime
-        >>> import headrace as hr
         >>> noon = hr.Series([datetime.datetime(2024, 7, 1, 12)])
         >>> berlin = noon.dt.tz_localize("Europe/Berlin")
         >>> str(berlin.dtype), berlin.dt.tz_convert("UTC").dt.hour.to_list()
@@ -273,7 +258,6 @@ class TimeAccessor:
         """The same instants in the zone `tz`; None gives naive UTC times.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> start = datetime.datetime(2024, 7, 1, 22, tzinfo=datetime.timezone.utc)
         >>> hr.Series([start]).dt.tz_convert("Asia/Tokyo").dt.day.to_list()
         [2]
@@ -292,7 +276,6 @@ class TimeAccessor:
             On evaluation with the row of a time that is out of range, ambiguous or nonexistent.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 1, 31), None]).dt.add_months(1).to_list()
         [datetime.date(2024, 2, 29), None]
         """
@@ -311,7 +294,6 @@ class TimeAccessor:
             For period starts in local time; see `tz_localize`.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29)]).dt.floor("MS").to_list()
         [datetime.date(2024, 2, 1)]
         """
@@ -321,7 +303,6 @@ class TimeAccessor:
         """The end of the period that contains each time, or the time itself at a period start.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.datetime(2024, 2, 29, 9, 50)]).dt.ceil("15min").dt.hour.to_list()
         [10]
         """
@@ -331,7 +312,6 @@ class TimeAccessor:
         """The nearest period start; halves go to the even period.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.round("h").to_list()
         [datetime.datetime(2024, 2, 29, 14, 0)]
         """
@@ -350,7 +330,6 @@ class TimeAccessor:
         has `to_timestamp`, `start_time`, `end_time`, and the fields of times.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29)]).dt.to_period("M").to_list()
         ['2024-02']
         """
@@ -372,7 +351,6 @@ class TimeAccessor:
         """The year, week and day of ISO 8601: weeks begin on Monday and belong to Thursday's year.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 12, 30)]).dt.isocalendar().to_dict()
         {'year': [2025], 'week': [1], 'day': [1]}
         """
@@ -390,7 +368,6 @@ class TimeAccessor:
         Supported: ``%Y %y %m %d %H %I %M %S %f %p %j %a %A %b %B %F %T``.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29)]).dt.strftime("%d %b %Y, a %A").to_list()
         ['29 Feb 2024, a Thursday']
         """
@@ -400,7 +377,6 @@ class TimeAccessor:
         """Monday to Sunday.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.day_name().to_list()
         ['Thursday']
         """
@@ -414,7 +390,6 @@ class TimeAccessor:
         """Midnight of the same day, in the same dtype.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45)]).dt.normalize().to_list()
         [datetime.datetime(2024, 2, 29, 0, 0)]
         """
@@ -435,7 +410,6 @@ class TimeAccessor:
         """True on the last day of a month.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
         [False, False]
         """
@@ -466,7 +440,6 @@ class TimeAccessor:
         """True in a leap year.
 
         >>> from datetime import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
         [True]
         """

@@ -40,7 +40,6 @@ class DurationAccessor:
         """Whole days, rounded down.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.days.to_list()
         [1]
@@ -52,7 +51,6 @@ class DurationAccessor:
         """Seconds of the day, 0 to 86,399.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.seconds.to_list()
         [5]
@@ -64,7 +62,6 @@ class DurationAccessor:
         """Microseconds of the second, 0 to 999,999.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.microseconds.to_list()
         [7]
@@ -76,7 +73,6 @@ class DurationAccessor:
         """Nanoseconds of the microsecond, 0 to 999.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.nanoseconds.to_list()
         [0]
@@ -87,7 +83,6 @@ class DurationAccessor:
         """Round down to a multiple of a period: ``"15min"``, ``"1h30min"`` or a timedelta.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> str(hr.Series([datetime.timedelta(minutes=50)]).dt.floor("15min").to_list()[0])
         '0:45:00'
         """
@@ -97,7 +92,6 @@ class DurationAccessor:
         """Round up to a multiple of a period; see `floor`.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.ceil("s").to_list()
         [datetime.timedelta(days=1, seconds=6)]
@@ -108,7 +102,6 @@ class DurationAccessor:
         """Round to the nearest multiple of a period, halves to even; see `floor`.
 
         >>> from datetime import timedelta
-        >>> import headrace as hr
         >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
         >>> spans.dt.round("s").to_list()
         [datetime.timedelta(days=1, seconds=5)]
@@ -137,7 +130,6 @@ class DurationAccessor:
     def components(self) -> DataFrame:
         """Days, hours, minutes, seconds, milliseconds, microseconds and nanoseconds.
 
-        >>> import headrace as hr
         >>> hr.Series([hr.Timedelta("1D 2h30min")]).dt.components.hours.to_list()
         [2]
         """
@@ -157,7 +149,6 @@ class DurationAccessor:
         """The duration in seconds, as float64.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> span = datetime.timedelta(minutes=2, milliseconds=500)
         >>> hr.Series([span]).dt.total_seconds().to_list()
         [120.5]

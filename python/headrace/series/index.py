@@ -42,7 +42,6 @@ def _put_back(index: Any) -> None:
 class Labels(Series):
     """The index of a frame: brackets select by position, whatever the labels are.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2023-03-01", "2024-05-01"]))
     >>> df.index[0], df.index.year.to_list(), df.index.name
     (datetime.datetime(2023, 3, 1, 0, 0), [2023, 2024], None)
@@ -160,7 +159,6 @@ def _one_a_level(names: Any, levels: int) -> list[Any]:
 class MultiIndex:
     """Row labels of several levels: a tuple for each row.
 
-    >>> import headrace as hr
     >>> index = hr.MultiIndex.from_product([["a", "b"], [1, 2]], names=["k", "n"])
     >>> index.to_list(), index.get_level_values("n").to_list()
     ([('a', 1), ('a', 2), ('b', 1), ('b', 2)], [1, 2, 1, 2])
@@ -181,7 +179,6 @@ class MultiIndex:
     def from_arrays(cls, arrays: Any, names: Any = None) -> MultiIndex:
         """Of one list of labels a level.
 
-        >>> import headrace as hr
         >>> hr.MultiIndex.from_arrays([["a", "b"], [1, 2]]).to_list()
         [('a', 1), ('b', 2)]
         """
@@ -193,7 +190,6 @@ class MultiIndex:
     def from_tuples(cls, tuples: Any, names: Any = None) -> MultiIndex:
         """Of one tuple a row.
 
-        >>> import headrace as hr
         >>> hr.MultiIndex.from_tuples([("a", 1), ("b", 2)]).nlevels
         2
         """
@@ -203,7 +199,6 @@ class MultiIndex:
     def from_product(cls, iterables: Any, names: Any = None) -> MultiIndex:
         """Of all combinations, the last level changing fastest.
 
-        >>> import headrace as hr
         >>> len(hr.MultiIndex.from_product([["a", "b"], range(3)]))
         6
         """

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 class LabelledSeries(Series, role="_labelled"):
     """A series with row labels, from a labelled frame or a group-by.
 
-    >>> import headrace as hr
     >>> df = hr.DataFrame({"id": [2, 1, 2], "x": [1.0, 5.0, 3.0]})
     >>> means = df.groupby("id").x.mean()
     >>> means.to_list(), means.to_dict(), means.reset_index().columns
@@ -90,7 +89,6 @@ class LabelledSeries(Series, role="_labelled"):
     def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
         """Turn a level of the labels into columns; see `DataFrame.unstack`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a", "b"], "n": ["x", "y", "x"], "v": [1, 2, 3]})
         >>> df.groupby(["k", "n"]).v.sum().unstack(fill_value=0).to_dict()
         {'x': [1, 3], 'y': [2, 0]}
@@ -101,7 +99,6 @@ class LabelledSeries(Series, role="_labelled"):
     def xs(self, key: Any, *, level: Any = None) -> Any:
         """The values with a label, without its level; see `DataFrame.xs`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"k": ["a", "a"], "n": [1, 2], "v": [3, 4]})
         >>> df.groupby(["k", "n"]).v.sum().xs("a").to_dict()
         {1: 3, 2: 4}
@@ -158,7 +155,6 @@ class LabelledSeries(Series, role="_labelled"):
     def drop(self, labels: Any) -> LabelledSeries:
         """Drop the values of a label, or of a list of labels; see `DataFrame.drop`.
 
-        >>> import headrace as hr
         >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
         {'b': 2}
         """

@@ -31,7 +31,6 @@ class ListAccessor:
 
     ``.str`` of a column of lists has the same methods, as in pandas.
 
-    >>> import headrace as hr
     >>> words = hr.Series(["ann lee", "bob", None]).str.split(" ")
     >>> words.dtype, words.str.len().to_list(), words.str[0].to_list()
     (dtype('list[string]'), [2, 1, None], ['ann', 'bob', None])
@@ -54,7 +53,6 @@ class ListAccessor:
     def len(self) -> Series:
         """The number of items, nulls included: int64.
 
-        >>> import headrace as hr
         >>> hr.Series([[1, None], [], None]).list.len().to_list()
         [2, 0, None]
         """
@@ -64,7 +62,6 @@ class ListAccessor:
     def get(self, i: int) -> Series:
         """The item at a position, from the end if negative; null if there is none.
 
-        >>> import headrace as hr
         >>> hr.Series([[1, 2], [3], []]).list.get(-1).to_list()
         [2, 3, None]
         """
@@ -74,7 +71,6 @@ class ListAccessor:
     def slice(self, start: int | None = None, stop: int | None = None) -> Series:
         """The items from `start` up to `stop`, counted as in Python, as lists; nothing is copied.
 
-        >>> import headrace as hr
         >>> hr.Series([[1, 2, 3], [4]]).list.slice(1).to_list()
         [[2, 3], []]
         """
@@ -92,7 +88,6 @@ class ListAccessor:
     def join(self, sep: str) -> Series:
         """The strings of each list with `sep` between them; null if one is null.
 
-        >>> import headrace as hr
         >>> hr.Series([["a", "b"], [], ["c", None]]).str.join("-").to_list()
         ['a-b', '', None]
         """

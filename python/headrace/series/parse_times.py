@@ -84,7 +84,6 @@ def to_datetime(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.to_datetime(["29.02.2024"], format="%d.%m.%Y", dtype="date").to_list()
     [datetime.date(2024, 2, 29)]
     >>> str(hr.to_datetime(["2024-02-29 12:00:00.000000001"]).dtype)
@@ -267,7 +266,6 @@ def to_timedelta(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> [str(each) for each in hr.to_timedelta(["1 days 02:00:00", "-00:30"]).to_list()]
     ['1 day, 2:00:00', '-1 day, 23:30:00']
     """

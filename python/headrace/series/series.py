@@ -69,7 +69,6 @@ class Series(Column, role="_series"):
     both as missing. Reductions skip both, as in pandas. Rows keep their order; operands of
     arithmetic must have the same rows (columns of one frame, or separate data of equal length).
 
-    >>> import headrace as hr
     >>> s = hr.Series([1.0, None, 3.0], name="x")
     >>> float(s.sum()), int(s.count())
     (4.0, 2)
@@ -148,7 +147,6 @@ class Series(Column, role="_series"):
         integers; NaN and overflow raise on evaluation. Integers wrap in a narrower dtype, as in
         NumPy.
 
-        >>> import headrace as hr
         >>> hr.Series(["1", " 2.5e3"]).astype("float64").to_list()
         [1.0, 2500.0]
         """
@@ -157,7 +155,6 @@ class Series(Column, role="_series"):
     def convert_dtypes(self) -> Series:
         """Floats that are whole become integers, and NaN null; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, float("nan")]).convert_dtypes().to_list()
         [1, None]
         """
@@ -195,7 +192,6 @@ class Series(Column, role="_series"):
     def shape(self) -> tuple[int]:
         """Number of rows, in a tuple; runs the plan if it depends on the data.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).shape
         (3,)
         """
@@ -205,7 +201,6 @@ class Series(Column, role="_series"):
     def ndim(self) -> int:
         """Always 1.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).ndim
         1
         """
@@ -215,7 +210,6 @@ class Series(Column, role="_series"):
     def size(self) -> int:
         """Number of rows.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).size
         3
         """
@@ -225,7 +219,6 @@ class Series(Column, role="_series"):
     def empty(self) -> bool:
         """Whether there are no rows.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).empty
         False
         """
@@ -235,7 +228,6 @@ class Series(Column, role="_series"):
     def nbytes(self) -> int:
         """Bytes of values, validity and text.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).nbytes
         24
         """
@@ -244,7 +236,6 @@ class Series(Column, role="_series"):
     def rename(self, name: Any) -> Series:
         """The same values under another name.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2], name="x").rename("y").name
         'y'
         """
@@ -269,7 +260,6 @@ class Series(Column, role="_series"):
 
         All but the last ``-n`` when `n` is negative, as in pandas.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.head(1).to_list()
         [3.0]
@@ -279,7 +269,6 @@ class Series(Column, role="_series"):
     def tail(self, n: int = 5) -> Series:
         """The last `n` rows; all but the first ``-n`` when `n` is negative.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.tail(1).to_list()
         [1.0]
@@ -289,7 +278,6 @@ class Series(Column, role="_series"):
     def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
         """The rows at these positions: the same as `iloc`; there is only one axis.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.take([2, 0]).to_list()
         [1.0, 3.0]
@@ -301,7 +289,6 @@ class Series(Column, role="_series"):
     def index(self) -> Any:
         """The label of each row: its position, unless the frame of the series has labels.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.index.to_list()
         ['a', 'b']
         """
@@ -317,7 +304,6 @@ class Series(Column, role="_series"):
     def loc(self) -> SeriesLocator:
         """Select values by label: one, a list, a slice or a mask; see `DataFrame.loc`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [1, 2]}).set_index("id")
         >>> df.x.loc["b"], df.x.loc[["b", "a"]].to_list()
         (2, [2, 1])
@@ -328,7 +314,6 @@ class Series(Column, role="_series"):
     def iloc(self) -> SeriesLocator:
         """Select values by position: one, a list, a slice or a mask.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4]).iloc[1:].to_list()
         [1, 4]
         """
@@ -349,7 +334,6 @@ class Series(Column, role="_series"):
     def reset_index(self, *, drop: bool = False) -> Any:
         """A frame of the labels and the values; with ``drop=True`` only the values.
 
-        >>> import headrace as hr
         >>> hr.Series({"b": 1, "a": 2}, name="n").reset_index().to_dict()
         {'index': ['b', 'a'], 'n': [1, 2]}
         """
@@ -364,7 +348,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """Sort the values by label; without labels, keep or reverse their order.
 
-        >>> import headrace as hr
         >>> hr.Series({"b": 1, "a": 2}).sort_index().to_dict()
         {'a': 2, 'b': 1}
         """
@@ -373,7 +356,6 @@ class Series(Column, role="_series"):
     def to_frame(self, name: Any = None) -> DataFrame:
         """A frame of this one column.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.to_frame("x").to_dict()
         {'x': [3.0, None, 1.0]}
@@ -384,7 +366,6 @@ class Series(Column, role="_series"):
     def copy(self, deep: bool = True) -> Self:
         """Another handle on the same immutable values; `deep` has no effect.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1]).copy().to_list()
         [3, 1]
         """
@@ -393,7 +374,6 @@ class Series(Column, role="_series"):
     def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
         """``function(series, *args, **kwargs)``.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2]).pipe(lambda s, by: s * by, 10).to_list()
         [10, 20]
         """
@@ -408,7 +388,6 @@ class Series(Column, role="_series"):
         nulls (whatever `na_action` says): `hr.advice` and `hr.fallbacks` report it, and `hr.strict`
         raises.
 
-        >>> import headrace as hr
         >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()
         [1, 2, None]
         >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
@@ -419,7 +398,6 @@ class Series(Column, role="_series"):
     def apply(self, function: Any) -> Series:
         """The same as `map` with a function.
 
-        >>> import headrace as hr
         >>> hr.Series(["a", None]).apply(lambda text: text * 2).to_list()
         ['aa', None]
         """
@@ -435,7 +413,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """A random sample of the values; see `DataFrame.sample`.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 3, 4]).sample(2, random_state=0).size
         2
         """
@@ -446,7 +423,6 @@ class Series(Column, role="_series"):
     ) -> tuple[Series, Series]:
         """Codes of the values, -1 for missing ones, and the distinct values; see `hr.factorize`.
 
-        >>> import headrace as hr
         >>> [part.tolist() for part in hr.Series(["b", "a", "b"]).factorize()]
         [[0, 1, 0], ['b', 'a']]
         """
@@ -456,7 +432,6 @@ class Series(Column, role="_series"):
     def cat(self) -> CategoryAccessor:
         """Accessor for categorical columns: ``cat.categories``, ``cat.codes``, ``cat.ordered``.
 
-        >>> import headrace as hr
         >>> kind = hr.Series(["low", "high", "low", None], dtype="category")
         >>> kind.cat.categories.to_list(), kind.cat.codes.to_list()
         (['high', 'low'], [1, 0, 1, -1])
@@ -481,7 +456,6 @@ class Series(Column, role="_series"):
         periods (`to_period`): to_timestamp, start_time, end_time, and fields of their start.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series([datetime.date(2024, 2, 29), None]).dt.year.to_list()
         [2024, None]
         """
@@ -503,7 +477,6 @@ class Series(Column, role="_series"):
 
         `key` maps the series to what is compared. `kind` is ignored.
 
-        >>> import headrace as hr
         >>> hr.Series([2.0, None, 1.0]).sort_values(ascending=False).to_list()
         [2.0, 1.0, None]
         """
@@ -512,7 +485,6 @@ class Series(Column, role="_series"):
     def argsort(self, *, ascending: bool = True, na_position: NaPosition = "last") -> Array:
         """The positions that sort the values: ``s[s.argsort()]`` is in order.
 
-        >>> import headrace as hr
         >>> hr.Series(["b", None, "a"]).argsort().tolist()
         [2, 0, 1]
         """
@@ -524,7 +496,6 @@ class Series(Column, role="_series"):
         Of equal values the first rows are taken, with ``keep="last"`` the last ones, with
         ``keep="all"`` all that equal the last value (which is evaluated), possibly more than `n`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.nlargest(1).to_list()
         [3.0]
@@ -534,7 +505,6 @@ class Series(Column, role="_series"):
     def nsmallest(self, n: int = 5, keep: Literal["first", "last", "all"] = "first") -> Series:
         """The `n` smallest values, smallest first; see `nlargest`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.nsmallest(1).to_list()
         [1.0]
@@ -548,7 +518,6 @@ class Series(Column, role="_series"):
 
         With `freq` rows stay, and their time labels move by `periods` of it.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
         ([None, 1, 2], [0, 1])
         """
@@ -560,7 +529,6 @@ class Series(Column, role="_series"):
     def diff(self, periods: int = 1) -> Series:
         """Difference to the value `periods` rows before; null where there is none.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> hr.Series([1, 4, 9]).diff().to_list()
         [None, 3, 5]
@@ -594,7 +562,6 @@ class Series(Column, role="_series"):
         pct : bool
             Ranks as shares of the last rank.
 
-        >>> import headrace as hr
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
         [2.5, 1.0, 2.5]
         """
@@ -603,7 +570,6 @@ class Series(Column, role="_series"):
     def cumsum(self) -> Series:
         """Cumulative sum; missing values are kept and skipped.
 
-        >>> import headrace as hr
         >>> hr.Series([1, None, 3]).cumsum().to_list()
         [1, None, 4]
         """
@@ -612,7 +578,6 @@ class Series(Column, role="_series"):
     def cumprod(self) -> Series:
         """Cumulative product; missing values are kept and skipped.
 
-        >>> import headrace as hr
         >>> hr.Series([2, 3, 4]).cumprod().to_list()
         [2, 6, 24]
         """
@@ -621,7 +586,6 @@ class Series(Column, role="_series"):
     def cummin(self) -> Series:
         """Cumulative minimum; missing values are kept and skipped.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 2]).cummin().to_list()
         [3, 1, 1]
         """
@@ -630,7 +594,6 @@ class Series(Column, role="_series"):
     def cummax(self) -> Series:
         """Cumulative maximum; missing values are kept and skipped.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 3, 2]).cummax().to_list()
         [1, 3, 3]
         """
@@ -667,7 +630,6 @@ class Series(Column, role="_series"):
         InvalidArgumentError
             On evaluation for times that are missing or out of order.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
         [None, 4, 8, None]
         >>> days = hr.to_datetime(["2024-01-01", "2024-01-02", "2024-01-05"])
@@ -680,7 +642,6 @@ class Series(Column, role="_series"):
     def expanding(self, min_periods: int = 1) -> Rolling:
         """A window of all rows up to each one; see `rolling`.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
         [1.0, 1.5, 2.3333333333333335, 3.75]
         """
@@ -714,7 +675,6 @@ class Series(Column, role="_series"):
         times : series of times, optional
             Rows decay by the time between them, with a `halflife` such as ``"4D"``.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, 2.0, 4.0]).ewm(span=3).mean().round(4).to_list()
         [1.0, 1.6667, 3.0]
         """
@@ -724,7 +684,6 @@ class Series(Column, role="_series"):
     def add(self, other: Any, fill_value: Any = None) -> Series:
         """Sums; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).add(2).to_list()
         [9, 11]
         """
@@ -733,7 +692,6 @@ class Series(Column, role="_series"):
     def sub(self, other: Any, fill_value: Any = None) -> Series:
         """Differences; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).sub(2).to_list()
         [5, 7]
         """
@@ -742,7 +700,6 @@ class Series(Column, role="_series"):
     def mul(self, other: Any, fill_value: Any = None) -> Series:
         """Products; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).mul(2).to_list()
         [14, 18]
         """
@@ -751,7 +708,6 @@ class Series(Column, role="_series"):
     def div(self, other: Any, fill_value: Any = None) -> Series:
         """Quotients; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).div(2).to_list()
         [3.5, 4.5]
         """
@@ -760,7 +716,6 @@ class Series(Column, role="_series"):
     def floordiv(self, other: Any, fill_value: Any = None) -> Series:
         """Floor division; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).floordiv(2).to_list()
         [3, 4]
         """
@@ -769,7 +724,6 @@ class Series(Column, role="_series"):
     def mod(self, other: Any, fill_value: Any = None) -> Series:
         """Remainders; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).mod(2).to_list()
         [1, 1]
         """
@@ -778,7 +732,6 @@ class Series(Column, role="_series"):
     def pow(self, other: Any, fill_value: Any = None) -> Series:
         """Powers; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).pow(2).to_list()
         [49, 81]
         """
@@ -787,7 +740,6 @@ class Series(Column, role="_series"):
     def eq(self, other: Any, fill_value: Any = None) -> Series:
         """True where the values are equal; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).eq(2).to_list()
         [False, False]
         """
@@ -796,7 +748,6 @@ class Series(Column, role="_series"):
     def ne(self, other: Any, fill_value: Any = None) -> Series:
         """True where the values differ; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).ne(2).to_list()
         [True, True]
         """
@@ -805,7 +756,6 @@ class Series(Column, role="_series"):
     def lt(self, other: Any, fill_value: Any = None) -> Series:
         """True where the values are smaller; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).lt(2).to_list()
         [False, False]
         """
@@ -816,7 +766,6 @@ class Series(Column, role="_series"):
 
         `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).le(2).to_list()
         [False, False]
         """
@@ -825,7 +774,6 @@ class Series(Column, role="_series"):
     def gt(self, other: Any, fill_value: Any = None) -> Series:
         """True where the values are greater; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).gt(2).to_list()
         [True, True]
         """
@@ -836,7 +784,6 @@ class Series(Column, role="_series"):
 
         `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).ge(2).to_list()
         [True, True]
         """
@@ -850,7 +797,6 @@ class Series(Column, role="_series"):
     def radd(self, other: Any, fill_value: Any = None) -> Series:
         """Sums, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).radd(2).to_list()
         [9, 11]
         """
@@ -859,7 +805,6 @@ class Series(Column, role="_series"):
     def rsub(self, other: Any, fill_value: Any = None) -> Series:
         """Differences, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rsub(2).to_list()
         [-5, -7]
         """
@@ -868,7 +813,6 @@ class Series(Column, role="_series"):
     def rmul(self, other: Any, fill_value: Any = None) -> Series:
         """Products, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rmul(2).to_list()
         [14, 18]
         """
@@ -877,7 +821,6 @@ class Series(Column, role="_series"):
     def rdiv(self, other: Any, fill_value: Any = None) -> Series:
         """Quotients, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rdiv(2).to_list()
         [0.2857142857142857, 0.2222222222222222]
         """
@@ -888,7 +831,6 @@ class Series(Column, role="_series"):
     def rfloordiv(self, other: Any, fill_value: Any = None) -> Series:
         """Floor division, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rfloordiv(2).to_list()
         [0, 0]
         """
@@ -897,7 +839,6 @@ class Series(Column, role="_series"):
     def rmod(self, other: Any, fill_value: Any = None) -> Series:
         """Remainders, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rmod(2).to_list()
         [2, 2]
         """
@@ -906,7 +847,6 @@ class Series(Column, role="_series"):
     def rpow(self, other: Any, fill_value: Any = None) -> Series:
         """Powers, `other` first; `fill_value` replaces a value missing on one side.
 
-        >>> import headrace as hr
         >>> hr.Series([7, 9]).rpow(2).to_list()
         [128, 512]
         """
@@ -929,7 +869,6 @@ class Series(Column, role="_series"):
             Conditions are masks, or functions of the series that return one; values are series or
             scalars. Null in a condition is false.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 5, 9])
         >>> s.case_when([(s > 8, 0), (s > 4, s * 10)]).to_list()
         [1, 50, 0]
@@ -939,7 +878,6 @@ class Series(Column, role="_series"):
     def combine_first(self, other: Any) -> Series:
         """Fill null and NaN from `other`.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
         [1.0, 6.0]
         """
@@ -948,7 +886,6 @@ class Series(Column, role="_series"):
     def pct_change(self, periods: int = 1) -> Series:
         """Each value relative to the one `periods` rows before: ``s / s.shift() - 1``.
 
-        >>> import headrace as hr
         >>> hr.Series([4.0, 5.0]).pct_change().to_list()
         [None, 0.25]
         """
@@ -957,7 +894,6 @@ class Series(Column, role="_series"):
     def dot(self, other: Any) -> Any:
         """The dot product.
 
-        >>> import headrace as hr
         >>> float(hr.Series([1.0, 2.0]).dot(hr.Series([3.0, 4.0])))
         11.0
         """
@@ -966,7 +902,6 @@ class Series(Column, role="_series"):
     def equals(self, other: Any) -> bool:
         """Whether both have the same dtype and values, null equal to null, NaN to NaN; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([1, None]).equals(hr.Series([1, None]))
         True
         """
@@ -977,7 +912,6 @@ class Series(Column, role="_series"):
     def duplicated(self, keep: Literal["first", "last", False] = "first") -> Series:
         """Mark repeated values: all but the first, all but the last, or all; null is a value.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "a"])
         >>> s.duplicated().to_list(), s.duplicated(keep="last").to_list()
         ([False, False, True], [True, False, False])
@@ -995,7 +929,6 @@ class Series(Column, role="_series"):
 
         Null and NaN count as values.
 
-        >>> import headrace as hr
         >>> hr.Series([2, 1, 2]).drop_duplicates().to_list()
         [2, 1]
         """
@@ -1010,7 +943,6 @@ class Series(Column, role="_series"):
 
         Null matches a null in `values`, and NaN a NaN.
 
-        >>> import headrace as hr
         >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
         [False, True, False]
         """
@@ -1021,7 +953,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """True where ``left <= value <= right``; `inclusive` says which ends count.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.between(1, 2).to_list()
         [False, False, True]
@@ -1033,7 +964,6 @@ class Series(Column, role="_series"):
 
         Null in the condition is false. Both may be functions of the series.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.where(s > 2, 0.0).to_list()
         [3.0, 0.0, 0.0]
@@ -1043,7 +973,6 @@ class Series(Column, role="_series"):
     def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given).
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.mask(s > 2, 0.0).to_list()
         [0.0, None, 1.0]
@@ -1057,7 +986,6 @@ class Series(Column, role="_series"):
 
         Bounds are scalars, or series of the same rows; a missing bound does not limit.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.clip(upper=2).to_list()
         [2.0, None, 1.0]
@@ -1074,7 +1002,6 @@ class Series(Column, role="_series"):
         matches within strings become `value`. A `value` that the dtype cannot hold raises if any
         value matches, which is evaluated to find out.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["a", "b", "c"])
         >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
         (['x', 'x', 'c'], ['b', 'a', 'c'])
@@ -1088,7 +1015,6 @@ class Series(Column, role="_series"):
     def is_null(self) -> Self:
         """True where there is no value (NaN is a value).
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, None, float("nan")])
         >>> s.is_null().to_list()
         [False, True, False]
@@ -1098,7 +1024,6 @@ class Series(Column, role="_series"):
     def isna(self) -> Self:
         """True where the value is null or NaN.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, None, float("nan")])
         >>> s.isna().to_list()
         [False, True, True]
@@ -1108,7 +1033,6 @@ class Series(Column, role="_series"):
     def notna(self) -> Self:
         """False where the value is null or NaN.
 
-        >>> import headrace as hr
         >>> hr.Series([3, None]).notna().to_list()
         [True, False]
         """
@@ -1120,7 +1044,6 @@ class Series(Column, role="_series"):
     def fill_null(self, value: Any) -> Self:
         """Replace nulls by `value`; NaN is kept.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, None, float("nan")])
         >>> s.fill_null(0.0).to_list()
         [1.0, 0.0, nan]
@@ -1140,7 +1063,6 @@ class Series(Column, role="_series"):
         A float turns integers into float64 if any value is missing, which is evaluated; other
         values that the dtype cannot hold raise in that case.
 
-        >>> import headrace as hr
         >>> ages = hr.Series([30, None, 33])
         >>> ages.fillna(ages.mean()).to_list()
         [30.0, 31.5, 33.0]
@@ -1161,7 +1083,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """Replace null and NaN by the last valid value before them.
 
-        >>> import headrace as hr
         >>> s = hr.Series([None, 1.0, None, 3.0, None])
         >>> s.ffill().to_list(), s.bfill().to_list()
         ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
@@ -1178,7 +1099,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """Replace null and NaN by the next valid value after them; see `ffill`.
 
-        >>> import headrace as hr
         >>> hr.Series([None, 2, None, 5]).bfill().to_list()
         [2, 2, 5, 5]
         """
@@ -1189,7 +1109,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """Drop null and NaN.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.dropna().to_list()
         [3.0, 1.0]
@@ -1208,7 +1127,6 @@ class Series(Column, role="_series"):
         NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
         a timedelta, None instead of NaN.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).sum().item()
         7
         """
@@ -1221,7 +1139,6 @@ class Series(Column, role="_series"):
 
         Decimals give float64.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).prod().item()
         10
         """
@@ -1232,7 +1149,6 @@ class Series(Column, role="_series"):
     def mean(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Mean of the non-missing values; NaN for none. Times give a time, as in `min`.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).mean().item()
         3.5
         """
@@ -1243,7 +1159,6 @@ class Series(Column, role="_series"):
     ) -> Any:
         """Variance with pandas' default of `ddof=1`.
 
-        >>> import headrace as hr
         >>> hr.Series([2, 4, 6]).var().item()
         4.0
         """
@@ -1254,7 +1169,6 @@ class Series(Column, role="_series"):
     ) -> Any:
         """Standard deviation with pandas' default of `ddof=1`.
 
-        >>> import headrace as hr
         >>> hr.Series([2, 4, 6]).std().item()
         2.0
         """
@@ -1265,7 +1179,6 @@ class Series(Column, role="_series"):
     ) -> Any:
         """Standard error of the mean: standard deviation over the root of the count.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 3, 5, 7, 9]).sem().round(6).item()
         1.414214
         """
@@ -1277,7 +1190,6 @@ class Series(Column, role="_series"):
         G1 of Joanes and Gill (1998), from moments of blocks around their means, merged by Pébay's
         formulas (2008).
 
-        >>> import headrace as hr
         >>> round(hr.Series([1, 2, 5, 9]).skew().item(), 6)
         0.888584
         """
@@ -1286,7 +1198,6 @@ class Series(Column, role="_series"):
     def kurt(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Excess kurtosis of a sample (G2, see `skew`); NaN for fewer than four or equal values.
 
-        >>> import headrace as hr
         >>> round(hr.Series([1, 2, 5, 9]).kurt().item(), 6)
         -0.581894
         """
@@ -1301,7 +1212,6 @@ class Series(Column, role="_series"):
         (`numpy.datetime64` for nanoseconds), None if there is none, evaluated immediately.
 
         >>> import datetime
-        >>> import headrace as hr
         >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
         ('a', datetime.date(2024, 2, 29))
         """
@@ -1310,7 +1220,6 @@ class Series(Column, role="_series"):
     def max(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Largest non-missing value; see `min`.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).max().item()
         5
         """
@@ -1319,7 +1228,6 @@ class Series(Column, role="_series"):
     def argmin(self) -> Any:
         """Position of the first smallest value, skipping missing ones.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, None, 1]).argmin().item()
         1
         """
@@ -1328,7 +1236,6 @@ class Series(Column, role="_series"):
     def argmax(self) -> Any:
         """Position of the first largest value, skipping missing ones.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, None, 1]).argmax().item()
         0
         """
@@ -1337,7 +1244,6 @@ class Series(Column, role="_series"):
     def idxmin(self) -> Any:
         """Label of the first smallest value, or its position without labels.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
         >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
         (1, 'b')
@@ -1347,7 +1253,6 @@ class Series(Column, role="_series"):
     def idxmax(self) -> Any:
         """Label of the first largest value, or its position without labels.
 
-        >>> import headrace as hr
         >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.idxmax()
         'a'
         """
@@ -1356,7 +1261,6 @@ class Series(Column, role="_series"):
     def mode(self) -> Series:
         """The most frequent values, sorted; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series(["b", "a", "b", "a", None]).mode().to_list()
         ['a', 'b']
         """
@@ -1365,7 +1269,6 @@ class Series(Column, role="_series"):
     def cov(self, other: Any, ddof: int = 1) -> Any:
         """Covariance with another series of the same rows, over complete pairs; in float64.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, 2.0, 3.0]).cov(hr.Series([2.0, 4.0, 6.0])).item()
         2.0
         """
@@ -1381,7 +1284,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """The values with these labels, in this order; see `DataFrame.reindex`.
 
-        >>> import headrace as hr
         >>> hr.Series([5, 6]).reindex([1, 2], fill_value=0).to_list()
         [6, 0]
         """
@@ -1399,7 +1301,6 @@ class Series(Column, role="_series"):
     ) -> resampling.Resampler:
         """Group the values by spans of their time labels; see `DataFrame.resample`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
         >>> s.resample("MS").sum().to_list()
         [1, 6]
@@ -1411,7 +1312,6 @@ class Series(Column, role="_series"):
     ) -> Series:
         """The values at regular times; see `DataFrame.asfreq`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
         >>> s.asfreq("D").to_list()
         [1, None, 2]
@@ -1432,7 +1332,6 @@ class Series(Column, role="_series"):
     def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
         """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1, 2], index=hr.date_range("2024-01-31", periods=2))
         >>> s.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
         [9, 9]
@@ -1478,7 +1377,6 @@ class Series(Column, role="_series"):
         limit_area : {"inside", "outside"}, optional
             Fill only between values, or only outside of them.
 
-        >>> import headrace as hr
         >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()
         [None, 1.0, 2.0, 3.0, 4.0, 4.0]
         """
@@ -1488,7 +1386,6 @@ class Series(Column, role="_series"):
     def align(self, other: Any, join: builtins.str = "outer") -> Any:
         """Give two series or frames, this one and another, the same labels; see `DataFrame.align`.
 
-        >>> import headrace as hr
         >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
         >>> [side.to_list() for side in a.align(b)]
         [[1, 2, None], [None, 3, 4]]
@@ -1498,7 +1395,6 @@ class Series(Column, role="_series"):
     def squeeze(self) -> Any:
         """The only value, or the series itself.
 
-        >>> import headrace as hr
         >>> hr.Series([5]).squeeze(), hr.Series([5, 6]).squeeze().to_list()
         (5, [5, 6])
         """
@@ -1510,7 +1406,6 @@ class Series(Column, role="_series"):
         In float64; NaN where one is constant. ``"spearman"`` correlates the ranks, ``"kendall"`` is
         left to pandas and SciPy.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 3.0], "y": [2.0, 4.0, 6.0]})
         >>> round(df.x.corr(df.y), 12)
         1.0
@@ -1520,7 +1415,6 @@ class Series(Column, role="_series"):
     def autocorr(self, lag: int = 1) -> Any:
         """Pearson correlation with the values `lag` rows before.
 
-        >>> import headrace as hr
         >>> round(hr.Series([1.0, 3.0, 2.0, 4.0]).autocorr(), 6)
         -0.5
         """
@@ -1529,7 +1423,6 @@ class Series(Column, role="_series"):
     def transform(self, func: Any) -> Any:
         """What a function, by itself or by name, makes of the values: a series of the same rows.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, 4.0]).transform("sqrt").to_list()
         [1.0, 2.0]
         """
@@ -1540,7 +1433,6 @@ class Series(Column, role="_series"):
 
         A null or empty list gives one row of null.
 
-        >>> import headrace as hr
         >>> hr.Series([[1, 2], [], [3]]).explode().to_list()
         [1, 2, None, 3]
         """
@@ -1549,7 +1441,6 @@ class Series(Column, role="_series"):
     def repeat(self, repeats: Any) -> Series:
         """Each value several times: one number for all, or one for each value.
 
-        >>> import headrace as hr
         >>> hr.Series(["a", "b"]).repeat(2).to_list()
         ['a', 'a', 'b', 'b']
         """
@@ -1561,7 +1452,6 @@ class Series(Column, role="_series"):
     def searchsorted(self, value: Any, side: Literal["left", "right"] = "left") -> Any:
         """Where to insert values into these sorted values, by NumPy.
 
-        >>> import headrace as hr
         >>> int(hr.Series([1, 3, 5]).searchsorted(4))
         2
         """
@@ -1572,7 +1462,6 @@ class Series(Column, role="_series"):
     def agg(self, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; a list of names gives a series labelled by them.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 3]).agg(["sum", "max"]).to_dict()
         {'sum': 4, 'max': 3}
         """
@@ -1584,7 +1473,6 @@ class Series(Column, role="_series"):
     def is_unique(self) -> bool:
         """Whether all values are distinct; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 1]).is_unique
         False
         """
@@ -1594,7 +1482,6 @@ class Series(Column, role="_series"):
     def hasnans(self) -> bool:
         """Whether any value is null or NaN; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([3, None]).hasnans
         True
         """
@@ -1604,7 +1491,6 @@ class Series(Column, role="_series"):
     def is_monotonic_increasing(self) -> bool:
         """Whether no value is smaller than the one before it, and none is missing; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 1, 3]).is_monotonic_increasing
         True
         """
@@ -1614,7 +1500,6 @@ class Series(Column, role="_series"):
     def is_monotonic_decreasing(self) -> bool:
         """Whether no value is greater than the one before it, and none is missing; evaluates.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 1, 3]).is_monotonic_decreasing
         False
         """
@@ -1623,7 +1508,6 @@ class Series(Column, role="_series"):
     def count(self) -> Array:
         """Number of non-missing values.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).count().item()
         2
         """
@@ -1632,7 +1516,6 @@ class Series(Column, role="_series"):
     def any(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
         """True if any value is true.
 
-        >>> import headrace as hr
         >>> hr.Series([0, 2]).any().item()
         True
         """
@@ -1641,7 +1524,6 @@ class Series(Column, role="_series"):
     def all(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
         """True if all values are true.
 
-        >>> import headrace as hr
         >>> hr.Series([0, 2]).all().item()
         False
         """
@@ -1666,7 +1548,6 @@ class Series(Column, role="_series"):
         InvalidArgumentError
             For `q` out of range; on evaluation for integers without a value.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).quantile([0.25, 0.5], interpolation="lower").tolist()
         [1, 2]
         """
@@ -1675,7 +1556,6 @@ class Series(Column, role="_series"):
     def median(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
         """The median of the non-missing values.
 
-        >>> import headrace as hr
         >>> hr.Series([2, None, 5]).median().item()
         3.5
         """
@@ -1718,7 +1598,6 @@ class Series(Column, role="_series"):
         observed, group_keys : bool
             See `DataFrame.groupby`.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
         >>> df.groupby("id").x.mean().to_dict()
         {'a': 2.0, 'b': 2.0}
@@ -1740,7 +1619,6 @@ class Series(Column, role="_series"):
     def unique(self) -> Series:
         """The distinct values in order of first appearance, null and NaN included.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, None, 1]).unique().to_list()
         [3, 1, None]
         """
@@ -1760,7 +1638,6 @@ class Series(Column, role="_series"):
         each bin of `hr.cut` (the first one includes its left edge), or shares of all rows; ties
         list the lower bin first. Evaluates with `bins`.
 
-        >>> import headrace as hr
         >>> hr.Series(["b", "a", "b"], name="s").value_counts().to_dict()
         {'b': 2, 'a': 1}
         >>> hr.Series([1, 5, 2]).value_counts(bins=[0, 2, 4, 6]).to_dict()
@@ -1771,7 +1648,6 @@ class Series(Column, role="_series"):
     def nunique(self, dropna: bool = True) -> Array:
         """The number of distinct values; ``dropna=False`` counts null and NaN.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, None, 1]).nunique().item()
         2
         """
@@ -1780,7 +1656,6 @@ class Series(Column, role="_series"):
     def describe(self, percentiles: builtins.list[float] | None = None) -> Any:
         """Count, mean, std, min, quartiles and max, labelled; see `DataFrame.describe`.
 
-        >>> import headrace as hr
         >>> hr.Series(["a", "b", "a"]).describe().to_dict()
         {'count': '3', 'unique': '2', 'top': 'a', 'freq': '2'}
         """
@@ -1793,7 +1668,6 @@ class Series(Column, role="_series"):
         Dates are `datetime.date`, times `datetime.datetime`, or `numpy.datetime64` beyond its
         range: nanoseconds, and years before 1 or after 9999.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> s.to_list()
         [3.0, None, 1.0]
@@ -1806,7 +1680,6 @@ class Series(Column, role="_series"):
     def item(self) -> Any:
         """The only value.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, 2.0]).head(1).item()
         1.0
         """
@@ -1815,7 +1688,6 @@ class Series(Column, role="_series"):
     def to_dict(self) -> dict[Any, Any]:
         """Values by label, or by position without labels.
 
-        >>> import headrace as hr
         >>> hr.Series({"a": 1, "b": 2}).to_dict()
         {'a': 1, 'b': 2}
         """
@@ -1826,7 +1698,6 @@ class Series(Column, role="_series"):
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of label and value.
 
-        >>> import headrace as hr
         >>> list(hr.Series({"a": 1, "b": 2}).items())
         [('a', 1), ('b', 2)]
         """
@@ -1836,7 +1707,6 @@ class Series(Column, role="_series"):
     def values(self) -> np.ndarray[Any, Any]:
         """The same as `to_numpy`.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1]).values
         array([3, 1])
         """
@@ -1845,7 +1715,6 @@ class Series(Column, role="_series"):
     def to_array(self) -> Array:
         """The same memory as an array; raises if there are nulls.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1]).to_array().tolist()
         [3, 1]
         """
@@ -1858,7 +1727,6 @@ class Series(Column, role="_series"):
         and categories objects, by one copy that the ledger records. Integers with nulls raise; use
         `fillna` first.
 
-        >>> import headrace as hr
         >>> hr.Series([3.0, 1.0]).to_numpy()
         array([3., 1.])
         """
@@ -1880,7 +1748,6 @@ class Series(Column, role="_series"):
         by a copy that the ledger records. All others share memory through ``pd.ArrowDtype``, dates
         too, as ``date32[day][pyarrow]``, whose ``.dt`` works.
 
-        >>> import headrace as hr
         >>> s = hr.Series([3.0, None, 1.0])
         >>> type(s.to_pandas()).__name__
         'Series'
@@ -1922,7 +1789,6 @@ class Series(Column, role="_series"):
     def to_string(self, *, index: bool = True) -> builtins.str:
         """All labels and values, one per line; without `index` the values alone.
 
-        >>> import headrace as hr
         >>> print(hr.Series([1.5, 20.25]).to_string())
         0     1.50
         1    20.25

@@ -119,7 +119,6 @@ class TextAccessor:
         InvalidArgumentError
             For a pattern that RE2 does not support.
 
-        >>> import headrace as hr
         >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
         [True, False]
         """
@@ -136,7 +135,6 @@ class TextAccessor:
     ) -> Series:
         """True where a string starts with a match of the regular expression; see `contains`.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1", "1a"]).str.match("[0-9]").to_list()
         [False, True]
         """
@@ -151,7 +149,6 @@ class TextAccessor:
     ) -> Series:
         r"""True where the regular expression matches the whole string; see `contains`.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1", "a12"]).str.fullmatch(r"[a-z]\d").to_list()
         [True, False]
         """
@@ -166,7 +163,6 @@ class TextAccessor:
         or the group did not participate. The strings are shared, not copied. With ``expand=False``
         a single group gives a series.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1", "b22", "c"]).str.extract(r"(?P<letter>[ab])(\d+)").to_dict()
         {'letter': ['a', 'b', None], 1: ['1', '22', None]}
         """
@@ -198,7 +194,6 @@ class TextAccessor:
         case, flags, regex
             As in `contains`.
 
-        >>> import headrace as hr
         >>> s = hr.Series(["a.b", "ab"])
         >>> s.str.replace(".", "-").to_list()
         ['a-b', 'ab']
@@ -218,7 +213,6 @@ class TextAccessor:
     def upper(self) -> Series:
         """Upper case, as Python's ``str.upper`` (Unicode 14): ß becomes SS.
 
-        >>> import headrace as hr
         >>> hr.Series(["straße", "ёлка", "σοφός"]).str.upper().to_list()
         ['STRASSE', 'ЁЛКА', 'ΣΟΦΌΣ']
         """
@@ -227,7 +221,6 @@ class TextAccessor:
     def lower(self) -> Series:
         """Lower case, as Python's ``str.lower``, except that Σ is always σ.
 
-        >>> import headrace as hr
         >>> hr.Series(["Ёлка", None, "ÀB"]).str.lower().to_list()
         ['ёлка', None, 'àb']
         """
@@ -240,7 +233,6 @@ class TextAccessor:
     def strip(self, to_strip: str | None = None) -> Series:
         """Strip whitespace, or the characters of `to_strip`, at both ends; shares memory.
 
-        >>> import headrace as hr
         >>> hr.Series([" a b ", "xax"]).str.strip(" x").to_list()
         ['a b', 'a']
         """
@@ -249,7 +241,6 @@ class TextAccessor:
     def lstrip(self, to_strip: str | None = None) -> Series:
         """As `strip`, at the start only.
 
-        >>> import headrace as hr
         >>> hr.Series(["  ab "]).str.lstrip().to_list()
         ['ab ']
         """
@@ -258,7 +249,6 @@ class TextAccessor:
     def rstrip(self, to_strip: str | None = None) -> Series:
         """As `strip`, at the end only.
 
-        >>> import headrace as hr
         >>> hr.Series(["  ab "]).str.rstrip().to_list()
         ['  ab']
         """
@@ -270,7 +260,6 @@ class TextAccessor:
         Null if any string is, unless `na_rep` replaces it; joining all rows skips nulls. ``a + "-"
         + b`` does the same.
 
-        >>> import headrace as hr
         >>> df = hr.DataFrame({"a": ["x", "y"], "b": ["1", None]})
         >>> df.a.str.cat(df.b, sep="-").to_list(), df.a.str.cat(sep=",")
         (['x-1', None], 'x,y')
@@ -298,7 +287,6 @@ class TextAccessor:
     def startswith(self, pat: str | tuple[str, ...], na: bool | None = False) -> Series:
         """True where a string starts with `pat`, or one of several; `na` for a null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "b", None]).str.startswith("a").to_list()
         [True, False, False]
         """
@@ -307,7 +295,6 @@ class TextAccessor:
     def endswith(self, pat: str | tuple[str, ...], na: bool | None = False) -> Series:
         """True where a string ends with `pat`, or one of several; `na` for a null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "ba", None]).str.endswith("a").to_list()
         [False, True, False]
         """
@@ -316,7 +303,6 @@ class TextAccessor:
     def removeprefix(self, prefix: str) -> Series:
         """Remove `prefix` from strings that start with it.
 
-        >>> import headrace as hr
         >>> hr.Series(["id_7", "7"]).str.removeprefix("id_").to_list()
         ['7', '7']
         """
@@ -326,7 +312,6 @@ class TextAccessor:
     def removesuffix(self, suffix: str) -> Series:
         """Remove `suffix` from strings that end with it.
 
-        >>> import headrace as hr
         >>> hr.Series(["a.csv", "b"]).str.removesuffix(".csv").to_list()
         ['a', 'b']
         """
@@ -336,7 +321,6 @@ class TextAccessor:
     def get(self, i: int) -> Series:
         """The character at position `i`, from the end if negative; null if out of range.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "c"]).str.get(1).to_list()
         ['b', None]
         """
@@ -348,7 +332,6 @@ class TextAccessor:
 
         A backslash escapes the next character.
 
-        >>> import headrace as hr
         >>> hr.Series(["steel nut", "brass nut"]).str.like("_teel%").to_list()
         [True, False]
         """
@@ -361,7 +344,6 @@ class TextAccessor:
 
         `step` works as in Python; a negative one goes backwards from `start`, or from the end.
 
-        >>> import headrace as hr
         >>> hr.Series(["abcdé"]).str[::-2].to_list(), hr.Series(["abcdé"]).str[1:4].to_list()
         (['éca'], ['bcd'])
         """
@@ -396,7 +378,6 @@ class TextAccessor:
             Give a frame with columns 0, 1, ... instead, null where a list is shorter;
             evaluates.
 
-        >>> import headrace as hr
         >>> names = hr.Series(["ann lee", "bob"])
         >>> names.str.split().to_list(), names.str.split(expand=True).to_dict()
         ([['ann', 'lee'], ['bob']], {0: ['ann', 'bob'], 1: ['lee', None]})
@@ -416,7 +397,6 @@ class TextAccessor:
     def rsplit(self, pat: str | None = None, *, n: int = -1, expand: bool = False) -> Any:
         """Split each string from its end at the literal `pat`; see `split`.
 
-        >>> import headrace as hr
         >>> hr.Series(["a-b-c"]).str.rsplit("-", n=1).str[0].to_list()
         ['a-b']
         """
@@ -441,7 +421,6 @@ class TextAccessor:
     def partition(self, sep: str = " ") -> DataFrame:
         """The parts before the first `sep`, `sep` itself, and after it, as columns.
 
-        >>> import headrace as hr
         >>> hr.Series(["a=1"]).str.partition("=").to_dict()
         {0: ['a'], 1: ['='], 2: ['1']}
         """
@@ -451,7 +430,6 @@ class TextAccessor:
     def rpartition(self, sep: str = " ") -> DataFrame:
         """As `partition`, at the last `sep`.
 
-        >>> import headrace as hr
         >>> hr.Series(["a=b=1"]).str.rpartition("=").to_dict()
         {0: ['a=b'], 1: ['='], 2: ['1']}
         """
@@ -461,7 +439,6 @@ class TextAccessor:
     def findall(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
         """All matches of a regular expression, or of its only group, as lists of strings.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1b22", "c"]).str.findall("[0-9]+").to_list()
         [['1', '22'], []]
         """
@@ -475,7 +452,6 @@ class TextAccessor:
     def get_dummies(self, sep: str = "|") -> DataFrame:
         """A column for each distinct piece of the strings split at `sep`: 1 where it occurs.
 
-        >>> import headrace as hr
         >>> hr.Series(["a|b", "b"]).str.get_dummies().to_dict()
         {'a': [1, 0], 'b': [1, 1]}
         """
@@ -492,7 +468,6 @@ class TextAccessor:
     def count(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
         """Number of matches of a regular expression: int64.
 
-        >>> import headrace as hr
         >>> hr.Series(["banana"]).str.count("an").to_list()
         [2]
         """
@@ -516,7 +491,6 @@ class TextAccessor:
     def capitalize(self) -> Series:
         """The first character in upper case (title case), the others in lower case.
 
-        >>> import headrace as hr
         >>> hr.Series(["anna", "BO"]).str.capitalize().to_list()
         ['Anna', 'Bo']
         """
@@ -525,7 +499,6 @@ class TextAccessor:
     def title(self) -> Series:
         """The first letter of each word in upper case, the others in lower case.
 
-        >>> import headrace as hr
         >>> hr.Series(["ann LEE"]).str.title().to_list()
         ['Ann Lee']
         """
@@ -534,7 +507,6 @@ class TextAccessor:
     def swapcase(self) -> Series:
         """Upper case for lower case, and the reverse.
 
-        >>> import headrace as hr
         >>> hr.Series(["aB"]).str.swapcase().to_list()
         ['Ab']
         """
@@ -546,7 +518,6 @@ class TextAccessor:
     def zfill(self, width: int) -> Series:
         """Zeros in front, after a sign, up to `width` characters.
 
-        >>> import headrace as hr
         >>> hr.Series(["7", "-7"]).str.zfill(3).to_list()
         ['007', '-07']
         """
@@ -555,7 +526,6 @@ class TextAccessor:
     def pad(self, width: int, side: str = "left", fillchar: str = " ") -> Series:
         """Spaces or `fillchar` at the left, the right or both sides, up to `width` characters.
 
-        >>> import headrace as hr
         >>> hr.Series(["7"]).str.pad(3, fillchar="*").to_list()
         ['**7']
         """
@@ -584,7 +554,6 @@ class TextAccessor:
     def repeat(self, repeats: int) -> Series:
         """Each string several times.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab"]).str.repeat(2).to_list()
         ['abab']
         """
@@ -595,7 +564,6 @@ class TextAccessor:
     ) -> Series:
         """Replace the characters from `start` up to `stop` by `repl`.
 
-        >>> import headrace as hr
         >>> hr.Series(["abcd"]).str.slice_replace(1, 3, "-").to_list()
         ['a-d']
         """
@@ -604,7 +572,6 @@ class TextAccessor:
     def find(self, sub: str, start: int = 0, end: int | None = None) -> Series:
         """Position of the first `sub` between two positions; -1 if there is none.
 
-        >>> import headrace as hr
         >>> hr.Series(["banana", "kiwi"]).str.find("an").to_list()
         [1, -1]
         """
@@ -614,7 +581,6 @@ class TextAccessor:
     def rfind(self, sub: str, start: int = 0, end: int | None = None) -> Series:
         """Position of the last `sub`; see `find`.
 
-        >>> import headrace as hr
         >>> hr.Series(["banana", "kiwi"]).str.rfind("an").to_list()
         [3, -1]
         """
@@ -638,7 +604,6 @@ class TextAccessor:
     def casefold(self) -> Series:
         """Lower case for comparisons: ß becomes ss.
 
-        >>> import headrace as hr
         >>> hr.Series(["Straße"]).str.casefold().to_list()
         ['strasse']
         """
@@ -647,7 +612,6 @@ class TextAccessor:
     def translate(self, table: dict[int, Any]) -> Series:
         """Replace characters by a table of ``str.maketrans``.
 
-        >>> import headrace as hr
         >>> hr.Series(["abc"]).str.translate(str.maketrans("ab", "xy")).to_list()
         ['xyc']
         """
@@ -656,7 +620,6 @@ class TextAccessor:
     def normalize(self, form: str) -> Series:
         """Unicode normal form: ``"NFC"``, ``"NFKC"``, ``"NFD"`` or ``"NFKD"``.
 
-        >>> import headrace as hr
         >>> hr.Series(["ﬁ"]).str.normalize("NFKC").to_list()
         ['fi']
         """
@@ -669,7 +632,6 @@ class TextAccessor:
     def wrap(self, width: int, **options: Any) -> Series:
         r"""Lines of at most `width` characters; options are those of ``textwrap.TextWrapper``.
 
-        >>> import headrace as hr
         >>> hr.Series(["one two"]).str.wrap(3).to_list()
         ['one\ntwo']
         """
@@ -683,7 +645,6 @@ class TextAccessor:
 
         Labelled by the row, in ``index``, and the number of the match in it, in ``match``.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1b2", "c"]).str.extractall(r"([a-z])([0-9])").to_dict()[1]
         ['1', '2']
         """
@@ -699,7 +660,6 @@ class TextAccessor:
     def isalpha(self) -> Series:
         """True where a string has only letters, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "a1", None]).str.isalpha().to_list()
         [True, False, False]
         """
@@ -708,7 +668,6 @@ class TextAccessor:
     def isdigit(self) -> Series:
         """True where a string has only digits, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["12", "1.5", None]).str.isdigit().to_list()
         [True, False, False]
         """
@@ -717,7 +676,6 @@ class TextAccessor:
     def isdecimal(self) -> Series:
         """True where a string has only decimal digits, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["12", "1²", None]).str.isdecimal().to_list()
         [True, False, False]
         """
@@ -726,7 +684,6 @@ class TextAccessor:
     def isnumeric(self) -> Series:
         """True where a string has only numeric characters, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["12", "½", "a"]).str.isnumeric().to_list()
         [True, True, False]
         """
@@ -735,7 +692,6 @@ class TextAccessor:
     def isalnum(self) -> Series:
         """True where a string has only letters and digits, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["a1", "a-1", None]).str.isalnum().to_list()
         [True, False, False]
         """
@@ -744,7 +700,6 @@ class TextAccessor:
     def isspace(self) -> Series:
         """True where a string has only whitespace, and at least one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series([" ", "a ", None]).str.isspace().to_list()
         [True, False, False]
         """
@@ -753,7 +708,6 @@ class TextAccessor:
     def islower(self) -> Series:
         """True where all letters are in lower case, and there is one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "AB", "Ab"]).str.islower().to_list()
         [True, False, False]
         """
@@ -762,7 +716,6 @@ class TextAccessor:
     def isupper(self) -> Series:
         """True where all letters are in upper case, and there is one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "AB", "Ab"]).str.isupper().to_list()
         [False, True, False]
         """
@@ -771,7 +724,6 @@ class TextAccessor:
     def istitle(self) -> Series:
         """True where all words begin in upper case, and there is one; false for null.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "AB", "Ab"]).str.istitle().to_list()
         [False, False, True]
         """
@@ -780,7 +732,6 @@ class TextAccessor:
     def len(self) -> Series:
         """Number of characters: int32.
 
-        >>> import headrace as hr
         >>> hr.Series(["ab", "é", None]).str.len().to_list()
         [2, 1, None]
         """

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offsets of the calendar: lengths of time, ends of months, weekdays, working days.
 
->>> import headrace as hr
 >>> days = hr.to_datetime(["2024-01-15 10:00", "2024-01-31 10:00"])
 >>> [str(day) for day in (days + hr.offsets.MonthEnd()).to_list()]
 ['2024-01-31 10:00:00', '2024-02-29 10:00:00']

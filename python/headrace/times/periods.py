@@ -30,7 +30,6 @@ def period_of(series: Any) -> str | None:
 class PeriodAccessor:
     """The times of names of periods, from `dt.to_period`; other fields are those of their start.
 
-    >>> import headrace as hr
     >>> months = hr.to_datetime(["2024-02-29", "2023-12-31"]).dt.to_period("M")
     >>> [str(day) for day in months.dt.to_timestamp().to_list()], months.dt.month.to_list()
     (['2024-02-01 00:00:00', '2023-12-01 00:00:00'], [2, 12])

@@ -158,7 +158,6 @@ def date_range(
 
     Examples
     --------
-    >>> import headrace as hr
     >>> hr.date_range("2024-01-31", periods=3, freq="ME").dt.day.to_list()
     [31, 29, 31]
     """
@@ -238,7 +237,6 @@ def _until(last: Any, most: Any, freq: Frequency, count: int) -> Any:
 def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) -> Series:
     """Days from Monday to Friday; see `date_range`.
 
-    >>> import headrace as hr
     >>> hr.bdate_range("2024-03-01", periods=2).dt.day_name().to_list()
     ['Friday', 'Monday']
     """
@@ -255,7 +253,6 @@ def timedelta_range(
 ) -> Series:
     """Regular durations; see `date_range`.
 
-    >>> import headrace as hr
     >>> hr.timedelta_range("0h", "2h", freq="h").dt.total_seconds().to_list()
     [0.0, 3600.0, 7200.0]
     """
@@ -270,7 +267,6 @@ def period_range(
 ) -> Series:
     """The names of consecutive periods; see `Series.dt.to_period`.
 
-    >>> import headrace as hr
     >>> hr.period_range("2024-11", periods=3, freq="M").to_list()
     ['2024-11', '2024-12', '2025-01']
     """

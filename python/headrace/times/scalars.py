@@ -79,7 +79,6 @@ class Timestamp(datetime.datetime):
 
     To the microsecond; use `numpy.datetime64` for nanoseconds. None, NaN and NaT give `NaT`.
 
-    >>> import headrace as hr
     >>> moment = hr.Timestamp("2024-02-29 13:45")
     >>> moment.day_name(), moment.floor("h").hour, moment + hr.Timedelta(days=1)
     ('Thursday', 13, Timestamp('2024-03-01 13:45:00'))
@@ -296,7 +295,6 @@ def _plain_length(value: Any) -> Any:
 class Timedelta(datetime.timedelta):
     """A duration: a Python timedelta that is also made of text such as ``"1 day 2h"``.
 
-    >>> import headrace as hr
     >>> hr.Timedelta("1D 2h30min"), hr.Timedelta(90, "min") / hr.Timedelta(hours=1)
     (Timedelta('1 days 02:30:00'), 1.5)
     >>> hr.Timedelta("1 day") == hr.Timedelta(24, "h"), hr.Timedelta(hours=2).total_seconds()

@@ -20,7 +20,6 @@ class ExponentialWindows(Windows):
 
     Results are float64; null before the first value and where there are too few.
 
-    >>> import headrace as hr
     >>> s = hr.Series([1.0, 2.0, None, 4.0])
     >>> s.ewm(alpha=0.5).mean().round(4).to_list()
     [1.0, 1.6667, 1.6667, 3.3636]
@@ -94,7 +93,6 @@ class ExponentialWindows(Windows):
     def mean(self) -> Any:
         """Weighted means.
 
-        >>> import headrace as hr
         >>> hr.Series([1.0, 3.0]).ewm(com=1).mean().round(3).to_list()
         [1.0, 2.333]
         """
@@ -117,7 +115,6 @@ class ExponentialWindows(Windows):
     def cov(self, other: Any = None, pairwise: bool | None = None, bias: bool = False) -> Any:
         """Weighted covariances with another column, of the rows where both have a value.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, 2.0, 4.0])
         >>> s.ewm(alpha=0.5).cov(s * 2).round(4).to_list()
         [None, 1.0, 5.0]

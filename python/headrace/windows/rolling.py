@@ -32,7 +32,6 @@ class Rolling(Windows):
     Sums, minima and maxima of integers stay integers, unlike in pandas. A value that leaves the
     window leaves no rounding error and no NaN behind.
 
-    >>> import headrace as hr
     >>> s = hr.Series([1.0, 2.0, None, 4.0, 8.0])
     >>> s.rolling(2).sum().to_list(), s.rolling(2, min_periods=1).mean().to_list()
     ([None, 3.0, None, None, 12.0], [1.0, 1.5, 2.0, 4.0, 6.0])
@@ -137,7 +136,6 @@ class Rolling(Windows):
     def sum(self) -> Any:
         """Sums; 0 for no values with ``min_periods=0``.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).sum().to_list()
         [None, 3, 6]
         """
@@ -146,7 +144,6 @@ class Rolling(Windows):
     def mean(self) -> Any:
         """Means.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).mean().to_list()
         [None, 1.5, 3.0]
         """
@@ -155,7 +152,6 @@ class Rolling(Windows):
     def min(self) -> Any:
         """Minima.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).min().to_list()
         [None, 1, 2]
         """
@@ -164,7 +160,6 @@ class Rolling(Windows):
     def max(self) -> Any:
         """Maxima.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).max().to_list()
         [None, 2, 4]
         """
@@ -173,7 +168,6 @@ class Rolling(Windows):
     def var(self, ddof: int = 1) -> Any:
         """Variances; null with `ddof` values or fewer.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).var().to_list()
         [None, 0.5, 2.0]
         """
@@ -182,7 +176,6 @@ class Rolling(Windows):
     def std(self, ddof: int = 1) -> Any:
         """Standard deviations; null with `ddof` values or fewer.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).std().round(6).to_list()
         [None, 0.707107, 1.414214]
         """
@@ -191,7 +184,6 @@ class Rolling(Windows):
     def sem(self, ddof: int = 1) -> Any:
         """Standard errors of the mean; null with `ddof` values or fewer.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).sem().to_list()
         [None, 0.5, 1.0]
         """
@@ -200,7 +192,6 @@ class Rolling(Windows):
     def skew(self) -> Any:
         """Sample skewness; null with fewer than three values, NaN if all are equal.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 5, 9]).rolling(4).skew().round(6).to_list()
         [None, None, None, 0.888584]
         """
@@ -209,7 +200,6 @@ class Rolling(Windows):
     def kurt(self) -> Any:
         """Excess kurtosis of samples; null with fewer than four values, NaN if all are equal.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 5, 9]).rolling(4).kurt().round(6).to_list()
         [None, None, None, -0.581894]
         """
@@ -218,7 +208,6 @@ class Rolling(Windows):
     def median(self) -> Any:
         """Medians; the cost grows with the window.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).median().to_list()
         [None, 1.5, 3.0]
         """
@@ -227,7 +216,6 @@ class Rolling(Windows):
     def quantile(self, q: float = 0.5, interpolation: str = "linear") -> Any:
         """Quantiles; the cost grows with the window.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).quantile(0.25).to_list()
         [None, 1.25, 2.5]
         """
@@ -244,7 +232,6 @@ class Rolling(Windows):
     def nunique(self) -> Any:
         """Numbers of distinct values; the cost grows with the window.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 1, 4]).rolling(2).nunique().to_list()
         [None, 1, 2]
         """
@@ -253,7 +240,6 @@ class Rolling(Windows):
     def rank(self, method: str = "average", ascending: bool = True, pct: bool = False) -> Any:
         """The place of the last value of each window among all of it, from 1 on.
 
-        >>> import headrace as hr
         >>> hr.Series([3, 1, 4, 2]).rolling(3).rank().to_list()
         [None, None, 3.0, 2.0]
         """
@@ -272,7 +258,6 @@ class Rolling(Windows):
 
         `other` is a series, or a frame with the same columns.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, 2.0, 4.0])
         >>> s.rolling(2).cov(s * s).to_list()
         [None, 1.5, 12.0]
@@ -282,7 +267,6 @@ class Rolling(Windows):
     def corr(self, other: Any = None, pairwise: bool | None = None, ddof: int = 1) -> Any:
         """Pearson correlations with another column; NaN if one of them is constant.
 
-        >>> import headrace as hr
         >>> s = hr.Series([1.0, 2.0, 4.0])
         >>> s.rolling(2).corr(-s).to_list()
         [None, -1.0, -1.0]
@@ -298,7 +282,6 @@ class Rolling(Windows):
         windows; any other is called window by window, with a series or, with `raw`, an array, and
         `hr.fallbacks` lists it.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).apply(lambda x: x.max() - x.min()).to_list()
         [None, 1.0, 2.0]
         >>> hr.Series([1, 2, 4]).rolling(2).apply(lambda x: x[0] + x[-1], raw=True).to_list()
@@ -366,7 +349,6 @@ class Rolling(Windows):
     def count(self) -> Any:
         """Numbers of non-missing values; null if the window has too few rows.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).count().to_list()
         [None, 2, 2]
         """

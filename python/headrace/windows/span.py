@@ -145,7 +145,6 @@ class Windows:
         A list gives a column for each aggregate: of one column named after it, of several after
         both, ``("x", "sum")``.
 
-        >>> import headrace as hr
         >>> hr.Series([1, 2, 4]).rolling(2).agg(["sum", "max"]).to_dict()
         {'sum': [None, 3, 6], 'max': [None, 2, 4]}
         """
