@@ -87,8 +87,6 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 }
 
 // A handle written in Python hands out the buffer of its value.
-struct BufferSource {};
-
 int get_source_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
   PyObject* value = PyObject_CallMethod(self, "_buffer_value", nullptr);
@@ -166,7 +164,6 @@ PyType_Slot column_slots[] = {{Py_bf_getbuffer, slot(get_buffer<hr::Column>)},
 PyType_Slot tensor_slots[] = {{Py_bf_getbuffer, slot(get_buffer<hr::Tensor>)},
                               {Py_bf_releasebuffer, slot(release_buffer)},
                               {0, nullptr}};
-PyType_Slot source_slots[] = {{Py_bf_getbuffer, slot(get_source_buffer)}, {0, nullptr}};
 
 nb::dict array_interface(const hr::Tensor& tensor) {
   nb::dict result;
@@ -289,7 +286,11 @@ nb::object arrow_stream(const hr::Table& table) {
 }
 
 void bind_exchange(nb::module_& m) {
-  nb::class_<BufferSource>(m, "BufferSource", nb::type_slots(source_slots)).def(nb::init<>());
+  // A plain class: those of nanobind are no base beside another one.
+  PyType_Slot source_slots[] = {{Py_bf_getbuffer, slot(get_source_buffer)}, {0, nullptr}};
+  PyType_Spec source = {"headrace._core.BufferSource", 0, 0,
+                        Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, source_slots};
+  m.attr("BufferSource") = nb::steal(PyType_FromSpec(&source));
   m.def(
       "split_records",
       [](std::string_view op, uintptr_t address, int64_t rows, int64_t stride, int64_t record_bytes,

@@ -3,10 +3,9 @@
 #pragma once
 #include "python/bind/bind.h"
 
-/// Buffer-protocol slots for the bound Column and Tensor, and for `BufferSource`.
+/// Buffer-protocol slots for the bound Column and Tensor.
 extern PyType_Slot column_slots[];
 extern PyType_Slot tensor_slots[];
-extern PyType_Slot source_slots[];
 
 /// The text of a value for a message, in UTF-8 whatever it holds.
 std::string printed(nb::handle value);
