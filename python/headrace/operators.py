@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators as methods: one table of names, functions and words for frames and series."""
+"""The operators of frames, series and arrays."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar, Self
 
 Binary = Callable[[Any, Any], Any]
 
@@ -15,24 +14,108 @@ def turned(function: Binary) -> Binary:
     return lambda mine, theirs: function(theirs, mine)
 
 
-#: In the order in which classes name the methods.
-_METHODS: tuple[tuple[str, Binary, str], ...] = (
-    ("add", operator.add, "Sums"),
-    ("sub", operator.sub, "Differences"),
-    ("mul", operator.mul, "Products"),
-    ("div", operator.truediv, "Quotients"),
-    ("floordiv", operator.floordiv, "Floor division"),
-    ("mod", operator.mod, "Remainders"),
-    ("pow", operator.pow, "Powers"),
-    ("eq", operator.eq, "True where the values are equal"),
-    ("ne", operator.ne, "True where the values differ"),
-    ("lt", operator.lt, "True where the values are smaller"),
-    ("le", operator.le, "True where the values are smaller or equal"),
-    ("gt", operator.gt, "True where the values are greater"),
-    ("ge", operator.ge, "True where the values are greater or equal"),
-)
+class Operators:
+    """Operators as steps of the plan, named by the engine's words."""
 
+    __slots__ = ()
+    # Above ndarray's 0, so that ndarray + ours dispatches to us.
+    __array_priority__: ClassVar[float] = 1000.0
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]
 
-def operator_methods(method: Callable[[str, Binary, str], Any]) -> tuple[Any, ...]:
-    """A method for each operator, which `method` makes from its name, function and words."""
-    return tuple(method(*each) for each in _METHODS)
+    def _elementwise(self, op: str, *values: Any) -> Self:
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> Self:
+        return self._elementwise("add", self, other)
+
+    def __radd__(self, other: Any) -> Self:
+        return self._elementwise("add", other, self)
+
+    def __sub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Self:
+        return self._elementwise("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Self:
+        return self._elementwise("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Self:
+        return self._elementwise("divide", other, self)
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._elementwise("floor_divide", other, self)
+
+    def __mod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", self, other)
+
+    def __rmod__(self, other: Any) -> Self:
+        return self._elementwise("remainder", other, self)
+
+    def __pow__(self, other: Any) -> Self:
+        return self._elementwise("power", self, other)
+
+    def __rpow__(self, other: Any) -> Self:
+        return self._elementwise("power", other, self)
+
+    def __and__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_and", self, other)
+
+    def __rand__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_and", other, self)
+
+    def __or__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_or", self, other)
+
+    def __ror__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_or", other, self)
+
+    def __xor__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Any) -> Self:
+        return self._elementwise("bitwise_xor", other, self)
+
+    def __eq__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("equal", self, other)
+
+    def __ne__(self, other: object) -> Self:  # type: ignore[override]
+        return self._elementwise("not_equal", self, other)
+
+    def __lt__(self, other: Any) -> Self:
+        return self._elementwise("less", self, other)
+
+    def __le__(self, other: Any) -> Self:
+        return self._elementwise("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Self:
+        return self._elementwise("greater", self, other)
+
+    def __ge__(self, other: Any) -> Self:
+        return self._elementwise("greater_equal", self, other)
+
+    def __invert__(self) -> Self:
+        return self._elementwise("invert", self)
+
+    def __neg__(self) -> Self:
+        return self._elementwise("negative", self)
+
+    def __abs__(self) -> Self:
+        return self._elementwise("abs", self)
+
+    def abs(self) -> Self:
+        """Absolute values.
+
+        >>> hr.Series([-2, 5]).abs().to_list()
+        [2, 5]
+        """
+        return self._elementwise("abs", self)

@@ -25,7 +25,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, is_frame
 from headrace.lazy.handle import mark
-from headrace.operators import Binary, turned
+from headrace.operators import turned
 from headrace.series.column import is_column_values, is_series
 from headrace.series.strings import is_text
 
@@ -35,18 +35,35 @@ if TYPE_CHECKING:
 Axis = int | str
 
 _NUMBERS = frozenset((*INTEGERS, *FLOATS))
-#: The engine's words for operators on numbers.
+#: Python's operators by the engine's words for them.
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "power": operator.pow,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "invert": operator.invert,
+    "negative": operator.neg,
+    "abs": abs,
+}
+#: Those that the engine applies to all columns of numbers in one call.
 _WORDS: dict[Any, str] = {
-    operator.add: "add",
-    operator.sub: "subtract",
-    operator.mul: "multiply",
-    operator.truediv: "divide",
-    operator.eq: "equal",
-    operator.ne: "not_equal",
-    operator.lt: "less",
-    operator.le: "less_equal",
-    operator.gt: "greater",
-    operator.ge: "greater_equal",
+    _OPERATORS[word]: word
+    for word in (
+        *("add", "subtract", "multiply", "divide"),
+        *("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"),
+    )
 }
 
 
@@ -71,11 +88,17 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
     return dict.fromkeys(names, other)
 
 
-def binary(frame: DataFrame, name: str, function: Binary, other: Any) -> DataFrame:
-    """``function(frame, other)`` for operators, which leave some values to the other operand."""
+def operate(frame: DataFrame, op: str, *values: Any) -> DataFrame:
+    """An operator, which leaves some values to the other operand."""
+    function = _OPERATORS[op]
+    if len(values) == 1:
+        return map_columns(frame, function)
+    left, right = values
+    other = right if left is frame else left
     if other is None or isinstance(other, list | tuple | set):
         return NotImplemented  # type: ignore[no-any-return]
-    return combine(frame, name, function, other)
+    name = function.__name__.replace("true", "").strip("_")
+    return combine(frame, name, function if left is frame else turned(function), other)
 
 
 def with_columns(frame: DataFrame, columns: Mapping[str, Any]) -> DataFrame:

@@ -7,7 +7,7 @@ import operator
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, overload
+from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from headrace import _core
 from headrace.display.tables import frame_html, frame_text
@@ -38,7 +38,7 @@ from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
-from headrace.operators import turned
+from headrace.operators import Operators
 from headrace.reshape import alignment, pivot
 from headrace.series import (
     column_values,  # noqa: F401 (what reductions give)
@@ -67,7 +67,7 @@ Axis = int | str
 
 
 @facade("DataFrame")
-class DataFrame(Columns):
+class DataFrame(Operators, Columns):
     """A table of named columns. Each column is a lazy series over the same rows.
 
     >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 2.5]})
@@ -1098,10 +1098,6 @@ class DataFrame(Columns):
         """
         return reductions.describe(self, percentiles, include)
 
-    __array_priority__: ClassVar[float] = 1000.0
-
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
-
     def add(self, other: Any, axis: Axis = "columns") -> DataFrame:
         """Sums; `other` is a value, frame or mapping; a series with ``axis=0``.
 
@@ -1223,95 +1219,11 @@ class DataFrame(Columns):
     divide = div
     truediv = div
 
-    def __add__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "add", operator.add, other)
-
-    def __radd__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "add", turned(operator.add), other)
-
-    def __sub__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "sub", operator.sub, other)
-
-    def __rsub__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "sub", turned(operator.sub), other)
-
-    def __mul__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "mul", operator.mul, other)
-
-    def __rmul__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "mul", turned(operator.mul), other)
-
-    def __truediv__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "div", operator.truediv, other)
-
-    def __rtruediv__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "div", turned(operator.truediv), other)
-
-    def __floordiv__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "floordiv", operator.floordiv, other)
-
-    def __rfloordiv__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "floordiv", turned(operator.floordiv), other)
-
-    def __mod__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "mod", operator.mod, other)
-
-    def __rmod__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "mod", turned(operator.mod), other)
-
-    def __pow__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "pow", operator.pow, other)
-
-    def __rpow__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "pow", turned(operator.pow), other)
-
-    def __and__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "and", operator.and_, other)
-
-    def __rand__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "and", turned(operator.and_), other)
-
-    def __or__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "or", operator.or_, other)
-
-    def __ror__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "or", turned(operator.or_), other)
-
-    def __xor__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "xor", operator.xor, other)
-
-    def __rxor__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "xor", turned(operator.xor), other)
-
-    def __eq__(self, other: object) -> DataFrame:  # type: ignore[override]
-        return arithmetic.binary(self, "eq", operator.eq, other)
-
-    def __ne__(self, other: object) -> DataFrame:  # type: ignore[override]
-        return arithmetic.binary(self, "ne", operator.ne, other)
-
-    def __lt__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "lt", operator.lt, other)
-
-    def __le__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "le", operator.le, other)
-
-    def __gt__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "gt", operator.gt, other)
-
-    def __ge__(self, other: Any) -> DataFrame:
-        return arithmetic.binary(self, "ge", operator.ge, other)
-
-    def __neg__(self) -> DataFrame:
-        return arithmetic.map_columns(self, operator.neg)
+    def _elementwise(self, op: str, *values: Any) -> DataFrame:
+        return arithmetic.operate(self, op, *values)
 
     def __pos__(self) -> DataFrame:
         return arithmetic.map_columns(self, operator.pos)
-
-    def __invert__(self) -> DataFrame:
-        return arithmetic.map_columns(self, operator.invert)
-
-    def __abs__(self) -> DataFrame:
-        return arithmetic.map_columns(self, abs)
 
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other)
@@ -1331,14 +1243,6 @@ class DataFrame(Columns):
         return arithmetic.array_ufunc(self, ufunc, method, *inputs, **kwargs)
 
     # ---- element-wise ----------------------------------------------------------------------------
-
-    def abs(self) -> DataFrame:
-        """Absolute values.
-
-        >>> hr.DataFrame({"x": [-1, 2]}).abs().to_dict()
-        {'x': [1, 2]}
-        """
-        return arithmetic.map_columns(self, abs)
 
     def round(self, decimals: int | Mapping[str, int] = 0) -> DataFrame:
         """Round floats to a number of decimals, or per column by a mapping; strings are kept.

@@ -9,6 +9,7 @@ from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.lazy.numpy_fallback import through_numpy
+from headrace.operators import Operators
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,15 +41,13 @@ _GREATEST_UNIT = 10**18
 _MOST_DIGITS = 308
 
 
-class Deferred(_core.BufferSource):
+class Deferred(Operators, _core.BufferSource):
     """A lazy value: it is evaluated when used, and keeps its result."""
 
     __slots__ = ("__weakref__", "_node")
     _kind: ClassVar[str] = "value"
     _array: ClassVar[type[Array]]
     _row_number: ClassVar[type[RowNumber]]
-    # Above ndarray's 0, so that ndarray + ours dispatches to us.
-    __array_priority__: ClassVar[float] = 1000.0
 
     def __init_subclass__(cls, role: str = "", **options: Any) -> None:
         """Remember the public class of a role, so that modules below it can make one."""
@@ -179,111 +178,14 @@ class Deferred(_core.BufferSource):
         made: Self = best._like(node)
         return made
 
-    def __add__(self, other: Any) -> Self:
-        return self._elementwise("add", self, other)
-
-    def __radd__(self, other: Any) -> Self:
-        return self._elementwise("add", other, self)
-
-    def __sub__(self, other: Any) -> Self:
-        return self._elementwise("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Self:
-        return self._elementwise("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Self:
-        return self._elementwise("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Self:
-        return self._elementwise("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Self:
-        return self._elementwise("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Self:
-        return self._elementwise("divide", other, self)
-
-    def __floordiv__(self, other: Any) -> Self:
-        return self._elementwise("floor_divide", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return self._elementwise("floor_divide", other, self)
-
-    def __mod__(self, other: Any) -> Self:
-        return self._elementwise("remainder", self, other)
-
-    def __rmod__(self, other: Any) -> Self:
-        return self._elementwise("remainder", other, self)
-
-    def __pow__(self, other: Any) -> Self:
-        return self._elementwise("power", self, other)
-
-    def __rpow__(self, other: Any) -> Self:
-        return self._elementwise("power", other, self)
-
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self)
 
-    def __and__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_and", self, other)
-
-    def __rand__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_and", other, self)
-
-    def __or__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_or", self, other)
-
-    def __ror__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_or", other, self)
-
-    def __xor__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_xor", self, other)
-
-    def __rxor__(self, other: Any) -> Self:
-        return self._elementwise("bitwise_xor", other, self)
-
-    def __invert__(self) -> Self:
-        return self._elementwise("invert", self)
-
-    def __neg__(self) -> Self:
-        return self._elementwise("negative", self)
-
     def __pos__(self) -> Self:
         return self
-
-    def __abs__(self) -> Self:
-        return self._elementwise("abs", self)
-
-    def __eq__(self, other: object) -> Self:  # type: ignore[override]
-        return self._elementwise("equal", self, other)
-
-    def __ne__(self, other: object) -> Self:  # type: ignore[override]
-        return self._elementwise("not_equal", self, other)
-
-    def __lt__(self, other: Any) -> Self:
-        return self._elementwise("less", self, other)
-
-    def __le__(self, other: Any) -> Self:
-        return self._elementwise("less_equal", self, other)
-
-    def __gt__(self, other: Any) -> Self:
-        return self._elementwise("greater", self, other)
-
-    def __ge__(self, other: Any) -> Self:
-        return self._elementwise("greater_equal", self, other)
-
-    __hash__: ClassVar[None] = None  # type: ignore[assignment]
-
-    def abs(self) -> Self:
-        """Absolute values.
-
-        >>> hr.Series([-2, 5]).abs().to_list()
-        [2, 5]
-        """
-        return self._elementwise("abs", self)
 
     def clip(self, lower: Any = None, upper: Any = None) -> Self:
         """Limit values to [`lower`, `upper`].

@@ -47,7 +47,7 @@ def total(series: Series, kind: str, ddof: int = 0) -> Any:
 
 def unless_missing(series: Series, found: Any, skipna: bool, min_count: int = 0) -> Any:
     """NaN instead of a total of too few values, or with missing values not skipped."""
-    if not hasattr(found, "_elementwise"):  # an evaluated value
+    if not isinstance(found, Deferred):  # an evaluated value
         gone = not skipna and series.isna().any().item()
         return None if gone or int(series.count()) < min_count else found
     if not skipna:
