@@ -32,7 +32,7 @@ int64_t pinned_bytes(const Buffer::Rep& rep) {
   return bytes_of_chunks(*rep.residency, [](const Chunk& chunk) { return chunk.pins > 0; });
 }
 
-const char* why_it_stays(const Buffer::Rep& rep) {
+const char* why_it_stays(const Buffer::Rep& rep, bool spills) {
   if (rep.owner.release) return "foreign";
   if (rep.external) return "allocated by another library";
   if (!rep.place.is_host()) return device_stays(rep);
@@ -41,10 +41,10 @@ const char* why_it_stays(const Buffer::Rep& rep) {
   if (!rep.sealed && !rep.paged) return "being written";
   if (pinned_bytes(rep) > 0) return "in use";
   if (resident_bytes(rep) == 0) return "on disk";
-  return spill_limit() == 0 ? "spilling is off" : "no space left for spilling";
+  return spills ? "no space left for spilling" : "spilling is off";
 }
 
-Holder holder_of(const Buffer::Rep& rep) {
+Holder holder_of(const Buffer::Rep& rep, bool spills) {
   return {.serial = rep.serial,
           .bytes = rep.capacity_bytes,
           .tag = tag_info(rep.tag),
@@ -55,7 +55,7 @@ Holder holder_of(const Buffer::Rep& rep) {
           .stack = tag_stack(rep.tag),
           .resident_bytes = rep.owner.release ? 0 : resident_bytes(rep),
           .pinned_bytes = pinned_bytes(rep),
-          .stays = why_it_stays(rep)};
+          .stays = why_it_stays(rep, spills)};
 }
 
 }  // namespace
@@ -91,8 +91,9 @@ void throw_out_of_memory(int64_t requested_bytes) {
 
 std::vector<Holder> largest_holders(int64_t count) {
   std::vector<Holder> holders = other_holders(0);
+  const bool spills = spill_limit() != 0;  // its mutex is taken before those of the buffers
   for_each_buffer([&](const Buffer::Rep& rep) {
-    if (!rep.slab) holders.push_back(holder_of(rep));
+    if (!rep.slab) holders.push_back(holder_of(rep, spills));
   });
   std::sort(holders.begin(), holders.end(), [](const Holder& a, const Holder& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.serial < b.serial;
@@ -104,8 +105,10 @@ std::vector<Holder> largest_holders(int64_t count) {
 
 std::vector<Holder> holders_since(uint64_t serial) {
   std::vector<Holder> holders = other_holders(serial);
+  const bool spills = spill_limit() != 0;
   for_each_buffer([&](const Buffer::Rep& rep) {
-    if (rep.serial > serial && !rep.owner.release && !rep.slab) holders.push_back(holder_of(rep));
+    if (rep.serial > serial && !rep.owner.release && !rep.slab)
+      holders.push_back(holder_of(rep, spills));
   });
   std::sort(holders.begin(), holders.end(),
             [](const Holder& a, const Holder& b) { return a.serial < b.serial; });

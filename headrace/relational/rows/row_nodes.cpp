@@ -294,7 +294,7 @@ struct NotAt final : OperatorOf<NotAt> {
     const Tensor at = contiguous(positions_of(inputs[1]), name());
     Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
     auto* const out = bits.mutable_as<uint8_t>();
-    std::memset(out, 0xFF, static_cast<size_t>(rows / 8));
+    std::fill_n(out, rows / 8, uint8_t{0xFF});
     for (int64_t row = rows - rows % 8; row < rows; ++row) set_bit(out, row, true);
     for (int64_t i = 0; i < at.num_elements(); ++i) set_bit(out, at.as<int64_t>()[i], false);
     return Column(TypeId::kBool, rows, std::move(bits));
