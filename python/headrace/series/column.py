@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from headrace.frame.columns import Columns, PickedNumbers
     from headrace.series.column_values import ColumnValues
+    from headrace.series.index import Labels
     from headrace.series.labelled import GroupSeries, LabelledSeries
     from headrace.series.series import Series
 
@@ -38,6 +39,7 @@ class Column(Deferred):
     _labelled: ClassVar[type[LabelledSeries]]
     _column_values: ClassVar[type[ColumnValues]]
     _group_series: ClassVar[type[GroupSeries]]
+    _index: ClassVar[type[Labels]]
     _timestamp: ClassVar[Any] = None
     _timedelta: ClassVar[Any] = None
 
@@ -94,6 +96,11 @@ def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:
     return Column._labelled(frame, name=name)
 
 
+def labels_of(node: _core.Node, name: Any = None) -> Labels:
+    """A node as the labels of rows."""
+    return Column._index(node, name=name)
+
+
 def scalar_time(value: Any) -> Any:
     """A single datetime or timedelta of a column as `Timestamp` or `Timedelta`; others as is."""
     if type(value) is datetime.datetime:
@@ -109,6 +116,11 @@ def is_series(value: object) -> TypeIs[Series]:
 def is_labelled(value: object) -> TypeIs[LabelledSeries]:
     """Whether this is a series with labels."""
     return isinstance(value, Column._labelled)
+
+
+def is_index(value: object) -> TypeIs[Labels]:
+    """Whether these are the labels of rows."""
+    return isinstance(value, Column._index)
 
 
 def is_column_values(value: object) -> TypeIs[ColumnValues]:

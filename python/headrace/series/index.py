@@ -12,10 +12,11 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
 from headrace.rows import given, unnamed
-from headrace.series.column import Column, new_series
+from headrace.series.column import Column, labelled_series, new_series
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
 from headrace.series.series import Series
+from headrace.times.ranges import frequency, times_between
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +40,7 @@ def _put_back(index: Any) -> None:
         owner.index = index
 
 
-class Labels(Series):
+class Labels(Series, role="_index"):
     """The index of a frame: brackets select by position, whatever the labels are.
 
     >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2023-03-01", "2024-05-01"]))
@@ -95,6 +96,25 @@ class Labels(Series):
     def nlevels(self) -> int:
         """Always 1; a `MultiIndex` has more."""
         return 1
+
+    @property
+    def freq(self) -> None:
+        """None: regular steps are not kept; what is set is checked against the times."""
+        return None
+
+    @freq.setter
+    def freq(self, freq: Any) -> None:
+        import numpy as np
+
+        times = self.to_numpy()
+        step = frequency("freq", freq)
+        if len(times) and not np.array_equal(times_between(times[0], times[-1], step), times):
+            raise InvalidArgumentError(f"freq: the times have other steps: freq={freq!r}")
+
+    def to_series(self) -> Series:
+        """The labels as values, labelled by themselves."""
+        name = unnamed(0, 1) if self.name is None else self.name
+        return labelled_series(frame_of({name: self._node}, {name: self._node}), self.name)
 
     def get_level_values(self, level: Any) -> Labels:
         """The labels: there is only one level."""

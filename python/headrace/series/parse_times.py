@@ -12,7 +12,14 @@ from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import mark
-from headrace.series.column import new_series, scalar_time, with_rows_of
+from headrace.series.column import (
+    is_index,
+    is_series,
+    labels_of,
+    new_series,
+    scalar_time,
+    with_rows_of,
+)
 from headrace.series.timezone import know_zone
 
 if TYPE_CHECKING:
@@ -31,8 +38,11 @@ def _column_of(op: str, values: Any, errors: str) -> Series:
 
 
 def _given(values: Any, made: Series) -> Any:
-    """The resulting column, or its value for a scalar argument."""
-    return scalar_time(made.to_list()[0]) if isinstance(values, _ONE) else made
+    """The resulting column, its value for a scalar argument; labels of a list or of labels."""
+    if isinstance(values, _ONE):
+        return scalar_time(made.to_list()[0])
+    is_column = type(values).__name__ == "Series" or (is_series(values) and not is_index(values))
+    return made if is_column else labels_of(made._node, made.name)
 
 
 def to_datetime(

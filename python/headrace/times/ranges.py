@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from headrace.errors import InvalidArgumentError
 from headrace.rows import whole_number
-from headrace.series.column import new_series
+from headrace.series.column import labels_of, new_series
 from headrace.time_units import length_of, nanoseconds_of
 from headrace.times.scalars import Timedelta, Timestamp
 
 if TYPE_CHECKING:
-    from headrace.series.series import Series
+    from headrace.series.index import Labels
 
 #: Microseconds of the periods of fixed length.
 _TICKS = {
@@ -123,7 +123,7 @@ def date_range(
     name: str | None = None,
     inclusive: Literal["both", "left", "right", "neither"] = "both",
     tz: Any = None,
-) -> Series:
+) -> Labels:
     """Regular times.
 
     Parameters
@@ -140,7 +140,7 @@ def date_range(
     normalize : bool
         Start and end at midnight.
     name : str, optional
-        Name of the series.
+        Name of the labels.
     inclusive : {"both", "left", "right", "neither"}
         Whether `start` and `end` themselves belong to the result.
     tz : str or tzinfo, optional
@@ -148,8 +148,8 @@ def date_range(
 
     Returns
     -------
-    Series
-        Timestamps in microseconds.
+    Index
+        Timestamps in microseconds, with the fields and methods of `Series.dt`.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def date_range(
 
     Examples
     --------
-    >>> hr.date_range("2024-01-31", periods=3, freq="ME").dt.day.to_list()
+    >>> hr.date_range("2024-01-31", periods=3, freq="ME").day.to_list()
     [31, 29, 31]
     """
     import numpy as np
@@ -207,12 +207,11 @@ def date_range(
         made = made[made != first]
     if inclusive in ("left", "neither") and last is not None:
         made = made[made != last]
+    times = labels_of(new_series(made)._node, name)
     if tz is None:
-        return new_series(made, name)
-    zoned: Series = new_series(made, name)
-    local = zoned.dt.tz_localize(tz if by_clock else "UTC")
-    zoned = local if by_clock else local.dt.tz_convert(tz)
-    return zoned
+        return times
+    local = times.tz_localize(tz if by_clock else "UTC")
+    return labels_of((local if by_clock else local.dt.tz_convert(tz))._node, name)
 
 
 def _in_zone(moment: Timestamp, tz: Any) -> Timestamp:
@@ -234,10 +233,10 @@ def _until(last: Any, most: Any, freq: Frequency, count: int) -> Any:
     return single[:: -freq.multiple][:count][::-1]
 
 
-def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) -> Series:
+def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) -> Labels:
     """Days from Monday to Friday; see `date_range`.
 
-    >>> hr.bdate_range("2024-03-01", periods=2).dt.day_name().to_list()
+    >>> hr.bdate_range("2024-03-01", periods=2).day_name().to_list()
     ['Friday', 'Monday']
     """
     return date_range(start, end, periods, "B")
@@ -250,21 +249,21 @@ def timedelta_range(
     freq: Any = None,
     name: str | None = None,
     closed: Literal["left", "right"] | None = None,
-) -> Series:
+) -> Labels:
     """Regular durations; see `date_range`.
 
-    >>> hr.timedelta_range("0h", "2h", freq="h").dt.total_seconds().to_list()
+    >>> hr.timedelta_range("0h", "2h", freq="h").total_seconds().to_list()
     [0.0, 3600.0, 7200.0]
     """
     ends = [None if each is None else _EPOCH + Timedelta(each) for each in (start, end)]
     inclusive = "both" if closed is None else closed
     made = date_range(ends[0], ends[1], periods, freq, name=name, inclusive=inclusive)
-    return new_series((made - _EPOCH)._plain(), name)
+    return labels_of((made - _EPOCH)._node, name)
 
 
 def period_range(
     start: Any = None, end: Any = None, periods: int | None = None, freq: str = "D"
-) -> Series:
+) -> Labels:
     """The names of consecutive periods; see `Series.dt.to_period`.
 
     >>> hr.period_range("2024-11", periods=3, freq="M").to_list()
@@ -273,8 +272,7 @@ def period_range(
     step = {"M": "MS", "Q": "QS", "Y": "YS", "A": "YS"}.get(freq, freq)
     ends = [None if each is None else period_start("period_range", each) for each in (start, end)]
     ends = [each if each is None or step == "D" else each.floor(step) for each in ends]
-    made: Series = date_range(ends[0], ends[1], periods, step).dt.to_period(freq)
-    return made
+    return labels_of(date_range(ends[0], ends[1], periods, step).to_period(freq)._node)
 
 
 def period_start(op: str, value: Any) -> Timestamp:
