@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.dtypes import FLOATS, INTEGERS
@@ -212,32 +212,7 @@ def equals(frame: DataFrame, other: Any) -> bool:
     return all(frame[name].equals(other[name]) for name in frame.columns)
 
 
-def by_columns(frame: DataFrame, method: str, axis: Axis, options: Mapping[str, Any]) -> DataFrame:
-    """What a method of series gives for each column."""
-    check_rows_axis(method, axis)
-    return map_columns(frame, lambda column: getattr(column, method)(**options))
-
-
-def check_rows_axis(method: str, axis: Axis) -> None:
+def check_rows_axis(method: str, axis: Axis | None) -> None:
     """Raise for work along the columns."""
-    if axis not in (0, "index"):
+    if axis not in (0, "index", "rows", None):
         raise InvalidArgumentError(f"{method}: expected axis 0: axis={axis!r}; turn the frame: .T")
-
-
-def rank(
-    frame: DataFrame,
-    axis: Axis,
-    numeric_only: bool,
-    method: Literal["average", "min", "max", "first", "dense"],
-    na_option: Literal["keep", "top", "bottom"],
-    ascending: bool,
-    pct: bool,
-) -> DataFrame:
-    """See `DataFrame.rank`."""
-    check_rows_axis("rank", axis)
-    picked = frame
-    if numeric_only:
-        names = frame._names_of("biuf")
-        picked = frame[names]
-    words = {"na_option": na_option, "ascending": ascending, "pct": pct}
-    return map_columns(picked, lambda column: column.rank(0, method, **words))

@@ -32,24 +32,17 @@ from headrace.frame.in_place import made_or_rebound
 from headrace.frame.indexing import Locator, PositionLocator
 from headrace.frame.names import Dtypes, Names
 from headrace.frame.setitem import is_temporary, lost_assignment
-from headrace.groupby import groupby as groups
-from headrace.groupby import resample as resampling
 from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
-from headrace.operators import Operators
 from headrace.reshape import alignment, pivot
 from headrace.series import (
     column_values,  # noqa: F401 (what reductions give)
-    elementwise,
     lists,
 )
 from headrace.series.index import row_labels
-from headrace.times import time_labels
-from headrace.windows.ewm import ExponentialWindows
-from headrace.windows.rolling import Rolling
-from headrace.windows.span import rows_of_frame
+from headrace.tabular import Tabular
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -59,7 +52,6 @@ if TYPE_CHECKING:
 
     from headrace.array.array import Array
     from headrace.frame.sort import NaPosition
-    from headrace.groupby.groupby import GroupBy
     from headrace.lazy.profile import Explanation
     from headrace.series.series import Series
 
@@ -67,7 +59,7 @@ Axis = int | str
 
 
 @facade("DataFrame")
-class DataFrame(Operators, Columns):
+class DataFrame(Tabular, Columns):
     """A table of named columns. Each column is a lazy series over the same rows.
 
     >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [0.5, None, 2.5]})
@@ -196,16 +188,6 @@ class DataFrame(Operators, Columns):
         6
         """
         return len(self) * len(self._nodes)
-
-    @property
-    def empty(self) -> bool:
-        """Whether the frame has no rows or no columns.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.empty
-        False
-        """
-        return self.size == 0
 
     def __contains__(self, name: object) -> bool:
         return name in self._nodes
@@ -468,19 +450,6 @@ class DataFrame(Operators, Columns):
         ([4, 7], [2, 3])
         """
         return made_or_rebound(self, rows.eval_expression(self, text), inplace)
-
-    def isnull(self) -> DataFrame:
-        """The same as `isna`."""
-        return self.isna()
-
-    def isna(self) -> DataFrame:
-        """True where a value is null or NaN, column by column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.isna().y.to_list()
-        [False, True, False]
-        """
-        return rows.is_missing_columns(self)
 
     def fillna(self, value: Any, *, inplace: bool = False) -> DataFrame:
         """Replace null and NaN by `value`, or per column by a mapping ``{name: value}``.
@@ -751,62 +720,6 @@ class DataFrame(Operators, Columns):
 
     # ---- groups ----------------------------------------------------------------------------------
 
-    def groupby(
-        self,
-        by: Any = None,
-        *,
-        level: Any = None,
-        as_index: bool = True,
-        sort: bool = True,
-        dropna: bool = True,
-        order: bool = True,
-        observed: bool = True,
-        group_keys: bool = True,
-    ) -> GroupBy:
-        """Group the rows of a frame, or the values of a series, by key.
-
-        Aggregates of a frame are frames with the keys as their first columns; those of a series, or
-        of a single selected column, are series labelled by the keys.
-
-        Parameters
-        ----------
-        by : str, Series or list of these
-            Column names, or series and expressions over rows of this frame.
-        level : int, str or list of these, optional
-            Label levels by position or name, instead of `by`.
-        as_index : bool
-            Whether the keys become labels; if not, an aggregate of one column is a frame too. A
-            series has no other columns: True.
-        sort : bool
-            Sort groups by key; else keep them in order of first appearance.
-        dropna : bool
-            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
-        order : bool
-            False with ``sort=False``: groups in the cheapest order, the same in each run.
-        observed : bool
-            False adds groups for categories, and combinations with them, that do not occur; their
-            keys are evaluated.
-        group_keys : bool
-            Whether rows that a function of `apply` returns are labelled by their keys.
-
-        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
-        >>> df.groupby("id").x.mean().to_dict()
-        {'a': 2.0, 'b': 2.0}
-        >>> df.x.groupby(df.id).sum().to_dict()
-        {'a': 2.0, 'b': 4.0}
-        """
-        return groups.groupby(
-            self,
-            by,
-            level=level,
-            as_index=as_index,
-            sort=sort,
-            dropna=dropna,
-            order=order,
-            observed=observed,
-            group_keys=group_keys,
-        )
-
     def duplicated(
         self, subset: Any = None, keep: Literal["first", "last", False] = "first"
     ) -> Series:
@@ -841,58 +754,6 @@ class DataFrame(Operators, Columns):
             inplace,
         )
 
-    def sum(
-        self,
-        axis: Axis | None = 0,
-        skipna: bool = True,
-        numeric_only: bool = False,
-        min_count: int = 0,
-    ) -> Any:
-        """Sums, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.sum().to_dict()
-        {'x': 9.0, 'y': 4.0}
-        """
-        options = {"min_count": min_count} if min_count else {}
-        return reductions.reduce_frame(self, "sum", axis, numeric_only, skipna, **options)
-
-    def prod(
-        self,
-        axis: Axis | None = 0,
-        skipna: bool = True,
-        numeric_only: bool = False,
-        min_count: int = 0,
-    ) -> Any:
-        """Products, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.prod().to_dict()
-        {'x': 12.0, 'y': 3.75}
-        """
-        options = {"min_count": min_count} if min_count else {}
-        return reductions.reduce_frame(self, "prod", axis, numeric_only, skipna, **options)
-
-    product = prod
-
-    def mean(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Means, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.mean().to_dict()
-        {'x': 3.0, 'y': 2.0}
-        """
-        return reductions.reduce_frame(self, "mean", axis, numeric_only, skipna)
-
-    def median(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Medians, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.median().to_dict()
-        {'x': 2.0, 'y': 2.0}
-        """
-        return reductions.reduce_frame(self, "median", axis, numeric_only, skipna)
-
     def quantile(
         self,
         q: float | list[float] = 0.5,
@@ -913,57 +774,6 @@ class DataFrame(Operators, Columns):
             self, q, axis, numeric_only=numeric_only, interpolation=interpolation
         )
 
-    def std(
-        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Standard deviations, with divisor ``n - ddof``.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.std().round(6).to_dict()
-        {'x': 2.645751, 'y': 0.707107}
-        """
-        return reductions.reduce_frame(self, "std", axis, numeric_only, skipna, ddof=ddof)
-
-    def var(
-        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Variances, with divisor ``n - ddof``.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.var().round(6).to_dict()
-        {'x': 7.0, 'y': 0.5}
-        """
-        return reductions.reduce_frame(self, "var", axis, numeric_only, skipna, ddof=ddof)
-
-    def sem(
-        self, axis: Axis | None = 0, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Standard errors of the means; see `Series.sem`.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.sem().round(6).to_dict()
-        {'x': 1.527525, 'y': 0.5}
-        """
-        return reductions.reduce_frame(self, "sem", axis, numeric_only, skipna, ddof=ddof)
-
-    def skew(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Sample skewness; see `Series.skew`.
-
-        >>> hr.DataFrame({"x": [1, 2, 5, 9], "y": [1, 2, 2, 3]}).skew().round(6).to_dict()
-        {'x': 0.888584, 'y': 0.0}
-        """
-        return reductions.reduce_frame(self, "skew", axis, numeric_only, skipna)
-
-    def kurt(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Excess kurtosis of samples; see `Series.kurt`.
-
-        >>> hr.DataFrame({"x": [1, 2, 5, 9]}).kurt().round(6).to_dict()
-        {'x': -0.581894}
-        """
-        return reductions.reduce_frame(self, "kurt", axis, numeric_only, skipna)
-
-    kurtosis = kurt
-
     def mode(self, *, numeric_only: bool = False) -> DataFrame:
         """The most frequent values of each column, sorted, padded with null; evaluates.
 
@@ -971,42 +781,6 @@ class DataFrame(Operators, Columns):
         {'x': [1, None], 'y': ['a', 'b']}
         """
         return reductions.mode(self, numeric_only=numeric_only)
-
-    def min(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Minima, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.min().to_dict()
-        {'x': 1.0, 'y': 1.5}
-        """
-        return reductions.reduce_frame(self, "min", axis, numeric_only, skipna)
-
-    def max(self, axis: Axis | None = 0, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Maxima, skipping null and NaN.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.max().to_dict()
-        {'x': 6.0, 'y': 2.5}
-        """
-        return reductions.reduce_frame(self, "max", axis, numeric_only, skipna)
-
-    def any(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
-        """Whether any value is true (nonzero).
-
-        >>> hr.DataFrame({"x": [0, 2], "y": [0, 0]}).any().to_dict()
-        {'x': True, 'y': False}
-        """
-        frame = self.select_dtypes("bool") if bool_only else self
-        return reductions.reduce_frame(frame, "any", axis, skipna=skipna)
-
-    def all(self, axis: Axis | None = 0, bool_only: bool = False, skipna: bool = True) -> Any:
-        """Whether all values are true (nonzero), skipping missing ones.
-
-        >>> hr.DataFrame({"x": [0, 2], "y": [1, 1]}).all().to_dict()
-        {'x': False, 'y': True}
-        """
-        frame = self.select_dtypes("bool") if bool_only else self
-        return reductions.reduce_frame(frame, "all", axis, skipna=skipna)
 
     def count(self, axis: Axis = 0) -> Any:
         """Counts of values that are neither null nor NaN, for all but complex columns.
@@ -1016,24 +790,6 @@ class DataFrame(Operators, Columns):
         {'x': 3, 'y': 2}
         """
         return reductions.count(self, axis)
-
-    def idxmin(self) -> Any:
-        """Label, or position, of the first minimum of each column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.idxmin().to_dict()
-        {'x': 0, 'y': 0}
-        """
-        return reductions.reduce_frame(self, "idxmin")
-
-    def idxmax(self) -> Any:
-        """Label, or position, of the first maximum of each column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
-        >>> df.idxmax().to_dict()
-        {'x': 2, 'y': 2}
-        """
-        return reductions.reduce_frame(self, "idxmax")
 
     def agg(self, func: Any) -> Any:
         """Aggregates by name: one for all columns, several, or per column by a mapping.
@@ -1097,127 +853,6 @@ class DataFrame(Operators, Columns):
         2.0
         """
         return reductions.describe(self, percentiles, include)
-
-    def add(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Sums; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).add(2).to_dict()
-        {'x': [9, 11]}
-        """
-        return arithmetic.combine(self, "add", operator.add, other, axis)
-
-    def sub(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Differences; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).sub(2).to_dict()
-        {'x': [5, 7]}
-        """
-        return arithmetic.combine(self, "sub", operator.sub, other, axis)
-
-    def mul(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Products; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).mul(2).to_dict()
-        {'x': [14, 18]}
-        """
-        return arithmetic.combine(self, "mul", operator.mul, other, axis)
-
-    def div(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Quotients; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).div(2).to_dict()
-        {'x': [3.5, 4.5]}
-        """
-        return arithmetic.combine(self, "div", operator.truediv, other, axis)
-
-    def floordiv(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Floor division; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).floordiv(2).to_dict()
-        {'x': [3, 4]}
-        """
-        return arithmetic.combine(self, "floordiv", operator.floordiv, other, axis)
-
-    def mod(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Remainders; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).mod(2).to_dict()
-        {'x': [1, 1]}
-        """
-        return arithmetic.combine(self, "mod", operator.mod, other, axis)
-
-    def pow(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """Powers; `other` is a value, frame or mapping; a series with ``axis=0``.
-
-        >>> hr.DataFrame({"x": [7, 9]}).pow(2).to_dict()
-        {'x': [49, 81]}
-        """
-        return arithmetic.combine(self, "pow", operator.pow, other, axis)
-
-    def eq(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values are equal.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).eq(2).to_dict()
-        {'x': [False, False]}
-        """
-        return arithmetic.combine(self, "eq", operator.eq, other, axis)
-
-    def ne(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values differ.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).ne(2).to_dict()
-        {'x': [True, True]}
-        """
-        return arithmetic.combine(self, "ne", operator.ne, other, axis)
-
-    def lt(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values are smaller.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).lt(2).to_dict()
-        {'x': [False, False]}
-        """
-        return arithmetic.combine(self, "lt", operator.lt, other, axis)
-
-    def le(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values are smaller or equal.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).le(2).to_dict()
-        {'x': [False, False]}
-        """
-        return arithmetic.combine(self, "le", operator.le, other, axis)
-
-    def gt(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values are greater.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).gt(2).to_dict()
-        {'x': [True, True]}
-        """
-        return arithmetic.combine(self, "gt", operator.gt, other, axis)
-
-    def ge(self, other: Any, axis: Axis = "columns") -> DataFrame:
-        """True where the values are greater or equal.
-
-        `other` is a value, frame or mapping, or with ``axis=0`` a series.
-
-        >>> hr.DataFrame({"x": [7, 9]}).ge(2).to_dict()
-        {'x': [True, True]}
-        """
-        return arithmetic.combine(self, "ge", operator.ge, other, axis)
-
-    subtract = sub
-    multiply = mul
-    divide = div
-    truediv = div
 
     def _elementwise(self, op: str, *values: Any) -> DataFrame:
         return arithmetic.operate(self, op, *values)
@@ -1312,62 +947,6 @@ class DataFrame(Operators, Columns):
             self, arithmetic.replace(self, to_replace, value, regex=regex), inplace
         )
 
-    def ffill(
-        self,
-        *,
-        axis: Axis = 0,
-        inplace: bool = False,
-        limit: int | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> DataFrame:
-        """Replace null and NaN by the last value before them in their column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.ffill().y.to_list()
-        [0.5, 0.5, 2.5]
-        """
-        words = {"limit": limit, "limit_area": limit_area}
-        return made_or_rebound(self, arithmetic.by_columns(self, "ffill", axis, words), inplace)
-
-    def bfill(
-        self,
-        *,
-        axis: Axis = 0,
-        inplace: bool = False,
-        limit: int | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> DataFrame:
-        """Replace null and NaN by the next value after them in their column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.bfill().y.to_list()
-        [0.5, 2.5, 2.5]
-        """
-        words = {"limit": limit, "limit_area": limit_area}
-        return made_or_rebound(self, arithmetic.by_columns(self, "bfill", axis, words), inplace)
-
-    def interpolate(
-        self,
-        method: str = "linear",
-        *,
-        axis: Axis = 0,
-        limit: int | None = None,
-        inplace: bool = False,
-        limit_direction: Literal["forward", "backward", "both"] | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> DataFrame:
-        """Replace null and NaN along lines between their neighbours; see `Series.interpolate`.
-
-        >>> hr.DataFrame({"x": [1, None, 3]}).interpolate().x.to_list()
-        [1.0, 2.0, 3.0]
-        """
-        words = {"limit": limit, "limit_direction": limit_direction, "limit_area": limit_area}
-        arithmetic.check_rows_axis("interpolate", axis)
-        made = arithmetic.map_columns(
-            self, lambda column: elementwise.interpolate_numbers(column, method, **words)
-        )
-        return made_or_rebound(self, made, inplace)
-
     def combine_first(self, other: Any) -> DataFrame:
         """Fill null and NaN from `other`.
 
@@ -1386,156 +965,7 @@ class DataFrame(Operators, Columns):
         """
         return arithmetic.equals(self, other)
 
-    def notnull(self) -> DataFrame:
-        """The same as `notna`."""
-        return self.notna()
-
-    def notna(self) -> DataFrame:
-        """False where a value is null or NaN, column by column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.notna().y.to_list()
-        [True, False, True]
-        """
-        return arithmetic.map_columns(self, lambda column: column.notna())
-
     # ---- rows relative to others -----------------------------------------------------------------
-
-    def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> DataFrame:
-        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
-
-        With `freq` rows stay, and their time labels move by `periods` of it.
-
-        Labels are not shifted.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.shift(1).to_dict()
-        {'x': [None, 1, 2], 'y': [None, 0.5, None]}
-        """
-        if freq is not None:
-            moved: DataFrame = time_labels.shift_labels(self, periods, freq)
-            return moved
-        return arithmetic.map_columns(
-            self, lambda column: column.shift(periods, fill_value=fill_value)
-        )
-
-    def pct_change(self, periods: int = 1) -> DataFrame:
-        """Each value relative to the one `periods` rows before: ``df / df.shift() - 1``.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.pct_change().x.to_list()
-        [None, 1.0, 0.0]
-        """
-        return arithmetic.map_columns(self, lambda column: column.pct_change(periods))
-
-    def diff(self, periods: int = 1) -> DataFrame:
-        """Difference to the value `periods` rows before; null where there is none.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.diff().x.to_list()
-        [None, 1, 0]
-        """
-        return arithmetic.map_columns(self, lambda column: column.diff(periods))
-
-    def rank(
-        self,
-        axis: Axis = 0,
-        method: Literal["average", "min", "max", "first", "dense"] = "average",
-        numeric_only: bool = False,
-        na_option: Literal["keep", "top", "bottom"] = "keep",
-        ascending: bool = True,
-        pct: bool = False,
-    ) -> DataFrame:
-        """The rank of each value in its column; see `Series.rank`.
-
-        With `numeric_only`, only of numeric and bool columns.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.rank().x.to_list()
-        [1.0, 2.5, 2.5]
-        """
-        words = (method, na_option, ascending, pct)
-        return arithmetic.rank(self, axis, numeric_only, *words)
-
-    def cumsum(self) -> DataFrame:
-        """Cumulative sums of each column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.cumsum().to_dict()
-        {'x': [1, 3, 5], 'y': [0.5, None, 3.0]}
-        """
-        return arithmetic.map_columns(self, lambda column: column.cumsum())
-
-    def cumprod(self) -> DataFrame:
-        """Cumulative products of each column.
-
-        >>> hr.DataFrame({"x": [2, 1, 3]}).cumprod().to_dict()
-        {'x': [2, 2, 6]}
-        """
-        return arithmetic.map_columns(self, lambda column: column.cumprod())
-
-    def cummin(self) -> DataFrame:
-        """Cumulative minima of each column.
-
-        >>> hr.DataFrame({"x": [2, 1, 3]}).cummin().to_dict()
-        {'x': [2, 1, 1]}
-        """
-        return arithmetic.map_columns(self, lambda column: column.cummin())
-
-    def cummax(self) -> DataFrame:
-        """Cumulative maxima of each column.
-
-        >>> hr.DataFrame({"x": [2, 1, 3]}).cummax().to_dict()
-        {'x': [2, 2, 3]}
-        """
-        return arithmetic.map_columns(self, lambda column: column.cummax())
-
-    def rolling(
-        self,
-        window: Any,
-        min_periods: int | None = None,
-        center: bool = False,
-        win_type: str | None = None,
-        on: str | None = None,
-        closed: str | None = None,
-        step: int | None = None,
-    ) -> Rolling:
-        """Windows over each numeric column; see `Series.rolling`. `on`: a column of times.
-
-        >>> hr.DataFrame({"a": [1, 2, 4], "b": [1.0, 0.0, 3.0]}).rolling(2).sum().to_dict()
-        {'a': [None, 3, 6], 'b': [None, 1.0, 3.0]}
-        """
-        words = (window, min_periods, center, win_type, on, closed, step)
-        return Rolling(rows_of_frame(self, "rolling", on), *words)
-
-    def expanding(self, min_periods: int = 1) -> Rolling:
-        """Expanding windows over each numeric column; see `rolling`.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.expanding().sum().x.to_list()
-        [1, 3, 5]
-        """
-        return self.rolling(_core.ALL_ROWS, min_periods)
-
-    def ewm(
-        self,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: Any = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-        *,
-        times: Any = None,
-    ) -> ExponentialWindows:
-        """Exponentially weighted windows over each numeric column; see `Series.ewm`.
-
-        >>> hr.DataFrame({"x": [1.0, 3.0]}).ewm(com=1).mean().round(3).x.to_list()
-        [1.0, 2.333]
-        """
-        words = (com, span, halflife, alpha, min_periods, adjust, ignore_na, times)
-        return ExponentialWindows(rows_of_frame(self, "ewm"), *words)
 
     # ---- looking ---------------------------------------------------------------------------------
 
@@ -1582,16 +1012,6 @@ class DataFrame(Operators, Columns):
         'a,b\n1,x\n2,\n'
         """
         return export.to_csv(self, path, index=index, **options)
-
-    @property
-    def values(self) -> np.ndarray[Any, Any]:
-        """The same as `to_numpy`.
-
-        >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).values
-        array([[1, 3],
-               [2, 4]])
-        """
-        return self.to_numpy()
 
     def to_string(
         self, *, index: bool = True, float_format: Callable[[float], str] | None = None
@@ -1660,10 +1080,6 @@ class DataFrame(Operators, Columns):
         ((3, 2), [1.0, 2.0, 3.0])
         """
         return export.to_array(self)
-
-    def to_torch(self) -> Any:
-        """A two-dimensional PyTorch tensor on the memory of `to_array`."""
-        return self.to_array().to_torch()
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.to_array().__dlpack__(**options)
@@ -1839,25 +1255,6 @@ class DataFrame(Operators, Columns):
             labels.sort_index(self, level=level, ascending=ascending, na_position=na_position),
             inplace,
         )
-
-    def copy(self, deep: bool = True) -> DataFrame:
-        """Another handle on the same immutable columns; `deep` has no effect.
-
-        >>> df = hr.DataFrame({"x": [1, 2]})
-        >>> other = df.copy()
-        >>> other["x"] = 0
-        >>> df.x.to_list()
-        [1, 2]
-        """
-        return apply.copy_frame(self, deep)
-
-    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """``function(frame, *args, **kwargs)``; a pair ``(function, name)`` passes it by keyword.
-
-        >>> hr.DataFrame({"x": [1, 2]}).pipe(lambda df, n: df.x * n, 3).to_list()
-        [3, 6]
-        """
-        return apply.pipe(self, function, *args, **kwargs)
 
     def apply(self, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
         """Apply a function to each column, or with ``axis=1`` to each row.
@@ -2061,93 +1458,6 @@ class DataFrame(Operators, Columns):
         return lists.explode_frame(self, column, ignore_index)
 
     # ---- times -----------------------------------------------------------------------------------
-    def resample(
-        self,
-        rule: Any,
-        *,
-        on: str | None = None,
-        level: Any = None,
-        closed: Literal["left", "right"] | None = None,
-        label: Literal["left", "right"] | None = None,
-        origin: Any = "start_day",
-        offset: Any = None,
-    ) -> resampling.Resampler:
-        """Group the rows by spans of time; aggregates give a row for each span, empty ones too.
-
-        Parameters
-        ----------
-        rule : str or timedelta
-            The spans: ``"D"``, ``"h"``, ``"15min"``, ``"W"``, ``"MS"`` (months named by their first
-            day), ``"ME"`` (by their last), ...; see `hr.date_range`.
-        on : str, optional
-            A column of times; the row labels by default.
-        level : int or str, optional
-            The label level of the times.
-        closed, label : {"left", "right"}, optional
-            The end that belongs to a span, and the end that names it: left, but right for weeks
-            and for ends of months, quarters and years.
-        origin : {"start_day", "start", "epoch", "end", "end_day"} or time
-            From where spans of fixed length are counted.
-        offset : str or timedelta, optional
-            Added to `origin`.
-
-        >>> df = hr.DataFrame({"t": hr.date_range("2024-01-31", periods=3), "x": [1, 2, 4]})
-        >>> df.resample("MS", on="t").x.sum().to_list()
-        [1, 6]
-        """
-        return resampling.resample(self, rule, on, level, closed, label, origin, offset)
-
-    def asfreq(self, freq: Any, method: str | None = None, *, fill_value: Any = None) -> DataFrame:
-        """The rows at regular times from the first to the last label; missing ones are null.
-
-        `method`: "ffill" for the last row before, "bfill" for the next one.
-
-        >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
-        >>> df.asfreq("D").x.to_list()
-        [1, None, 2]
-        """
-        made: DataFrame = resampling.asfreq(self, freq, fill_value, method)
-        return made
-
-    def at_time(self, time: Any) -> DataFrame:
-        """The rows whose label is at a time of day, such as ``"09:30"``."""
-        made: DataFrame = time_labels.at_time(self, time)
-        return made
-
-    def truncate(self, before: Any = None, after: Any = None) -> DataFrame:
-        """The rows whose labels are not before and not after; see `loc`."""
-        made: DataFrame = time_labels.truncate(self, before, after)
-        return made
-
-    def tz_localize(
-        self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise"
-    ) -> DataFrame:
-        """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
-
-        >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.date_range("2024-01-31", periods=2))
-        >>> df.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
-        [9, 9]
-        """
-        words = (tz, ambiguous, nonexistent)
-        made: DataFrame = time_labels.with_labels(
-            self, "tz_localize", lambda t: t.dt.tz_localize(*words)
-        )
-        return made
-
-    def tz_convert(self, tz: Any) -> DataFrame:
-        """The rows with labels in another zone; see `Series.dt.tz_convert`."""
-        made: DataFrame = time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
-        return made
-
-    def between_time(self, start_time: Any, end_time: Any, inclusive: str = "both") -> DataFrame:
-        """The rows whose label is between two times of day, across midnight if these are reversed.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 3]}, index=hr.date_range("2024-01-01", None, 3, "8h"))
-        >>> df.between_time("07:00", "16:00").x.to_list()
-        [2, 3]
-        """
-        made: DataFrame = time_labels.between_time(self, start_time, end_time, inclusive)
-        return made
 
     # ---- formats by pandas -----------------------------------------------------------------------
     def to_json(self, *args: Any, **kwargs: Any) -> Any:
@@ -2178,14 +1488,6 @@ class DataFrame(Operators, Columns):
         """Make a LaTeX table by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_latex", *args, **kwargs)
 
-    def transform(self, func: Any) -> DataFrame:
-        """What a function, by itself or by name, makes of each column; see `Series.transform`.
-
-        >>> hr.DataFrame({"x": [1.0, 3.0]}).transform(lambda s: s - s.mean()).x.to_list()
-        [-1.0, 1.0]
-        """
-        return arithmetic.map_columns(self, lambda column: column.transform(func))
-
     def map(self, func: Any) -> DataFrame:
         """What a function makes of each value; see `Series.map`.
 
@@ -2193,19 +1495,6 @@ class DataFrame(Operators, Columns):
         [10, 20]
         """
         return arithmetic.map_columns(self, lambda column: column.map(func))
-
-    def convert_dtypes(self) -> DataFrame:
-        """Floats that are whole become integers, and NaN null; evaluates.
-
-        >>> hr.DataFrame({"x": [1.0, float("nan")], "y": [0.5, 1.0]}).convert_dtypes().dtypes
-        x      int64
-        y    float64
-        """
-        return arithmetic.map_columns(self, lambda column: column.convert_dtypes())
-
-    def infer_objects(self, copy: bool = True) -> DataFrame:
-        """Another handle on the frame: no column holds objects."""
-        return DataFrame(self)
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self._nodes)
@@ -2251,20 +1540,6 @@ class DataFrame(Operators, Columns):
             method=method,
             limit=limit,
         )
-
-    def align(self, other: Any, join: str = "outer") -> tuple[Any, Any]:
-        """Give two frames or series, this one and another, the same labels.
-
-        Parameters
-        ----------
-        join : {"outer", "inner", "left", "right"}
-            All labels in sorted order, the common ones, or those of one side.
-
-        >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
-        >>> [side.to_list() for side in a.to_frame("n").align(b, join="inner")[1:]]
-        [[3]]
-        """
-        return alignment.align(self, other, join)
 
     def xs(self, key: Any, axis: int | str = 0, level: Any = None) -> Any:
         """The rows with a label, without its level; with ``axis=1`` the columns with a name.

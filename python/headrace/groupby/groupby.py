@@ -17,8 +17,8 @@ from headrace.groupby.keys import group_order, keys_of, level_keys
 from headrace.groupby.resample import Grouper, Resampler, resample, resample_groups
 from headrace.rows import Unnamed, given
 from headrace.series.column import is_series
-from headrace.windows.ewm import ExponentialWindows
-from headrace.windows.rolling import Rolling
+from headrace.windows.span import WindowRows
+from headrace.windows.windowed import Windowed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @facade("GroupBy")
-class GroupBy:
+class GroupBy(Windowed):
     """The rows of a frame by key, from `DataFrame.groupby` or `Series.groupby`.
 
     Aggregates give a frame: the keys as its first columns, then one column per aggregate; those of
@@ -94,6 +94,9 @@ class GroupBy:
     def _by(self, keys: list[tuple[str, _core.Node]]) -> GroupBy:
         """Groups by other keys, without columns."""
         return GroupBy(keys, {}, self._order, self._dropna)
+
+    def _window_rows(self, op: str, on: str | None = None) -> WindowRows:
+        return windows.window_rows(self, op, on)
 
     # ---- columns ---------------------------------------------------------------------------------
     def _find(self, name: str) -> str:
@@ -434,34 +437,6 @@ class GroupBy:
         made: DataFrame | Series = functions.transform(self, func, args, kwargs)
         return made
 
-    def rolling(
-        self,
-        window: Any,
-        min_periods: int | None = None,
-        center: bool = False,
-        win_type: str | None = None,
-        on: str | None = None,
-        closed: str | None = None,
-        step: int | None = None,
-    ) -> Rolling:
-        """Windows within each group; see `Series.rolling`. Rows keep their order.
-
-        >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
-        >>> df.groupby("id").x.rolling(2).sum().to_list()
-        [None, None, 3, 6]
-        """
-        words = (window, min_periods, center, win_type, on, closed, step)
-        return Rolling(windows.window_rows(self, "rolling", on), *words)
-
-    def expanding(self, min_periods: int = 1) -> Rolling:
-        """A window of all rows of the group up to each one; see `rolling`.
-
-        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
-        >>> groups.expanding().sum().x.to_list()
-        [3, 8, 4]
-        """
-        return self.rolling(_core.ALL_ROWS, min_periods)
-
     def resample(self, rule: Any, on: str | None = None, **words: Any) -> Resampler:
         """Spans of time within each group, from its first to its last; see `DataFrame.resample`.
 
@@ -471,27 +446,6 @@ class GroupBy:
         [1, 12, 2]
         """
         return resample_groups(self, rule, on, **words)
-
-    def ewm(
-        self,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: Any = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-        *,
-        times: Any = None,
-    ) -> ExponentialWindows:
-        """Weights that decay, within each group; see `Series.ewm`. Rows keep their order.
-
-        >>> df = hr.DataFrame({"id": ["a", "b", "a"], "x": [1.0, 5.0, 3.0]})
-        >>> df.groupby("id").x.ewm(com=1).mean().round(3).to_list()
-        [1.0, 5.0, 2.333]
-        """
-        words = (com, span, halflife, alpha, min_periods, adjust, ignore_na, times)
-        return ExponentialWindows(windows.window_rows(self, "ewm"), *words)
 
     def cumsum(self) -> Any:
         """Cumulative sums within each group, in row order.

@@ -343,11 +343,11 @@ def _row_places(values: Series) -> Series:
     return made
 
 
-def interpolate_numbers(column: Any, method: str, **words: Any) -> Any:
+def interpolate_numbers(column: Any, *words: Any) -> Any:
     """The same of a frame's column, which stays as it is without missing numbers."""
     if not column.dtype.is_of("iuf") or not (column.dtype.is_of("f") or column.isna().any()):
         return column
-    return column.interpolate(method, **words)
+    return interpolate(column, *words)
 
 
 def _label_places(series: Series, method: str) -> Series:

@@ -58,29 +58,16 @@ def unless_missing(series: Series, found: Any, skipna: bool, min_count: int = 0)
     return found
 
 
-def prod(series: Series, *, skipna: bool = True, min_count: int = 0) -> Any:
-    """See `Series.prod`."""
-    return unless_missing(series, total(series, "prod"), skipna, min_count)
-
-
-def var(series: Series, ddof: int = 1, *, skipna: bool = True) -> Any:
-    """See `Series.var`."""
-    return unless_missing(series, total(series, "var", ddof), skipna)
-
-
-def sem(series: Series, ddof: int = 1, *, skipna: bool = True) -> Any:
-    """See `Series.sem`."""
-    return unless_missing(series, total(series, "sem", ddof), skipna)
-
-
-def skew(series: Series, *, skipna: bool = True) -> Any:
-    """See `Series.skew`."""
-    return unless_missing(series, total(series, "skew"), skipna)
-
-
-def kurt(series: Series, *, skipna: bool = True) -> Any:
-    """See `Series.kurt`."""
-    return unless_missing(series, total(series, "kurt"), skipna)
+def reduce_series(
+    series: Series, kind: str, skipna: bool = True, min_count: int = 0, ddof: int = 0
+) -> Any:
+    """A reduction by name; see `Series.sum` and the others."""
+    if kind in ("idxmin", "idxmax"):
+        return label_of(series, f"arg{kind[3:]}")
+    if kind in ("any", "all"):
+        return total(series if skipna else (series != 0) | series.isna(), kind)
+    found = median(series) if kind == "median" else total(series, kind, ddof)
+    return unless_missing(series, found, skipna, min_count)
 
 
 def position_of(series: Series, kind: str) -> Any:
@@ -152,18 +139,6 @@ def is_ordered(series: Series, wrong: str) -> bool:
     """Whether no value is missing, or `wrong` ("less" or "greater") than the one before it."""
     falls = series._elementwise(wrong, series, series.shift(), missing_is_false=True)
     return not bool((falls | series.isna()).any())
-
-
-def any_true(series: Series, skipna: bool = True) -> Array:
-    """See `Series.any`; missing values are true with ``skipna=False``."""
-    made: Array = total(series if skipna else (series != 0) | series.isna(), "any")
-    return made
-
-
-def all_true(series: Series, skipna: bool = True) -> Array:
-    """See `Series.all`; missing values are true with ``skipna=False``."""
-    made: Array = total(series if skipna else (series != 0) | series.isna(), "all")
-    return made
 
 
 def quantiles(series: Series, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:

@@ -17,36 +17,31 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed
-from headrace.frame.in_place import series_made_or_rebound, set_series_labels
+from headrace.frame.in_place import made_or_rebound, set_series_labels
 from headrace.frame.indexing import check_row_numbers
 from headrace.frame.labels import SeriesLocator, reduced_series
 from headrace.frame.reshape import factorize
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import argsort_series, first_of_series, sort_series
-from headrace.groupby import groupby as groups
-from headrace.groupby import resample as resampling
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
-from headrace.reshape.alignment import align, reindex_series
+from headrace.reshape.alignment import reindex_series
 from headrace.rows import (
     pandas_labels,
     renumbered,
 )
-from headrace.series import arithmetic, elementwise, reductions, rows, window
+from headrace.series import arithmetic, elementwise, reductions, rows
 from headrace.series.categorical import CategoryAccessor, has_categories
 from headrace.series.column import Column, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.lists import ListAccessor, explode_series, is_list
 from headrace.series.strings import TextAccessor
-from headrace.times import time_labels
+from headrace.tabular import Tabular
 from headrace.times.periods import PeriodAccessor, period_of
-from headrace.windows.ewm import ExponentialWindows
-from headrace.windows.rolling import Rolling
-from headrace.windows.span import rows_of_series
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -58,11 +53,10 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.frame.labels import SeriesLocator
     from headrace.frame.sort import NaPosition
-    from headrace.groupby.groupby import GroupBy
 
 
 @facade("Series")
-class Series(Column, role="_series"):
+class Series(Tabular, Column, role="_series"):
     """A column of values and nulls, usually of a frame.
 
     Null and NaN are different: `is_null` and `is_nan` are exact, `isna`, `fillna` and `dropna` take
@@ -152,18 +146,6 @@ class Series(Column, role="_series"):
         """
         return elementwise.as_dtype(self, dtype)
 
-    def convert_dtypes(self) -> Series:
-        """Floats that are whole become integers, and NaN null; evaluates.
-
-        >>> hr.Series([1.0, float("nan")]).convert_dtypes().to_list()
-        [1, None]
-        """
-        return elementwise.convert_dtypes(self)
-
-    def infer_objects(self, copy: bool = True) -> Series:
-        """The same series: no column holds objects."""
-        return self
-
     # ---- shape -----------------------------------------------------------------------------------
     def __len__(self) -> int:
         if self._node.shape[0] < 0:
@@ -214,15 +196,6 @@ class Series(Column, role="_series"):
         3
         """
         return len(self)
-
-    @property
-    def empty(self) -> bool:
-        """Whether there are no rows.
-
-        >>> hr.Series([3, 1, 4]).empty
-        False
-        """
-        return len(self) == 0
 
     @property
     def nbytes(self) -> int:
@@ -363,21 +336,6 @@ class Series(Column, role="_series"):
         return frame_of({name or self.name or "value": self._node}, self._numbers)
 
     # ---- other forms -----------------------------------------------------------------------------
-    def copy(self, deep: bool = True) -> Self:
-        """Another handle on the same immutable values; `deep` has no effect.
-
-        >>> hr.Series([3, 1]).copy().to_list()
-        [3, 1]
-        """
-        return self.__copy__()
-
-    def pipe(self, function: Any, *args: Any, **kwargs: Any) -> Any:
-        """``function(series, *args, **kwargs)``.
-
-        >>> hr.Series([1, 2]).pipe(lambda s, by: s * by, 10).to_list()
-        [10, 20]
-        """
-        return function(self, *args, **kwargs)
 
     def map(self, arg: Any, na_action: Literal["ignore"] | None = None) -> Series:
         """Map each value by a mapping, a labelled series or a Python function.
@@ -513,287 +471,6 @@ class Series(Column, role="_series"):
 
     # ---- values ----------------------------------------------------------------------------------
 
-    def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> Series:
-        """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
-
-        With `freq` rows stay, and their time labels move by `periods` of it.
-
-        >>> hr.Series([1, 2, 3]).shift().to_list(), hr.Series([1, 2]).shift(fill_value=0).to_list()
-        ([None, 1, 2], [0, 1])
-        """
-        if freq is not None:
-            moved: Series = time_labels.shift_labels(self, periods, freq)
-            return moved
-        return window.shift(self, periods, fill_value=fill_value)
-
-    def diff(self, periods: int = 1) -> Series:
-        """Difference to the value `periods` rows before; null where there is none.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> hr.Series([1, 4, 9]).diff().to_list()
-        [None, 3, 5]
-        """
-        return window.diff(self, periods)
-
-    def rank(
-        self,
-        axis: int = 0,
-        method: Literal["average", "min", "max", "first", "dense"] = "average",
-        numeric_only: bool = False,
-        na_option: Literal["keep", "top", "bottom"] = "keep",
-        ascending: bool = True,
-        pct: bool = False,
-    ) -> Series:
-        """Rank the values, from 1.
-
-        Parameters
-        ----------
-        axis : {0, "index", "rows"}
-            There is only one axis.
-        method : {"average", "min", "max", "first", "dense"}
-            Rank of equal values: the mean, lowest or highest rank, row order, or the number of
-            distinct values up to it.
-        numeric_only : bool
-            Whether to raise for values other than numbers.
-        na_option : {"keep", "top", "bottom"}
-            Missing values get null, or rank before or after all others.
-        ascending : bool
-            Whether the smallest value has rank 1.
-        pct : bool
-            Ranks as shares of the last rank.
-
-        >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
-        [2.5, 1.0, 2.5]
-        """
-        return window.rank(self, axis, method, numeric_only, na_option, ascending, pct)
-
-    def cumsum(self) -> Series:
-        """Cumulative sum; missing values are kept and skipped.
-
-        >>> hr.Series([1, None, 3]).cumsum().to_list()
-        [1, None, 4]
-        """
-        return window.cumulate(self, "cumsum")
-
-    def cumprod(self) -> Series:
-        """Cumulative product; missing values are kept and skipped.
-
-        >>> hr.Series([2, 3, 4]).cumprod().to_list()
-        [2, 6, 24]
-        """
-        return window.cumulate(self, "cumprod")
-
-    def cummin(self) -> Series:
-        """Cumulative minimum; missing values are kept and skipped.
-
-        >>> hr.Series([3, 1, 2]).cummin().to_list()
-        [3, 1, 1]
-        """
-        return window.cumulate(self, "cummin")
-
-    def cummax(self) -> Series:
-        """Cumulative maximum; missing values are kept and skipped.
-
-        >>> hr.Series([1, 3, 2]).cummax().to_list()
-        [1, 3, 3]
-        """
-        return window.cumulate(self, "cummax")
-
-    def rolling(
-        self,
-        window: Any,
-        min_periods: int | None = None,
-        center: bool = False,
-        win_type: builtins.str | None = None,
-        on: builtins.str | None = None,
-        closed: builtins.str | None = None,
-        step: int | None = None,
-    ) -> Rolling:
-        """A window at each row, for `sum`, `mean`, `median`, ...: of rows, or of a span of time.
-
-        Parameters
-        ----------
-        window : int, str or timedelta
-            Rows per window, fewer at the start; or a span of time up to the row's own, ``"7D"``,
-            ``"2h"``, among time labels in order.
-        min_periods : int, optional
-            A window with fewer non-missing values gives null; by default `window`, 1 for a span.
-        center : bool
-            Whether the window is centred on the row, else it ends there.
-        closed : {"right", "left", "both", "neither"}, optional
-            Which ends belong to the window; "right" by default.
-        step : int, optional
-            Only each `step`-th row of the result.
-
-        Raises
-        ------
-        InvalidArgumentError
-            On evaluation for times that are missing or out of order.
-
-        >>> hr.Series([1, 2, 4, 8]).rolling(3, center=True).max().to_list()
-        [None, 4, 8, None]
-        >>> days = hr.to_datetime(["2024-01-01", "2024-01-02", "2024-01-05"])
-        >>> hr.Series([1, 2, 4], index=days).rolling("2D").sum().to_list()
-        [1, 3, 4]
-        """
-        words = (window, min_periods, center, win_type, on, closed, step)
-        return Rolling(rows_of_series(self), *words)
-
-    def expanding(self, min_periods: int = 1) -> Rolling:
-        """A window of all rows up to each one; see `rolling`.
-
-        >>> hr.Series([1, 2, 4, 8]).expanding().mean().to_list()
-        [1.0, 1.5, 2.3333333333333335, 3.75]
-        """
-        return self.rolling(_core.ALL_ROWS, min_periods)
-
-    def ewm(
-        self,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: Any = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-        *,
-        times: Any = None,
-    ) -> ExponentialWindows:
-        """Weights that decay with the rows since: `mean`, `sum`, `var`, `std`, `cov` and `corr`.
-
-        Parameters
-        ----------
-        com, span, halflife, alpha : float
-            One of them: `alpha` is ``1 / (1 + com)``, ``2 / (span + 1)``, or what halves a weight
-            after `halflife` rows.
-        min_periods : int
-            Fewer values so far give null.
-        adjust : bool
-            Whether weights add up to 1; else each result moves by `alpha` towards the next value.
-        ignore_na : bool
-            Whether rows without a value take no weight away.
-        times : series of times, optional
-            Rows decay by the time between them, with a `halflife` such as ``"4D"``.
-
-        >>> hr.Series([1.0, 2.0, 4.0]).ewm(span=3).mean().round(4).to_list()
-        [1.0, 1.6667, 3.0]
-        """
-        words = (com, span, halflife, alpha, min_periods, adjust, ignore_na, times)
-        return ExponentialWindows(rows_of_series(self), *words)
-
-    def add(self, other: Any, fill_value: Any = None) -> Series:
-        """Sums; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).add(2).to_list()
-        [9, 11]
-        """
-        return arithmetic.combine(self, "add", operator.add, other, fill_value)
-
-    def sub(self, other: Any, fill_value: Any = None) -> Series:
-        """Differences; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).sub(2).to_list()
-        [5, 7]
-        """
-        return arithmetic.combine(self, "sub", operator.sub, other, fill_value)
-
-    def mul(self, other: Any, fill_value: Any = None) -> Series:
-        """Products; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).mul(2).to_list()
-        [14, 18]
-        """
-        return arithmetic.combine(self, "mul", operator.mul, other, fill_value)
-
-    def div(self, other: Any, fill_value: Any = None) -> Series:
-        """Quotients; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).div(2).to_list()
-        [3.5, 4.5]
-        """
-        return arithmetic.combine(self, "div", operator.truediv, other, fill_value)
-
-    def floordiv(self, other: Any, fill_value: Any = None) -> Series:
-        """Floor division; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).floordiv(2).to_list()
-        [3, 4]
-        """
-        return arithmetic.combine(self, "floordiv", operator.floordiv, other, fill_value)
-
-    def mod(self, other: Any, fill_value: Any = None) -> Series:
-        """Remainders; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).mod(2).to_list()
-        [1, 1]
-        """
-        return arithmetic.combine(self, "mod", operator.mod, other, fill_value)
-
-    def pow(self, other: Any, fill_value: Any = None) -> Series:
-        """Powers; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).pow(2).to_list()
-        [49, 81]
-        """
-        return arithmetic.combine(self, "pow", operator.pow, other, fill_value)
-
-    def eq(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values are equal; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).eq(2).to_list()
-        [False, False]
-        """
-        return arithmetic.combine(self, "eq", operator.eq, other, fill_value)
-
-    def ne(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values differ; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).ne(2).to_list()
-        [True, True]
-        """
-        return arithmetic.combine(self, "ne", operator.ne, other, fill_value)
-
-    def lt(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values are smaller; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).lt(2).to_list()
-        [False, False]
-        """
-        return arithmetic.combine(self, "lt", operator.lt, other, fill_value)
-
-    def le(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values are smaller or equal.
-
-        `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).le(2).to_list()
-        [False, False]
-        """
-        return arithmetic.combine(self, "le", operator.le, other, fill_value)
-
-    def gt(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values are greater; `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).gt(2).to_list()
-        [True, True]
-        """
-        return arithmetic.combine(self, "gt", operator.gt, other, fill_value)
-
-    def ge(self, other: Any, fill_value: Any = None) -> Series:
-        """True where the values are greater or equal.
-
-        `fill_value` replaces a value missing on one side.
-
-        >>> hr.Series([7, 9]).ge(2).to_list()
-        [True, True]
-        """
-        return arithmetic.combine(self, "ge", operator.ge, other, fill_value)
-
-    subtract = sub
-    multiply = mul
-    divide = div
-    truediv = div
-
     def radd(self, other: Any, fill_value: Any = None) -> Series:
         """Sums, `other` first; `fill_value` replaces a value missing on one side.
 
@@ -883,14 +560,6 @@ class Series(Column, role="_series"):
         """
         return arithmetic.combine_first(self, other)
 
-    def pct_change(self, periods: int = 1) -> Series:
-        """Each value relative to the one `periods` rows before: ``s / s.shift() - 1``.
-
-        >>> hr.Series([4.0, 5.0]).pct_change().to_list()
-        [None, 0.25]
-        """
-        return arithmetic.pct_change(self, periods)
-
     def dot(self, other: Any) -> Any:
         """The dot product.
 
@@ -934,7 +603,7 @@ class Series(Column, role="_series"):
         """
         made = elementwise.drop_duplicates(self, keep=keep)
         made = made.reset_index(drop=True) if ignore_index else made
-        return series_made_or_rebound(self, made, inplace)
+        return made_or_rebound(self, made, inplace)
 
     # ---- membership and choice -------------------------------------------------------------------
 
@@ -968,7 +637,7 @@ class Series(Column, role="_series"):
         >>> s.where(s > 2, 0.0).to_list()
         [3.0, 0.0, 0.0]
         """
-        return series_made_or_rebound(self, elementwise.where(self, condition, other), inplace)
+        return made_or_rebound(self, elementwise.where(self, condition, other), inplace)
 
     def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
         """The values where `condition` is false, else `other` (null if it is not given).
@@ -977,7 +646,7 @@ class Series(Column, role="_series"):
         >>> s.mask(s > 2, 0.0).to_list()
         [0.0, None, 1.0]
         """
-        return series_made_or_rebound(self, elementwise.mask(self, condition, other), inplace)
+        return made_or_rebound(self, elementwise.mask(self, condition, other), inplace)
 
     def clip(
         self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
@@ -990,7 +659,7 @@ class Series(Column, role="_series"):
         >>> s.clip(upper=2).to_list()
         [2.0, None, 1.0]
         """
-        return series_made_or_rebound(self, elementwise.clip(self, lower, upper), inplace)
+        return made_or_rebound(self, elementwise.clip(self, lower, upper), inplace)
 
     def replace(
         self, to_replace: Any, value: Any = None, *, inplace: bool = False, regex: bool = False
@@ -1006,7 +675,7 @@ class Series(Column, role="_series"):
         >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
         (['x', 'x', 'c'], ['b', 'a', 'c'])
         """
-        return series_made_or_rebound(
+        return made_or_rebound(
             self, elementwise.replace(self, to_replace, value, regex=regex), inplace
         )
 
@@ -1020,26 +689,6 @@ class Series(Column, role="_series"):
         [False, True, False]
         """
         return self._elementwise("is_null", self)
-
-    def isna(self) -> Self:
-        """True where the value is null or NaN.
-
-        >>> s = hr.Series([1.0, None, float("nan")])
-        >>> s.isna().to_list()
-        [False, True, True]
-        """
-        return elementwise.isna(self)
-
-    def notna(self) -> Self:
-        """False where the value is null or NaN.
-
-        >>> hr.Series([3, None]).notna().to_list()
-        [True, False]
-        """
-        return ~self.isna()
-
-    isnull = isna
-    notnull = notna
 
     def fill_null(self, value: Any) -> Self:
         """Replace nulls by `value`; NaN is kept.
@@ -1070,39 +719,8 @@ class Series(Column, role="_series"):
         made: Any = elementwise.fillna(self, value)
         if limit is not None:
             made = made.where(self.notna() | (self.isna().cumsum() <= limit))
-        filled: Self = series_made_or_rebound(self, made, inplace)
+        filled: Self = made_or_rebound(self, made, inplace)
         return filled
-
-    def ffill(
-        self,
-        *,
-        axis: Any = None,
-        inplace: bool = False,
-        limit: int | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> Series:
-        """Replace null and NaN by the last valid value before them.
-
-        >>> s = hr.Series([None, 1.0, None, 3.0, None])
-        >>> s.ffill().to_list(), s.bfill().to_list()
-        ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
-        """
-        return series_made_or_rebound(self, elementwise.ffill(self, limit, limit_area), inplace)
-
-    def bfill(
-        self,
-        *,
-        axis: Any = None,
-        inplace: bool = False,
-        limit: int | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> Series:
-        """Replace null and NaN by the next valid value after them; see `ffill`.
-
-        >>> hr.Series([None, 2, None, 5]).bfill().to_list()
-        [2, 2, 5, 5]
-        """
-        return series_made_or_rebound(self, elementwise.bfill(self, limit, limit_area), inplace)
 
     def dropna(
         self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
@@ -1115,115 +733,9 @@ class Series(Column, role="_series"):
         """
         made = elementwise.dropna(self)
         made = made.reset_index(drop=True) if ignore_index else made
-        return series_made_or_rebound(self, made, inplace)
+        return made_or_rebound(self, made, inplace)
 
     # ---- reductions ------------------------------------------------------------------------------
-
-    def sum(
-        self, axis: Any = None, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
-    ) -> Any:
-        """Sum of the non-missing values; 0 for none, NaN for fewer than `min_count`.
-
-        NaN with ``skipna=False`` if a value is missing, as in the other reductions. Durations give
-        a timedelta, None instead of NaN.
-
-        >>> hr.Series([2, None, 5]).sum().item()
-        7
-        """
-        return reductions.unless_missing(self, reductions.total(self, "sum"), skipna, min_count)
-
-    def prod(
-        self, axis: Any = None, skipna: bool = True, numeric_only: bool = False, min_count: int = 0
-    ) -> Any:
-        """Product of the non-missing values; 1 for none, NaN for fewer than `min_count`.
-
-        Decimals give float64.
-
-        >>> hr.Series([2, None, 5]).prod().item()
-        10
-        """
-        return reductions.prod(self, skipna=skipna, min_count=min_count)
-
-    product = prod
-
-    def mean(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Mean of the non-missing values; NaN for none. Times give a time, as in `min`.
-
-        >>> hr.Series([2, None, 5]).mean().item()
-        3.5
-        """
-        return reductions.unless_missing(self, reductions.total(self, "mean"), skipna)
-
-    def var(
-        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Variance with pandas' default of `ddof=1`.
-
-        >>> hr.Series([2, 4, 6]).var().item()
-        4.0
-        """
-        return reductions.var(self, ddof, skipna=skipna)
-
-    def std(
-        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Standard deviation with pandas' default of `ddof=1`.
-
-        >>> hr.Series([2, 4, 6]).std().item()
-        2.0
-        """
-        return reductions.unless_missing(self, reductions.total(self, "std", ddof), skipna)
-
-    def sem(
-        self, axis: Any = None, skipna: bool = True, ddof: int = 1, numeric_only: bool = False
-    ) -> Any:
-        """Standard error of the mean: standard deviation over the root of the count.
-
-        >>> hr.Series([1, 3, 5, 7, 9]).sem().round(6).item()
-        1.414214
-        """
-        return reductions.sem(self, ddof, skipna=skipna)
-
-    def skew(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Sample skewness; NaN for fewer than three values or equal ones.
-
-        G1 of Joanes and Gill (1998), from moments of blocks around their means, merged by Pébay's
-        formulas (2008).
-
-        >>> round(hr.Series([1, 2, 5, 9]).skew().item(), 6)
-        0.888584
-        """
-        return reductions.skew(self, skipna=skipna)
-
-    def kurt(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Excess kurtosis of a sample (G2, see `skew`); NaN for fewer than four or equal values.
-
-        >>> round(hr.Series([1, 2, 5, 9]).kurt().item(), 6)
-        -0.581894
-        """
-        return reductions.kurt(self, skipna=skipna)
-
-    kurtosis = kurt
-
-    def min(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Smallest non-missing value; NaN for none.
-
-        Numbers give a lazy one-element array. Dates, times and strings give a Python value
-        (`numpy.datetime64` for nanoseconds), None if there is none, evaluated immediately.
-
-        >>> import datetime
-        >>> hr.Series(["b", None, "a"]).min(), hr.Series([datetime.date(2024, 2, 29)]).max()
-        ('a', datetime.date(2024, 2, 29))
-        """
-        return reductions.unless_missing(self, reductions.total(self, "min"), skipna)
-
-    def max(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """Largest non-missing value; see `min`.
-
-        >>> hr.Series([2, None, 5]).max().item()
-        5
-        """
-        return reductions.unless_missing(self, reductions.total(self, "max"), skipna)
 
     def argmin(self) -> Any:
         """Position of the first smallest value, skipping missing ones.
@@ -1240,23 +752,6 @@ class Series(Column, role="_series"):
         0
         """
         return reductions.position_of(self, "argmax")
-
-    def idxmin(self) -> Any:
-        """Label of the first smallest value, or its position without labels.
-
-        >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
-        >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
-        (1, 'b')
-        """
-        return reductions.label_of(self, "argmin")
-
-    def idxmax(self) -> Any:
-        """Label of the first largest value, or its position without labels.
-
-        >>> hr.DataFrame({"id": ["a", "b"], "x": [2, 1]}).set_index("id").x.idxmax()
-        'a'
-        """
-        return reductions.label_of(self, "argmax")
 
     def mode(self) -> Series:
         """The most frequent values, sorted; evaluates.
@@ -1289,109 +784,6 @@ class Series(Column, role="_series"):
         """
         return reindex_series(self, index, fill_value=fill_value, method=method, limit=limit)
 
-    def resample(
-        self,
-        rule: Any,
-        *,
-        level: Any = None,
-        closed: Literal["left", "right"] | None = None,
-        label: Literal["left", "right"] | None = None,
-        origin: Any = "start_day",
-        offset: Any = None,
-    ) -> resampling.Resampler:
-        """Group the values by spans of their time labels; see `DataFrame.resample`.
-
-        >>> s = hr.Series([1, 2, 4], index=hr.date_range("2024-01-31", periods=3))
-        >>> s.resample("MS").sum().to_list()
-        [1, 6]
-        """
-        return resampling.resample(self, rule, None, level, closed, label, origin, offset)
-
-    def asfreq(
-        self, freq: Any, method: builtins.str | None = None, *, fill_value: Any = None
-    ) -> Series:
-        """The values at regular times; see `DataFrame.asfreq`.
-
-        >>> s = hr.Series([1, 2], index=hr.to_datetime(["2024-01-01", "2024-01-03"]))
-        >>> s.asfreq("D").to_list()
-        [1, None, 2]
-        """
-        made: Series = resampling.asfreq(self, freq, fill_value, method)
-        return made
-
-    def at_time(self, time: Any) -> Series:
-        """The rows whose label is at a time of day, such as ``"09:30"``."""
-        made: Series = time_labels.at_time(self, time)
-        return made
-
-    def truncate(self, before: Any = None, after: Any = None) -> Series:
-        """The rows whose labels are not before and not after; see `loc`."""
-        made: Series = time_labels.truncate(self, before, after)
-        return made
-
-    def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Series:
-        """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
-
-        >>> s = hr.Series([1, 2], index=hr.date_range("2024-01-31", periods=2))
-        >>> s.tz_localize("UTC").tz_convert("Asia/Tokyo").index.dt.hour.to_list()
-        [9, 9]
-        """
-        words = (tz, ambiguous, nonexistent)
-        made: Series = time_labels.with_labels(
-            self, "tz_localize", lambda times: times.dt.tz_localize(*words)
-        )
-        return made
-
-    def tz_convert(self, tz: Any) -> Series:
-        """The rows with labels in another zone; see `Series.dt.tz_convert`."""
-        made: Series = time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
-        return made
-
-    def between_time(
-        self, start_time: Any, end_time: Any, inclusive: builtins.str = "both"
-    ) -> Series:
-        """The values whose label is between two times of day; see `DataFrame.between_time`."""
-        made: Series = time_labels.between_time(self, start_time, end_time, inclusive)
-        return made
-
-    def interpolate(
-        self,
-        method: builtins.str = "linear",
-        *,
-        axis: Any = 0,
-        limit: int | None = None,
-        inplace: bool = False,
-        limit_direction: Literal["forward", "backward", "both"] | None = None,
-        limit_area: Literal["inside", "outside"] | None = None,
-    ) -> Series:
-        """Fill missing values by straight lines between their neighbours.
-
-        Parameters
-        ----------
-        method : {"linear", "time", "index", "values"}
-            Whether rows are equal steps, or as far apart as their labels, times or numbers.
-        limit : int, optional
-            The most values to fill in a row.
-        limit_direction : {"forward", "backward", "both"}
-            Forward, after the last value it is repeated; backward, before the first.
-        limit_area : {"inside", "outside"}, optional
-            Fill only between values, or only outside of them.
-
-        >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()
-        [None, 1.0, 2.0, 3.0, 4.0, 4.0]
-        """
-        made = elementwise.interpolate(self, method, limit, limit_direction, limit_area)
-        return series_made_or_rebound(self, made, inplace)
-
-    def align(self, other: Any, join: builtins.str = "outer") -> Any:
-        """Give two series or frames, this one and another, the same labels; see `DataFrame.align`.
-
-        >>> a, b = hr.Series({"x": 1, "y": 2}), hr.Series({"y": 3, "z": 4})
-        >>> [side.to_list() for side in a.align(b)]
-        [[1, 2, None], [None, 3, 4]]
-        """
-        return align(self, other, join)
-
     def squeeze(self) -> Any:
         """The only value, or the series itself.
 
@@ -1419,14 +811,6 @@ class Series(Column, role="_series"):
         -0.5
         """
         return self.corr(self.shift(lag))
-
-    def transform(self, func: Any) -> Any:
-        """What a function, by itself or by name, makes of the values: a series of the same rows.
-
-        >>> hr.Series([1.0, 4.0]).transform("sqrt").to_list()
-        [1.0, 2.0]
-        """
-        return elementwise.transform(self, func)
 
     def explode(self, ignore_index: bool = False) -> Series:
         """One row for each item of lists, labelled as the list was; values that are none stay.
@@ -1513,22 +897,6 @@ class Series(Column, role="_series"):
         """
         return self._reduce("count", skip_nan=True)
 
-    def any(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
-        """True if any value is true.
-
-        >>> hr.Series([0, 2]).any().item()
-        True
-        """
-        return reductions.any_true(self, skipna)
-
-    def all(self, axis: Any = None, bool_only: bool = False, skipna: bool = True) -> Array:
-        """True if all values are true.
-
-        >>> hr.Series([0, 2]).all().item()
-        False
-        """
-        return reductions.all_true(self, skipna)
-
     def quantile(
         self, q: float | builtins.list[float] = 0.5, interpolation: builtins.str = "linear"
     ) -> Any:
@@ -1553,68 +921,7 @@ class Series(Column, role="_series"):
         """
         return reductions.quantiles(self, q, interpolation)
 
-    def median(self, axis: Any = None, skipna: bool = True, numeric_only: bool = False) -> Any:
-        """The median of the non-missing values.
-
-        >>> hr.Series([2, None, 5]).median().item()
-        3.5
-        """
-        return reductions.unless_missing(self, reductions.median(self), skipna)
-
     # ---- groups ----------------------------------------------------------------------------------
-
-    def groupby(
-        self,
-        by: Any = None,
-        *,
-        level: Any = None,
-        as_index: bool = True,
-        sort: bool = True,
-        dropna: bool = True,
-        order: bool = True,
-        observed: bool = True,
-        group_keys: bool = True,
-    ) -> GroupBy:
-        """Group the rows of a frame, or the values of a series, by key.
-
-        Aggregates of a frame are frames with the keys as their first columns; those of a series, or
-        of a single selected column, are series labelled by the keys.
-
-        Parameters
-        ----------
-        by : str, Series or list of these
-            Column names, or series and expressions over rows of this frame.
-        level : int, str or list of these, optional
-            Label levels by position or name, instead of `by`.
-        as_index : bool
-            Whether the keys become labels; if not, an aggregate of one column is a frame too. A
-            series has no other columns: True.
-        sort : bool
-            Sort groups by key; else keep them in order of first appearance.
-        dropna : bool
-            Drop rows with null or NaN in a key; else null and NaN are keys, at the end.
-        order : bool
-            False with ``sort=False``: groups in the cheapest order, the same in each run.
-        observed, group_keys : bool
-            See `DataFrame.groupby`.
-
-        >>> df = hr.DataFrame({"id": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
-        >>> df.groupby("id").x.mean().to_dict()
-        {'a': 2.0, 'b': 2.0}
-        >>> df.x.groupby(df.id).sum().to_dict()
-        {'a': 2.0, 'b': 4.0}
-        """
-        return groups.groupby(
-            self,
-            by,
-            level=level,
-            as_index=as_index,
-            sort=sort,
-            dropna=dropna,
-            order=order,
-            observed=observed,
-            group_keys=group_keys,
-        )
 
     def unique(self) -> Series:
         """The distinct values in order of first appearance, null and NaN included.
@@ -1703,15 +1010,6 @@ class Series(Column, role="_series"):
         """
         return iter(self.to_dict().items())
 
-    @property
-    def values(self) -> np.ndarray[Any, Any]:
-        """The same as `to_numpy`.
-
-        >>> hr.Series([3, 1]).values
-        array([3, 1])
-        """
-        return self.to_numpy()
-
     def to_array(self) -> Array:
         """The same memory as an array; raises if there are nulls.
 
@@ -1755,10 +1053,6 @@ class Series(Column, role="_series"):
         if self._numbers is not None:
             return framed(self).to_pandas().iloc[:, 0].rename(self.name)
         return sent(column_to_pandas(self._value(), self.name))
-
-    def to_torch(self) -> Any:
-        """A PyTorch tensor on the same memory; raises for nulls."""
-        return self.to_array().to_torch()
 
     def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
         """The steps that evaluation would take, with the number of passes over the data.

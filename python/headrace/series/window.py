@@ -55,19 +55,9 @@ def diff(series: Series, periods: int = 1) -> Series:
 
 
 def rank(
-    series: Series,
-    axis: Any,
-    method: str,
-    numeric_only: bool,
-    na_option: str,
-    ascending: bool,
-    pct: bool,
+    series: Series, numeric_only: bool, method: str, na_option: str, ascending: bool, pct: bool
 ) -> Series:
     """See `Series.rank`."""
-    if axis not in (0, "index", "rows"):  # "dense": a method in the place of the axis
-        raise InvalidArgumentError(
-            f"rank: expected axis 0: axis={axis!r}; name the method: method="
-        )
     if numeric_only and not series.dtype.is_of("biuf"):
         raise TypeMismatchError(
             f"rank: expected numbers: dtype={str(series.dtype)!r}; leave out numeric_only"
