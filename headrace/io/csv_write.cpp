@@ -8,8 +8,8 @@
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/timezone_rules.h"
-#include "headrace/exec/workers.h"
 #include "headrace/io/byte_buffer.h"
+#include "headrace/io/ordered_writer.h"
 #include "headrace/io/sink.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -189,40 +189,25 @@ class Formatter {
   std::vector<std::shared_ptr<const TimezoneRules>> zones_{};
 };
 
-// Text of successive rows.
-struct Pieces {
-  std::vector<ByteBuffer> texts{};
-  int64_t count = 0;
-};
-
-// Formats batches of pieces. `write(pieces, others, format)` takes the text of a batch and, while
-// it is written or afterwards, calls `format` of 0 to `others` - 1, the pieces of the next one.
-template <class Write>
-void format_pieces(const Table& values, const CsvWriteOptions& options, Write write) {
+// Formats the table in pieces of rows, the first with the header, and writes them to `to`.
+template <class To>
+void write_rows(const Table& values, const CsvWriteOptions& options, To& to) {
   const Table table = std::get<Table>(to_place(Value(values), host));
   const Formatter formatter(table, options);
-  const int64_t piece_rows =
-      std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
-  const int64_t rows = table.num_columns() == 0 ? 0 : table.num_rows();
-  Pieces written, made;
-  for (Pieces* pieces : {&written, &made}) pieces->texts.resize(static_cast<size_t>(4 * threads()));
-  if (options.header && table.num_columns() > 0) {
-    formatter.header(written.texts[0]);
-    written.count = 1;
-  }
-  const auto batch_rows = static_cast<int64_t>(made.texts.size()) * piece_rows;
-  for (int64_t begin = 0; begin < rows; begin += batch_rows) {
-    const int64_t end = std::min(rows, begin + batch_rows);
-    made.count = (end - begin + piece_rows - 1) / piece_rows;
-    write(written, made.count, [&](int64_t k) {
-      ByteBuffer& piece = made.texts[static_cast<size_t>(k)];
-      piece.clear();
-      const int64_t first = begin + k * piece_rows;
-      formatter.rows(first, std::min(end, first + piece_rows), piece);
-    });
-    std::swap(written, made);
-  }
-  write(written, 0, [](int64_t) {});
+  if (table.num_columns() == 0) return;
+  const int64_t rows = table.num_rows();
+  const int64_t piece_rows = std::max<int64_t>(1, kPieceCells / table.num_columns());
+  const int64_t count = std::max<int64_t>(1, (rows + piece_rows - 1) / piece_rows);
+  const int64_t slots = num_piece_slots();
+  std::vector<ByteBuffer> texts(static_cast<size_t>(slots));
+  write_in_order(to, count, slots, [&](int64_t piece, int64_t slot) {
+    ByteBuffer& text = texts[static_cast<size_t>(slot)];
+    text.clear();
+    if (piece == 0 && options.header) formatter.header(text);
+    const int64_t begin = piece * piece_rows;
+    formatter.rows(begin, std::min(rows, begin + piece_rows), text);
+    return text.view();
+  });
 }
 
 }  // namespace
@@ -230,36 +215,14 @@ void format_pieces(const Table& values, const CsvWriteOptions& options, Write wr
 void write_csv(const Table& table, const std::string& path, const CsvWriteOptions& options) {
   const ScopedTag tag(kOp);
   Sink sink(kOp, path, options.durable);
-  int64_t size = 0;
-  std::vector<int64_t> offsets;
-  format_pieces(table, options, [&](const Pieces& pieces, int64_t others, const auto& format) {
-    if (!sink.takes_places()) {
-      // By the calling thread, which Ctrl-C reaches while a pipe's reader keeps it waiting.
-      for (int64_t k = 0; k < pieces.count; ++k)
-        sink.append(pieces.texts[static_cast<size_t>(k)].view());
-      return parallel_for(others, format);
-    }
-    offsets.clear();
-    for (int64_t k = 0; k < pieces.count; ++k) {
-      offsets.push_back(size);
-      size += pieces.texts[static_cast<size_t>(k)].size();
-    }
-    parallel_for(pieces.count + others, [&](int64_t k) {
-      if (k >= pieces.count) return format(k - pieces.count);
-      const auto piece = static_cast<size_t>(k);
-      sink.write_at(offsets[piece], pieces.texts[piece].view());
-    });
-  });
+  write_rows(table, options, sink);
   sink.commit();
 }
 
 void write_csv(const Table& table, const std::function<void(std::string_view)>& write,
                const CsvWriteOptions& options) {
   const ScopedTag tag(kOp);
-  format_pieces(table, options, [&](const Pieces& pieces, int64_t others, const auto& format) {
-    for (int64_t k = 0; k < pieces.count; ++k) write(pieces.texts[static_cast<size_t>(k)].view());
-    parallel_for(others, format);
-  });
+  write_rows(table, options, write);
 }
 
 }  // namespace hr

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <sys/types.h>
+#include <utility>
 
 namespace hr {
 
@@ -32,6 +33,9 @@ class HR_API Sink {
   void write_at(int64_t offset, std::string_view bytes) const;
 
   void append(std::string_view bytes);
+
+  /// The place of `bytes` at the end, to be written by `write_at`.
+  int64_t leave_room(int64_t bytes) { return std::exchange(size_, size_ + bytes); }
 
   /// The file takes its name, unless the user interrupts before.
   void commit();

@@ -17,6 +17,17 @@
 #include <map>
 #include <memory>
 
+std::string file_name(std::string_view op, nb::handle path) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes) {
+    PyErr_Clear();
+    hr::throw_error<hr::InvalidArgumentError>(op, "not a valid file name",
+                                              {{"path", printed(path)}});
+  }
+  const auto name = nb::borrow<nb::bytes>(bytes);
+  return {name.c_str(), name.size()};
+}
+
 namespace {
 
 // A file object of Python, read piece by piece from whichever thread the reader uses.
@@ -47,18 +58,6 @@ class FileObject {
  private:
   hr::Owner owner_;
 };
-
-// The name of a file as the system has it, which need not be UTF-8.
-std::string file_name(std::string_view op, nb::handle path) {
-  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
-  if (!bytes) {
-    PyErr_Clear();
-    hr::throw_error<hr::InvalidArgumentError>(op, "not a valid file name",
-                                              {{"path", printed(path)}});
-  }
-  const auto name = nb::borrow<nb::bytes>(bytes);
-  return {name.c_str(), name.size()};
-}
 
 hr::Source source_of(nb::handle source) {
   if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name("read_csv", source));

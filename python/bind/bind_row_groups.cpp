@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sources in groups of rows that Python objects read.
+// Files in groups of rows that Python objects read and encode.
 #include "python/bind/bind.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
+#include "headrace/io/parquet_write.h"
 #include "headrace/io/row_groups.h"
 
 #include <memory>
@@ -82,9 +84,22 @@ NodePtr row_groups_table(const std::string& op, const std::string& name, const h
            }});
 }
 
+void write_parquet(const nb::str& path, int64_t rows, int64_t columns, nb::handle encode) {
+  const std::string op = "to_parquet";
+  const std::string to = file_name(op, path);
+  const Outside object(op, encode);
+  const GilReleased unlocked;
+  hr::write_parquet(to, rows, columns, [&](auto... part) {
+    return object.with([&](nb::handle call) { return adopt_bytes(call(part...), op); });
+  });
+}
+
 }  // namespace
 
 void bind_row_groups(nb::module_& m) {
+  m.def("write_parquet", &write_parquet, "path"_a, "rows"_a, "columns"_a, "encode"_a,
+        nb::sig("def write_parquet(path: str, rows: int, columns: int, encode: "
+                "collections.abc.Callable[[int, int, int, int], typing.Any]) -> None"));
   m.def("row_groups_table", &row_groups_table, "op"_a, "name"_a, "none"_a, "rows"_a, "source"_a,
         nb::sig("def row_groups_table(op: str, name: str, none: Table, rows: "
                 "collections.abc.Sequence[int], source: typing.Any) -> Node"));

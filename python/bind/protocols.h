@@ -10,6 +10,9 @@ extern PyType_Slot tensor_slots[];
 /// The text of a value for a message, in UTF-8 whatever it holds.
 std::string printed(nb::handle value);
 
+/// The name of a file as the system has it, which need not be UTF-8.
+std::string file_name(std::string_view op, nb::handle path);
+
 // "cpu", "cuda", "cuda:1" or "sim".
 hr::Place place_from(const std::string& word);
 nb::dict array_interface(const hr::Tensor& tensor);

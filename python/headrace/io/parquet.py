@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InputError, TypeMismatchError, UnsupportedError, input_error
 from headrace.frame.columns import frame_of_parts, frame_of_table
-from headrace.io.atomic_write import new_file
 from headrace.lazy.handle import mark
 from headrace.settings import is_strict
 
@@ -253,7 +252,8 @@ def write_parquet(
 ) -> None:
     """Write a frame as a Parquet file, for now through pyarrow; also ``DataFrame.to_parquet``.
 
-    The file is replaced whole or not at all, as by `write_csv`. Labels are written as columns.
+    The file is replaced whole or not at all, as by `write_csv`. Labels are written as columns. All
+    cores encode columns of row groups of 2^20 rows, written while later ones are encoded.
 
     Parameters
     ----------
@@ -271,10 +271,16 @@ def write_parquet(
     """
     mark("to_parquet")
     parquet = _pyarrow("to_parquet")
+    import pyarrow as pa
+
     table = frame.to_arrow()
 
-    def write() -> None:
-        with new_file("to_parquet", path) as file:
-            parquet.write_table(table, file, compression=compression)
+    def encode(row: int, rows: int, column: int, columns: int) -> Any:
+        part = table.select(range(column, column + columns)).slice(row, rows)
+        file = pa.BufferOutputStream()
+        parquet.write_table(part, file, compression=compression)
+        return file.getvalue()
 
-    _call("to_parquet", os.fspath(path), write)
+    place = os.fspath(path)
+    size = (table.num_rows, table.num_columns)
+    _call("to_parquet", place, lambda: _core.write_parquet(place, *size, encode))
