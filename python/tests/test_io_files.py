@@ -268,9 +268,9 @@ def test_ctrl_c_in_the_middle_of_a_file(kind: str, after: float, tmp_path: Path)
     path.write_bytes(b"before")
     former = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(after, signal.pthread_kill, [threading.get_ident(), signal.SIGINT])
-    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
+            timer.start()
             for _ in range(1000):  # until the timer rings
                 frame.to_csv(path) if kind == "csv" else frame.to_parquet(path)
     finally:
