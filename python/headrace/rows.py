@@ -178,6 +178,14 @@ def whole_number(op: str, word: str, value: Any) -> int:
     )
 
 
+def is_mixed(data: Any) -> bool:
+    """Whether a dictionary has strings beside other values, which no column holds."""
+    if not isinstance(data, dict):
+        return False
+    kinds = {isinstance(each, str) for each in data.values() if not is_missing(each)}
+    return len(kinds) > 1
+
+
 class Row(Mapping[str, Any]):
     """One row of a frame: values by column name, with the methods and operators of a series.
 

@@ -18,6 +18,38 @@ m.to_datetime(["Jan 2022", "Mar 2022"], format="%b %Y").strftime("%Y-%m")
 m.to_timedelta(["1h", "90min"]).total_seconds()
 m.timedelta_range("0h", "2h", freq="h").total_seconds()
 r = m.Series([1, 2], index=m.date_range("2023-01-01", periods=2, freq="MS"));; r.index.freq = "MS"
+m.DataFrame({"t": (v := df.k.value_counts()).index, "n": v.values})
+m.DataFrame({"n": (v := df.k.value_counts()).values, "t": v.index}).n
+m.DataFrame({"p": df.groupby("k").x.sum(), "q": df[df.b].groupby("k").i.max()})
+m.DataFrame({"p": df.sort_values("i").x, "q": df.j})
+m.DataFrame({"p": df[df.b].x, "q": df[df.i > 0].j})
+df["r"] = df.sort_values("i").groupby("j").i.cumsum();; r = df
+df["r"] = df.sort_values("i", ascending=False).groupby("j").cumcount();; r = df
+df["r"] = df.dropna().x * 2;; r = df
+r = df.set_index("x")[["i"]];; r["y"] = df.set_index("x").sort_index().j;; r = r
+r = df.groupby("k")[["x"]].sum();; r["n"] = df[df.b].groupby("k").size();; r = r
+r = df.set_index("i")[["x"]];; r["y"] = df.j.values;; r = r
+df.groupby(["k", "j"]).i.sum().reindex(m.MultiIndex.from_product(["ab", [1, 2]]), fill_value=0)
+df.groupby(["k", "j"]).i.sum().reindex([("a", 2), ("z", 1)])
+df.groupby("k").i.sum().align(df[df.b].groupby("k").i.sum())[1]
+df.groupby(["k", "j"]).i.sum().align(df[df.b].groupby(["k", "j"]).i.sum())[1]
+df.x.apply(lambda v: "low" if v < 2 else "none" if v != v else "high")
+df.x.apply(lambda v: 0 if pd.isna(v) else 1)
+df.k.map(lambda v: v.upper() if isinstance(v, str) else "?")
+df.k.map(lambda v: v.upper(), na_action="ignore")
+df.when.map(str) if "when" in df else 1
+df.x.apply(lambda v, n, p=1: v * n + p, args=(2,), p=3)
+df.x.apply("sum")
+df.apply(lambda r: m.Series({"p": r["i"] * 2, "q": str(r["j"])}), axis=1)
+df.i.apply(lambda v: m.Series([v, v * 2]))
+df.apply(lambda r: (r["i"], r["j"]), axis=1, result_type="expand")
+n2.apply(np.mean, axis=1)
+n2.apply(lambda r: r / r.sum(), axis=1)
+n2.apply("max")
+n2.apply(lambda c, n: c * n, n=2)
+df[["k", "j"]].dropna().astype(str).agg("-".join, axis=1)
+n2.agg(["sum", "max"], axis=1)
+m.Series({"a": "x", "b": 2}).to_dict()
 """)
 
 

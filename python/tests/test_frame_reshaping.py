@@ -276,7 +276,7 @@ def test_map_of_a_dict_is_that_of_pandas(texts: list[Any], words: dict[str, int]
 def test_map_of_other_mappings() -> None:
     s = hr.Series(["a", None, "b"])
     counts = collections.Counter(a=3)
-    assert s.map(counts).to_list() == [3, None, 0]
+    assert s.map(counts).to_list() == [3, 0, 0]
     assert s.map({None: "none", "a": "A"}).to_list() == ["A", "none", None]
     assert s.astype("category").map({"a": 1}).to_list() == [1, None, None]
     for wrong in (3, [1]):
@@ -290,11 +290,12 @@ def test_functions_are_traced_or_told() -> None:
     s = hr.Series([1, 2, None])
     assert s.map(lambda v: v * v + 1).to_list() == [2, 5, None]
     with hr.strict():
+        assert s.map(lambda v: 0 if v != v else 1).to_list() == [1, 1, 0]
         assert s.apply(lambda v: abs(v) - 1).to_list() == [0, 1, None]
     assert not hr.fallbacks() and not hr.advice()
     with hr.strict():
-        assert s.map(lambda v: "odd" if v % 2 else "even").to_list() == ["odd", "even", None]
-    assert s.map(lambda v: f"<{v}>").to_list() == ["<1>", "<2>", None]
+        assert s.map(lambda v: "odd" if v % 2 else "even").to_list() == ["odd", "even", "odd"]
+    assert s.map(lambda v: f"<{v}>").to_list() == ["<1>", "<2>", "<nan>"]
     ((op, reason, seconds),) = hr.fallbacks()
     assert op == "map" and "lambda" in reason and seconds >= 0
     ((op, line, text),) = hr.advice()

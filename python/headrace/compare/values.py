@@ -52,7 +52,7 @@ def _in_pandas(value: Any) -> Any:
     if is_array(value):
         value = value.to_numpy()
         return value.item() if value.ndim == 0 else value
-    return value.to_pandas() if is_frame(value) or is_series(value) else value
+    return value.to_pandas() if hasattr(value, "to_pandas") else value
 
 
 def plain(value: Any) -> Any:

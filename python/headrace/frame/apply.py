@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.indexing import rows_of_frame
+from headrace.groupby.keys import aggregate_name
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
 from headrace.rows import Row
@@ -23,17 +25,22 @@ from headrace.series.column import (
     with_rows_of,
 )
 from headrace.series.strings import plain
+from headrace.times.scalars import NaT
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
 
 
-def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -> Series:
-    """The results of a Python function as a column."""
+def _call_each(
+    op: str, function: Callable[[Any], Any], values: Any, fix: str, expand: bool = False
+) -> Any:
+    """The results of a Python function as a column; rows, and with `expand` lists, as columns."""
     row_by_row(op, fix)
     start = time.perf_counter()
-    made = new_series([function(value) for value in values])
+    results = [None if value is None else function(value) for value in values]
+    are_rows = any(is_series(each) or isinstance(each, Row) for each in results[:1])
+    made = new_frame(results) if expand or are_rows else new_series(results)
     name = getattr(function, "__name__", type(function).__name__)
     _core.record_fallback(
         op, f"Python function called per row: {name}", time.perf_counter() - start
@@ -41,9 +48,10 @@ def _call_each(op: str, function: Callable[[Any], Any], values: Any, fix: str) -
     return made
 
 
-def map_series(series: Series, arg: Any) -> Series:
-    """Implement ``series.map(arg)``: by a mapping, a labelled series or a function."""
+def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
+    """See `Series.map`."""
     mark("map")
+    skip = na_action == "ignore"
     if isinstance(arg, Mapping) and not hasattr(arg, "__missing__"):
         if not arg:
             empty: Series = series.where(series.is_null() & False)
@@ -74,18 +82,20 @@ def map_series(series: Series, arg: Any) -> Series:
         from headrace.lazy.compiled import of_values as compiled_of_values
         from headrace.lazy.tracing import of_values  # on first use: it loads much
 
-        traced = of_values(function, series)
+        traced = of_values(function, series, skip)
         if traced is None:
             traced = compiled_of_values(function, series)
         if traced is not None:
             return series._like(traced._node)  # type: ignore[no-any-return]
+    missing: Any = NaT if series.dtype.is_of("mM") else math.nan
     values = series.to_list()
-    made = _call_each(
-        "map",
-        lambda value: None if value is None else function(value),
-        values,
-        "use arithmetic, where(), .str or .dt methods, or map a dict",
-    )
+    fix = "use arithmetic, where(), .str or .dt methods, or map a dict"
+    if not skip:
+        values = [missing if value is None else value for value in values]
+    made = _call_each("map", function, values, fix)
+    if is_frame(made):
+        nodes = {n: with_rows_of(made[n], series._node)._node for n in made.columns}
+        return frame_of(nodes, framed(series)._labels)
     return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
 
 
@@ -103,9 +113,24 @@ def pipe(frame: DataFrame, function: Any, *args: Any, **kwargs: Any) -> Any:
     return function(frame, *args, **kwargs)
 
 
-def apply_function(frame: DataFrame, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
+def apply_function(
+    frame: DataFrame,
+    function: Any,
+    axis: int | str,
+    result_type: str | None,
+    args: tuple[Any, ...],
+    options: Mapping[str, Any],
+) -> Any:
     """See `DataFrame.apply`."""
     mark("apply")
+    along = axis in (1, "columns") and getattr(function, "__module__", "") == "numpy"
+    if isinstance(function, str) or along:
+        word = aggregate_name(function, "function", "apply")
+        return getattr(frame, word)(*args, axis=axis, **options)
+    if args or options:
+        return apply_function(
+            frame, lambda part: function(part, *args, **options), axis, result_type, (), {}
+        )
     if axis in (0, "index"):
         made = {name: function(frame[name]) for name in frame._nodes}
         if all(is_series(each) for each in made.values()):
@@ -123,7 +148,11 @@ def apply_function(frame: DataFrame, function: Callable[[Any], Any], axis: int |
     if traced is None:
         fix = "use arithmetic over columns, where() or case_when()"
         rows = (row for _, row in _rows_of(frame))
-        traced = with_rows_of(_call_each("apply", function, rows, fix), like)
+        traced = _call_each("apply", function, rows, fix, result_type == "expand")
+        if is_frame(traced):
+            nodes = {n: with_rows_of(traced[n], like)._node for n in traced.columns}
+            return frame_of(nodes, frame._labels)
+        traced = with_rows_of(traced, like)
     return frame_of({"apply": traced._node}, frame._labels)._series("apply").rename(None)
 
 

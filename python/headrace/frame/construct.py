@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
-from headrace.frame.columns import frame_of, is_frame, new_frame
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.interop.exchange import adopt_pandas, from_arrow
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, pandas_labels, unnamed
 from headrace.series.column import (
-    is_labelled,
+    is_index,
     is_series,
     new_series,
     series_of,
@@ -63,6 +63,16 @@ def from_dict(
     return new_frame(list(data.values()), columns, list(data))
 
 
+def by_label(row: Any) -> Any:
+    """The values of a series by label; anything else unchanged."""
+    named = by_column(row)
+    return (
+        dict(zip(framed(row)._label_list(), row.to_list(), strict=True))
+        if is_series(named)
+        else named
+    )
+
+
 # ---- rows ----------------------------------------------------------------------------------------
 def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str, Any]:
     """Columns by name from a list of dictionaries, of lists or tuples, or of scalars."""
@@ -71,8 +81,8 @@ def columns_of_rows(rows: list[Any], columns: Iterable[str] | None) -> dict[str,
     if made is not None:
         nothing = [None] * len(rows)
         return {n: made.get(n, nothing) for n in (made if names is None else names)}
-    if rows and is_series(rows[0]):
-        rows = [by_column(row) for row in rows]
+    if any(map(is_series, rows)):
+        rows = [by_label(row) for row in rows]
     if rows and all(isinstance(row, Mapping) for row in rows):
         every = dict.fromkeys(name for row in rows for name, _ in row.items())
         found = names if names is not None else list(every)
@@ -217,23 +227,25 @@ def levels_of(frame: DataFrame, keys: list[Any]) -> dict[str, _core.Node]:
 def put_columns(frame: DataFrame, data: Mapping[str, Any], index: Any, copy: bool | None) -> None:
     """Bind columns to a new frame: full columns first, then scalars for all rows."""
     domain = _core.new_domain()
-    first = next(iter(data.values()), None)
+    columns = {n: v for n, v in data.items() if is_series(v) and not is_index(v)}
+    first = next(iter(columns.values()), None)
     if index is not None:
         levels = levels_of(new_frame(), [index])
         frame._labels = {name: _core.in_domain(node, domain) for name, node in levels.items()}
-    elif is_labelled(first):
-        frame._labels = dict(first._frame._labels)
+    elif first is not None:
+        frame._labels = framed(first)._labels
         domain = first._node.domain or domain
     single = {name: value for name, value in data.items() if is_single(value)}
     spread = len(single) < len(data) or index is not None
-    for name, values in data.items():
+    for name, values in {**columns, **data}.items():
         if name in single and spread:
             continue
         node = new_series(by_position(values), copy=copy)._node
-        if is_series(values):
+        if name in columns:
             frame._refuse_free("DataFrame", node)
         else:
-            node = _core.in_domain(node, domain)
+            node = _core.data(values._value()) if is_index(values) else node
+            node = node if columns else _core.in_domain(node, domain)
         frame._put(name, node)
     for name, value in single.items() if spread else ():
         frame[name] = value

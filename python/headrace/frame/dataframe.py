@@ -92,7 +92,7 @@ class DataFrame(Tabular, Columns):
     ) -> None:
         super().__init__()
         mark("DataFrame")
-        construct.fill(self, data, columns, index, dtype, copy)
+        construct.fill(self, alignment.shared_rows(data), columns, index, dtype, copy)
 
     @classmethod
     def from_dict(
@@ -791,10 +791,11 @@ class DataFrame(Tabular, Columns):
         """
         return reductions.count(self, axis)
 
-    def agg(self, func: Any) -> Any:
+    def agg(self, func: Any, axis: Axis = 0) -> Any:
         """Aggregates by name: one for all columns, several, or per column by a mapping.
 
-        Several give one row each, labelled by name, null where a column was not requested.
+        Several give one row each, labelled by name, null where a column was not requested. With
+        ``axis=1`` of each row, where several give one column each.
 
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 5]})
         >>> df.agg({"x": "sum", "y": "max"}).to_dict()
@@ -802,7 +803,7 @@ class DataFrame(Tabular, Columns):
         >>> df.agg(["min", "max"]).loc["max", "y"]
         5
         """
-        return reductions.agg(self, func)
+        return reductions.agg(self, func, axis)
 
     aggregate = agg
 
@@ -1256,13 +1257,23 @@ class DataFrame(Tabular, Columns):
             inplace,
         )
 
-    def apply(self, function: Callable[[Any], Any], axis: int | str = 0) -> Any:
-        """Apply a function to each column, or with ``axis=1`` to each row.
+    def apply(
+        self,
+        function: Callable[..., Any] | str,
+        axis: int | str = 0,
+        *,
+        result_type: Literal["expand"] | None = None,
+        args: tuple[Any, ...] = (),
+        **kwargs: Any,
+    ) -> Any:
+        """Apply a function, or a method by name, to each column, or with ``axis=1`` to each row.
 
-        Per column the result is a frame of columns with the same rows, or one value per column. A
-        function of rows that only computes, compares, branches and calls known functions on the
-        row's values and constants becomes a step of the plan. Any other runs immediately, once per
-        row, in Python: `hr.advice` and `hr.fallbacks` report it, and `hr.strict` raises.
+        It gets `args` and `kwargs` too. Per column the result is a frame of columns with the same
+        rows, or one value per column. Series that a function of rows gives become columns, and with
+        ``result_type="expand"`` lists as well. A function of rows that only computes, compares,
+        branches and calls known functions on the row's values and constants becomes a step of the
+        plan. Any other runs immediately, once per row, in Python: `hr.advice` and `hr.fallbacks`
+        report it, and `hr.strict` raises.
 
         >>> df = hr.DataFrame({"a": [1, 5], "b": [4, 2]})
         >>> df.apply(lambda row: row.a + row["b"], axis=1).to_list()
@@ -1272,7 +1283,7 @@ class DataFrame(Tabular, Columns):
         >>> df.apply(lambda column: column.max() - column.min()).to_dict()
         {'a': 4, 'b': 2}
         """
-        return apply.apply_function(self, function, axis)
+        return apply.apply_function(self, function, axis, result_type, args, kwargs)
 
     def iterrows(self) -> Iterator[tuple[Any, Any]]:
         """Iterate over (label or position, row) pairs in Python: slow; `hr.advice` names the line.

@@ -48,6 +48,9 @@ class Names(list[Any]):
     ['x', 'z']
     """
 
+    #: Columns have no name of their own; one that is set is not kept by the frame.
+    name: Any = None
+
     def __getitem__(self, key: Any) -> Any:
         """One name, or the names of a slice, a list of positions or a mask."""
         if isinstance(key, slice):

@@ -248,9 +248,13 @@ def count(frame: DataFrame, axis: Axis = 0) -> Any:
     return reduce_frame(frame, "count")
 
 
-def agg(frame: DataFrame, func: Any) -> Any:
+def agg(frame: DataFrame, func: Any, axis: Axis = 0) -> Any:
     """See `DataFrame.agg`."""
     mark("agg")
+    if axis in (1, "columns"):
+        if not isinstance(func, list):
+            return frame.apply(func, axis=1)
+        return new_frame({aggregate_name(e, "func"): frame.apply(e, axis=1) for e in func})
     if not isinstance(func, Mapping | list):
         if callable(func) and getattr(func, "__module__", "") not in ("numpy", "builtins"):
             return reduced_by(frame, func)

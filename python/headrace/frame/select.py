@@ -14,6 +14,7 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
 from headrace.frame.indexing import check_row_numbers, counts_rows, domain_of, is_mask
 from headrace.lazy.handle import Deferred, is_array, mark
+from headrace.reshape.alignment import at_labels
 from headrace.rows import by_position, picked_domain, refuse_apart, same_rows
 from headrace.series.column import Column, is_series, new_series, series_of
 from headrace.series.strings import is_text
@@ -86,8 +87,9 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
     """See `DataFrame.__setitem__`."""
     mark("setitem")
     if type(name) is str and is_series(values):
-        frame._refuse_free("setitem", values._node)
-        frame._put(name, values._node)
+        node = at_labels(frame, values)
+        frame._refuse_free("setitem", node)
+        frame._put(name, node)
         return
     if isinstance(name, list) and all(isinstance(each, str) for each in name):
         parts = [values[n] for n in values.columns] if is_frame(values) else values

@@ -48,7 +48,11 @@ def _descending(op: str, ascending: bool | Sequence[bool], keys: int) -> list[bo
 
 
 def _keys(op: str, frame: DataFrame, by: str | Sequence[str]) -> list[_core.Node]:
-    names = [by] if isinstance(by, str) or by in frame.columns else list(by)
+    names = (
+        [by]
+        if isinstance(by, str) or (not isinstance(by, list) and by in frame.columns)
+        else list(by)
+    )
     if not names:
         raise InvalidArgumentError(f"{op}: missing sort key: by={by!r}; pass a column name")
     return [frame._key(name) for name in names]

@@ -596,7 +596,7 @@ class GroupBy(Windowed):
         >>> hr.DataFrame({"id": ["b", "a", "b"]}).groupby("id").ngroup().to_list()
         [1, 0, 1]
         """
-        return rows.ngroup(self)
+        return windows.of_rows_of(self, rows.ngroup(self)._node)
 
     def get_group(self, name: Any) -> Any:
         """The rows of one group, by its key or the tuple of its keys.

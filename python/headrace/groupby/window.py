@@ -36,6 +36,11 @@ def rows_after(groups: GroupBy) -> Series:
     return new_series(rows) - 1 - groups.cumcount()
 
 
+def of_rows_of(groups: GroupBy, node: _core.Node) -> Series:
+    """One value for each row of the groups, with its labels and without a name."""
+    return frame_of({"value": node}, groups._rows)._series("value").rename(None)
+
+
 def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
     """Results by column as a frame, or as a series for a single selected column."""
     frame = frame_of(made, groups._rows)
@@ -111,7 +116,7 @@ def cumcount(groups: GroupBy, ascending: bool = True) -> Series:
         return rows_after(groups)
     keys = [node for _, node in groups._keys]
     node = _core.part(_core.group_places(keys, groups._dropna), 0)
-    return series_of(_core.in_domain(node, keys[0].domain))
+    return of_rows_of(groups, _core.in_domain(node, keys[0].domain))
 
 
 def rank(groups: GroupBy, method: str, ascending: bool, na_option: str, pct: bool) -> Any:

@@ -14,6 +14,7 @@ from headrace.facade import is_probed
 from headrace.frame.construct import repeated
 from headrace.lazy.handle import Deferred
 from headrace.lazy.traceable import is_traceable
+from headrace.rows import is_missing
 from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
@@ -428,10 +429,11 @@ def _traced(call: Callable[[_Branches], Any], rows: _core.Node) -> Series | None
     return made._column if node.domain == rows.domain and node.shape == rows.shape else None
 
 
-def of_values(function: Any, column: Series) -> Series | None:
+def of_values(function: Any, column: Series, skip: bool) -> Series | None:
     """A function of each number of a column, as one step; None if it must be called per row.
 
-    Nulls are skipped. Numbers have Python semantics, as in pandas.
+    For nulls it is called once, with NaN, unless they are skipped. Numbers have Python semantics,
+    as in pandas.
     """
     if not is_traceable(function) or column.dtype == "uint64":
         return None
@@ -439,7 +441,11 @@ def of_values(function: Any, column: Series) -> Series | None:
     made = _traced(lambda branches: function(Traced(column, branches, False)), column._node)
     if made is None or not column._node.nullable:
         return made
-    return made.where(~column.is_null())
+    try:
+        absent = None if skip else function(math.nan)
+        return made.where(~column.is_null(), None if is_missing(absent) else absent)
+    except Exception:
+        return None
 
 
 def of_rows(function: Any, columns: dict[str, Series]) -> Series | None:

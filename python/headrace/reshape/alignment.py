@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.concat import concat
-from headrace.frame.construct import repeated
+from headrace.frame.construct import levels_of, repeated
 from headrace.frame.indexing import domain_of, positions, refuse_numbers
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
-from headrace.rows import unnamed
+from headrace.rows import Unnamed, are_picked, unnamed
 from headrace.series.column import (
+    is_index,
+    is_labelled,
     is_series,
     labelled_series,
     new_series,
@@ -41,31 +44,48 @@ def taken_or_missing(node: _core.Node, places: Any, fill_value: Any = None) -> S
     return found if there.all() else found.where(series_over(there), fill_value)
 
 
-def _label_of(op: str, frame: DataFrame) -> tuple[str, Series]:
-    """The name and values of the only label level; row numbers if there is none."""
-    if len(frame._labels) > 1:
-        raise InvalidArgumentError(
-            f"{op}: expected a single label level: labels={list(frame._labels)}; use merge"
-        )
-    for name, node in frame._labels.items():
-        return name, series_of(node, name)
+def _levels(op: str, frame: DataFrame) -> dict[Any, Series]:
+    """The label levels of rows by name; their numbers if there are none."""
+    frame = frame._numbered()
+    if frame._labels:
+        return {name: series_of(node, name) for name, node in frame._labels.items()}
     refuse_numbers(op, "index", domain_of(frame))
-    return "index", new_series(positions(len(frame)), "index")
+    return {unnamed(0, 1): positions(len(frame))}
 
 
-def _places(op: str, labels: Series, wanted: Series) -> Any:
-    """The position of each wanted label; -1 if there is none."""
-    own = new_frame({"label": plain(labels)._plain()})
-    own["place"] = new_series(own._aligned(positions(len(own))))
-    if bool(own.duplicated("label").any()):
-        raise InvalidArgumentError(f"{op}: duplicate labels: label={labels.name!r}; use merge")
-    asked = new_frame({"label": plain(wanted)._plain()})
+def _table(levels: Mapping[Any, Series]) -> DataFrame:
+    """Label levels as the columns 0, 1, ..."""
+    return rows_apart({str(at): plain(each) for at, each in enumerate(levels.values())})
+
+
+def _places(op: str, levels: Mapping[Any, Series], wanted: Mapping[Any, Series]) -> Any:
+    """The position of the row with each of the wanted labels; -1 if there is none."""
+    import numpy as np
+
+    own, asked = _table(levels), _table(wanted)
+    if bool(own.duplicated().any()):
+        raise InvalidArgumentError(f"{op}: duplicate labels: labels={list(levels)}; use merge")
     if len(own) == 0 or len(asked) == 0:
-        import numpy as np
-
         return np.full(len(asked), -1)
-    found = asked.merge(own, on="label", how="left").place
-    return found.fill_null(-1).to_numpy()
+    names = own.columns
+    own["place"] = np.arange(len(own))
+    return asked.merge(own, on=names, how="left").place.fill_null(-1).to_numpy()
+
+
+def _asked(index: Any, own: Mapping[Any, Series]) -> dict[Any, Series]:
+    """New labels by level; levels without a name keep theirs."""
+    if len(own) > 1 and isinstance(index, list):
+        index = dict(zip(own, map(list, zip(*index, strict=True)), strict=True))
+        return {name: new_series(labels) for name, labels in index.items()}
+    made = levels_of(new_frame(), [index if hasattr(index, "__len__") else list(index)])
+    if len(made) != len(own):
+        raise InvalidArgumentError(
+            f"reindex: number of label levels differs: expected={len(own)}, got={len(made)}"
+        )
+    return {
+        old if isinstance(name, Unnamed) else name: series_of(node)
+        for old, (name, node) in zip(own, made.items(), strict=True)
+    }
 
 
 def reindex(
@@ -85,14 +105,14 @@ def reindex(
         index, columns = (index, labels) if axis in (1, "columns") else (labels, columns)
     made = new_frame(frame)
     if index is not None:
-        name, own = _label_of("reindex", frame)
-        wanted = new_series(list(index) if not is_series(index) else index._plain())
+        own = _levels("reindex", frame)
+        wanted = _asked(index, own)
         if method is None:
             places = _places("reindex", own, wanted)
         else:
-            places = _filled_places(own, wanted, side_of("reindex", method), limit)
-        found = {n: taken_or_missing(v, places, fill_value) for n, v in frame._nodes.items()}
-        made = rows_apart(found, {name: wanted})
+            (labels,), (asked,) = own.values(), wanted.values()
+            places = _filled_places(labels, asked, side_of("reindex", method), limit)
+        made = _taken(frame, places, wanted, fill_value)
     if columns is not None:
         rows = made._any_node()
         if rows is None:
@@ -103,6 +123,18 @@ def reindex(
             kept[each] = made._nodes[each] if each in made._nodes else repeated(rows, filling)
         made = frame_of(kept, made._labels)
     return made
+
+
+def _taken(
+    frame: DataFrame,
+    places: Any,
+    labels: Mapping[Any, Series],
+    fill_value: Any = None,
+    domain: int = 0,
+) -> DataFrame:
+    """The rows at positions, with new labels; `fill_value` where a position is -1."""
+    found = {n: taken_or_missing(v, places, fill_value) for n, v in frame._nodes.items()}
+    return rows_apart(found, labels, domain)
 
 
 def _filled_places(own: Series, wanted: Series, side: str, limit: int | None) -> Any:
@@ -167,9 +199,11 @@ def reindex_series(series: Series, index: Any, **words: Any) -> Series:
     return labelled_series(frame, series.name)
 
 
-def rows_apart(columns: dict[str, Series], labels: dict[str, Series] | None = None) -> DataFrame:
-    """A frame of columns and labels of equal length as a new row set."""
-    domain = _core.new_domain()
+def rows_apart(
+    columns: Mapping[str, Series], labels: Mapping[Any, Series] | None = None, domain: int = 0
+) -> DataFrame:
+    """A frame of columns and labels of equal length, as a new row set or that of a domain."""
+    domain = domain or _core.new_domain()
     made, levels = (
         {name: _core.in_domain(each._node, domain) for name, each in part.items()}
         for part in (columns, labels or {})
@@ -181,32 +215,74 @@ def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
     """See `DataFrame.align`."""
     mark("align")
     sides = [side if is_frame(side) else framed(side) for side in (left, right)]
-    first, second = (_label_of("align", side)[1] for side in sides)
+    first, second = (_levels("align", side) for side in sides)
     if join == "outer":
-        stacked = concat([new_frame({"label": plain(each)._plain()}) for each in (first, second)])
-        every = new_series(stacked.label.unique()).sort_values()
+        every = _union([first, second])
     elif join == "inner":
-        every = first[first.isin(second)]
+        shared = _table(first)[_places("align", second, first) >= 0]
+        every = dict(zip(first, (shared[name] for name in shared.columns), strict=True))
     elif join in ("left", "right"):
         every = first if join == "left" else second
     else:
         raise InvalidArgumentError(
             f"align: invalid value: join={join!r}; expected 'outer', 'inner', 'left' or 'right'"
         )
-    one = left.reindex(every)
-    return one, _over_rows_of(right.reindex(every), one)
-
-
-def _over_rows_of(made: Any, other: Any) -> Any:
-    """The rows of `made` as the row set of `other`, which has the same labels."""
-    frame, like = (side if is_frame(side) else framed(side) for side in (made, other))
-    domain = domain_of(like)
-    columns, labels = (
-        {name: _core.in_domain(node, domain) for name, node in part.items()}
-        for part in (frame._nodes, frame._labels)
+    one, other = _over("align", sides, every)
+    return (
+        one if is_frame(left) else labelled_series(one, left.name),
+        other if is_frame(right) else labelled_series(other, right.name),
     )
-    beside = frame_of(columns, labels)
-    return beside if is_frame(made) else labelled_series(beside, made.name)
+
+
+def _union(several: list[dict[Any, Series]]) -> dict[Any, Series]:
+    """The labels of several rows: those of the first if all are equal, else each once, sorted."""
+    tables = [_table(each) for each in several]
+    if all(each.equals(tables[0]) for each in tables):
+        return several[0]
+    every = concat(tables, ignore_index=True).drop_duplicates()
+    every = every.sort_values(every.columns)
+    return dict(zip(several[0], (every[name] for name in every.columns), strict=True))
+
+
+def _over(op: str, frames: list[DataFrame], every: Mapping[Any, Series]) -> list[DataFrame]:
+    """The rows of frames at the same labels, as one row set."""
+    domain = _core.new_domain()
+    places = [_places(op, _levels(op, frame), every) for frame in frames]
+    return [_taken(each, at, every, None, domain) for each, at in zip(frames, places, strict=True)]
+
+
+def shared_rows(data: Any) -> Any:
+    """Columns by name with the rows of the labels of any of them, as `align` has them."""
+    if not isinstance(data, Mapping):
+        return data
+    parts = {n: each for n, each in data.items() if is_series(each) and not is_index(each)}
+    domains = {each._node.domain for each in parts.values()}
+    labelled = {is_labelled(each) for each in parts.values()}
+    picked = any(is_labelled(each) or each._numbers is not None for each in parts.values())
+    if len(domains) < 2 or len(labelled) > 1 or not picked:
+        return data
+    frames = {name: framed(each) for name, each in parts.items()}
+    every = _union([_levels("DataFrame", frame) for frame in frames.values()])
+    made = _over("DataFrame", list(frames.values()), every)
+    return {**data, **{n: labelled_series(each, n) for n, each in zip(frames, made, strict=True)}}
+
+
+def at_labels(frame: DataFrame, series: Series) -> _core.Node:
+    """The values of a series at the labels of a frame; null where it has none of them."""
+    if is_index(series):
+        return _core.data(series._value())  # by position
+    rows = frame._any_node()
+    if rows is None or series._node.domain == rows.domain:
+        return series._node
+    known = is_labelled(series) or series._numbers is not None
+    apart = series._node.domain or are_picked(rows)
+    if not known and (frame._labels or not apart):
+        return series._node
+    levels, own = (_levels("setitem", each) for each in (framed(series), frame))
+    if len(levels) != len(own):
+        return series._node
+    places = _places("setitem", levels, own)
+    return _core.in_domain(taken_or_missing(series._node, places)._node, rows.domain)
 
 
 def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> Any:

@@ -30,6 +30,8 @@ from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.reshape.alignment import reindex_series
 from headrace.rows import (
+    Row,
+    is_mixed,
     pandas_labels,
     renumbered,
 )
@@ -92,10 +94,12 @@ class Series(Tabular, Column, role="_series"):
         name: Any = None,
         copy: bool | None = None,
     ) -> Series:
-        """Make a labelled series if there are labels."""
+        """Make a labelled series if there are labels; a row of strings and other values."""
         if isinstance(data, _core.Node) and index is None:
             return super().__new__(cls)
         if cls is Series and (index is not None or isinstance(data, dict) or pandas_labels(data)):
+            if is_mixed(data):
+                return Row(data, name)  # type: ignore[return-value]
             return super().__new__(Column._labelled)
         return super().__new__(cls)
 
@@ -342,24 +346,27 @@ class Series(Tabular, Column, role="_series"):
 
         A mapping or series gives null for values it does not contain. A function of numbers that
         only computes, compares, branches and calls known functions on its argument and constants
-        becomes a step of the plan. Any other runs immediately, once per row, in Python, skipping
-        nulls (whatever `na_action` says): `hr.advice` and `hr.fallbacks` report it, and `hr.strict`
-        raises.
+        becomes a step of the plan. Any other runs immediately, once per row, in Python: `hr.advice`
+        and `hr.fallbacks` report it, and `hr.strict` raises. For a null it gets NaN, of times NaT;
+        with ``na_action="ignore"`` nulls stay null.
 
         >>> hr.Series(["a", "b", "c"]).map({"a": 1, "b": 2}).to_list()
         [1, 2, None]
         >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
         [2, 26]
         """
-        return map_series(self, arg)
+        return map_series(self, arg, na_action)
 
-    def apply(self, function: Any) -> Series:
-        """The same as `map` with a function.
+    def apply(self, function: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
+        """The same as `map` with a function, which gets `args` and `kwargs` too, or a method.
 
-        >>> hr.Series(["a", None]).apply(lambda text: text * 2).to_list()
-        ['aa', None]
+        >>> hr.Series(["a", None]).apply(lambda text, n: str(text) * n, n=2).to_list()
+        ['aa', 'nannan']
         """
-        return map_series(self, function)
+        if isinstance(function, str):
+            return getattr(self, function)(*args, **kwargs)
+        call = (lambda value: function(value, *args, **kwargs)) if args or kwargs else function
+        return map_series(self, call)
 
     def sample(
         self,
