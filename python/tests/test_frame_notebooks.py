@@ -29,7 +29,7 @@ df["r"] = df.dropna().x * 2;; r = df
 r = df.set_index("x")[["i"]];; r["y"] = df.set_index("x").sort_index().j;; r = r
 r = df.groupby("k")[["x"]].sum();; r["n"] = df[df.b].groupby("k").size();; r = r
 r = df.set_index("i")[["x"]];; r["y"] = df.j.values;; r = r
-df.groupby(["k", "j"]).i.sum().reindex(m.MultiIndex.from_product(["ab", [1, 2]]), fill_value=0)
+df.groupby(["k", "j"]).i.sum().reindex(m.MultiIndex.from_tuples([("a", 1), ("b", 1)]), fill_value=0)
 df.groupby(["k", "j"]).i.sum().reindex([("a", 2), ("z", 1)])
 df.groupby("k").i.sum().align(df[df.b].groupby("k").i.sum())[1]
 df.groupby(["k", "j"]).i.sum().align(df[df.b].groupby(["k", "j"]).i.sum())[1]
