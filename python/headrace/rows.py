@@ -204,6 +204,7 @@ class Row(Mapping[str, Any]):
 
     __slots__ = ("_name", "_row")
     _index_of: ClassVar[Callable[[Iterable[str]], Any]] = list
+    _single: ClassVar[Callable[[Any], Any]]
 
     def __init__(self, values: dict[str, Any], name: Any = None) -> None:
         self._row = values
@@ -219,7 +220,7 @@ class Row(Mapping[str, Any]):
             return self._of(names)
         if name not in self._row:
             _core.no_such_column("row", engine_names(self._row), str(name))
-        return self._row[name]
+        return Row._single(self._row[name])
 
     def _of(self, names: Iterable[str]) -> Row:
         return Row({name: self[name] for name in names}, self._name)
@@ -228,7 +229,7 @@ class Row(Mapping[str, Any]):
         if is_probed(name) or name in Row.__slots__:
             raise AttributeError(f"row: no such column: name={name!r}")
         if name in self._row:
-            return self._row[name]
+            return self[name]
         series = self._as_series(name)
         if not hasattr(series, name):
             raise AttributeError(f"row: no such column or method: name={name!r}")

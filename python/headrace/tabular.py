@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
-from headrace.frame.arithmetic import check_rows_axis, combine, map_columns
+from headrace.frame.arithmetic import along_rows, check_rows_axis, combine, map_columns
 from headrace.frame.columns import is_frame
 from headrace.frame.in_place import made_or_rebound
 from headrace.frame.reductions import reduce_frame
@@ -37,8 +37,10 @@ class Tabular(Windowed, Operators):
 
     __slots__ = ()
 
-    def _each(self, function: Callable[[Any], Any]) -> Self:
-        """What a function makes of the series, or of each column of the frame."""
+    def _each(self, function: Callable[[Any], Any], axis: Axis = 0) -> Self:
+        """What a function makes of the series, or of each column, or each row, of the frame."""
+        if is_frame(self) and axis in (1, "columns"):
+            return cast("Self", along_rows(self, function))
         return cast("Self", map_columns(self, function) if is_frame(self) else function(self))
 
     def _combined(
@@ -278,7 +280,9 @@ class Tabular(Windowed, Operators):
         return align(self, other, join)
 
     # ---- rows relative to others -----------------------------------------------------------------
-    def shift(self, periods: int = 1, freq: Any = None, *, fill_value: Any = None) -> Self:
+    def shift(
+        self, periods: int = 1, freq: Any = None, axis: Axis = 0, *, fill_value: Any = None
+    ) -> Self:
         """Shift rows down by `periods`; vacated rows become null, or `fill_value`.
 
         With `freq` rows stay, and their time labels move by `periods` of it; else labels stay.
@@ -289,55 +293,55 @@ class Tabular(Windowed, Operators):
         if freq is not None:
             moved: Self = time_labels.shift_labels(self, periods, freq)
             return moved
-        return self._each(lambda column: window.shift(column, periods, fill_value=fill_value))
+        return self._each(lambda column: window.shift(column, periods, fill_value=fill_value), axis)
 
-    def diff(self, periods: int = 1) -> Self:
-        """Difference to the value `periods` rows before; null where there is none.
+    def diff(self, periods: int = 1, axis: Axis = 0) -> Self:
+        """Difference to the value `periods` rows, or columns, before; null where there is none.
 
         >>> hr.Series([1, 4, 9]).diff().to_list()
         [None, 3, 5]
         """
-        return self._each(lambda column: window.diff(column, periods))
+        return self._each(lambda column: window.diff(column, periods), axis)
 
-    def pct_change(self, periods: int = 1) -> Self:
+    def pct_change(self, periods: int = 1, axis: Axis = 0) -> Self:
         """Each value relative to the one `periods` rows before: ``s / s.shift() - 1``.
 
         >>> hr.Series([4.0, 5.0]).pct_change().to_list()
         [None, 0.25]
         """
-        return self._each(lambda column: arithmetic.pct_change(column, periods))
+        return self._each(lambda column: arithmetic.pct_change(column, periods), axis)
 
-    def cumsum(self) -> Self:
+    def cumsum(self, axis: Axis = 0) -> Self:
         """Cumulative sums; missing values are kept and skipped.
 
         >>> hr.Series([1, None, 3]).cumsum().to_list()
         [1, None, 4]
         """
-        return self._each(lambda column: window.cumulate(column, "cumsum"))
+        return self._each(lambda column: window.cumulate(column, "cumsum"), axis)
 
-    def cumprod(self) -> Self:
+    def cumprod(self, axis: Axis = 0) -> Self:
         """Cumulative products; missing values are kept and skipped.
 
         >>> hr.Series([2, 3, 4]).cumprod().to_list()
         [2, 6, 24]
         """
-        return self._each(lambda column: window.cumulate(column, "cumprod"))
+        return self._each(lambda column: window.cumulate(column, "cumprod"), axis)
 
-    def cummin(self) -> Self:
+    def cummin(self, axis: Axis = 0) -> Self:
         """Cumulative minima; missing values are kept and skipped.
 
         >>> hr.Series([3, 1, 2]).cummin().to_list()
         [3, 1, 1]
         """
-        return self._each(lambda column: window.cumulate(column, "cummin"))
+        return self._each(lambda column: window.cumulate(column, "cummin"), axis)
 
-    def cummax(self) -> Self:
+    def cummax(self, axis: Axis = 0) -> Self:
         """Cumulative maxima; missing values are kept and skipped.
 
         >>> hr.Series([1, 3, 2]).cummax().to_list()
         [1, 3, 3]
         """
-        return self._each(lambda column: window.cumulate(column, "cummax"))
+        return self._each(lambda column: window.cumulate(column, "cummax"), axis)
 
     # ---- missing values --------------------------------------------------------------------------
     def isna(self) -> Self:
@@ -382,8 +386,7 @@ class Tabular(Windowed, Operators):
         >>> s.ffill().to_list(), s.bfill().to_list()
         ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
         """
-        check_rows_axis("ffill", axis)
-        made = self._each(lambda column: elementwise.ffill(column, limit, limit_area))
+        made = self._each(lambda column: elementwise.ffill(column, limit, limit_area), axis or 0)
         return made_or_rebound(self, made, inplace)
 
     def bfill(
@@ -399,8 +402,7 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([None, 2, None, 5]).bfill().to_list()
         [2, 2, 5, 5]
         """
-        check_rows_axis("bfill", axis)
-        made = self._each(lambda column: elementwise.bfill(column, limit, limit_area))
+        made = self._each(lambda column: elementwise.bfill(column, limit, limit_area), axis or 0)
         return made_or_rebound(self, made, inplace)
 
     # ---- element-wise ----------------------------------------------------------------------------
@@ -464,8 +466,8 @@ class Tabular(Windowed, Operators):
 
         Parameters
         ----------
-        axis : {0, "index"}
-            Ranks within a row do not exist.
+        axis : {0, 1}
+            With 1 ranks within each row of a small frame.
         method : {"average", "min", "max", "first", "dense"}
             Rank of equal values: the mean, lowest or highest rank, row order, or the number of
             distinct values up to it.
@@ -481,12 +483,11 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([3.0, 1.0, 3.0]).rank().to_list()
         [2.5, 1.0, 2.5]
         """
-        check_rows_axis("rank", axis)
         values: Any = self
         if numeric_only and is_frame(self):
             values, numeric_only = self[self._names_of("biuf")], False
         words = (numeric_only, method, na_option, ascending, pct)
-        made: Self = values._each(lambda column: window.rank(column, *words))
+        made: Self = values._each(lambda column: window.rank(column, *words), axis)
         return made
 
     # ---- operators as methods --------------------------------------------------------------------
@@ -751,19 +752,19 @@ class Tabular(Windowed, Operators):
         """
         return self._reduced("all", axis, skipna, bool_only=bool_only)
 
-    def idxmin(self) -> Any:
-        """Label of the first smallest value, or its position without labels.
+    def idxmin(self, axis: Axis = 0) -> Any:
+        """Label of the first smallest value, or its position; of rows the name of its column.
 
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
         >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
         (1, 'b')
         """
-        return self._reduced("idxmin")
+        return self._reduced("idxmin", axis)
 
-    def idxmax(self) -> Any:
-        """Label of the first largest value, or its position without labels.
+    def idxmax(self, axis: Axis = 0) -> Any:
+        """Label of the first largest value, or its position; of rows the name of its column.
 
         >>> hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]}).idxmax().to_dict()
         {'x': 2, 'y': 2}
         """
-        return self._reduced("idxmax")
+        return self._reduced("idxmax", axis)

@@ -15,6 +15,7 @@ The other operand is a scalar, a frame with the same rows and column names, a re
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -23,10 +24,18 @@ from headrace import _core
 from headrace.dtypes import FLOATS, INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
-from headrace.frame.columns import frame_of, is_frame
-from headrace.lazy.handle import mark
+from headrace.frame.columns import frame_of, framed, is_frame
+from headrace.frame.construct import columns_of_array
+from headrace.lazy.handle import is_array, mark, matmul
 from headrace.operators import turned
-from headrace.series.column import is_column_values, is_series
+from headrace.reshape.alignment import at_labels, beside
+from headrace.series.column import (
+    is_column_values,
+    is_series,
+    new_series,
+    series_of,
+    with_rows_of,
+)
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
@@ -72,6 +81,17 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
     names: list[str] = frame.columns
     if axis not in (0, "index") or is_column_values(other):
         other = by_column(other)
+    dimensions = 1 if isinstance(other, list | tuple) else getattr(other, "ndim", 0)
+    if dimensions == 2 and not is_frame(other):
+        return columns_of_array(other.to_numpy() if is_array(other) else other, names)
+    if dimensions == 1 and axis not in (0, "index") and not is_series(other):
+        values = list(other) if isinstance(other, list | tuple) else other.tolist()
+        if len(values) != len(names):
+            raise InvalidArgumentError(
+                f"{op}: number of values does not match the columns: expected={len(names)}, "
+                f"got={len(values)}; with axis=0 there is one for each row"
+            )
+        return dict(zip(names, values, strict=True))
     if is_frame(other) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
         theirs = other.columns if is_frame(other) else list(other.keys())
         if sorted(theirs) != sorted(names):
@@ -95,7 +115,7 @@ def operate(frame: DataFrame, op: str, *values: Any) -> DataFrame:
         return map_columns(frame, function)
     left, right = values
     other = right if left is frame else left
-    if other is None or isinstance(other, list | tuple | set):
+    if other is None or isinstance(other, set):
         return NotImplemented  # type: ignore[no-any-return]
     name = function.__name__.replace("true", "").strip("_")
     return combine(frame, name, function if left is frame else turned(function), other)
@@ -201,8 +221,67 @@ def replace(
 
 def combine_first(frame: DataFrame, other: Any) -> DataFrame:
     """See `DataFrame.combine_first`."""
-    theirs = _operands(frame, other, "combine_first")
-    return with_columns(frame, {n: frame[n].combine_first(v) for n, v in theirs.items()})
+    if not is_frame(other):
+        theirs = _operands(frame, other, "combine_first")
+        return with_columns(frame, {n: frame[n].combine_first(v) for n, v in theirs.items()})
+    frame, other = beside(frame, other)
+    both = {n: frame[n].combine_first(other[n])._node for n in frame._nodes if n in other}
+    every = {**other._nodes, **frame._nodes, **both}
+    names = frame.columns if len(every) == len(both) else sorted(every)
+    return frame_of({name: every[name] for name in names}, frame._labels)
+
+
+def dot(frame: DataFrame, other: Any) -> Any:
+    """See `DataFrame.dot`."""
+    names = frame.columns
+    right = other if is_frame(other) else framed(other) if is_series(other) else None
+    if right is not None and right._labels and right._label_list() != names:
+        other = other.loc[list(names)]
+    values = matmul(frame, other)
+    columns = list(right._nodes) if is_frame(other) else range(values.shape[-1])
+    parts = values.T if values.ndim == 2 else [values]
+    made = {
+        n: with_rows_of(new_series(part), frame._every()[0])._node
+        for n, part in zip(columns, parts, strict=False)
+    }
+    result = frame_of(made, frame._labels)
+    return result if values.ndim == 2 else result._series(columns[0]).rename(None)
+
+
+def along_rows(frame: DataFrame, function: Callable[[Any], Any]) -> DataFrame:
+    """``function`` of each row of a small frame; evaluates."""
+    made = map_columns(frame.reset_index(drop=True).T, function).T
+    like = frame._every()[0]
+    nodes = {
+        n: with_rows_of(v._plain(), like)._node
+        for n, v in zip(frame._nodes, map(made.__getitem__, made.columns), strict=True)
+    }
+    return frame_of(nodes, frame._labels)
+
+
+def update(frame: DataFrame, other: Any) -> None:
+    """See `DataFrame.update`."""
+    mark("update")
+    for name in other.columns:
+        if name in frame._nodes:
+            theirs = series_of(at_labels(frame, other[name]))
+            frame._put(name, theirs.combine_first(series_of(frame._nodes[name]))._node)
+
+
+def compare(frame: DataFrame, other: DataFrame) -> DataFrame:
+    """See `DataFrame.compare`."""
+    mark("compare")
+    pairs = {n: (series_of(v), series_of(other._nodes[n])) for n, v in frame._nodes.items()}
+    pairs = {n: (a, with_rows_of(b, a._node)) for n, (a, b) in pairs.items()}
+    differ = {n: (a != b) & ~(a.isna() & b.isna()) for n, (a, b) in pairs.items()}
+    kept = [name for name, mask in differ.items() if bool(mask.any())]
+    made = {
+        (n, word): side.where(differ[n])._node
+        for n in kept
+        for word, side in zip(("self", "other"), pairs[n], strict=True)
+    }
+    rows = functools.reduce(operator.or_, differ.values())
+    return frame_of(made, frame._labels)[rows]
 
 
 def equals(frame: DataFrame, other: Any) -> bool:

@@ -267,6 +267,8 @@ def fill(
     frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any, copy: bool | None
 ) -> None:
     """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
+    if hasattr(data, "_as_series"):  # dtypes of a frame, or a row
+        data = data._as_series("DataFrame")
     if is_series(data):
         columns = None if columns is None else list(columns)
         data = data.to_frame(data.name or (columns[0] if columns else 0))

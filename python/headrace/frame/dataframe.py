@@ -862,18 +862,39 @@ class DataFrame(Tabular, Columns):
         return arithmetic.map_columns(self, operator.pos)
 
     def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other)
+        return arithmetic.dot(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return matmul(other, self)
 
     def dot(self, other: Any) -> Any:
-        """The matrix product, computed by NumPy: an array; labels are not aligned.
+        """The matrix product, computed by NumPy, with the labels of these rows.
+
+        Labels of the other rows are matched with the names of these columns.
 
         >>> hr.DataFrame({"x": [1, 2], "y": [3, 4]}).dot([1, 1]).tolist()
         [4, 6]
         """
-        return self @ other
+        return arithmetic.dot(self, other)
+
+    def compare(self, other: DataFrame) -> DataFrame:
+        """The values that differ from those of a frame of the same rows, side by side.
+
+        >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 4]})
+        >>> df.compare(df.replace(4, 5)).to_dict()
+        {('y', 'self'): [4], ('y', 'other'): [5]}
+        """
+        return arithmetic.compare(self, other)
+
+    def update(self, other: DataFrame) -> None:
+        """Replace values by those of another frame that are not missing, by label; in place.
+
+        >>> df = hr.DataFrame({"x": [1, 2]})
+        >>> df.update(hr.DataFrame({"x": [None, 5]}))
+        >>> df.x.to_list()
+        [1, 5]
+        """
+        arithmetic.update(self, other)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.array_ufunc(self, ufunc, method, *inputs, **kwargs)

@@ -19,7 +19,7 @@ from headrace.frame.setitem import Picked, add_row, is_of_locator, lost_assignme
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.rows import Row, are_picked, is_missing, is_ready, whole_number
-from headrace.series.column import is_series, new_series, series_of, series_over
+from headrace.series.column import is_series, new_series, series_of, series_over, single_value
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
     before_end,
@@ -343,7 +343,7 @@ class Locator:
             node = frame._nodes.get(columns)
             if node is not None and is_ready(node, rows) and not are_picked(node):
                 value_by_value("loc")
-                return node.row(rows)
+                return single_value(node.row(rows))
         is_number = type(rows) is int and columns is None and rows >= 0
         if is_number and (row := _ready_row(frame, rows)) is not None:
             value_by_value("loc")
@@ -355,7 +355,7 @@ class Locator:
             value_by_value("loc")
         if is_name(frame, columns):
             series = found[columns]
-            return series.to_list()[0] if single else series
+            return single_value(series.to_list()[0]) if single else series
         picked = found if columns is None else found[self._names(columns)]
         return _row_of(picked) if single else picked
 
@@ -431,7 +431,7 @@ class PositionLocator:
             node = list(frame._nodes.values())[columns]
             if is_ready(node, rows):
                 value_by_value("iloc")
-                return node.row(rows)
+                return single_value(node.row(rows))
         if type(key) is int and (ready := _ready_row(frame, key)) is not None:
             value_by_value("iloc")
             return ready

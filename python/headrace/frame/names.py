@@ -9,10 +9,11 @@ from typing import Any
 
 from headrace import _core
 from headrace.display.markup import pairs_html, pairs_text
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError
+from headrace.facade import is_probed
 from headrace.frame.column_reductions import by_column
 from headrace.rows import Row
-from headrace.series.column import new_series
+from headrace.series.column import new_series, single_value
 
 
 def masked_names(mask: Any, names: list[str]) -> Names | None:
@@ -163,6 +164,7 @@ class Names(list[Any]):
 
 
 Row._index_of = Names
+Row._single = staticmethod(single_value)
 
 
 class Dtypes(dict[str, Any]):
@@ -199,16 +201,30 @@ class Dtypes(dict[str, Any]):
     def _repr_html_(self) -> str:
         return pairs_html(self)
 
-    def __iter__(self) -> Iterator[str]:
-        raise TypeMismatchError(
-            "dtypes: not iterable, because pandas yields the dtypes here and a mapping "
-            "its names; use keys(), values() or items()"
-        )
+    def __iter__(self) -> Iterator[Any]:
+        return iter(dict.values(self))
+
+    def _as_series(self, op: str) -> Any:
+        """The dtypes as text, by name."""
+        return new_series({name: str(dtype) for name, dtype in self.items()})
+
+    def __getattr__(self, name: str) -> Any:
+        """Methods of a series, of the dtypes as text: ``df.dtypes.value_counts()``."""
+        if is_probed(name):
+            raise AttributeError(name)
+        return getattr(self._as_series(name), name)
+
+    @property
+    def loc(self) -> Dtypes:
+        """The dtypes by name."""
+        return self
 
     @property
     def iloc(self) -> list[Any]:
         """The dtypes by position."""
         return list(dict.values(self))
+
+    tolist = to_list = iloc.fget
 
     @property
     def index(self) -> Names:

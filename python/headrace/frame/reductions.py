@@ -24,7 +24,7 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat
 from headrace.groupby.keys import aggregate_name
 from headrace.lazy.handle import array_of, mark
-from headrace.series.column import new_series
+from headrace.series.column import new_series, with_rows_of
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import level_of
 
@@ -177,6 +177,9 @@ def reduce_frame(
         return getattr(reduce_frame(frame, kind, 0, numeric_only, skipna, **options), kind)()
     if axis in (1, "columns"):
         columns = supported_along_rows(frame, kind, numeric_only)
+        if kind.startswith("idx"):
+            made = _names_of_extremes(frame, kind, columns)
+            return labelled_rows(frame, kind, with_rows_of(made, columns[0]._node))
         if kind not in _ACROSS:
             raise UnsupportedError(f"{kind}: not supported along rows: axis={axis!r}; pass axis=0")
         mark(kind)
@@ -197,6 +200,16 @@ def reduce_frame(
         return made
     named = {name: frame._series(name) for name in names}
     return reduced(named, dict.fromkeys(named, kind), **options)
+
+
+def _names_of_extremes(frame: DataFrame, kind: str, columns: list[Series]) -> Series:
+    """The name of the column of the first smallest or largest value of each row."""
+    import numpy as np
+
+    values = np.column_stack([c.astype("float64").to_numpy() for c in columns])
+    places = (np.nanargmin if kind == "idxmin" else np.nanargmax)(values, axis=1)
+    names = [c.name for c in columns]
+    return new_series([names[at] for at in places.tolist()])
 
 
 def labelled_rows(frame: DataFrame, name: str, made: Series) -> Series:

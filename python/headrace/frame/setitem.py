@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import rows_of
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
@@ -127,6 +128,7 @@ def add_row(frame: DataFrame, label: Any, names: list[str], value: Any) -> None:
 
 def _parts(names: list[str], value: Any) -> list[Any]:
     """The value for each column: by name from a mapping or frame, by position from a list."""
+    value = by_column(value)
     if is_single(value) or isinstance(value, Deferred):
         return [value] * len(names)
     if is_frame(value) or isinstance(value, Mapping):

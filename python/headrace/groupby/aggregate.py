@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
 from headrace.dtypes import DType
-from headrace.errors import TypeMismatchError
-from headrace.frame.columns import frame_of
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import frame_of, framed
 from headrace.groupby.empty_groups import OF_NO_ROWS, with_empty_groups
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
 from headrace.rows import engine_names, free_name, given
-from headrace.series.column import Column, series_of
+from headrace.series.column import Column, is_series, series_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import ROW_FUNCTIONS
 
@@ -132,6 +132,34 @@ def each_column(
         there = made.pop(f"{name} there")
         made[name] = made[name].where((there >= least) & ((there == rows) | skipna))
     return frame_or_group_series(groups, made)
+
+
+def extreme_labels(groups: GroupBy, aggregate: str, numeric_only: bool, skipna: bool) -> Any:
+    """The label of the first smallest or largest value of each group, or its number."""
+    made = each_column(groups, aggregate, numeric_only, skipna)
+    rows = frame_of(groups._nodes, groups._rows)._numbered()
+    if not rows._labels:
+        return made
+    if len(rows._labels) > 1:
+        raise InvalidArgumentError(
+            f"{aggregate}: expected a single label level: labels={list(rows._labels)}; "
+            "use reset_index first"
+        )
+    (label,) = rows._labels.values()
+    frame = framed(made) if is_series(made) else made
+    keys = [name for name, _ in groups._keys]
+
+    def at(node: _core.Node) -> _core.Node:
+        place = series_of(node)
+        found = series_of(_core.take(label, place.fill_null(0)._node))
+        return series_of(_core.in_domain(found._node, node.domain)).where(place.notna())._node
+
+    found = {
+        name: node if name in keys and not groups._labelled else at(node)
+        for name, node in frame._nodes.items()
+    }
+    frame = frame_of(found, frame._labels)
+    return group_series(groups, frame, made.name) if is_series(made) else frame
 
 
 def _truth(column: Series, skipna: bool) -> _core.Node:

@@ -350,7 +350,7 @@ class GroupBy(Windowed):
         >>> groups.idxmin().to_dict()
         {'x': [0, 2]}
         """
-        return aggregates.each_column(self, "idxmin", numeric_only, skipna)
+        return aggregates.extreme_labels(self, "idxmin", numeric_only, skipna)
 
     def idxmax(self, skipna: bool = True, numeric_only: bool = False) -> Any:
         """Row position of each group's maximum, the first of equals.
@@ -359,7 +359,7 @@ class GroupBy(Windowed):
         >>> groups.idxmax().to_dict()
         {'x': [1, 2]}
         """
-        return aggregates.each_column(self, "idxmax", numeric_only, skipna)
+        return aggregates.extreme_labels(self, "idxmax", numeric_only, skipna)
 
     def size(self) -> Any:
         """Number of rows of each group.

@@ -19,6 +19,7 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from headrace.lazy.handle import is_array
+from headrace.series.column import Float
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -112,7 +113,9 @@ def _is_known_of_module(module: ModuleType, attribute: str) -> bool:
         return value is not None
     if module is not sys.modules.get("numpy"):
         return False
-    return type(value) is float or attribute in _NUMPY_FUNCTIONS or _is_known_function(value)
+    return (
+        type(value) in (float, Float) or attribute in _NUMPY_FUNCTIONS or _is_known_function(value)
+    )
 
 
 def _reads(function: FunctionType, step: str, name: str) -> Any:

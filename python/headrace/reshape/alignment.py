@@ -234,6 +234,15 @@ def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
     )
 
 
+def beside(left: Any, right: Any) -> tuple[Any, Any]:
+    """Two frames or two series, with the rows of the labels of both if they have other rows."""
+    if not (is_frame(left) and is_frame(right)) and not (is_series(left) and is_series(right)):
+        return left, right
+    rows = [side._any_node() if is_frame(side) else side._node for side in (left, right)]
+    apart = None not in rows and rows[0].domain != rows[1].domain
+    return align(left, right, "outer") if apart else (left, right)
+
+
 def _union(several: list[dict[Any, Series]]) -> dict[Any, Series]:
     """The labels of several rows: those of the first if all are equal, else each once, sorted."""
     tables = [_table(each) for each in several]

@@ -15,6 +15,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 from headrace.operators import Binary
+from headrace.reshape.alignment import beside
 from headrace.series.column import is_series, series_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def combine(
     mark(name)
     if fill_value is None:
         return function(series, other)  # type: ignore[no-any-return]
+    series, other = beside(series, other)
     gone = series.isna() & other.isna() if hasattr(other, "isna") else None
     theirs = other.fillna(fill_value) if hasattr(other, "fillna") else other
     made: Series = function(series.fillna(fill_value), theirs)
@@ -52,6 +54,7 @@ def case_when(series: Series, caselist: Sequence[tuple[Any, Any]]) -> Series:
 def combine_first(series: Series, other: Any) -> Series:
     """See `Series.combine_first`."""
     mark("combine_first")
+    series, other = beside(series, other)
     made: Series = series.where(series.notna(), other)
     return made
 

@@ -101,8 +101,31 @@ def labels_of(node: _core.Node, name: Any = None) -> Labels:
     return Column._index(node, name=name)
 
 
-def scalar_time(value: Any) -> Any:
-    """A single datetime or timedelta of a column as `Timestamp` or `Timedelta`; others as is."""
+class Float(float):
+    """A float with NumPy's methods of one: `round` and `item`.
+
+    >>> value = hr.Series([1.25]).iloc[0]
+    >>> value, value.round(1), value.item()
+    (1.25, 1.2, 1.25)
+    """
+
+    __slots__ = ()
+
+    def round(self, decimals: int = 0) -> Float:
+        """The value rounded as NumPy does."""
+        import numpy as np
+
+        return Float(np.round(float(self), decimals))
+
+    def item(self) -> float:
+        """The value as Python's."""
+        return float(self)
+
+
+def single_value(value: Any) -> Any:
+    """A single value of a column: times and floats with the methods that they have in pandas."""
+    if type(value) is float:
+        return Float(value)
     if type(value) is datetime.datetime:
         return Column._timestamp(value)
     return Column._timedelta(value) if type(value) is datetime.timedelta else value

@@ -17,7 +17,7 @@ from headrace.series.column import (
     is_series,
     labels_of,
     new_series,
-    scalar_time,
+    single_value,
     with_rows_of,
 )
 from headrace.series.timezone import know_zone
@@ -40,7 +40,7 @@ def _column_of(op: str, values: Any, errors: str) -> Series:
 def _given(values: Any, made: Series) -> Any:
     """The resulting column, its value for a scalar argument; labels of a list or of labels."""
     if isinstance(values, _ONE):
-        return scalar_time(made.to_list()[0])
+        return single_value(made.to_list()[0])
     is_column = type(values).__name__ == "Series" or (is_series(values) and not is_index(values))
     return made if is_column else labels_of(made._node, made.name)
 

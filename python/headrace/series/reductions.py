@@ -14,7 +14,7 @@ from headrace.groupby.keys import Words, aggregate_name
 from headrace.interop.through_pandas import called
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.categorical import entries_of
-from headrace.series.column import new_series, scalar_time, series_of
+from headrace.series.column import new_series, series_of, single_value
 from headrace.series.datetime import is_time
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import is_duration, level_of
@@ -42,7 +42,7 @@ def total(series: Series, kind: str, ddof: int = 0) -> Any:
     if not node.shape:
         return array_of(node)
     values = series_of(node).to_list()
-    return scalar_time(values[0]) if values else None
+    return single_value(values[0]) if values else None
 
 
 def unless_missing(series: Series, found: Any, skipna: bool, min_count: int = 0) -> Any:
@@ -148,7 +148,7 @@ def quantiles(series: Series, q: float | list[float] = 0.5, interpolation: str =
     node = _core.quantile(series._node, levels, interpolation)
     if is_time(series) or is_duration(series):
         times = series_of(node)
-        return times if isinstance(q, list) else scalar_time(times.to_list()[0])
+        return times if isinstance(q, list) else single_value(times.to_list()[0])
     return array_of(node) if isinstance(q, list) else array_of(node)[0]
 
 

@@ -20,7 +20,7 @@ from headrace.rows import (
     same_rows,
     whole_number,
 )
-from headrace.series.column import is_series, new_series, series_of
+from headrace.series.column import is_series, new_series, series_of, single_value
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -32,7 +32,7 @@ def get_item(series: Series, key: Any) -> Any:
     node = series._node
     if type(key) is int and is_ready(node, key) and not are_picked(node):
         value_by_value("getitem")
-        return node.row(key)
+        return single_value(node.row(key))
     key = key(series) if callable(key) else key
     if isinstance(key, slice):
         begin, stop, step = key.indices(len(series))
@@ -66,7 +66,7 @@ def get_item(series: Series, key: Any) -> Any:
     length = len(series)
     if not -length <= index < length:
         raise IndexError(f"getitem: row out of range: row={index}, rows={length}")
-    return series[index % length : index % length + 1].to_list()[0]
+    return single_value(series[index % length : index % length + 1].to_list()[0])
 
 
 def take(series: Series, indices: Any) -> Series:

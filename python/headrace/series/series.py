@@ -37,7 +37,7 @@ from headrace.rows import (
 )
 from headrace.series import arithmetic, elementwise, reductions, rows
 from headrace.series.categorical import CategoryAccessor, has_categories
-from headrace.series.column import Column, with_rows_of
+from headrace.series.column import Column, new_series, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.lists import ListAccessor, explode_series, is_list
@@ -582,6 +582,16 @@ class Series(Tabular, Column, role="_series"):
         True
         """
         return arithmetic.equals(self, other)
+
+    def set_axis(self, labels: Any) -> Series:
+        """The same values with new labels.
+
+        >>> hr.Series([1, 2]).set_axis(["a", "b"]).to_dict()
+        {'a': 1, 'b': 2}
+        """
+        made = new_series(self)
+        made.index = labels
+        return made
 
     # ---- duplicates ------------------------------------------------------------------------------
 
