@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from headrace.errors import InvalidArgumentError
 from headrace.frame.arithmetic import along_rows, check_rows_axis, combine, map_columns
 from headrace.frame.columns import is_frame
 from headrace.frame.in_place import made_or_rebound
@@ -37,10 +38,14 @@ class Tabular(Windowed, Operators):
 
     __slots__ = ()
 
-    def _each(self, function: Callable[[Any], Any], axis: Axis = 0) -> Self:
+    def _each(self, function: Callable[[Any], Any], axis: Axis | None = 0) -> Self:
         """What a function makes of the series, or of each column, or each row, of the frame."""
         if is_frame(self) and axis in (1, "columns"):
             return cast("Self", along_rows(self, function))
+        if axis not in (0, "index", "rows", None):
+            raise InvalidArgumentError(
+                f"axis: expected 0, or 1 for a frame: axis={axis!r}; name the method: method=..."
+            )
         return cast("Self", map_columns(self, function) if is_frame(self) else function(self))
 
     def _combined(
@@ -386,7 +391,7 @@ class Tabular(Windowed, Operators):
         >>> s.ffill().to_list(), s.bfill().to_list()
         ([None, 1.0, 1.0, 3.0, 3.0], [1.0, 1.0, 3.0, 3.0, None])
         """
-        made = self._each(lambda column: elementwise.ffill(column, limit, limit_area), axis or 0)
+        made = self._each(lambda column: elementwise.ffill(column, limit, limit_area), axis)
         return made_or_rebound(self, made, inplace)
 
     def bfill(
@@ -402,7 +407,7 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([None, 2, None, 5]).bfill().to_list()
         [2, 2, 5, 5]
         """
-        made = self._each(lambda column: elementwise.bfill(column, limit, limit_area), axis or 0)
+        made = self._each(lambda column: elementwise.bfill(column, limit, limit_area), axis)
         return made_or_rebound(self, made, inplace)
 
     # ---- element-wise ----------------------------------------------------------------------------

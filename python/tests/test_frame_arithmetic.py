@@ -110,8 +110,8 @@ def test_errors_name_the_fix() -> None:
         df + df[["a"]]
     with pytest.raises(hr.TypeMismatchError, match=r"df\.sub\(series, axis=0\)"):
         df - df.a
-    with pytest.raises(TypeError):
-        df * [1, 2]
+    with pytest.raises(hr.InvalidArgumentError, match="expected=2, got=3"):
+        df * [1, 2, 3]
     with pytest.raises(hr.InvalidArgumentError, match=r"merge or join|lengths"):
         df + hr.DataFrame({"a": [1, 2, 3], "b": [3, 4, 5]})
     with pytest.raises(TypeError):

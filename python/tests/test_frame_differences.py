@@ -313,7 +313,9 @@ def test_23_null_and_nan_are_two_keys() -> None:
     assert sorted(got[1:]) == [1, 6]
 
 
-def test_24_positions_of_extremes(df: hr.DataFrame) -> None:
+def test_24_labels_of_extremes(df: hr.DataFrame) -> None:
+    with pytest.raises(hr.InvalidArgumentError, match="single label level"):
+        df.set_index(["k", "f"]).groupby("k").x.idxmax()
     assert df.groupby("k").x.idxmax().to_dict() == {"a": None, "b": 2}
     assert df.groupby("k").corr("x", "f").columns == ["corr"]
     assert df.groupby("k").corr().reset_index().columns == ["k", "level_1", "x", "f"]

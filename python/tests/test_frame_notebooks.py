@@ -50,6 +50,36 @@ n2.apply(lambda c, n: c * n, n=2)
 df[["k", "j"]].dropna().astype(str).agg("-".join, axis=1)
 n2.agg(["sum", "max"], axis=1)
 m.Series({"a": "x", "b": 2}).to_dict()
+df.groupby("k").x.sum().sub(df[df.b].groupby("k").i.max(), fill_value=0)
+df.groupby("k").x.sum().combine_first(df.groupby("j").x.sum().set_axis(["a", "z"]))
+n2 * [1, 10]
+n2.mul([1, 10])
+n2 - n2.mean().to_numpy()
+n2 * np.arange(12).reshape(6, 2)
+n2.where(np.tile([True, False], (6, 1)))
+n2.corr().where(np.triu(np.ones((2, 2)), 1).astype(bool))
+n2.diff(axis=1)
+n2.pct_change(axis=1).round(6)
+n2.cumsum(axis=1)
+n2.rank(axis=1)
+n2.dropna().idxmax(axis=1)
+n2.set_index("i").assign(z=1).dropna().idxmin(axis="columns")
+r = m.DataFrame({"a": [1, 2]}, index=["p", "q"]).astype(float);; r.loc["p"] = r.mean();; r = r
+df.dtypes.astype(str).tolist()[2]
+len(df.dtypes.value_counts())
+df.set_index(df.i.astype(str) + df.j.astype(str)).groupby("j").x.idxmax()
+df[df.i > 0].groupby("j").x.idxmin()
+df.sort_values("i").groupby("j", as_index=False).x.idxmax()
+n2 @ m.Series([1, 2], index=["i", "x"])
+n2.dropna().dot(np.ones((2, 2)))
+n2.compare(n2.fillna(0))
+df.x.iloc[0].round(1)
+df.iloc[2]["x"].round(1)
+n2.corr().iloc[0, 1].round(4)
+df.when.iloc[0] if "when" in df else 1
+when.iloc[0].day_name()
+m.DataFrame({"w": when}).iloc[0]["w"].quarter
+m.Series([1, 2]).set_axis(["a", "b"])
 """)
 
 

@@ -52,6 +52,8 @@ def _in_pandas(value: Any) -> Any:
     if is_array(value):
         value = value.to_numpy()
         return value.item() if value.ndim == 0 else value
+    if isinstance(value, Mapping):
+        return value
     return value.to_pandas() if hasattr(value, "to_pandas") else value
 
 

@@ -45,7 +45,7 @@ class Labels(Series, role="_index"):
 
     >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2023-03-01", "2024-05-01"]))
     >>> df.index[0], df.index.year.to_list(), df.index.name
-    (datetime.datetime(2023, 3, 1, 0, 0), [2023, 2024], None)
+    (Timestamp('2023-03-01 00:00:00'), [2023, 2024], None)
     """
 
     __slots__ = ("_owner",)
