@@ -319,7 +319,7 @@ def test_a_pass_that_picks_rows_has_the_same_bits(rows, keep):
 
 def test_a_pass_that_picks_rows_makes_no_column():
     frame = table(100_000, 0.5)
-    assert "where #1" in told(frame[frame.pick & (frame.x > 0)].f.sum())
+    assert "where bitwise_and(" in told(frame[frame.pick & (frame.x > 0)].f.sum())
     with hr.profile() as profile:
         hr.eval(frame[frame.f > 0].x.sum(), frame[frame.f > 0].x * 3)
     assert [step.op for step in profile.steps] == ["greater", "sum"]
@@ -340,7 +340,7 @@ def test_elements_of_arrays_are_picked_by_a_pass():
     with hr.profile() as profile:
         assert float(x[x > 500].sum()) == sum(range(501, 100_000))
         assert float(x[::2][x[::2] > 500].sum()) == sum(range(502, 100_000, 2))
-    assert "getitem" not in [step.op for step in profile.steps][:2]
+    assert profile.steps[0].op == "sum"
 
 
 def test_an_error_of_a_row_that_is_not_picked_is_none():

@@ -16,7 +16,6 @@
 #include <bit>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -57,8 +56,6 @@ class Run {
   std::vector<std::unique_ptr<Reducer>> reducers_{};    // by output
   std::vector<std::vector<ReducePartial>> partials_{};  // by output, by morsel
   std::vector<std::vector<int64_t>> nulls_{};           // by output, by morsel
-  std::vector<Buffer> scratch_{};                       // of workers that are not at work
-  std::mutex mutex_{};
 };
 
 Run::Run(const Program& program, std::span<const Value> values, const Shape& shape,
@@ -99,26 +96,10 @@ Run::Run(const Program& program, std::span<const Value> values, const Shape& sha
     }
   }
   const int64_t workers = std::min<int64_t>(threads(), num_morsels(rows_));
-  for (int64_t w = 0; w < workers; ++w)
-    scratch_.push_back(Buffer::allocate(bound_.scratch_bytes()));
-
+  BlockScratch scratch(workers, bound_.scratch_bytes());
   const auto run = [&](const Morsel& morsel) {
-    Buffer scratch;
-    {
-      const std::lock_guard lock(mutex_);
-      scratch = std::move(scratch_.back());
-      scratch_.pop_back();
-    }
-    struct Return {
-      Run& run;
-      Buffer& scratch;
-      ~Return() {
-        const std::lock_guard lock(run.mutex_);
-        run.scratch_.push_back(std::move(scratch));
-      }
-    } give_back{*this, scratch};
-    EvaluateBlock block =
-        bound_.block(bound_.scratch_bytes() > 0 ? scratch.mutable_data() : nullptr);
+    BlockScratch::Loan loan(scratch);
+    EvaluateBlock block = bound_.block(loan.data());
     run_morsel(morsel, block);
   };
   if (!picks_.mask) {

@@ -265,4 +265,19 @@ void BoundProgram::set_validity(const EvaluateStep& step, EvaluateBlock& block) 
   block.valid[at(step.out)] = out;
 }
 
+BlockScratch::BlockScratch(int64_t workers, int64_t bytes) {
+  for (int64_t w = 0; w < workers; ++w) free_.push_back(Buffer::allocate(bytes));
+}
+
+BlockScratch::Loan::Loan(BlockScratch& scratch) : scratch_(scratch) {
+  const std::lock_guard lock(scratch_.mutex_);
+  buffer_ = std::move(scratch_.free_.back());
+  scratch_.free_.pop_back();
+}
+
+BlockScratch::Loan::~Loan() {
+  const std::lock_guard lock(scratch_.mutex_);
+  scratch_.free_.push_back(std::move(buffer_));
+}
+
 }  // namespace hr

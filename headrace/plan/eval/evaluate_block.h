@@ -7,6 +7,7 @@
 #include "headrace/plan/eval/evaluate_compile.h"
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -80,6 +81,30 @@ class HR_API BoundProgram {
   Buffer once_{};
   std::vector<const std::byte*> once_of_{};  // by value
   std::vector<std::byte*> out_data_{};       // by output
+};
+
+/// Registers for the workers of one evaluation, each of which borrows some while it is at work.
+class BlockScratch {
+ public:
+  BlockScratch(int64_t workers, int64_t bytes);
+
+  class Loan {
+   public:
+    explicit Loan(BlockScratch& scratch);
+    ~Loan();
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+    std::byte* data() { return buffer_.size_bytes() > 0 ? buffer_.mutable_data() : nullptr; }
+
+   private:
+    BlockScratch& scratch_;
+    Buffer buffer_;
+  };
+
+ private:
+  std::vector<Buffer> free_{};
+  std::mutex mutex_{};
 };
 
 }  // namespace hr

@@ -130,7 +130,7 @@ class Writer {
       rows_ = step.rows.get();
       for (size_t i = 0; i < step.outputs.size(); ++i)
         text += (i ? "; " : "") + chain_text(step.outputs[i], 0);
-      if (rows_) text += ", where " + name(rows_->mask);
+      if (rows_) text += ", where " + chain_text(rows_->mask, 1);
       rows_ = nullptr;
     } else {
       text += first.op();

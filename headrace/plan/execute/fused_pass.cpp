@@ -3,7 +3,7 @@
 #include "headrace/plan/execute/fused_pass.h"
 
 #include "headrace/base/error.h"
-#include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/eval/evaluate_filtered.h"
 #include "headrace/plan/execute/fused_inputs.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/node_fields.h"
@@ -113,6 +113,21 @@ class ProgramBuilder {
         });
   }
 
+  /// The same over the rows for which `mask`, of another program, is true.
+  std::vector<Value> run_filtered(const NodePtr& mask) const {
+    ProgramBuilder filter;
+    const int value = filter.value_of(mask);
+    const int64_t rows = filter.rows();
+    const auto on_host = [](const Value& input) { return place_of(input).is_host(); };
+    if (!std::ranges::all_of(inputs_, on_host) || !std::ranges::all_of(filter.inputs_, on_host) ||
+        !takes_filter(program_, inputs_, rows)) {
+      filter.add_output(mask);
+      return run_picked(filter.run(Shape{rows})[0]);
+    }
+    filter.program_.add_block(value);
+    return evaluate_filtered({filter.program_, filter.inputs_, rows}, program_, inputs_);
+  }
+
   Program& program() { return program_; }
 
   const std::vector<Value>& inputs() const { return inputs_; }
@@ -166,7 +181,10 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
   ProgramBuilder builder(step.rows.get());
   for (const NodePtr& node : step.outputs) builder.add_output(node);
   if (step.rows) {
-    std::vector<Value> values = builder.run_picked(step.rows->mask->value());
+    const NodePtr& mask = step.rows->mask;
+    std::vector<Value> values = step.rows->computes_mask && !mask->is_ready()
+                                    ? builder.run_filtered(mask)
+                                    : builder.run_picked(mask->value());
     make_tensors(values);
     return values;
   }

@@ -96,6 +96,7 @@ class Planner {
       else
         add_operator(node);
     }
+    std::erase_if(steps_, [](const PlanStep& step) { return step.outputs.empty(); });
     return std::move(steps_);
   }
 
@@ -231,6 +232,8 @@ class Planner {
       if (const auto found = same_.find(node.get()); found != same_.end())
         for (const NodePtr& each : found->second) step.same.emplace_back(each, node);
     }
+    if (step.outputs.size() == 1 && step.outputs[0]->kind() == NodeKind::kElementwise)
+      step_of_chain_.emplace(step.outputs[0].get(), steps_.size());
     steps_.push_back(std::move(step));
   }
 
@@ -360,7 +363,30 @@ class Planner {
       if (!std::ranges::all_of(readers, [&](size_t place) { return planned_[place]; }))
         step.outputs.push_back(node);
     }
+    take_mask(step, *rows);
     step.rows = std::move(rows);
+  }
+
+  // Reductions compute the mask of their rows themselves where a step makes nothing else, for them
+  // alone. Under a memory limit a task may not wait for others, as theirs do.
+  void take_mask(PlanStep& step, RowPass& rows) {
+    const auto found = step_of_chain_.find(rows.mask.get());
+    if (found == step_of_chain_.end() || nodes_.is_root(rows.mask.get()) ||
+        memory_limit() != INT64_MAX)
+      return;
+    PlanStep& own = steps_[found->second];
+    const auto is_reduction = [](const NodePtr& node) {
+      return node->kind() == NodeKind::kReduction;
+    };
+    const auto is_inside = [&](const Node* user) { return rows.inside.contains(user); };
+    if (own.rows || !own.same.empty() || !std::ranges::all_of(step.outputs, is_reduction) ||
+        !std::ranges::all_of(nodes_.users(rows.mask.get()), is_inside))
+      return;
+    std::erase(step.inputs, rows.mask);
+    for (const NodePtr& input : own.inputs)
+      if (std::ranges::find(step.inputs, input) == step.inputs.end()) step.inputs.push_back(input);
+    rows.computes_mask = true;
+    own = {};
   }
 
   const PlanNodes& nodes_;
@@ -377,6 +403,7 @@ class Planner {
   std::vector<Waiting> waiting_;  // by place
   std::unordered_map<const Node*, std::vector<Waiter>> waiters_;
   PlacesByRows may_run_;
+  std::unordered_map<const Node*, size_t> step_of_chain_;  // that makes nothing else
   std::vector<PlanStep> steps_;
 };
 

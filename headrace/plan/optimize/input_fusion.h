@@ -13,6 +13,7 @@ namespace hr {
 /// Inputs of a table, or picked rows of a fused pass, that it computes while it reads them.
 struct RowPass {
   NodePtr mask{};                            ///< picks of the rows; null: all
+  bool computes_mask = false;                ///< reductions only: nothing else reads it
   std::unordered_set<const Node*> inside{};  ///< that are not made
   std::vector<NodePtr> leaves{};             ///< what a table reads from memory
   std::vector<int64_t> values{};             ///< places of a table's inputs that are computed
