@@ -53,7 +53,7 @@ LONG_FILES = {  # path -> why it may be longer
     "python/tests/test_promises.py": "one small test a promise, in the order of the documents",
     **{
         f"python/headrace/{facade}.py": "a facade: signatures, docstrings, and one line a method"
-        for facade in ("frame/dataframe", "series/series", "groupby/groupby")
+        for facade in ("tabular", "frame/dataframe", "series/series", "groupby/groupby")
     },
 }
 README_LINES = 12

@@ -286,7 +286,7 @@ nb::object arrow_stream(const hr::Table& table) {
 }
 
 void bind_exchange(nb::module_& m) {
-  // A plain class: those of nanobind are no base beside another one.
+  // A plain class: those of nanobind cannot be one of several bases.
   PyType_Slot source_slots[] = {{Py_bf_getbuffer, slot(get_source_buffer)}, {0, nullptr}};
   PyType_Spec source = {"headrace._core.BufferSource", 0, 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, source_slots};

@@ -9,16 +9,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 from headrace.errors import InvalidArgumentError
+from headrace.frame import arithmetic as frame_arithmetic
+from headrace.frame import rows as frame_rows
 from headrace.frame.arithmetic import along_rows, check_rows_axis, combine, map_columns
 from headrace.frame.columns import is_frame
 from headrace.frame.in_place import made_or_rebound
 from headrace.frame.reductions import reduce_frame
-from headrace.frame.rows import is_missing_columns
+from headrace.frame.reshape import sampled_rows
 from headrace.groupby import groupby as groups
 from headrace.groupby import resample as resampling
+from headrace.lazy.handle import mark
 from headrace.operators import Binary, Operators
 from headrace.reshape.alignment import align
 from headrace.series import arithmetic, elementwise, window
+from headrace.series import rows as series_rows
 from headrace.series.reductions import reduce_series
 from headrace.times import time_labels
 from headrace.windows.span import WindowRows, rows_of_frame, rows_of_series
@@ -31,6 +35,11 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 Axis = int | str
+
+#: The topics of frames, and those of series.
+_ROWS: dict[bool, Any] = {True: frame_rows, False: series_rows}
+_VALUES: dict[bool, Any] = {True: frame_arithmetic, False: elementwise}
+_ARITHMETIC: dict[bool, Any] = {True: frame_arithmetic, False: arithmetic}
 
 
 class Tabular(Windowed, Operators):
@@ -284,6 +293,58 @@ class Tabular(Windowed, Operators):
         """
         return align(self, other, join)
 
+    # ---- rows ------------------------------------------------------------------------------------
+    def head(self, n: int = 5) -> Self:
+        """The first `n` rows, computed from no more than these where the plan allows it.
+
+        All but the last ``-n`` if `n` is negative, as in pandas.
+
+        >>> hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]}).head(2).x.to_list()
+        [1, 2]
+        """
+        made: Self = _ROWS[is_frame(self)].head(self, n)
+        return made
+
+    def tail(self, n: int = 5) -> Self:
+        """The last `n` rows; all but the first ``-n`` if `n` is negative.
+
+        >>> hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]}).tail(1).to_dict()
+        {'x': [2], 'y': [2.5]}
+        """
+        made: Self = _ROWS[is_frame(self)].tail(self, n)
+        return made
+
+    def take(self, indices: Any, axis: Axis = 0) -> Self:
+        """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
+
+        >>> hr.Series([3.0, None, 1.0]).take([2, 0]).to_list()
+        [1.0, 3.0]
+        """
+        values: Any = self
+        columns = axis in (1, "columns") and is_frame(self)
+        made: Self = values.iloc[:, indices] if columns else values.iloc[indices]
+        return made
+
+    def sample(
+        self,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> Self:
+        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
+
+        With an integer `random_state` the rows are those that pandas draws.
+
+        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
+        [3, 4]
+        """
+        mark("sample")
+        values: Any = self
+        made: Self = values[sampled_rows(len(values), n, frac, replace, random_state)]
+        return made
+
     # ---- rows relative to others -----------------------------------------------------------------
     def shift(
         self, periods: int = 1, freq: Any = None, axis: Axis = 0, *, fill_value: Any = None
@@ -356,7 +417,7 @@ class Tabular(Windowed, Operators):
         [False, True, True]
         """
         if is_frame(self):
-            return cast("Self", is_missing_columns(self))
+            return cast("Self", frame_rows.is_missing_columns(self))
         return self._each(elementwise.isna)
 
     def notna(self) -> Self:
@@ -418,6 +479,93 @@ class Tabular(Windowed, Operators):
         [1, None]
         """
         return self._each(elementwise.convert_dtypes)
+
+    def isin(self, values: Any) -> Self:
+        """True where the value is in `values`: a list, a series, an array, or a list by column.
+
+        Never null: null matches a null in `values`, and NaN a NaN.
+
+        >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
+        [False, True, False]
+        """
+        made: Self = _VALUES[is_frame(self)].isin(self, values)
+        return made
+
+    def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Self:
+        """The values where `condition` is true, else `other` (null if it is not given).
+
+        The condition is a boolean frame or series; null in it is false. Both may be functions of
+        the values.
+
+        >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
+        >>> df.where(df > 0, 0).to_dict()
+        {'a': [1, 0], 'b': [0, 4]}
+        """
+        made: Self = _VALUES[is_frame(self)].where(self, condition, other)
+        return made_or_rebound(self, made, inplace)
+
+    def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Self:
+        """The values where `condition` is false, else `other`; see `where`.
+
+        >>> s = hr.Series([3.0, None, 1.0])
+        >>> s.mask(s > 2, 0.0).to_list()
+        [0.0, None, 1.0]
+        """
+        made: Self = _VALUES[is_frame(self)].mask(self, condition, other)
+        return made_or_rebound(self, made, inplace)
+
+    def clip(
+        self, lower: Any = None, upper: Any = None, *, axis: Axis | None = 1, inplace: bool = False
+    ) -> Self:
+        """Limit values to [`lower`, `upper`].
+
+        Bounds are scalars, series or frames of the same rows, reductions of frames or mappings by
+        column; series for the rows of a frame with ``axis=0``. A missing bound does not limit.
+
+        >>> hr.Series([3.0, None, 1.0]).clip(upper=2).to_list()
+        [2.0, None, 1.0]
+        """
+        made: Self = _VALUES[is_frame(self)].clip(self, lower, upper, axis=axis)
+        return made_or_rebound(self, made, inplace)
+
+    def replace(
+        self, to_replace: Any, value: Any = None, *, inplace: bool = False, regex: bool = False
+    ) -> Self:
+        """Replace values equal to `to_replace` by `value`; None matches null and NaN matches NaN.
+
+        A list replaces each of its values (by the value at the same position if `value` is a list
+        too), a mapping each of its keys, a mapping of mappings per column. All are matched against
+        the original values. With `regex`, matches within strings become `value`. Columns of another
+        kind are skipped. A `value` that the dtype cannot hold raises if any value matches, which is
+        evaluated to find out.
+
+        >>> s = hr.Series(["a", "b", "c"])
+        >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
+        (['x', 'x', 'c'], ['b', 'a', 'c'])
+        """
+        made: Self = _VALUES[is_frame(self)].replace(self, to_replace, value, regex=regex)
+        return made_or_rebound(self, made, inplace)
+
+    def combine_first(self, other: Any) -> Self:
+        """Fill null and NaN from `other`.
+
+        >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
+        [1.0, 6.0]
+        """
+        made: Self = _ARITHMETIC[is_frame(self)].combine_first(self, other)
+        return made
+
+    def equals(self, other: Any) -> bool:
+        """Whether both have the same names of columns, dtypes and values; evaluates.
+
+        Null equals null, and NaN equals NaN.
+
+        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
+        >>> df.equals(df.head(3)), df.equals(df.head(2))
+        (True, False)
+        """
+        made: bool = _ARITHMETIC[is_frame(self)].equals(self, other)
+        return made
 
     def transform(self, func: Any) -> Any:
         """What a function, by itself or by name, makes of the values: of the same rows.

@@ -15,7 +15,6 @@ from headrace.facade import facade
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import Deferred
-from headrace.lazy.profile import Explanation, explain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -259,14 +258,6 @@ class Array(Deferred, role="_array"):
 
     def __str__(self) -> str:
         return str(self.item()) if self.ndim == 0 else repr(self)
-
-    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
-        """The steps that evaluation would take, with the number of passes over the data.
-
-        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
-        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
-        """
-        return explain([self._node], analyze, passes)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

@@ -99,20 +99,6 @@ def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
     return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
 
 
-def copy_frame(frame: DataFrame, deep: bool = True) -> DataFrame:
-    """See `DataFrame.copy`."""
-    made: DataFrame = frame.__copy__()
-    return made
-
-
-def pipe(frame: DataFrame, function: Any, *args: Any, **kwargs: Any) -> Any:
-    """See `DataFrame.pipe`."""
-    if isinstance(function, tuple):
-        function, word = function
-        return function(*args, **{**kwargs, word: frame})
-    return function(frame, *args, **kwargs)
-
-
 def apply_function(
     frame: DataFrame,
     function: Any,

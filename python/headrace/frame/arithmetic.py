@@ -196,6 +196,11 @@ def where(frame: DataFrame, condition: Any, other: Any = None) -> DataFrame:
     return with_columns(frame, {n: frame[n].where(masks[n], others[n]) for n in masks})
 
 
+def mask(frame: DataFrame, condition: Any, other: Any = None) -> DataFrame:
+    """See `DataFrame.mask`."""
+    return where(frame, ~(condition(frame) if callable(condition) else condition), other)
+
+
 def isin(frame: DataFrame, values: Any) -> DataFrame:
     """See `DataFrame.isin`."""
     if isinstance(values, Mapping):
@@ -291,7 +296,7 @@ def equals(frame: DataFrame, other: Any) -> bool:
     return all(frame[name].equals(other[name]) for name in frame.columns)
 
 
-def check_rows_axis(method: str, axis: Axis | None) -> None:
+def check_rows_axis(op: str, axis: Axis | None) -> None:
     """Raise for work along the columns."""
     if axis not in (0, "index", "rows", None):
-        raise InvalidArgumentError(f"{method}: expected axis 0: axis={axis!r}; turn the frame: .T")
+        raise InvalidArgumentError(f"{op}: expected axis 0: axis={axis!r}; turn the frame: .T")

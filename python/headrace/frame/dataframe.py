@@ -608,26 +608,6 @@ class DataFrame(Tabular, Columns):
         """
         return rows.append(self, other, ignore_index)
 
-    def head(self, n: int = 5) -> DataFrame:
-        """The first `n` rows, computed from no more than these where the plan allows.
-
-        All but the last ``-n`` if `n` is negative, as in pandas.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.head(2).x.to_list()
-        [1, 2]
-        """
-        return rows.head(self, n)
-
-    def tail(self, n: int = 5) -> DataFrame:
-        """The last `n` rows; all but the first ``-n`` if `n` is negative.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.tail(1).to_dict()
-        {'x': [2], 'y': [2.5]}
-        """
-        return rows.tail(self, n)
-
     # ---- order -----------------------------------------------------------------------------------
 
     def sort_values(
@@ -910,83 +890,6 @@ class DataFrame(Tabular, Columns):
         """
         return arithmetic.round_columns(self, decimals)
 
-    def clip(
-        self, lower: Any = None, upper: Any = None, *, axis: Axis = 1, inplace: bool = False
-    ) -> DataFrame:
-        """Limit values to [`lower`, `upper`].
-
-        Bounds are scalars, frames with the same rows, reductions of frames, mappings by column, or
-        with ``axis=0`` series.
-
-        >>> hr.DataFrame({"a": [1, 5, 9]}).clip(2, 7).a.to_list()
-        [2, 5, 7]
-        """
-        return made_or_rebound(self, arithmetic.clip(self, lower, upper, axis=axis), inplace)
-
-    def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> DataFrame:
-        """The values where `condition` is true, else `other` (null if it is not given).
-
-        The condition is a boolean frame, or a boolean series for all columns.
-
-        >>> df = hr.DataFrame({"a": [1, -2], "b": [-3, 4]})
-        >>> df.where(df > 0, 0).to_dict()
-        {'a': [1, 0], 'b': [0, 4]}
-        """
-        return made_or_rebound(self, arithmetic.where(self, condition, other), inplace)
-
-    def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> DataFrame:
-        """The values where `condition` is false, else `other` (null if it is not given).
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.mask(df > 1).to_dict()
-        {'x': [1, None, None], 'y': [0.5, None, None]}
-        """
-        chosen = ~(condition(self) if callable(condition) else condition)
-        return self.where(chosen, other, inplace=inplace)
-
-    def isin(self, values: Any) -> DataFrame:
-        """True where the value is in `values`, or in its column's entry of a mapping.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.isin([2, 0.5]).to_dict()
-        {'x': [False, True, True], 'y': [True, False, False]}
-        """
-        return arithmetic.isin(self, values)
-
-    def replace(
-        self, to_replace: Any, value: Any = None, *, regex: bool = False, inplace: bool = False
-    ) -> DataFrame:
-        """Replace values equal to `to_replace` by `value`; see `Series.replace`.
-
-        Columns of another kind than the value are skipped. A mapping of mappings replaces per
-        column.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.replace(2, 20).x.to_list()
-        [1, 20, 20]
-        """
-        return made_or_rebound(
-            self, arithmetic.replace(self, to_replace, value, regex=regex), inplace
-        )
-
-    def combine_first(self, other: Any) -> DataFrame:
-        """Fill null and NaN from `other`.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.combine_first(df.fillna(0.0)).y.to_list()
-        [0.5, 0.0, 2.5]
-        """
-        return arithmetic.combine_first(self, other)
-
-    def equals(self, other: Any) -> bool:
-        """Whether both have the same names, dtypes and values, null equal to null; evaluates.
-
-        >>> df = hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]})
-        >>> df.equals(df.head(3)), df.equals(df.head(2))
-        (True, False)
-        """
-        return arithmetic.equals(self, other)
-
     # ---- rows relative to others -----------------------------------------------------------------
 
     # ---- looking ---------------------------------------------------------------------------------
@@ -1248,14 +1151,6 @@ class DataFrame(Tabular, Columns):
         """
         return labels.iat(self)
 
-    def take(self, indices: Any, axis: int | str = 0) -> DataFrame:
-        """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
-
-        >>> hr.DataFrame({"x": [1, 2, 3]}).take([2, 0]).x.to_list()
-        [3, 1]
-        """
-        return labels.take_rows(self, indices, axis)
-
     def sort_index(
         self,
         *,
@@ -1321,23 +1216,6 @@ class DataFrame(Tabular, Columns):
         [1, 2]
         """
         return apply.itertuples(self, index, name)
-
-    def sample(
-        self,
-        n: int | None = None,
-        *,
-        frac: float | None = None,
-        replace: bool = False,
-        random_state: Any = None,
-    ) -> DataFrame:
-        """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
-
-        With an integer `random_state` the rows are those that pandas draws.
-
-        >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
-        [3, 4]
-        """
-        return reshape.sample(self, n, frac=frac, replace=replace, random_state=random_state)
 
     def value_counts(
         self,

@@ -105,12 +105,6 @@ def iat(frame: DataFrame) -> PositionLocator:
     return PositionLocator(frame)
 
 
-def take_rows(frame: DataFrame, indices: Any, axis: int | str = 0) -> DataFrame:
-    """See `DataFrame.take`."""
-    taken: DataFrame = frame.iloc[:, indices] if axis in (1, "columns") else frame.iloc[indices]
-    return taken
-
-
 def sort_index(
     frame: DataFrame,
     *,

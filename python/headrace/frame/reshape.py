@@ -340,20 +340,6 @@ def _equal_edges(values: Series, bins: int, right: bool) -> Any:
 # ---- the part of DataFrame -----------------------------------------------------------------------
 
 
-def sample(
-    frame: DataFrame,
-    n: int | None = None,
-    *,
-    frac: float | None = None,
-    replace: bool = False,
-    random_state: Any = None,
-) -> DataFrame:
-    """See `DataFrame.sample`."""
-    mark("sample")
-    rows: DataFrame = frame[sampled_rows(len(frame), n, frac, replace, random_state)]
-    return rows
-
-
 def nunique(frame: DataFrame, dropna: bool = True) -> Any:
     """See `DataFrame.nunique`."""
     return column_values({n: frame[n].nunique(dropna) for n in frame._nodes}, "nunique")

@@ -33,8 +33,7 @@ class GroupBy(Windowed):
 
     Aggregates give a frame: the keys as its first columns, then one column per aggregate; those of
     a single selected column give a `GroupSeries`. They are lazy, and only the columns in use are
-    computed. With ``skipna=False`` a group with a missing value gives a missing one. `engine` and
-    `engine_kwargs` are pandas' and change nothing.
+    computed. With ``skipna=False`` a group with a missing value gives a missing one.
     """
 
     __slots__ = (
@@ -124,14 +123,7 @@ class GroupBy(Windowed):
         return [*super().__dir__(), *(name for name in self._nodes if name.isidentifier())]
 
     # ---- aggregates ------------------------------------------------------------------------------
-    def sum(
-        self,
-        numeric_only: bool = False,
-        min_count: int = 0,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-        skipna: bool = True,
-    ) -> Any:
+    def sum(self, numeric_only: bool = False, min_count: int = 0, skipna: bool = True) -> Any:
         """Sum of each group; null with fewer than `min_count` values.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
@@ -149,13 +141,7 @@ class GroupBy(Windowed):
         """
         return aggregates.each_column(self, "prod", numeric_only, skipna, min_count=min_count)
 
-    def mean(
-        self,
-        numeric_only: bool = False,
-        skipna: bool = True,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-    ) -> Any:
+    def mean(self, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Mean of each group; null if the group has no values.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
@@ -198,14 +184,7 @@ class GroupBy(Windowed):
         """
         return quantile.quantile(self, q, interpolation, numeric_only)
 
-    def var(
-        self,
-        ddof: int = 1,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-        numeric_only: bool = False,
-        skipna: bool = True,
-    ) -> Any:
+    def var(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
@@ -214,14 +193,7 @@ class GroupBy(Windowed):
         """
         return aggregates.each_column(self, "var", numeric_only, skipna, ddof=ddof)
 
-    def std(
-        self,
-        ddof: int = 1,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-        numeric_only: bool = False,
-        skipna: bool = True,
-    ) -> Any:
+    def std(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Standard deviation of each group; null with `ddof` values or fewer.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
@@ -257,14 +229,7 @@ class GroupBy(Windowed):
         """
         return aggregates.each_column(self, "kurt", numeric_only, skipna)
 
-    def min(
-        self,
-        numeric_only: bool = False,
-        min_count: int = -1,
-        skipna: bool = True,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-    ) -> Any:
+    def min(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """Minimum of each group; strings and categories compare alphabetically.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
@@ -273,14 +238,7 @@ class GroupBy(Windowed):
         """
         return aggregates.each_column(self, "min", numeric_only, skipna, least=min_count)
 
-    def max(
-        self,
-        numeric_only: bool = False,
-        min_count: int = -1,
-        skipna: bool = True,
-        engine: Any = None,
-        engine_kwargs: Any = None,
-    ) -> Any:
+    def max(self, numeric_only: bool = False, min_count: int = -1, skipna: bool = True) -> Any:
         """Maximum of each group.
 
         >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")

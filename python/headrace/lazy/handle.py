@@ -9,6 +9,7 @@ from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.lazy.numpy_fallback import through_numpy
+from headrace.lazy.profile import Explanation, explain
 from headrace.operators import Operators
 
 if TYPE_CHECKING:
@@ -151,6 +152,14 @@ class Deferred(Operators, _core.BufferSource):
     def __dlpack_device__(self) -> tuple[int, int]:
         device: tuple[int, int] = self._value_there().__dlpack_device__()
         return device
+
+    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
+        """The steps that evaluation would take, with the number of passes over the data.
+
+        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
+        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
+        """
+        return explain([self._node], analyze, passes)
 
     # ---- copies and pickle -----------------------------------------------------------------------
     def __copy__(self) -> Self:

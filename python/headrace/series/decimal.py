@@ -6,15 +6,6 @@ from __future__ import annotations
 import decimal
 from typing import Any
 
-from headrace.lazy.handle import Deferred
-
-
-def is_decimal(value: Any) -> bool:
-    """Whether this is a decimal column or a Python Decimal."""
-    if isinstance(value, Deferred):
-        return value._node.dtype.startswith("decimal")
-    return isinstance(value, decimal.Decimal)
-
 
 def _is_float(value: Any) -> bool:
     kind = getattr(getattr(value, "dtype", None), "kind", None)

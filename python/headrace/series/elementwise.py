@@ -124,7 +124,7 @@ def mask(series: Series, condition: Any, other: Any = None) -> Series:
     return series.where(chosen._elementwise("invert", chosen, missing_is_false=True), other)
 
 
-def clip(series: Series, lower: Any = None, upper: Any = None) -> Series:
+def clip(series: Series, lower: Any = None, upper: Any = None, *, axis: Any = None) -> Series:
     """See `Series.clip`."""
     made: Series = series
     for op, bound in (("maximum", lower), ("minimum", upper)):
@@ -307,7 +307,7 @@ def _without_nan(series: Values, word: str) -> Values:
             f"astype: the values are not all whole: dtype={word!r}; use round() first"
         )
     made = made.astype(word)
-    return made.where(made.notna())  # type: ignore[return-value]
+    return made.where(made.notna())
 
 
 def interpolate(

@@ -153,7 +153,7 @@ class RowNumbers(Labels):
     def _like(self, node: _core.Node) -> RowNumbers:
         return RowNumbers(node, self._domain)
 
-    def isin(self, values: Any) -> Series:
+    def isin(self, values: Any) -> Any:
         """See `Series.isin`; raises for row numbers of other rows."""
         check_row_numbers("isin", values, self._domain)
         return super().isin(values)

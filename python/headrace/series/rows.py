@@ -9,7 +9,6 @@ from headrace import _core
 from headrace.array.construct import selector
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import framed, with_numbers
-from headrace.frame.reshape import sampled_rows
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import mark
 from headrace.rows import (
@@ -69,12 +68,6 @@ def get_item(series: Series, key: Any) -> Any:
     return single_value(series[index % length : index % length + 1].to_list()[0])
 
 
-def take(series: Series, indices: Any) -> Series:
-    """See `Series.take`."""
-    taken: Series = series.iloc[indices]
-    return taken
-
-
 def sort_index(series: Series, ascending: bool | list[bool]) -> Series:
     """See `Series.sort_index`."""
     if series._numbers is not None:
@@ -110,17 +103,3 @@ def tail(series: Series, n: int = 5) -> Series:
     """See `Series.tail`."""
     n, length = whole_number("tail", "n", n), len(series)
     return new_series(series[max(length - n, 0) if n >= 0 else -n : length])
-
-
-def sample(
-    series: Series,
-    n: int | None = None,
-    *,
-    frac: float | None = None,
-    replace: bool = False,
-    random_state: Any = None,
-) -> Series:
-    """See `Series.sample`."""
-    mark("sample")
-    values: Series = series[sampled_rows(len(series), n, frac, replace, random_state)]
-    return values

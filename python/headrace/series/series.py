@@ -26,7 +26,6 @@ from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
-from headrace.lazy.profile import Explanation, explain
 from headrace.operators import turned
 from headrace.reshape.alignment import reindex_series
 from headrace.rows import (
@@ -232,35 +231,6 @@ class Series(Tabular, Column, role="_series"):
         """Raise if a number means a label that was not kept."""
         check_row_numbers(op, key, self._node.domain)
 
-    def head(self, n: int = 5) -> Series:
-        """The first `n` rows, computed from no more than these where the plan allows it.
-
-        All but the last ``-n`` when `n` is negative, as in pandas.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.head(1).to_list()
-        [3.0]
-        """
-        return rows.head(self, n)
-
-    def tail(self, n: int = 5) -> Series:
-        """The last `n` rows; all but the first ``-n`` when `n` is negative.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.tail(1).to_list()
-        [1.0]
-        """
-        return rows.tail(self, n)
-
-    def take(self, indices: Any, axis: int | builtins.str = 0) -> Series:
-        """The rows at these positions: the same as `iloc`; there is only one axis.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.take([2, 0]).to_list()
-        [1.0, 3.0]
-        """
-        return rows.take(self, indices)
-
     # ---- labels ----------------------------------------------------------------------------------
     @property
     def index(self) -> Any:
@@ -367,21 +337,6 @@ class Series(Tabular, Column, role="_series"):
             return getattr(self, function)(*args, **kwargs)
         call = (lambda value: function(value, *args, **kwargs)) if args or kwargs else function
         return map_series(self, call)
-
-    def sample(
-        self,
-        n: int | None = None,
-        *,
-        frac: float | None = None,
-        replace: bool = False,
-        random_state: Any = None,
-    ) -> Series:
-        """A random sample of the values; see `DataFrame.sample`.
-
-        >>> hr.Series([1, 2, 3, 4]).sample(2, random_state=0).size
-        2
-        """
-        return rows.sample(self, n, frac=frac, replace=replace, random_state=random_state)
 
     def factorize(
         self, *, sort: bool = False, use_na_sentinel: bool = True
@@ -559,14 +514,6 @@ class Series(Tabular, Column, role="_series"):
         """
         return arithmetic.case_when(self, caselist)
 
-    def combine_first(self, other: Any) -> Series:
-        """Fill null and NaN from `other`.
-
-        >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
-        [1.0, 6.0]
-        """
-        return arithmetic.combine_first(self, other)
-
     def dot(self, other: Any) -> Any:
         """The dot product.
 
@@ -574,14 +521,6 @@ class Series(Tabular, Column, role="_series"):
         11.0
         """
         return (self * other).sum()
-
-    def equals(self, other: Any) -> bool:
-        """Whether both have the same dtype and values, null equal to null, NaN to NaN; evaluates.
-
-        >>> hr.Series([1, None]).equals(hr.Series([1, None]))
-        True
-        """
-        return arithmetic.equals(self, other)
 
     def set_axis(self, labels: Any) -> Series:
         """The same values with new labels.
@@ -624,16 +563,6 @@ class Series(Tabular, Column, role="_series"):
 
     # ---- membership and choice -------------------------------------------------------------------
 
-    def isin(self, values: Any) -> Series:
-        """True where the value is in `values` (a list, a series, an array); never null.
-
-        Null matches a null in `values`, and NaN a NaN.
-
-        >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
-        [False, True, False]
-        """
-        return elementwise.isin(self, values)
-
     def between(
         self, left: Any, right: Any, inclusive: Literal["both", "neither", "left", "right"] = "both"
     ) -> Series:
@@ -644,57 +573,6 @@ class Series(Tabular, Column, role="_series"):
         [False, False, True]
         """
         return elementwise.between(self, left, right, inclusive)
-
-    def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
-        """The values where `condition` is true, else `other` (null if it is not given).
-
-        Null in the condition is false. Both may be functions of the series.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.where(s > 2, 0.0).to_list()
-        [3.0, 0.0, 0.0]
-        """
-        return made_or_rebound(self, elementwise.where(self, condition, other), inplace)
-
-    def mask(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Series:
-        """The values where `condition` is false, else `other` (null if it is not given).
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.mask(s > 2, 0.0).to_list()
-        [0.0, None, 1.0]
-        """
-        return made_or_rebound(self, elementwise.mask(self, condition, other), inplace)
-
-    def clip(
-        self, lower: Any = None, upper: Any = None, *, axis: Any = None, inplace: bool = False
-    ) -> Series:
-        """Limit values to [`lower`, `upper`].
-
-        Bounds are scalars, or series of the same rows; a missing bound does not limit.
-
-        >>> s = hr.Series([3.0, None, 1.0])
-        >>> s.clip(upper=2).to_list()
-        [2.0, None, 1.0]
-        """
-        return made_or_rebound(self, elementwise.clip(self, lower, upper), inplace)
-
-    def replace(
-        self, to_replace: Any, value: Any = None, *, inplace: bool = False, regex: bool = False
-    ) -> Series:
-        """Replace values equal to `to_replace` by `value`; None matches null and NaN matches NaN.
-
-        A list replaces each of its values (by the value at the same position if `value` is a list
-        too), a mapping each of its keys. All are matched against the original values. With `regex`,
-        matches within strings become `value`. A `value` that the dtype cannot hold raises if any
-        value matches, which is evaluated to find out.
-
-        >>> s = hr.Series(["a", "b", "c"])
-        >>> s.replace(["a", "b"], "x").to_list(), s.replace({"a": "b", "b": "a"}).to_list()
-        (['x', 'x', 'c'], ['b', 'a', 'c'])
-        """
-        return made_or_rebound(
-            self, elementwise.replace(self, to_replace, value, regex=regex), inplace
-        )
 
     # ---- missing values --------------------------------------------------------------------------
 
@@ -1070,14 +948,6 @@ class Series(Tabular, Column, role="_series"):
         if self._numbers is not None:
             return framed(self).to_pandas().iloc[:, 0].rename(self.name)
         return sent(column_to_pandas(self._value(), self.name))
-
-    def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
-        """The steps that evaluation would take, with the number of passes over the data.
-
-        With `analyze` they run, and each line reports time, rows, bytes, and what a memory limit
-        moved. With `passes` the plan is shown before and after each optimizer pass that changes it.
-        """
-        return explain([self._node], analyze, passes)
 
     def __array__(
         self, dtype: npt.DTypeLike | None = None, copy: bool | None = None

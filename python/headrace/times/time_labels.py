@@ -77,11 +77,6 @@ def between_time(data: Any, start: Any, end: Any, inclusive: str = "both") -> An
     return picked if is_frame(data) else labelled_series(picked, data.name)
 
 
-def at_time(data: Any, time: Any) -> Any:
-    """See `DataFrame.at_time`."""
-    return between_time(data, time, time)
-
-
 def truncate(data: Any, before: Any = None, after: Any = None) -> Any:
     """See `DataFrame.truncate`."""
     mark("truncate")
