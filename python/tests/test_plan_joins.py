@@ -305,6 +305,70 @@ def test_a_check_of_known_keys_is_free() -> None:
     assert some.part.to_list() == ready[ready.brand == "brand 3"].part.to_list()
 
 
+@pytest.mark.parametrize("how", ["left", "inner"])
+def test_groups_of_a_join_are_made_before_it(how: Any) -> None:
+    t = tables(9)
+    some = t["lines"][t["lines"].price < 0.9]
+    counted = {
+        "n": ("count", "count"),
+        "total": ("count", "sum"),
+        "least": ("count", "min"),
+        "most": ("part", "max"),
+        "prices": ("price", "count"),
+    }
+    if how == "inner":  # without a match a left row is one row
+        counted["rows"] = ("count", "size")
+    orders = t["orders"].head(2000)
+    twice = hr.concat([orders, orders.head(700)])
+    with_nulls = orders.assign(order=orders.order.where(orders.order % 5 > 0))
+    for left in (orders, orders[orders.day > 900], twice, with_nulls):
+        for by in (["order"], ["customer"], ["customer", "day"]):
+            for sort in (True, False):
+
+                def groups(
+                    look: bool, left: Any = left, by: Any = by, sort: bool = sort
+                ) -> hr.DataFrame:
+                    joined = left.merge(some, on="order", how=how)
+                    if look:
+                        hr.eval(joined)
+                    return joined.groupby(by, sort=sort, as_index=False, dropna=False).agg(
+                        **counted
+                    )
+
+                assert "key 0" in groups(False).explain()
+                assert "key 0" not in groups(True).explain()
+                same(groups(False), groups(True))
+                last = groups(False)
+                assert last["n"].sum().item() == groups(True)["n"].sum().item()
+
+
+def test_groups_that_do_not_merge_are_made_after_the_join() -> None:
+    t = tables(10)
+    orders = t["orders"].head(2000)
+    for how, aggregates in {
+        "left": {"rows": ("count", "size")},
+        "inner": {"p": ("price", "sum"), "n": ("count", "count")},
+        "right": {"n": ("count", "count")},
+        "outer": {"n": ("count", "count")},
+    }.items():
+        joined = orders.merge(t["lines"], on="order", how=how)
+        assert "key 0" not in joined.groupby("order").agg(**aggregates).explain(), how
+    joined = orders.merge(t["lines"], on="order")
+    # Values of the left side, keys of the right one, and rows that somebody else reads.
+    assert "key 0" not in joined.groupby("order").agg(d=("day", "max")).explain()
+    assert "key 0" not in joined.groupby("part").agg(n=("count", "sum")).explain()
+    groups = joined.groupby("order", as_index=False).agg(n=("count", "sum"))
+    total = joined.price.sum()
+    hr.eval(groups, total)
+    ready = orders.merge(t["lines"], on="order")
+    hr.eval(ready)
+    same(groups, ready.groupby("order", as_index=False).agg(n=("count", "sum")))
+    assert total.item() == ready.price.sum().item()
+    # Few right rows: most of them would be grouped for nothing.
+    few = orders.merge(t["lines"].head(4000), on="order")
+    assert "key 0" not in few.groupby("order").agg(n=("count", "sum")).explain()
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/functions/strings/string_methods.h"
 
+#include "headrace/algo/select/gather.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/column_testing.h"
 #include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/string_search.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <random>
 
 namespace hr {
 namespace {
@@ -94,6 +99,51 @@ TEST(StringMethods, TestAnyOfSeveral) {
   EXPECT_THAT(tests_of(test_text_any(TextTest::kStartsWith, column, patterns)),
               ElementsAre(1, 0, 1, -1));
   EXPECT_THROW(test_text_any(TextTest::kStartsWith, column, {}), InvalidArgumentError);
+}
+
+// Strings that follow each other in one buffer are searched together: shuffled ones are not.
+TEST(StringMethods, SearchOfManyStringsFindsWhatOneFinds) {
+  std::mt19937 random(7);
+  const std::string letters = "abé ";
+  for (const size_t count : {0, 1, 63, 64, 65, 3000}) {
+    std::vector<Row> rows;
+    for (size_t i = 0; i < count; ++i) {
+      std::string text;
+      for (size_t left = random() % (i % 7 == 0 ? 300 : 40); left > 0; --left)
+        text += letters[random() % letters.size()];
+      rows.push_back(i % 11 == 3 ? Row() : Row(text));
+    }
+    const Column made = std::get<Column>(force(strings(rows)));
+    Buffer turn = Buffer::allocate(static_cast<int64_t>(8 * count));
+    for (size_t i = 0; i < count; ++i)
+      turn.mutable_as<int64_t>()[i] = static_cast<int64_t>(count - 1 - i);
+    const auto rows_made = static_cast<int64_t>(count);
+    const Column turned = gather(made, Tensor(TypeId::kInt64, {rows_made}, std::move(turn)));
+    Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows_made));
+    for (size_t i = 0; i < count; ++i)
+      set_bit(bits.mutable_as<uint8_t>(), static_cast<int64_t>(i), random() % 3 > 0 || i < 128);
+    const Column some(TypeId::kBool, rows_made, std::move(bits));
+    const Mask mask(some);
+    for (const std::string part : {"a", "ab", "aba", " ab a", "abababababababab"}) {
+      for (const Column& column : {made, turned, made.slice(rows_made / 3, rows_made / 2)}) {
+        const bool whole = column.num_rows() == rows_made;
+        const Column has = test_text(TextTest::kContains, column, part),
+                     masked = test_text(TextTest::kContains, column, part, whole ? &mask : nullptr),
+                     both = test_text(TextTest::kLike, column, "%" + part + "%b%");
+        for (int64_t row = 0; row < column.num_rows(); ++row) {
+          ASSERT_EQ(has.is_null(row), column.is_null(row));
+          if (column.is_null(row)) continue;
+          const std::string_view text = column.string(row);
+          const size_t found = text.find(part);
+          ASSERT_EQ(has.bit(row), found != text.npos) << text << " " << part;
+          ASSERT_EQ(masked.bit(row), has.bit(row) && (!whole || some.bit(row)));
+          ASSERT_EQ(both.bit(row),
+                    found != text.npos && text.find('b', found + part.size()) != text.npos)
+              << text << " " << part;
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -10,12 +10,14 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/string_reader.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/character_classes.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace hr {
@@ -52,6 +54,16 @@ class Like {
     for (size_t i = 1; i + 1 < pieces_.size() && at != kNone; ++i) at = find(pieces_[i], text, at);
     if (at == kNone) return false;
     return ends(pieces_.back(), text, at);
+  }
+
+  /// What stands anywhere in each text that matches; empty: not known.
+  std::string_view required() const {
+    if (!pieces_[0].text.empty()) return {};  // the beginning tells
+    std::string_view longest;
+    for (size_t i = 1; i + 1 < pieces_.size(); ++i)
+      if (const Piece& piece = pieces_[i]; !piece.has_any && piece.text.size() > longest.size())
+        longest = piece.text;
+    return longest;
   }
 
  private:
@@ -101,12 +113,120 @@ class Like {
   std::vector<Piece> pieces_{};
 };
 
+// `test(row)` of the rows from `begin` on whose bits are set.
+template <class F>
+uint64_t test_rows(int64_t begin, uint64_t rows, F&& test) {
+  uint64_t word = 0;
+  for (; rows; rows &= rows - 1) {
+    const int i = std::countr_zero(rows);
+    word |= uint64_t{test(begin + i)} << i;
+  }
+  return word;
+}
+
+// Searches up to 64 strings for a part.
+class TextRun {
+ public:
+  TextRun(const StringReader& strings, std::string_view part, cpu::FindText find)
+      : strings_(strings), part_(part), find_(find) {}
+
+  // `test(row)` of those of the rows from `begin` on that have the part. Strings that follow each
+  // other in one buffer, as readers leave them, are searched as one text.
+  template <class F>
+  uint64_t test(int64_t begin, uint64_t rows, F&& test) {
+    const auto search = [&](int64_t row) { return has_part(row) && test(row); };
+    if (!place(begin, rows)) return test_rows(begin, rows, search);
+    uint64_t word = test_rows(begin, short_, search);
+    size_t at = count_ ? begins_[0] : 0;
+    for (size_t k = 0; k < count_;) {
+      const size_t found = find_({text_ + at, ends_[count_ - 1] - at}, part_);
+      if (found == std::string_view::npos) break;
+      at += found;
+      while (ends_[k] <= at) ++k;
+      if (at < begins_[k] || at + part_.size() > ends_[k]) {
+        ++at;  // not within one string
+        continue;
+      }
+      word |= uint64_t{test(begin + rows_[k])} << rows_[k];
+      at = ends_[k++];
+    }
+    return word;
+  }
+
+ private:
+  bool has_part(int64_t row) const { return find_(strings_[row], part_) != std::string_view::npos; }
+
+  // Where the strings are; false if they do not follow each other, or other text lies between.
+  bool place(int64_t begin, uint64_t rows) {
+    short_ = 0;
+    count_ = 0;
+    uint32_t buffer = 0;
+    size_t bytes = 0;
+    for (; rows; rows &= rows - 1) {
+      const int i = std::countr_zero(rows);
+      const StringView& view = strings_.view(begin + i);
+      if (view.size <= sizeof view.inlined) {
+        short_ |= uint64_t{1} << i;
+        continue;
+      }
+      const size_t at = view.indirect.offset;
+      if (count_ == 0)
+        buffer = view.indirect.buffer;
+      else if (view.indirect.buffer != buffer || at < ends_[count_ - 1])
+        return false;
+      begins_[count_] = at;
+      ends_[count_] = at + view.size;
+      rows_[count_++] = i;
+      bytes += view.size;
+    }
+    if (count_ == 0) return true;
+    text_ = strings_.text(buffer);
+    return ends_[count_ - 1] - begins_[0] <= 2 * bytes;
+  }
+
+  const StringReader& strings_;
+  std::string_view part_;
+  cpu::FindText find_;
+  uint64_t short_ = 0;  // strings within their views
+  size_t count_ = 0;    // of the others
+  size_t begins_[64], ends_[64];
+  int rows_[64];
+  const char* text_ = nullptr;
+};
+
+// `test` of the strings that have the part, which all that pass have.
+template <class F>
+Column test_strings_with(std::string_view part, const Column& strings, F&& test,
+                         const Mask* where) {
+  const int64_t rows = strings.num_rows();
+  const Nulls null(strings);
+  const StringReader texts(strings);
+  const cpu::FindText find = cpu::find_text();
+  Buffer bits = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (rows > 0) {
+    auto* const out = bits.mutable_as<uint8_t>();
+    parallel_morsels(rows, {reads(strings)}, [&](Morsel morsel) {
+      TextRun run(texts, part, find);
+      for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, morsel.end - row);
+        uint64_t wanted = where ? where->word(row, count) : ~uint64_t{0} >> (64 - count);
+        if (null.any()) wanted = test_rows(row, wanted, [&](int64_t each) { return !null(each); });
+        const uint64_t word =
+            run.test(row, wanted, [&](int64_t each) { return test(texts[each]); });
+        std::memcpy(out + row / 8, &word, static_cast<size_t>((count + 7) / 8));
+      }
+    });
+  }
+  return bool_column(rows, std::move(bits), null.any(), null);
+}
+
 template <class F>
 Column test_strings(const Column& strings, F&& test, const Mask* where) {
   const Nulls null(strings);
+  const StringReader texts(strings);
   Buffer bits = bits_of(
       strings.num_rows(), {reads(strings)},
-      [&](int64_t row) { return !null(row) && test(strings.string(row)); }, where);
+      [&](int64_t row) { return !null(row) && test(texts[row]); }, where);
   return bool_column(strings.num_rows(), std::move(bits), null.any(), null);
 }
 
@@ -115,15 +235,17 @@ Column test_strings(TextTest test, const Column& strings, std::string_view patte
   const auto each = [&](auto&& passes) { return test_strings(strings, passes, where); };
   switch (test) {
     case TextTest::kContains:
-      return each([&, find = cpu::find_text()](std::string_view text) {
-        return find(text, pattern) != std::string_view::npos;
-      });
+      if (pattern.empty()) return each([](std::string_view) { return true; });
+      return test_strings_with(pattern, strings, [](std::string_view) { return true; }, where);
     case TextTest::kStartsWith:
       return each([&](std::string_view text) { return text.starts_with(pattern); });
     case TextTest::kEndsWith:
       return each([&](std::string_view text) { return text.ends_with(pattern); });
-    case TextTest::kLike:
-      return each(Like(pattern));
+    case TextTest::kLike: {
+      const Like like(pattern);
+      if (like.required().empty()) return each(like);
+      return test_strings_with(like.required(), strings, like, where);
+    }
   }
   throw_error<InternalError>("str", "no such test");
 }

@@ -25,16 +25,20 @@ size_t find_text(std::string_view text, std::string_view part) {
 #else
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At least a vector of places where the part may begin; the last ones are compared twice.
+// At least a vector of places where the part may begin, by three of its bytes; the last places are
+// compared twice.
 template <class D>
 size_t find_at_places(D d, std::string_view text, std::string_view part, size_t places) {
   const size_t lanes = hn::Lanes(d);
   const auto* const bytes = reinterpret_cast<const uint8_t*>(text.data());
   const auto first = hn::Set(d, static_cast<uint8_t>(part.front()));
+  const size_t middle = part.size() / 2;
+  const auto inner = hn::Set(d, static_cast<uint8_t>(part[middle]));
   const auto last = hn::Set(d, static_cast<uint8_t>(part.back()));
   for (size_t at = 0;; at = std::min(at + lanes, places - lanes)) {
-    const auto same = hn::And(hn::Eq(hn::LoadU(d, bytes + at), first),
-                              hn::Eq(hn::LoadU(d, bytes + at + part.size() - 1), last));
+    const auto same = hn::And(hn::And(hn::Eq(hn::LoadU(d, bytes + at), first),
+                                      hn::Eq(hn::LoadU(d, bytes + at + part.size() - 1), last)),
+                              hn::Eq(hn::LoadU(d, bytes + at + middle), inner));
     uint8_t mask[16] = {};  // at least 8 bytes are written
     hn::StoreMaskBits(d, same, mask);
     uint64_t hits;
@@ -98,6 +102,8 @@ size_t find_text(std::string_view text, std::string_view part) {
   const hn::CappedTag<uint8_t, 16> one;
   if (text.size() <= 16 && hn::Lanes(one) == 16) return find_in_short(one, text, part);
   const size_t places = text.size() - part.size() + 1;
+  const hn::CappedTag<uint8_t, 64> widest;  // of texts of many strings
+  if (places >= 4 * hn::Lanes(widest)) return find_at_places(widest, text, part, places);
   const hn::CappedTag<uint8_t, 32> wide;
   if (places >= hn::Lanes(wide)) return find_at_places(wide, text, part, places);
   const hn::CappedTag<uint8_t, 16> narrow;

@@ -2,6 +2,7 @@
 // The optimizer's passes.
 #include "headrace/plan/optimize/optimize.h"
 
+#include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/plan/optimize/filter_pushdown.h"
 #include "headrace/plan/optimize/limit_pushdown.h"
 #include "headrace/plan/optimize/redundant_sort.h"
@@ -21,6 +22,10 @@ void filter_pushdown(LogicalPlan& plan) {
 
 void limit_pushdown(LogicalPlan& plan) {
   if (push_first_rows(plan.nodes())) plan.refresh();
+}
+
+void early_aggregation(LogicalPlan& plan) {
+  while (plan.has_visits_left() && aggregate_early(plan.nodes())) plan.refresh();
 }
 
 void semi_join_pushdown(LogicalPlan& plan) {
@@ -45,6 +50,7 @@ constexpr Pass kPasses[] = {
     {"filter_pushdown", filter_pushdown},
     {"limit_pushdown", limit_pushdown},
     {"common_subplans", common_subplans},  // moved filters of equal rows became equal
+    {"early_aggregation", early_aggregation},
     {"semi_join_pushdown", semi_join_pushdown},
     {"redundant_sort", redundant_sort},
     {"redundant_order", redundant_order},

@@ -95,6 +95,8 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
   const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* keys) {
     packed.read(row, count, keys);
   };
+  // Slots cost less than numbers for keys that most likely come several times each.
+  if (domain > 0 && domain <= static_cast<uint64_t>(rows / 2)) return {in_partitions(domain)};
   // Ranges of keys where most of their slots will be used.
   const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
   if (has_many_keys(rows, read, packed.accesses())) return {in_partitions(dense ? domain : 0)};

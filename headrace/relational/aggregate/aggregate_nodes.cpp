@@ -9,7 +9,9 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
+#include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/rows/operator_inputs.h"
 
@@ -63,7 +65,7 @@ Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& i
 }
 
 /// One row a group: its keys, then an aggregate a request.
-struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
+struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
   std::vector<int64_t> keys{};               // places of inputs
   std::vector<AggregateRequest> requests{};  // of inputs
   GroupOptions options{};
@@ -126,6 +128,11 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator> {
     auto op = std::make_shared<GroupBy>(*this);
     op->options.order = GroupOrder::kAny;
     return node(std::move(op), {inputs.begin(), inputs.end()});
+  }
+
+  NodePtr grouped_before(std::span<const NodePtr> inputs, const Node& join) const override {
+    if (!key_filters.empty()) return nullptr;
+    return group_before_join({names, inputs, keys, requests, options}, join);
   }
 
   bool takes_key_filter() const override {

@@ -440,6 +440,11 @@ NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, Joi
   return Join::node(std::move(op), inputs.nodes());
 }
 
+std::optional<JoinKind> join_kind(const Operator& op) {
+  const auto* const own = dynamic_cast<const Join*>(&op);
+  return own ? std::optional(own->how) : std::nullopt;
+}
+
 namespace {
 
 // Whether one of the values that are no NaN, in order, lies between two.

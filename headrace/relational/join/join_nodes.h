@@ -4,6 +4,7 @@
 #include "headrace/plan/graph/node.h"
 #include "headrace/relational/join/join.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ struct JoinSides {
 /// not compared, naming both dtypes.
 HR_API NodePtr join(const JoinSides& sides, const std::vector<JoinColumn>& columns, JoinKind kind,
                     JoinUnique unique, const std::string& indicator, const std::string& how);
+
+/// What rows a join keeps; none of other operators.
+std::optional<JoinKind> join_kind(const Operator& op);
 
 /// Whether each row of `values` has an equal in `set`, a bool without nulls. Dtypes agree as keys
 /// do; strings that are there already name times next to times.
