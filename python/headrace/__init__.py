@@ -77,7 +77,7 @@ from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
-from headrace.reshape.asof import merge_asof
+from headrace.reshape.asof import merge_asof, merge_ordered
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.index import Labels as Index
 from headrace.series.index import MultiIndex
@@ -156,6 +156,7 @@ __all__ = [
     "memory",
     "merge",
     "merge_asof",
+    "merge_ordered",
     "no_copies",
     "notna",
     "notnull",

@@ -80,6 +80,28 @@ df.when.iloc[0] if "when" in df else 1
 when.iloc[0].day_name()
 m.DataFrame({"w": when}).iloc[0]["w"].quarter
 m.Series([1, 2]).set_axis(["a", "b"])
+df.groupby("k").x.agg([("mean", "mean"), ("spread", lambda s: s.max() - s.min())])
+df.groupby("k").sample(n=1, random_state=1)
+df.groupby("j").x.sample(frac=0.5, random_state=3)
+n2.quantile([0.1, 0.9])
+m.merge(df.groupby("k").x.sum().rename("s"), g, on="k")
+n2.corr().unstack().round(6)
+n2.corr().unstack().drop_duplicates().sort_values().round(6)
+n2.unstack()
+df.dropna().groupby(["k", "j"]).i.sum().unstack()
+df.select_dtypes("object").columns.tolist()
+df.assign(c=df.k.astype("category")).select_dtypes(exclude=["object", "category"]).columns.tolist()
+m.crosstab(df.k, df.b)[True]
+m.DataFrame(0, index=["a", "b"], columns=["P", "W"])
+m.DataFrame(index=["a", "b"], columns=["P"]).isna().sum()
+m.get_dummies(m.Series(["a", "b", "a"])).astype(int).groupby(level=0).max()
+df.groupby(["k", "j"]).x.sum().reset_index(level=0, drop=True)
+df.groupby(["k", "j"]).x.sum().reset_index(level="j")
+df.reset_index(names="row")
+m.Series(["Café", None]).str.normalize("NFKD").str.encode("ascii", "ignore").str.decode("ascii")
+(w := m.Series([1.0, 2.0], index=["x", "i"])) * (n2.cov().loc[["x", "i"], ["x", "i"]] @ w)
+df.dropna().drop_duplicates(["i", "k"]).set_index(["i", "k", "j"]).x.unstack(["k", "j"])
+m.merge_ordered(df[["i", "x"]], g[["j", "y"]].rename(columns={"j": "i"}), on="i").i
 """)
 
 

@@ -245,8 +245,11 @@ def dot(frame: DataFrame, other: Any) -> Any:
     values = matmul(frame, other)
     columns = list(right._nodes) if is_frame(other) else range(values.shape[-1])
     parts = values.T if values.ndim == 2 else [values]
+    like, symmetric = frame._every()[0], frame._labels and frame._label_list() == names
+    if symmetric and right is not None and right._label_list() == names:
+        like = right._every()[0]  # rows of a matrix that are those of the other operand
     made = {
-        n: with_rows_of(new_series(part), frame._every()[0])._node
+        n: with_rows_of(new_series(part), like)._node
         for n, part in zip(columns, parts, strict=False)
     }
     result = frame_of(made, frame._labels)

@@ -267,6 +267,8 @@ def fill(
     frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any, copy: bool | None
 ) -> None:
     """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
+    if columns is not None and index is not None and is_single(data):
+        data, columns = dict.fromkeys(columns, math.nan if data is None else data), None
     if hasattr(data, "_as_series"):  # dtypes of a frame, or a row
         data = data._as_series("DataFrame")
     if is_series(data):

@@ -1096,17 +1096,19 @@ class DataFrame(Tabular, Columns):
         )
 
     def reset_index(
-        self, level: Any = None, *, drop: bool = False, inplace: bool = False
+        self, level: Any = None, *, drop: bool = False, inplace: bool = False, names: Any = None
     ) -> DataFrame:
         """Make labels the first columns, or drop them; the rows are labelled by position.
 
-        `level` is only for some of the labels, by name or position.
+        `level` is only for some of the labels, by name or position; `names` are what to call them.
 
         >>> df = hr.DataFrame({"id": [1], "x": [2]}).set_index("id")
         >>> df.columns, df.reset_index().columns, df.reset_index(drop=True).columns
         (['x'], ['id', 'x'], ['x'])
         """
-        return made_or_rebound(self, labels.reset_index(self, level, drop=drop), inplace)
+        return made_or_rebound(
+            self, labels.reset_index(self, level, drop=drop, names=names), inplace
+        )
 
     @property
     def loc(self) -> Locator:
@@ -1338,8 +1340,11 @@ class DataFrame(Tabular, Columns):
         """
         return pivot.pivot(self, columns, index, values)
 
-    def unstack(self, level: Any = -1, fill_value: Any = None) -> DataFrame:
+    def unstack(self, level: Any = -1, fill_value: Any = None) -> Any:
         """Turn a level of the row labels into columns, in sorted order; see `pivot`.
+
+        Several levels give columns in order of appearance. Of rows with a single level, all values
+        as a series, column by column.
 
         >>> df = hr.DataFrame({"d": [1, 1, 2], "s": ["a", "b", "a"], "x": [1.0, 2.0, 3.0]})
         >>> df.set_index(["d", "s"]).unstack(fill_value=0).to_dict()
@@ -1347,13 +1352,15 @@ class DataFrame(Tabular, Columns):
         """
         return pivot.unstack(self, level, fill_value)
 
-    def stack(self) -> Series:
+    def stack(self, level: int = -1) -> Any:
         """One value per row and column, labelled by the row labels and the column names.
+
+        Of names of several levels, a `level` becomes labels, and the others stay names.
 
         >>> hr.DataFrame({"a": [1, 2], "b": [3, 4]}, index=["x", "y"]).stack().to_dict()
         {('x', 'a'): 1, ('x', 'b'): 3, ('y', 'a'): 2, ('y', 'b'): 4}
         """
-        return pivot.stack(self)
+        return pivot.stack(self, level)
 
     def explode(self, column: str | list[str], ignore_index: bool = False) -> DataFrame:
         """One row for each item of the lists in `column`; the other columns repeat.

@@ -63,8 +63,14 @@ def set_index(frame: DataFrame, keys: Any, *, drop: bool = True, append: bool = 
     return frame_of(columns, {**before, **levels} if append else levels)
 
 
-def reset_index(frame: DataFrame, level: Any = None, *, drop: bool = False) -> DataFrame:
+def reset_index(
+    frame: DataFrame, level: Any = None, *, drop: bool = False, names: Any = None
+) -> DataFrame:
     """See `DataFrame.reset_index`."""
+    if names is not None:
+        words = [names] if isinstance(names, str) else list(names)
+        frame = numbered_labels(frame)
+        frame = frame_of(frame._nodes, dict(zip(words, frame._labels.values(), strict=True)))
     if level is not None:
         gone = dict(level_keys(frame, level, "reset_index"))
         kept = {n: node for n, node in frame._labels.items() if n not in gone}

@@ -101,8 +101,7 @@ def merge(
     {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
     """
     mark("merge")
-    if is_series(right):
-        right = right.to_frame()
+    left, right = (each.to_frame() if is_series(each) else each for each in (left, right))
     if not is_frame(right):
         raise TypeMismatchError(f"merge: expected a frame: right={type(right).__name__!r}")
     if left._any_node() is None or right._any_node() is None:
@@ -110,6 +109,9 @@ def merge(
     if left_index or right_index:
         options = (how, suffixes, indicator, validate, sort)
         return _by_labels(left, right, left_on, right_on, left_index, right_index, options)
+    names = [on] if isinstance(on, str) else list(on or [])
+    if all(n in left._labels and n in right._nodes for n in names) and names:
+        left = frame_of({n: left._labels[n] for n in names} | left._nodes)
     unique = _UNIQUE.get(validate or "m:m")
     if unique is None:
         raise InvalidArgumentError(
@@ -146,6 +148,8 @@ def merge(
     called = [(n if isinstance(n, str) else engine_names([n])[0], a, b) for n, a, b in columns]
     table = _core.join(rows, pairs, called, kind, unique, word, how)
     made = frame_of_parts(table, names)
+    if validate is not None:
+        _core.force(made._every())  # asked for at this line
     if not sort:
         return made
     found: list[Any] = [a[0] if a[0] in names else b[0] for a, b in keys]

@@ -236,7 +236,7 @@ def quantile(
             f"quantile: axis=1 takes a single quantile: q={q!r}; call it once for each"
         )
     columns = supported_columns(frame, "quantile", numeric_only)
-    return new_frame({str(c.name): c.quantile(q, interpolation) for c in columns})
+    return new_frame({c.name: c.quantile(q, interpolation) for c in columns}, index=q)
 
 
 def mode(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:

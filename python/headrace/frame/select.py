@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from headrace.series.series import Series
 
 _COLUMNS = (1, "columns")
-_KINDS = {"number": "iufm", "bool": "b", "object": "UO", "string": "U", "str": "U"}
+_KINDS = {"number": "iufm", "bool": "b", "object": "U", "string": "U", "str": "U"}
 _MORE_KINDS = {"category": "O", "datetime": "M", "datetime64": "M", "float": "f", "int": "i"}
 
 
@@ -44,7 +44,9 @@ def _is_of(column: Series, kind: Any) -> bool:
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
-    if isinstance(key, str | int | tuple | float) and not isinstance(key, bool):
+    if isinstance(key, str | int | tuple | float) and (
+        type(key) is not bool or key in frame._nodes
+    ):
         if key not in frame._nodes and (below := frame._below(key)):
             if list(below) == [""]:  # what were labels before `reset_index`
                 return frame_of({key: below[""]}, frame._labels)._series(key)

@@ -114,7 +114,9 @@ def agg(
                 found = groups._find(name)
                 columns.append(_Column((name, word) if several else name, one, found))
         return _made(groups, columns)
-    if isinstance(spec, list) and all(isinstance(each, str) or callable(each) for each in spec):
+    if isinstance(spec, list) and all(
+        isinstance(each, str | tuple) or callable(each) for each in spec
+    ):
         return _made(
             groups,
             [
@@ -134,9 +136,13 @@ def agg(
 
 def _words_of(spec: Any, place: str) -> list[tuple[Any, str]]:
     """Aggregates, by name or as functions of your own, and what to call them."""
-    several = list(spec) if isinstance(spec, list | tuple) else [spec]
+    several = list(spec) if isinstance(spec, list) else [spec]
     made: list[tuple[Any, str]] = []
     for each in several:
+        if isinstance(each, tuple):  # its name first
+            ((one, _),) = _words_of(each[1], place)
+            made.append((one, each[0]))
+            continue
         if not _is_custom(each):
             made.append((aggregate_name(each, place), aggregate_name(each, place)))
             continue

@@ -556,6 +556,21 @@ class GroupBy(Windowed):
         """
         return windows.of_rows_of(self, rows.ngroup(self)._node)
 
+    def sample(
+        self,
+        n: int | None = None,
+        *,
+        frac: float | None = None,
+        replace: bool = False,
+        random_state: Any = None,
+    ) -> Any:
+        """Random rows of each group, group by group; see `DataFrame.sample`.
+
+        >>> hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id").sample(1).id.to_list()
+        [1, 2]
+        """
+        return rows.sample(self, n, frac, replace, random_state)
+
     def get_group(self, name: Any) -> Any:
         """The rows of one group, by its key or the tuple of its keys.
 

@@ -137,6 +137,8 @@ def level_keys(
 ) -> list[tuple[str, _core.Node]]:
     """The labels selected by `level` (position or name), as keys."""
     labels = dict(frame._labels) if frame is not None else {}
+    if frame is not None and not labels and level in (0, -1):
+        labels = dict(frame.set_axis(frame.index)._labels)
     names = list(labels)
     keys: list[tuple[str, _core.Node]] = []
     for each in level if isinstance(level, list | tuple) else [level]:

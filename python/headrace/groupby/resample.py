@@ -94,11 +94,11 @@ class Resampler:
     def __getattr__(self, name: str) -> Any:
         if is_probed(name) or name in Resampler.__slots__:
             raise AttributeError(name)
-        if name in self._groups._nodes:
-            return self[name]
         if name in _AGGREGATES:
             method = getattr(self._groups, name)
             return lambda *args, **kwargs: self._of_all(method(*args, **kwargs), name)
+        if name in self._groups._nodes:
+            return self[name]
         raise no_attribute(
             "resample has no column or aggregate", name, self._groups._nodes, Resampler
         )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from headrace.frame.columns import (
 )
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
+from headrace.frame.reshape import sampled_rows
 from headrace.groupby.aggregate import (
     aggregated,
     group_series,
@@ -96,6 +98,26 @@ def distinct_keys(groups: GroupBy) -> DataFrame:
     """The keys of the groups, in order."""
     table = _core.group_by(groups._keys, [], groups._order, groups._dropna)
     return frame_of_parts(table, [name for name, _ in groups._keys])
+
+
+def sample(
+    groups: GroupBy, n: int | None, frac: float | None, replace: bool, random_state: Any
+) -> Any:
+    """See `GroupBy.sample`."""
+    import numpy as np
+
+    mark("sample")
+    numbers = groups.ngroup().fill_null(-1).to_numpy()
+    order = np.argsort(numbers, kind="stable")
+    borders = np.searchsorted(numbers[order], np.arange(numbers.max(initial=-1) + 2))
+    if isinstance(random_state, int):
+        random_state = np.random.RandomState(random_state)
+    drawn = [
+        order[begin:end][sampled_rows(end - begin, n, frac, replace, random_state)]
+        for begin, end in itertools.pairwise(borders.tolist())
+    ]
+    rows = np.concatenate(drawn) if drawn else np.zeros(0, np.int64)
+    return groups._shown(frame_of(groups._nodes, groups._rows).iloc[rows])
 
 
 def ngroup(groups: GroupBy) -> Series:

@@ -72,13 +72,27 @@ class DatetimeTZDtype(metaclass=_KindOfDType):
         return self.name
 
 
-def Categorical(  # noqa: N802 (the name of pandas' class)
-    values: Any, categories: Iterable[str] | None = None, ordered: bool = False, dtype: Any = None
-) -> Series:
+class Categorical:
     """A series of categories; without `categories` those that occur, sorted.
 
     >>> hr.Categorical(["b", "a"], categories=["a", "b", "c"]).cat.categories.to_list()
     ['a', 'b', 'c']
     """
-    kind = CategoricalDtype(categories, ordered) if dtype is None else dtype
-    return as_pandas_categories(new_series(values), kind)
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        values: Any,
+        categories: Iterable[str] | None = None,
+        ordered: bool = False,
+        dtype: Any = None,
+    ) -> Series:
+        """Make the series."""
+        kind = CategoricalDtype(categories, ordered) if dtype is None else dtype
+        return as_pandas_categories(new_series(values), kind)
+
+    @staticmethod
+    def from_codes(codes: Any, categories: Iterable[str], ordered: bool = False) -> Series:
+        """The categories at positions; -1 for a missing one."""
+        names = list(categories)
+        values = [None if code < 0 else names[code] for code in codes]
+        return as_pandas_categories(new_series(values), CategoricalDtype(names, ordered))

@@ -78,7 +78,6 @@ _WAYS = {
     "GroupBy.to_frame": "aggregate first, or iterate over the groups",
     "Rolling.exclusions Rolling.ndim": "leave it out",
     # strings, times, categories
-    "Series.str.decode Series.str.encode": "leave it out: strings are Unicode",
     "Series.str.index Series.str.rindex": "use find",
     "Series.str.isascii": "use str.fullmatch(r'[\\x00-\\x7f]*')",
     "Series.str.join": "use map: strings are joined by their lists, str.split().str.join(...)",
@@ -105,7 +104,6 @@ _WAYS = {
     "HDFStore": "use to_parquet and hr.read_parquet",
     "lreshape": "use hr.wide_to_long",
     "from_dummies": "use idxmax(axis=1)",
-    "merge_ordered": "use hr.merge(..., how='outer', sort=True)",
     "read_html": "use hr.from_pandas(pandas.read_html(...)[0])",
     "read_clipboard read_hdf read_orc read_sas read_spss read_stata read_xml read_iceberg": (
         "use hr.from_pandas(pandas.{}(...))"

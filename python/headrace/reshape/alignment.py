@@ -75,6 +75,11 @@ def _places(op: str, levels: Mapping[Any, Series], wanted: Mapping[Any, Series])
 def _asked(index: Any, own: Mapping[Any, Series]) -> dict[Any, Series]:
     """New labels by level; levels without a name keep theirs."""
     if len(own) > 1 and isinstance(index, list):
+        if not all(isinstance(label, tuple) and len(label) == len(own) for label in index):
+            raise InvalidArgumentError(
+                f"reindex: expected a tuple for each row: labels={list(own)}; for labels of one "
+                "level use reset_index or xs"
+            )
         index = dict(zip(own, map(list, zip(*index, strict=True)), strict=True))
         return {name: new_series(labels) for name, labels in index.items()}
     made = levels_of(new_frame(), [index if hasattr(index, "__len__") else list(index)])
@@ -219,7 +224,7 @@ def align(left: Any, right: Any, join: str) -> tuple[Any, Any]:
     if join == "outer":
         every = _union([first, second])
     elif join == "inner":
-        shared = _table(first)[_places("align", second, first) >= 0]
+        shared = _table(first).iloc[(_places("align", second, first) >= 0).nonzero()[0]]
         every = dict(zip(first, (shared[name] for name in shared.columns), strict=True))
     elif join in ("left", "right"):
         every = first if join == "left" else second

@@ -17,6 +17,25 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 
+def merge_ordered(
+    left: DataFrame,
+    right: DataFrame,
+    on: str | list[str],
+    how: str = "outer",
+    fill_method: Literal["ffill"] | None = None,
+    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+) -> DataFrame:
+    """Join on equal keys in the order of the keys, and fill what has no match from above.
+
+    >>> left, right = hr.DataFrame({"t": [1, 3], "a": [5, 6]}), hr.DataFrame({"t": [2], "b": [7]})
+    >>> hr.merge_ordered(left, right, on="t", fill_method="ffill").to_dict()
+    {'t': [1, 2, 3], 'a': [5, 5, 6], 'b': [None, 7, 7]}
+    """
+    made: DataFrame = left.merge(right, how, on=on, suffixes=suffixes)
+    made = made.sort_values(on, ignore_index=True)
+    return made if fill_method is None else made.ffill()
+
+
 def merge_asof(
     left: DataFrame,
     right: DataFrame,

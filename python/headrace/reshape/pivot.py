@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat, rows_of
+from headrace.frame.construct import repeated
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
@@ -40,7 +43,8 @@ def _cells(op: str, long: DataFrame, keys: list[str], columns: list[str]) -> tup
     whole = long.dropna(subset=[*keys, *columns]) if long._nodes else long
     if len(whole) < len(long):
         raise InvalidArgumentError(f"{op}: a key is missing; use dropna first: keys={keys}")
-    across, down = long.groupby(columns), long.groupby(keys)
+    across = long.groupby(columns, sort=len(columns) == 1 or op == "pivot_table")
+    down = long.groupby(keys)
     heads = frame_of(across.size()._frame._labels).to_dict().values()
     names = [each[0] if len(each) == 1 else each for each in zip(*heads, strict=True)]
     rows = frame_of(down.size()._frame._labels)
@@ -78,6 +82,12 @@ def _spread(
     return rows_apart(made, {name: rows[name] for name in keys})
 
 
+def _with_other_labels(frame: DataFrame) -> DataFrame:
+    """Labels as columns, unless columns have their names."""
+    kept = {name: node for name, node in frame._labels.items() if name not in frame._nodes}
+    return frame_of({**frame_of(frame._nodes, kept)._with_labels()})
+
+
 def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None) -> DataFrame:
     """See `DataFrame.pivot`."""
     mark("pivot")
@@ -86,43 +96,66 @@ def pivot(frame: DataFrame, columns: Any, index: Any = None, values: Any = None)
         raise InvalidArgumentError("pivot: missing key; pass a column name as index")
     across = _several(columns)
     wanted = _several(values) or [n for n in frame.columns if n not in {*keys, *across}]
-    long = frame_of(frame._with_labels())
+    long = _with_other_labels(frame)
     alone = isinstance(values, str)
     return _spread("pivot", long[[*keys, *across, *wanted]], keys, across, wanted, None, alone)
 
 
-def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> DataFrame:
+def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> Any:
     """See `DataFrame.unstack`."""
     mark("unstack")
+    if len(frame._labels) < 2:
+        return _in_one_column(frame, names_first=True)
     across = [name for name, _ in level_keys(frame, level, "unstack")]
     keys = [name for name in frame._labels if name not in across]
-    if not keys:
-        raise InvalidArgumentError(
-            f"unstack: expected at least two label levels: labels={list(frame._labels)}"
-        )
     long = frame_of(frame._with_labels())
     return _spread("unstack", long, keys, across, frame.columns, fill_value)
 
 
-def stack(frame: DataFrame) -> Series:
+def stack(frame: DataFrame, level: int = -1) -> Any:
     """See `DataFrame.stack`."""
+    mark("stack")
+    levels = frame.columns.nlevels
+    if levels == 1:
+        return _in_one_column(frame, names_first=False)
+    at = level % levels
+    heads: dict[Any, dict[Any, _core.Node]] = {}
+    for name, node in frame._nodes.items():
+        rest = name[:at] + name[at + 1 :]
+        heads.setdefault(rest if levels > 2 else rest[0], {})[name[at]] = node
+    rows = dict.fromkeys(name[at] for name in frame._nodes)
+    parts = {
+        head: _in_one_column(
+            frame_of(
+                {n: own[n] if n in own else repeated(frame._every()[0], math.nan) for n in rows},
+                frame._labels,
+            ),
+            names_first=False,
+        )
+        for head, own in heads.items()
+    }
+    labels = next(iter(parts.values()))._frame._labels
+    return rows_apart(parts, {name: series_of(node) for name, node in labels.items()})
+
+
+def _in_one_column(frame: DataFrame, names_first: bool) -> Series:
+    """All values, labelled by the rows' labels and the column names: row by row, or by column."""
     import numpy as np
 
-    mark("stack")
     names, rows = frame.columns, len(frame)
-    if not names or names.nlevels > 1:
-        raise InvalidArgumentError(
-            f"stack: expected columns with names of one level: columns={names}; use "
-            "droplevel(axis=1), or melt"
-        )
+    if not names:
+        raise InvalidArgumentError("stack: expected columns: columns=[]")
     keys: dict[str, Series] = {n: series_of(v) for n, v in frame._labels.items()}
     if not keys:
         keys[unnamed(0, 2)] = series_over(np.arange(rows))
     whole = concat([new_series(frame._nodes[name]) for name in names])
-    order = np.arange(rows * len(names)).reshape(len(names), rows).T.ravel()
-    made = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
-    level = unnamed(len(keys), len(keys) + 1)
-    made[level] = taken_or_missing(new_series(names)._node, order // rows)
+    order = np.arange(rows * len(names))
+    if not names_first:
+        order = order.reshape(len(names), rows).T.ravel()
+    own = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
+    level = unnamed(0 if names_first else len(keys), len(keys) + 1)
+    heads = {level: taken_or_missing(new_series(names)._node, order // rows)}
+    made = {**heads, **own} if names_first else {**own, **heads}
     return labelled_series(rows_apart({"value": taken_or_missing(whole._node, order)}, made), None)
 
 
@@ -143,7 +176,7 @@ def pivot_table(
     """See `DataFrame.pivot_table`."""
     mark("pivot_table")
     how: dict[str, Any] = {"observed": observed, "sort": sort}
-    frame = frame_of({**frame._with_labels()})  # its own columns: keys are added
+    frame = _with_other_labels(frame)  # its own columns: keys are added
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
         raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
@@ -186,7 +219,11 @@ def _named(frame: DataFrame, keys: Any) -> list[str]:
     """The names of keys, which may be columns of the frame or series; these become columns."""
     names = []
     for each in _several(keys):
-        if is_series(each):
+        if hasattr(each, "named_spans"):  # `hr.Grouper`
+            name, spans = each.named_spans(frame)
+            frame[name] = spans
+            names.append(name)
+        elif is_series(each):
             name = each.name or free_name("key", frame.columns)
             frame[name] = each
             names.append(name)
@@ -419,6 +456,8 @@ def wide_to_long(
     >>> hr.wide_to_long(df, "x", i="id", j="t").to_dict()
     {'x': [3, 4, 5, 6]}
     """
+    import numpy as np
+
     mark("wide_to_long")
     keys, stubs = _several(i), _several(stubnames)
     found = {
@@ -439,4 +478,7 @@ def wide_to_long(
             part[stub] = frame[found[stub, end]] if (stub, end) in found else float("nan")
         parts.append(part[[*keys, j, *rest, *stubs]])
     rows = rows_of(parts)
+    if len(keys) > 1:  # row by row
+        order = np.arange(len(rows)).reshape(len(parts), -1).T.ravel()
+        rows = frame_of({n: each[order]._node for n, each in rows.items()})
     return rows_apart({n: rows[n] for n in rows.columns}).set_index([*keys, j])

@@ -66,8 +66,14 @@ class LabelledSeries(Series, role="_labelled"):
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
         return labelled_series(frame, self.name)
 
-    def reset_index(self, *, drop: bool = False, name: str | None = None) -> Any:
-        """A frame of the labels and the values, named `name`; with ``drop`` only the values."""
+    def reset_index(self, level: Any = None, *, drop: bool = False, name: str | None = None) -> Any:
+        """A frame of the labels and the values, named `name`; with ``drop`` only the values.
+
+        `level` is only for some of the labels; see `DataFrame.reset_index`.
+        """
+        if level is not None:
+            made = self.to_frame(name).reset_index(level, drop=drop)
+            return labelled_series(made, self.name) if drop and made._labels else made
         if drop:
             return new_series(renumbered(self._node), self.name)
         return self.to_frame(name).reset_index()

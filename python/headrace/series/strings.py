@@ -601,6 +601,18 @@ class TextAccessor:
         _core.record_fallback(op, "Python called per string", time.perf_counter() - start)
         return made
 
+    def encode(self, encoding: str, errors: str = "strict") -> Series:
+        """The text that an encoding can hold, still as text: there is no dtype of bytes.
+
+        >>> hr.Series(["Café"]).str.encode("ascii", "ignore").str.decode("ascii").to_list()
+        ['Caf']
+        """
+        return self._each("encode", lambda s: s.encode(encoding, errors).decode(encoding), "string")
+
+    def decode(self, encoding: str, errors: str = "strict") -> Series:
+        """The same text; see `encode`."""
+        return self._series
+
     def casefold(self) -> Series:
         """Lower case for comparisons: ß becomes ss.
 
