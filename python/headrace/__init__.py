@@ -20,13 +20,7 @@ from headrace import memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
-from headrace.display.options import (
-    get_option,
-    option_context,
-    options,
-    reset_option,
-    set_option,
-)
+from headrace.display.options import get_option, option_context, options, reset_option, set_option
 from headrace.errors import (
     ColumnNotFoundError,
     DeviceError,
@@ -83,15 +77,7 @@ from headrace.series.index import Labels as Index
 from headrace.series.index import MultiIndex
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
-from headrace.settings import (
-    ModuleOfFunctions,
-    advice,
-    device,
-    fallbacks,
-    info,
-    strict,
-    threads,
-)
+from headrace.settings import ModuleOfFunctions, advice, device, fallbacks, info, strict, threads
 from headrace.times import offsets
 from headrace.times.offsets import DateOffset
 from headrace.times.ranges import bdate_range, date_range, period_range, timedelta_range

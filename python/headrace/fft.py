@@ -54,8 +54,6 @@ def fft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
     O(n log n) for every length: mixed radices 2 to 13 (J. W. Cooley and J. W. Tukey, Mathematics of
     Computation 19, 1965), L. I. Bluestein's method (1970) for other prime factors.
 
-    Examples
-    --------
     >>> hr.fft.fft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     """
@@ -65,8 +63,6 @@ def fft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 def ifft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
     """The inverse transform of each row, as ``numpy.fft.ifft``; else as `fft`.
 
-    Examples
-    --------
     >>> hr.fft.ifft([4.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j), (1+0j)]
     """
@@ -78,8 +74,6 @@ def rfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 
     The other terms mirror these. Complex input is a TypeError; else as `fft`.
 
-    Examples
-    --------
     >>> hr.fft.rfft([1.0, 0.0, 0.0, 0.0]).tolist()
     [(1+0j), (1+0j), (1+0j)]
     """
@@ -89,8 +83,6 @@ def rfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 def irfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
     """The inverse of `rfft`, as ``numpy.fft.irfft``: `n` real values, ``2 * (m - 1)`` by default.
 
-    Examples
-    --------
     >>> hr.fft.irfft([4.0, 0.0, 0.0]).tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
@@ -100,8 +92,6 @@ def irfft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
 def fftfreq(n: int, d: float = 1.0) -> Array:
     """Frequencies of the terms of `fft` for sample distance `d`, as ``numpy.fft.fftfreq``.
 
-    Examples
-    --------
     >>> hr.fft.fftfreq(4).tolist()
     [0.0, 0.25, -0.5, -0.25]
     """
@@ -113,8 +103,6 @@ def fftfreq(n: int, d: float = 1.0) -> Array:
 def rfftfreq(n: int, d: float = 1.0) -> Array:
     """Frequencies of the terms of `rfft` for sample distance `d`, as ``numpy.fft.rfftfreq``.
 
-    Examples
-    --------
     >>> hr.fft.rfftfreq(4).tolist()
     [0.0, 0.25, 0.5]
     """

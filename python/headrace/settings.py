@@ -69,8 +69,6 @@ def threads(count: int | None = None) -> int | Setting[int]:
     int or Setting
         The current number, or a setting that a ``with`` block restores.
 
-    Examples
-    --------
     >>> with hr.threads(2):
     ...     hr.threads()
     2
@@ -148,8 +146,6 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     DeviceError
         For ``"cuda"`` if no CUDA device can be used; the message says why.
 
-    Examples
-    --------
     >>> with hr.device("cpu"):
     ...     hr.device()
     'cpu'
@@ -189,8 +185,6 @@ def strict(on: bool = True) -> Setting[bool]:
     Setting
         A setting that a ``with`` block restores.
 
-    Examples
-    --------
     >>> with hr.strict():
     ...     hr.Series([1, 2]).map(str)
     Traceback (most recent call last):
@@ -218,8 +212,6 @@ def fallbacks() -> Fallbacks:
     Fallbacks
         A tuple of (operator, reason, seconds), with seconds summed over all runs.
 
-    Examples
-    --------
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
     >>> "map" in [operator for operator, *_ in hr.fallbacks()]
@@ -251,8 +243,6 @@ def advice() -> Advice:
     Advice
         A tuple of (operator, line, text), oldest first; each line of code is listed once.
 
-    Examples
-    --------
     >>> hr.Series([1, 2]).map(str).to_list()
     ['1', '2']
     >>> hr.advice()[-1][2]
@@ -284,8 +274,6 @@ def info() -> Info:
     Info
         A mapping of names to strings; prints as two columns.
 
-    Examples
-    --------
     >>> hr.info()["device"].startswith("cpu")
     True
     """

@@ -76,8 +76,6 @@ def ricker(points: int, width: float, dtype: npt.DTypeLike = "float64") -> Array
     Each sample is within 1 ulp of the formula, even near its zeros, with the same bits on every
     machine, by extended-precision arithmetic (T. J. Dekker, Numerische Mathematik 18, 1971).
 
-    Examples
-    --------
     >>> hr.signal.ricker(5, 2.0).argmax().item()
     2
     """
@@ -119,8 +117,6 @@ def fft_convolve(signal: Any, taps: Any, mode: Literal["full", "same", "valid"] 
     or inf affects only the outputs that it overlaps: NaN by blocks, NaN or inf by direct sums. The
     same bits for any number of threads.
 
-    Examples
-    --------
     >>> hr.signal.fft_convolve([0.0, 1.0, 0.0], [1.0, 2.0, 3.0]).tolist()
     [1.0, 2.0, 3.0]
     """
@@ -162,8 +158,6 @@ def non_max_suppression(x: Any, window: int, threshold: float | Array = -float("
     built by doubling; wider ones use the maxima of cells of 16 or 64 samples and check only the
     candidates.
 
-    Examples
-    --------
     >>> hr.signal.non_max_suppression([0, 3, 1, 2, 5, 0], window=3).tolist()
     [False, True, False, False, True, False]
     """
@@ -177,8 +171,6 @@ def nonzero(gate: Any) -> Array:
 
     Takes a 1-D bool array or a bool series without nulls; gives int64. Two passes over the gate.
 
-    Examples
-    --------
     >>> hr.signal.nonzero([False, True, True]).tolist()
     [1, 2]
     """
@@ -191,8 +183,6 @@ def diff(x: Any) -> Array:
 
     Takes 1-D integers or floats without nulls; gives their dtype, one element fewer.
 
-    Examples
-    --------
     >>> hr.signal.diff([1, 4, 9]).tolist()
     [3, 5]
     """
@@ -232,8 +222,6 @@ def histogram(
     O(n) in parallel: one pass with a range, two without. Explicit edges are located by a grid. For
     a density: ``counts / (counts.sum() * hr.signal.diff(edges))``.
 
-    Examples
-    --------
     >>> counts, edges = hr.signal.histogram([1.0, 2.0, 2.5], bins=2, range=(1, 3))
     >>> counts.tolist(), edges.tolist()
     ([1, 2], [1.0, 2.0, 3.0])
@@ -290,8 +278,6 @@ def segments(
     -----
     O(rows * width), in parallel; sums in float64, the same bits for any number of threads.
 
-    Examples
-    --------
     >>> hr.signal.segments([1.0, 2.0, 3.0, 4.0], [0, 2], [1, 2], width=3).tolist()
     [[1.0, 0.0, 0.0], [3.0, 4.0, 0.0]]
     """

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from headrace import _core
 from headrace.array import convert, json_numbers, views
 from headrace.array.array_function import call_numpy
 from headrace.array.convert import Flags
@@ -14,7 +15,8 @@ from headrace.errors import TypeMismatchError
 from headrace.facade import facade
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
-from headrace.lazy.handle import Deferred
+from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.series.column import series_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -93,7 +95,9 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([[1, 2], [3, 4]]).transpose().tolist()
         [[1, 3], [2, 4]]
         """
-        return views.transpose(self, axes)
+        mark("transpose")
+        order = list(axes) or list(reversed(range(self.ndim)))
+        return array_of(_core.transpose(self._node, order))
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
         """The same elements in another shape; one size may be -1. A view when contiguous.
@@ -112,7 +116,9 @@ class Array(Deferred, role="_array"):
         return self.reshape(-1)
 
     def __len__(self) -> int:
-        return views.length(self)
+        if not self._node.shape:
+            raise TypeError("len() of a 0-d self")
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_numpy())
@@ -289,7 +295,9 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.5, 2.5]).to_numpy()
         array([1.5, 2.5])
         """
-        return convert.to_numpy(self)
+        import numpy as np
+
+        return np.asarray(self._value())
 
     def to_torch(self) -> torch.Tensor:
         """A PyTorch tensor on the same memory; do not write to it (it cannot be read-only)."""
@@ -301,20 +309,24 @@ class Array(Deferred, role="_array"):
         >>> hr.asarray([1.5, 2.5]).to_series().to_list()
         [1.5, 2.5]
         """
-        return convert.to_series(self, name)
+        mark("to_series")
+        return series_of(_core.as_column(self._node), name)
 
     @property
     def flags(self) -> Flags:
         """Layout flags; an array is never writeable."""
-        return convert.flags(self)
+        view = self.to_numpy()
+        return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[object, object]:
-        return convert.arrow_array(self, requested_schema)
+        column: _core.Column = self.to_series()._value()
+        return column.__arrow_c_array__(requested_schema)
 
     def __arrow_c_device_array__(
         self, requested_schema: Any = None, **kwargs: Any
     ) -> tuple[object, object]:
-        return convert.arrow_device_array(self, requested_schema)
+        column: _core.Column = self.to_series()._value_there()
+        return column.__arrow_c_device_array__(requested_schema)
 
 
 json_numbers.install()

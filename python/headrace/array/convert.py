@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from headrace import _core
 from headrace.dtypes import dtype_word
 from headrace.lazy.handle import mark
-from headrace.series.column import series_of
 
 if TYPE_CHECKING:
-    import numpy as np
     import numpy.typing as npt
     import torch
 
     from headrace.array.array import Array
-    from headrace.series.series import Series
 
 A = TypeVar("A", bound="Array")
 
@@ -46,13 +43,6 @@ def as_index(array: Array) -> int:
     return int(array.item())
 
 
-def to_numpy(array: Array) -> np.ndarray[Any, Any]:
-    """See `Array.to_numpy`."""
-    import numpy as np
-
-    return np.asarray(array._value())
-
-
 def to_torch(array: Array) -> torch.Tensor:
     """See `Array.to_torch`."""
     import warnings
@@ -62,27 +52,3 @@ def to_torch(array: Array) -> torch.Tensor:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return torch.from_dlpack(array)
-
-
-def to_series(array: Array, name: str | None = None) -> Series:
-    """See `Array.to_series`."""
-    mark("to_series")
-    return series_of(_core.as_column(array._node), name)
-
-
-def flags(array: Array) -> Flags:
-    """See `Array.flags`."""
-    view = array.to_numpy()
-    return Flags(view.flags.c_contiguous, view.flags.f_contiguous, False)
-
-
-def arrow_array(array: Array, requested_schema: Any) -> tuple[object, object]:
-    """The array in Arrow's C interface."""
-    column: _core.Column = array.to_series()._value()
-    return column.__arrow_c_array__(requested_schema)
-
-
-def arrow_device_array(array: Array, requested_schema: Any) -> tuple[object, object]:
-    """The array in Arrow's C interface, on its device."""
-    column: _core.Column = array.to_series()._value_there()
-    return column.__arrow_c_device_array__(requested_schema)

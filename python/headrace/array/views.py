@@ -23,20 +23,6 @@ def shape(array: Array) -> tuple[int, ...]:
     return tuple(array._node.shape)
 
 
-def length(array: Array) -> int:
-    """The length of the first axis."""
-    if not array._node.shape:
-        raise TypeError("len() of a 0-d array")
-    return array.shape[0]
-
-
-def transpose(array: Array, axes: tuple[int, ...]) -> Array:
-    """See `Array.transpose`."""
-    mark("transpose")
-    order = list(axes) or list(reversed(range(array.ndim)))
-    return array_of(_core.transpose(array._node, order))
-
-
 def reshape(array: Array, shape: tuple[int | tuple[int, ...], ...]) -> Array:
     """See `Array.reshape`."""
     sizes: list[int] = []

@@ -17,13 +17,7 @@ from headrace.groupby.keys import aggregate_name
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
 from headrace.rows import Row
-from headrace.series.column import (
-    is_labelled,
-    is_series,
-    new_series,
-    series_of,
-    with_rows_of,
-)
+from headrace.series.column import is_labelled, is_series, new_series, series_of, with_rows_of
 from headrace.series.strings import plain
 from headrace.times.scalars import NaT
 

@@ -29,13 +29,7 @@ from headrace.frame.construct import columns_of_array
 from headrace.lazy.handle import is_array, mark, matmul
 from headrace.operators import turned
 from headrace.reshape.alignment import at_labels, beside
-from headrace.series.column import (
-    is_column_values,
-    is_series,
-    new_series,
-    series_of,
-    with_rows_of,
-)
+from headrace.series.column import is_column_values, is_series, new_series, series_of, with_rows_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:

@@ -8,24 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import (
-    PickedNumbers,
-    frame_of,
-    framed,
-    is_frame,
-    without_labels,
-)
+from headrace.frame.columns import PickedNumbers, frame_of, framed, is_frame, without_labels
 from headrace.frame.construct import repeated
 from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain, unnamed
-from headrace.series.column import (
-    is_labelled,
-    is_series,
-    labelled_series,
-    new_series,
-    series_of,
-)
+from headrace.series.column import is_labelled, is_series, labelled_series, new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame

@@ -16,13 +16,7 @@ from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.interop.exchange import adopt_pandas, from_arrow
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, pandas_labels, unnamed
-from headrace.series.column import (
-    is_index,
-    is_series,
-    new_series,
-    series_of,
-    with_rows_of,
-)
+from headrace.series.column import is_index, is_series, new_series, series_of, with_rows_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 import sys
 import weakref
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from headrace import _core
+from headrace.display.options import option, option_context
 from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError
@@ -27,20 +29,25 @@ from headrace.frame import (
     rows,
     select,
 )
-from headrace.frame.columns import Columns
+from headrace.frame.column_reductions import column_values
+from headrace.frame.columns import Columns, new_frame
+from headrace.frame.duplicates import repeated_rows
 from headrace.frame.in_place import made_or_rebound
 from headrace.frame.indexing import Locator, PositionLocator
 from headrace.frame.names import Dtypes, Names
+from headrace.frame.reductions import pairwise
 from headrace.frame.setitem import is_temporary, lost_assignment
+from headrace.frame.sort import first_of_frame
+from headrace.groupby.keys import keys_of
 from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
+from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, pivot
-from headrace.series import (
-    column_values,  # noqa: F401 (what reductions give)
-    lists,
-)
+from headrace.series import column_values as _of_reductions  # noqa: F401 (what they give)
+from headrace.series import lists
+from headrace.series.column import new_series
 from headrace.series.index import row_labels
 from headrace.tabular import Tabular
 
@@ -120,7 +127,8 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"a": [1, 2]}).to("cpu")["a"].sum().item()
         3
         """
-        return export.to_device(self, device)
+        mark("to")
+        return self._of_rows([_core.to(node, device) for node in self._every()])
 
     # ---- shape -----------------------------------------------------------------------------------
     @property
@@ -266,7 +274,8 @@ class DataFrame(Tabular, Columns):
         return [*super().__dir__(), *names]
 
     def __delitem__(self, name: str) -> None:
-        select.delete_column(self, name)
+        mark("delitem")
+        del self._nodes[self._find(name)]
 
     def pop(self, name: str) -> Series:
         """Remove a column from this frame and return it.
@@ -275,7 +284,9 @@ class DataFrame(Tabular, Columns):
         >>> df.pop("x").to_list(), df.columns
         ([1, 2, 2], ['y'])
         """
-        return select.pop(self, name)
+        column: Series = self[name]
+        del self[name]
+        return column
 
     def insert(self, loc: int, column: str, value: Any) -> None:
         """Insert a new column at position `loc`.
@@ -323,7 +334,10 @@ class DataFrame(Tabular, Columns):
         >>> df.assign(z=lambda f: f.x * 2).columns
         ['x', 'y', 'z']
         """
-        return select.assign(self, **columns)
+        result = new_frame(self)
+        for name, values in columns.items():
+            result[name] = values(result) if callable(values) else values
+        return result
 
     def drop(
         self,
@@ -431,8 +445,6 @@ class DataFrame(Tabular, Columns):
         compare any variable of the caller's function and module with the data: do not accept one
         from untrusted users if these hold secrets.
 
-        Examples
-        --------
         >>> df = hr.DataFrame({"x": [1, 2, 3], "a b": ["u", "v", "v"]})
         >>> least = 2
         >>> df.query("x >= @least and `a b` in ['v']").x.to_list()
@@ -654,8 +666,6 @@ class DataFrame(Tabular, Columns):
         InvalidArgumentError
             If `ascending` and `by` differ in length.
 
-        Examples
-        --------
         >>> df = hr.DataFrame({"k": ["b", "a", "b"], "v": [1, 2, 3]})
         >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
         {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
@@ -685,7 +695,7 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"v": [3, 9, 4], "w": ["a", "b", "c"]}).nlargest(2, "v").w.to_list()
         ['b', 'c']
         """
-        return rows.nlargest(self, n, columns, keep)
+        return first_of_frame("nlargest", self, n, columns, True, keep)
 
     def nsmallest(
         self, n: int, columns: str | Sequence[str], keep: Literal["first", "last", "all"] = "first"
@@ -696,7 +706,7 @@ class DataFrame(Tabular, Columns):
         >>> df.nsmallest(1, "y").to_dict()
         {'x': [1], 'y': [0.5]}
         """
-        return rows.nsmallest(self, n, columns, keep)
+        return first_of_frame("nsmallest", self, n, columns, False, keep)
 
     # ---- groups ----------------------------------------------------------------------------------
 
@@ -708,7 +718,9 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"a": [1, 1, 2], "b": [3, 3, 3]}).duplicated().to_list()
         [False, True, False]
         """
-        return duplicates.duplicated(self, subset, keep)
+        keys = keys_of(self, subset if subset is not None else self.columns)
+        mark("duplicated")
+        return new_series(repeated_rows([node for _, node in keys], keep))
 
     def drop_duplicates(
         self,
@@ -821,7 +833,7 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"x": [1, 2, 3], "y": [2, 4, 6]}).cov().to_dict()
         {'x': [1.0, 2.0], 'y': [2.0, 4.0]}
         """
-        return reductions.cov(self, numeric_only=numeric_only)
+        return pairwise(self, "cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 
     def describe(self, percentiles: list[float] | None = None, include: Any = None) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column; evaluates.
@@ -955,13 +967,15 @@ class DataFrame(Tabular, Columns):
         │ 2 ║     6 ┆     2.5 │
         └───╨───────┴─────────┘
         """
-        return export.to_string(self, index=index, float_format=float_format)
+        with option_context("display.float_format", float_format or option("float_format")):
+            return frame_text(self, whole=True, index=index)
 
     def to_html(
         self, *, index: bool = True, float_format: Callable[[float], str] | None = None
     ) -> str:
         """All rows and columns as an HTML table; without `index` no labels."""
-        return export.to_html(self, index=index, float_format=float_format)
+        with option_context("display.float_format", float_format or option("float_format")):
+            return frame_html(self, whole=True, index=index)
 
     def memory_usage(self, *, deep: bool = True) -> Any:
         """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.
@@ -970,7 +984,8 @@ class DataFrame(Tabular, Columns):
         >>> df.memory_usage().to_dict()
         {'x': 24, 'y': 25}
         """
-        return export.memory_usage(self, deep=deep)
+        _core.force(self._every())
+        return column_values({name: self[name].nbytes for name in self._nodes}, "memory_usage")
 
     def info(self) -> None:
         """Print names, dtypes, non-null counts and total bytes; evaluates."""
@@ -978,7 +993,7 @@ class DataFrame(Tabular, Columns):
 
     def to_parquet(self, path: str | PathLike[str], **options: Any) -> None:
         """Write a Parquet file; see `headrace.io.parquet.write_parquet`."""
-        export.to_parquet(self, path, **options)
+        write_parquet(self, path, **options)
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.
@@ -1024,7 +1039,9 @@ class DataFrame(Tabular, Columns):
         >>> df.to_arrow().num_rows
         3
         """
-        return export.to_arrow(self)
+        import pyarrow as pa
+
+        return pa.table(self)
 
     def to_pandas(self) -> Any:
         """A pandas frame; numbers without nulls share memory. Labels become its index.
@@ -1121,7 +1138,7 @@ class DataFrame(Tabular, Columns):
         >>> df.loc[:, "y"].to_list(), df.loc[2].x
         ([4, 0, 0], 3)
         """
-        return labels.loc(self)
+        return Locator(self)
 
     @property
     def iloc(self) -> PositionLocator:
@@ -1131,7 +1148,7 @@ class DataFrame(Tabular, Columns):
         >>> df.iloc[-1].y, df.iloc[:2, 0].to_list(), df.iloc[0, 1]
         (6, [1, 2], 4)
         """
-        return labels.iloc(self)
+        return PositionLocator(self)
 
     @property
     def at(self) -> Locator:
@@ -1151,7 +1168,7 @@ class DataFrame(Tabular, Columns):
         >>> df.iat[2, 1]
         2.5
         """
-        return labels.iat(self)
+        return PositionLocator(self)
 
     def sort_index(
         self,
@@ -1242,7 +1259,7 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
         {'a': 2, 'b': 1}
         """
-        return reshape.nunique(self, dropna)
+        return column_values({n: self[n].nunique(dropna) for n in self._nodes}, "nunique")
 
     @property
     def T(self) -> DataFrame:  # noqa: N802

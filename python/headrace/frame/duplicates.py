@@ -16,16 +16,6 @@ from headrace.series.column import new_series, series_of
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.labelled import LabelledSeries
-    from headrace.series.series import Series
-
-
-def duplicated(
-    frame: DataFrame, subset: Any = None, keep: Literal["first", "last", False] = "first"
-) -> Series:
-    """See `DataFrame.duplicated`."""
-    keys = keys_of(frame, subset if subset is not None else frame.columns)
-    mark("duplicated")
-    return new_series(repeated_rows([node for _, node in keys], keep))
 
 
 def drop_duplicates(

@@ -8,14 +8,10 @@ from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.display.options import option, option_context
-from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
-from headrace.frame.column_reductions import column_values
 from headrace.interop.through_pandas import written
 from headrace.io.csv import write_csv
-from headrace.io.parquet import write_parquet
 from headrace.lazy.advice import sent
 from headrace.lazy.handle import array_of, mark
 from headrace.memory.tables import size_text
@@ -39,12 +35,6 @@ _BY_PANDAS = frozenset({
     "index_label", "lineterminator", "mode", "quotechar", "quoting",
 })
 # fmt: on
-
-
-def to_device(frame: DataFrame, device: str) -> DataFrame:
-    """See `DataFrame.to`."""
-    mark("to")
-    return frame._of_rows([_core.to(node, device) for node in frame._every()])
 
 
 def to_dict(frame: DataFrame, orient: str = "list") -> Any:
@@ -117,24 +107,6 @@ def _numbered(frame: DataFrame) -> DataFrame:
     return made
 
 
-def to_string(frame: DataFrame, *, index: bool, float_format: Any) -> str:
-    """See `DataFrame.to_string`."""
-    with option_context("display.float_format", float_format or option("float_format")):
-        return frame_text(frame, whole=True, index=index)
-
-
-def to_html(frame: DataFrame, *, index: bool, float_format: Any) -> str:
-    """See `DataFrame.to_html`."""
-    with option_context("display.float_format", float_format or option("float_format")):
-        return frame_html(frame, whole=True, index=index)
-
-
-def memory_usage(frame: DataFrame, *, deep: bool = True) -> Any:
-    """See `DataFrame.memory_usage`."""
-    _core.force(frame._every())
-    return column_values({name: frame[name].nbytes for name in frame._nodes}, "memory_usage")
-
-
 def info(frame: DataFrame) -> None:
     """See `DataFrame.info`."""
     _core.force(frame._every())
@@ -147,11 +119,6 @@ def info(frame: DataFrame) -> None:
         label = ", label" if at < len(frame._labels) else ""
         print(f"  {str(name).ljust(width)}  {present.rjust(16)}  {column.dtype}{label}")
     print(f"memory: {size_text(sum(series_of(node).nbytes for _, node in every))}")
-
-
-def to_parquet(frame: DataFrame, path: str | PathLike[str], **options: Any) -> None:
-    """See `DataFrame.to_parquet`."""
-    write_parquet(frame, path, **options)
 
 
 def _number_matrix(nodes: list[_core.Node]) -> np.ndarray[Any, Any] | None:
@@ -237,13 +204,6 @@ def to_ndarray(
             "__array__: a frame needs a copy to become one array: copy=False; pass copy=None"
         )
     return frame.to_numpy() if dtype is None else frame.to_numpy().astype(dtype)
-
-
-def to_arrow(frame: DataFrame) -> Any:
-    """See `DataFrame.to_arrow`."""
-    import pyarrow as pa
-
-    return pa.table(frame)
 
 
 def to_pandas(frame: DataFrame) -> Any:

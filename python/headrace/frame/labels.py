@@ -10,23 +10,13 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, framed, new_frame
 from headrace.frame.construct import levels_of
-from headrace.frame.indexing import (
-    Locator,
-    PositionLocator,
-    domain_of,
-    refuse_numbers,
-)
+from headrace.frame.indexing import Locator, PositionLocator, domain_of, refuse_numbers
 from headrace.frame.setitem import is_of_locator, lost_assignment
 from headrace.frame.sort import sort_by_nodes
 from headrace.groupby.keys import level_keys
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import mark
-from headrace.rows import (
-    are_picked,
-    picked_domain,
-    renumbered,
-    unnamed,
-)
+from headrace.rows import are_picked, picked_domain, renumbered, unnamed
 from headrace.series.column import is_labelled, is_series, series_of
 
 if TYPE_CHECKING:
@@ -91,24 +81,9 @@ def numbered_labels(frame: DataFrame) -> DataFrame:
     return frame_of(frame._nodes, {word: _core.in_domain(numbers, domain_of(frame))})
 
 
-def loc(frame: DataFrame) -> Locator:
-    """See `DataFrame.loc`."""
-    return Locator(frame)
-
-
-def iloc(frame: DataFrame) -> PositionLocator:
-    """See `DataFrame.iloc`."""
-    return PositionLocator(frame)
-
-
 def at(frame: DataFrame) -> Locator:
     """See `DataFrame.at`."""
     return Locator(frame)
-
-
-def iat(frame: DataFrame) -> PositionLocator:
-    """See `DataFrame.iat`."""
-    return PositionLocator(frame)
 
 
 def sort_index(

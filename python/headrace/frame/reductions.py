@@ -333,11 +333,6 @@ def corrwith(frame: DataFrame, other: Any, method: str) -> Series:
     return made
 
 
-def cov(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:
-    """See `DataFrame.cov`."""
-    return pairwise(frame, "cov", numeric_only, functools.partial(_core.covariance, ddof=1))
-
-
 def describe(
     frame: DataFrame, percentiles: list[float] | None = None, include: Any = None
 ) -> DataFrame:

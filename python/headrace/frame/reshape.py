@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, new_frame
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
@@ -78,8 +77,6 @@ def factorize(
     codes, uniques : Series
         int64 codes, one per row, -1 for null or NaN; the distinct values without these.
 
-    Examples
-    --------
     >>> codes, uniques = hr.factorize(["b", None, "a", "b"])
     >>> codes.to_list(), uniques.to_list()
     ([0, -1, 1, 0], ['b', 'a'])
@@ -196,8 +193,6 @@ def cut(
     -----
     One fused pass with one comparison per edge, meant for up to a few hundred bins.
 
-    Examples
-    --------
     >>> hr.cut(hr.Series([1, 5, 12]), [0, 4, 10], labels=["low", "high"]).to_list()
     ['low', 'high', None]
     """
@@ -284,8 +279,6 @@ def qcut(
     InvalidArgumentError
         For equal quantiles, unless they are dropped.
 
-    Examples
-    --------
     >>> hr.qcut(hr.Series([1, 2, 3, 9]), 2, labels=["low", "high"]).to_list()
     ['low', 'low', 'high', 'high']
     """
@@ -338,11 +331,6 @@ def _equal_edges(values: Series, bins: int, right: bool) -> Any:
 
 
 # ---- the part of DataFrame -----------------------------------------------------------------------
-
-
-def nunique(frame: DataFrame, dropna: bool = True) -> Any:
-    """See `DataFrame.nunique`."""
-    return column_values({n: frame[n].nunique(dropna) for n in frame._nodes}, "nunique")
 
 
 def transpose(frame: DataFrame) -> DataFrame:

@@ -17,7 +17,7 @@ from headrace.frame.arithmetic import with_scalar
 from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, is_frame, new_frame, without_labels
 from headrace.frame.concat import rows_of
-from headrace.frame.sort import first_of_frame, sort_frame
+from headrace.frame.sort import sort_frame
 from headrace.lazy.advice import grows
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain, same_rows, whole_number
@@ -210,23 +210,3 @@ def sort_values(
             "sort_values: missing sort key: by=None; pass a column name or a list of them"
         )
     return without_labels(sort_frame(frame, by, ascending, na_position, key), ignore_index)
-
-
-def nlargest(
-    frame: DataFrame,
-    n: int,
-    columns: str | Sequence[str],
-    keep: Literal["first", "last", "all"] = "first",
-) -> DataFrame:
-    """See `DataFrame.nlargest`."""
-    return first_of_frame("nlargest", frame, n, columns, True, keep)
-
-
-def nsmallest(
-    frame: DataFrame,
-    n: int,
-    columns: str | Sequence[str],
-    keep: Literal["first", "last", "all"] = "first",
-) -> DataFrame:
-    """See `DataFrame.nsmallest`."""
-    return first_of_frame("nsmallest", frame, n, columns, False, keep)

@@ -140,19 +140,6 @@ def rename_all(frame: DataFrame, names: Any) -> None:
     frame._nodes = rename(frame, dict(zip(frame._nodes, fresh, strict=True)))._nodes
 
 
-def delete_column(frame: DataFrame, name: str) -> None:
-    """See `DataFrame.__delitem__`."""
-    mark("delitem")
-    del frame._nodes[frame._find(name)]
-
-
-def pop(frame: DataFrame, name: str) -> Series:
-    """See `DataFrame.pop`."""
-    column: Series = frame[name]
-    del frame[name]
-    return column
-
-
 def insert(frame: DataFrame, loc: int, column: str, value: Any) -> None:
     """See `DataFrame.insert`."""
     if column in frame._nodes:
@@ -161,14 +148,6 @@ def insert(frame: DataFrame, loc: int, column: str, value: Any) -> None:
     frame[column] = value
     names.insert(loc, column)
     frame._nodes = {name: frame._nodes[name] for name in names}
-
-
-def assign(frame: DataFrame, **columns: Series | Callable[[DataFrame], Any] | Any) -> DataFrame:
-    """See `DataFrame.assign`."""
-    result = new_frame(frame)
-    for name, values in columns.items():
-        result[name] = values(result) if callable(values) else values
-    return result
 
 
 def drop(

@@ -217,8 +217,6 @@ def sort(values: Any, *, descending: bool = False) -> Array | Series:
     Array or Series
         Lazy, of the same dtype.
 
-    Examples
-    --------
     >>> hr.sort([3, 1, 2]).tolist()
     [1, 2, 3]
     """
@@ -249,8 +247,6 @@ def argsort(values: Any, *, descending: bool = False) -> Array:
     Array
         int64, lazy: ``values[argsort(values)]`` is sorted.
 
-    Examples
-    --------
     >>> hr.argsort([3, 1, 2]).tolist()
     [1, 2, 0]
     """

@@ -9,11 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
-from headrace.errors import (
-    InvalidArgumentError,
-    TypeMismatchError,
-    UnsupportedError,
-)
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import frame_of
 from headrace.groupby.aggregate import (
     aggregated,

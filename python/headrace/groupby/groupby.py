@@ -11,12 +11,18 @@ from headrace.errors import InvalidArgumentError
 from headrace.facade import facade, is_probed, no_attribute
 from headrace.frame.columns import framed
 from headrace.groupby import aggregate as aggregates
-from headrace.groupby import functions, matrix, quantile, rows
+from headrace.groupby import functions, matrix, rows
 from headrace.groupby import window as windows
+from headrace.groupby.aggregate import each_column, frame_or_group_series, value_columns
 from headrace.groupby.keys import group_order, keys_of, level_keys
+from headrace.groupby.quantile import group_quantiles
 from headrace.groupby.resample import Grouper, Resampler, resample, resample_groups
-from headrace.rows import Unnamed, given
+from headrace.groupby.rows import filter_rows
+from headrace.groupby.window import rows_after
+from headrace.lazy.handle import mark
+from headrace.rows import Unnamed, given, whole_number
 from headrace.series.column import is_series
+from headrace.series.duration import level_of
 from headrace.windows.span import WindowRows
 from headrace.windows.windowed import Windowed
 
@@ -182,7 +188,9 @@ class GroupBy(Windowed):
         >>> groups.quantile(0.5, interpolation="lower").x.to_list()
         [1, 9]
         """
-        return quantile.quantile(self, q, interpolation, numeric_only)
+        if interpolation == "linear" and not isinstance(q, list | tuple):
+            return each_column(self, "quantile", numeric_only, q=level_of(q))
+        return frame_or_group_series(self, group_quantiles(self, q, interpolation, numeric_only))
 
     def var(self, ddof: int = 1, numeric_only: bool = False, skipna: bool = True) -> Any:
         """Variance of each group; null with `ddof` values or fewer.
@@ -412,7 +420,7 @@ class GroupBy(Windowed):
         >>> df.groupby("id").x.cumsum().to_list()
         [1, 5, 3]
         """
-        return windows.cumsum(self)
+        return windows.cumulative(self, "cumsum")
 
     def cumprod(self) -> Any:
         """Cumulative products within each group.
@@ -421,7 +429,7 @@ class GroupBy(Windowed):
         >>> groups.cumprod().to_dict()
         {'x': [3, 15, 4]}
         """
-        return windows.cumprod(self)
+        return windows.cumulative(self, "cumprod")
 
     def cummin(self) -> Any:
         """Cumulative minima within each group.
@@ -430,7 +438,7 @@ class GroupBy(Windowed):
         >>> groups.cummin().to_dict()
         {'x': [3, 3, 4]}
         """
-        return windows.cummin(self)
+        return windows.cumulative(self, "cummin")
 
     def cummax(self) -> Any:
         """Cumulative maxima within each group.
@@ -439,7 +447,7 @@ class GroupBy(Windowed):
         >>> groups.cummax().to_dict()
         {'x': [3, 5, 4]}
         """
-        return windows.cummax(self)
+        return windows.cumulative(self, "cummax")
 
     def cumcount(self, ascending: bool = True) -> Series:
         """The number of each row in its group, from 0; null if the key is missing.
@@ -493,7 +501,9 @@ class GroupBy(Windowed):
         >>> df.groupby("id").head(1).x.to_list(), df.groupby("id").tail(1).x.to_list()
         ([1, 5], [5, 2])
         """
-        return rows.head(self, n)
+        mark("head")
+        n = whole_number("head", "n", n)
+        return filter_rows(self, self.cumcount() < n)
 
     def tail(self, n: int = 5) -> Any:
         """The last `n` rows of each group, in row order.
@@ -502,7 +512,9 @@ class GroupBy(Windowed):
         >>> groups.tail(1).to_dict()
         {'id': [1, 2], 'x': [5, 4]}
         """
-        return rows.tail(self, n)
+        mark("tail")
+        n = whole_number("tail", "n", n)
+        return filter_rows(self, rows_after(self) < n)
 
     def nth(self, n: int) -> Any:
         """The row at position `n` of each group, counted from the end if negative.
@@ -511,7 +523,9 @@ class GroupBy(Windowed):
         >>> groups.nth(0).to_dict()
         {'id': [1, 2], 'x': [3, 4]}
         """
-        return rows.nth(self, n)
+        mark("nth")
+        n = whole_number("nth", "n", n)
+        return filter_rows(self, self.cumcount() == n if n >= 0 else rows_after(self) == -n - 1)
 
     @property
     def ngroups(self) -> int:
@@ -683,7 +697,9 @@ class GroupBy(Windowed):
         return rows.describe(self)
 
     def __repr__(self) -> str:
-        return rows.groups_text(self)
+        keys = ", ".join(name for name, _ in self._keys)
+        columns = ", ".join(value_columns(self))
+        return f"{type(self).__name__}(by: {keys}; columns: {columns})"
 
 
 @facade("GroupBy")

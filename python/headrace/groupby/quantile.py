@@ -7,13 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError
-from headrace.groupby.aggregate import (
-    aggregable_columns,
-    aggregated,
-    each_column,
-    frame_or_group_series,
-    with_keys,
-)
+from headrace.groupby.aggregate import aggregable_columns, aggregated, with_keys
 from headrace.groupby.keys import Words
 from headrace.groupby.matrix import rows_of_levels
 from headrace.lazy.handle import mark
@@ -34,15 +28,6 @@ _PICKS: dict[str, tuple[Callable[[Any], Any], ...]] = {
     "nearest": (lambda place: place.round(),),
 }
 _PICKS["midpoint"] = (*_PICKS["lower"], *_PICKS["higher"])
-
-
-def quantile(
-    groups: GroupBy, q: float | list[float], interpolation: str, numeric_only: bool
-) -> Any:
-    """See `GroupBy.quantile`."""
-    if interpolation == "linear" and not isinstance(q, list | tuple):
-        return each_column(groups, "quantile", numeric_only, q=level_of(q))
-    return frame_or_group_series(groups, group_quantiles(groups, q, interpolation, numeric_only))
 
 
 def group_quantiles(groups: GroupBy, q: Any, interpolation: str, numeric_only: bool) -> DataFrame:

@@ -12,40 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError
-from headrace.frame.columns import (
-    Columns,
-    frame_of,
-    frame_of_parts,
-    new_frame,
-    picked_numbers,
-)
+from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame, picked_numbers
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.frame.reshape import sampled_rows
-from headrace.groupby.aggregate import (
-    aggregated,
-    group_series,
-    value_columns,
-    with_keys,
-)
+from headrace.groupby.aggregate import aggregated, group_series, value_columns, with_keys
 from headrace.groupby.keys import Words
 from headrace.groupby.tracing import of_groups
-from headrace.groupby.window import (
-    frame_or_series,
-    key_nodes,
-    rows_after,
-    supported_columns,
-)
+from headrace.groupby.window import frame_or_series, key_nodes, supported_columns
 from headrace.lazy.advice import group_by_group
 from headrace.lazy.handle import mark
 from headrace.rows import is_missing, picked_domain, whole_number
-from headrace.series.column import (
-    Column,
-    is_labelled,
-    new_series,
-    series_of,
-    with_rows_of,
-)
+from headrace.series.column import Column, is_labelled, new_series, series_of, with_rows_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import rows_of_groups
 
@@ -71,27 +49,6 @@ def filter_rows(groups: GroupBy, mask: Series) -> Any:
     """The rows of the frame, or of the selected column, where a mask is true."""
     frame = frame_of(groups._nodes, groups._rows)
     return groups._shown(frame)[mask]
-
-
-def head(groups: GroupBy, n: int = 5) -> Any:
-    """See `GroupBy.head`."""
-    mark("head")
-    n = whole_number("head", "n", n)
-    return filter_rows(groups, groups.cumcount() < n)
-
-
-def tail(groups: GroupBy, n: int = 5) -> Any:
-    """See `GroupBy.tail`."""
-    mark("tail")
-    n = whole_number("tail", "n", n)
-    return filter_rows(groups, rows_after(groups) < n)
-
-
-def nth(groups: GroupBy, n: int) -> Any:
-    """See `GroupBy.nth`."""
-    mark("nth")
-    n = whole_number("nth", "n", n)
-    return filter_rows(groups, groups.cumcount() == n if n >= 0 else rows_after(groups) == -n - 1)
 
 
 def distinct_keys(groups: GroupBy) -> DataFrame:
@@ -346,10 +303,3 @@ def describe(groups: GroupBy) -> DataFrame:
         found.append(Words("max", "max", node))
         words += [w if single else w._replace(name=(name, w.name)) for w in found]
     return aggregated(groups, words)
-
-
-def groups_text(groups: GroupBy) -> str:
-    """See `GroupBy.__repr__`."""
-    keys = ", ".join(name for name, _ in groups._keys)
-    columns = ", ".join(value_columns(groups))
-    return f"{type(groups).__name__}(by: {keys}; columns: {columns})"

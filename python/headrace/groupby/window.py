@@ -81,32 +81,10 @@ def window_rows(groups: GroupBy, op: str, on: str | None = None) -> WindowRows:
     return WindowRows(columns, finish, groups._rows, groups._nodes, keys, groups._dropna)
 
 
-def cumsum(groups: GroupBy) -> Any:
-    """See `GroupBy.cumsum`."""
-    return window_function(
-        groups, "cumsum", _core.group_cumulative, "cumsum", kinds=TABLE["sum"].cumulative
-    )
-
-
-def cumprod(groups: GroupBy) -> Any:
-    """See `GroupBy.cumprod`."""
-    return window_function(
-        groups, "cumprod", _core.group_cumulative, "cumprod", kinds=TABLE["prod"].cumulative
-    )
-
-
-def cummin(groups: GroupBy) -> Any:
-    """See `GroupBy.cummin`."""
-    return window_function(
-        groups, "cummin", _core.group_cumulative, "cummin", kinds=TABLE["min"].cumulative
-    )
-
-
-def cummax(groups: GroupBy) -> Any:
-    """See `GroupBy.cummax`."""
-    return window_function(
-        groups, "cummax", _core.group_cumulative, "cummax", kinds=TABLE["max"].cumulative
-    )
+def cumulative(groups: GroupBy, op: str) -> Any:
+    """See `GroupBy.cumsum` and its like."""
+    kinds = TABLE[op.removeprefix("cum")].cumulative
+    return window_function(groups, op, _core.group_cumulative, op, kinds=kinds)
 
 
 def cumcount(groups: GroupBy, ascending: bool = True) -> Series:

@@ -389,8 +389,6 @@ def from_dlpack(values: Any) -> Array:
     UnsupportedError
         For a dtype that Headrace does not have.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> hr.from_dlpack(np.arange(3)).tolist()
     [0, 1, 2]
@@ -461,8 +459,6 @@ def from_arrow(values: Any) -> DataFrame | Series:
     UnsupportedError
         For an unsupported format; names the column and an alternative.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> hr.from_arrow(pa.table({"x": [1, 2]})).columns
     ['x']
@@ -496,8 +492,6 @@ def from_pandas(values: Any) -> DataFrame | Series:
         The index becomes labels, kept as columns. An unnamed one is called ``"index"``, or dropped
         if it holds integers (positions).
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> hr.from_pandas(pd.DataFrame({"x": [1.5, 2.5]}, index=["a", "b"])).x.to_dict()
     {'a': 1.5, 'b': 2.5}

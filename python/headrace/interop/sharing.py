@@ -114,8 +114,6 @@ def share(value: Array | Series | DataFrame) -> SharedHandle:
     there. Only processes of the same user that know the random token can attach; treat the token as
     a password.
 
-    Examples
-    --------
     >>> with hr.share(hr.asarray([1.0, 2.0])) as handle:
     ...     hr.attach(handle).tolist()  # usually in another process
     [1.0, 2.0]
@@ -147,8 +145,6 @@ def attach(handle: SharedHandle | str) -> Array | Series | DataFrame:
     InputError
         If the other process is gone, belongs to another user or does not answer within 10 seconds.
 
-    Examples
-    --------
     >>> handle = hr.share(hr.DataFrame({"x": [1, None]}))
     >>> hr.attach(handle.token).x.to_list()
     [1, None]
@@ -170,8 +166,6 @@ def sharing() -> Iterator[None]:
     later is allocated later. The first touch of a new segment is slower than that of other memory,
     so free segments are cached (`hr.memory.trim` returns them).
 
-    Examples
-    --------
     >>> with hr.sharing():
     ...     x = hr.asarray([1.0, 2.0]) * 2
     ...     hr.eval(x)

@@ -94,8 +94,6 @@ class Deferred(Operators, _core.BufferSource):
         `hr.fallbacks`. Exports to NumPy, pandas and Arrow copy the values back;
         ``__cuda_array_interface__`` and DLPack share them where they are.
 
-        Examples
-        --------
         >>> hr.asarray([1.0, 2.0]).to("cpu").sum().item()
         3.0
         """
@@ -311,8 +309,6 @@ def eval(*values: Deferred | DataFrame) -> None:
     *values : Array, Series or DataFrame
         They keep their results.
 
-    Examples
-    --------
     >>> x = hr.asarray([1.0, 3.0])
     >>> low, high = x.min(), x.max()
     >>> hr.eval(low, high)

@@ -227,8 +227,6 @@ def profile() -> Profile:
     Profile
         A table of operators, lines, times, cores, rows and bytes; `save` writes it for Perfetto.
 
-    Examples
-    --------
     >>> with hr.profile() as seen:
     ...     hr.eval(hr.asarray([1.0, 2.0]) + 1)
     >>> seen.steps[0].op, seen.steps[0].rows

@@ -44,8 +44,6 @@ class LimitAdaptor(_core.LimitAdaptor):
     limit_bytes : int or str
         The limit.
 
-    Examples
-    --------
     >>> limit = hr.memory.LimitAdaptor(limit_bytes="64MB")
     >>> limit.describe()
     'limit(64.0 MB) over pool over system'
@@ -71,8 +69,6 @@ class RateLimitAdaptor(_core.RateLimitAdaptor):
     bytes_per_second : int or str
         The rate.
 
-    Examples
-    --------
     >>> slow = hr.memory.RateLimitAdaptor(bytes_per_second="1GB")
     >>> slow.waited_seconds
     0.0
@@ -101,8 +97,6 @@ class AlignAdaptor(_core.AlignAdaptor):
     from_bytes : int or str
         Smaller blocks are not aligned.
 
-    Examples
-    --------
     >>> align = hr.memory.AlignAdaptor(alignment=4096)
     >>> pointer = align.allocate(100)
     >>> pointer % 4096
@@ -135,8 +129,6 @@ class PressureAdaptor(_core.PressureAdaptor):
         does. An exception becomes an error of the requesting operator. It is not called
         recursively, nor at interpreter exit.
 
-    Examples
-    --------
     >>> limit = hr.memory.LimitAdaptor(limit_bytes=1000)
     >>> held = [limit.allocate(800)]
     >>> def let_go(size):
@@ -165,8 +157,6 @@ class FaultAdaptor(_core.FaultAdaptor):
     seed : int
         Seed of the choice; equal seeds fail the same requests.
 
-    Examples
-    --------
     >>> fault = hr.memory.FaultAdaptor(first=1)
     >>> with hr.memory.use_resource(fault):
     ...     hr.signal.ricker(1000, 5.0).to_numpy()
@@ -199,8 +189,6 @@ class DelayAdaptor(_core.DelayAdaptor):
     allocate_seconds, deallocate_seconds : float
         Delay in seconds.
 
-    Examples
-    --------
     >>> delay = hr.memory.DelayAdaptor(allocate_seconds=0.001)
     >>> delay.deallocate(delay.allocate(100), 100)
     """
@@ -224,8 +212,6 @@ class StatisticsAdaptor(_core.StatisticsAdaptor):
     upstream : Resource, optional
         The resource below; the current one by default.
 
-    Examples
-    --------
     >>> counting = hr.memory.StatisticsAdaptor()
     >>> counting.deallocate(counting.allocate(100), 100)
     >>> counting.read().peak_bytes
@@ -256,8 +242,6 @@ class LogAdaptor(_core.LogAdaptor):
     capacity : int
         How many events are kept.
 
-    Examples
-    --------
     >>> log = hr.memory.LogAdaptor()
     >>> log.deallocate(log.allocate(100), 100)
     >>> [event.action for event in log.events()]
@@ -286,8 +270,6 @@ class TrackAdaptor(_core.TrackAdaptor):
     upstream : Resource, optional
         The resource below; the current one by default.
 
-    Examples
-    --------
     >>> track = hr.memory.TrackAdaptor()
     >>> with hr.memory.use_resource(track):
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()

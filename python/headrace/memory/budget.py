@@ -59,8 +59,6 @@ def limit(
         The current budget (None: unlimited) if called without a size, else a setting that a
         ``with`` block restores.
 
-    Examples
-    --------
     >>> with hr.memory.limit("2GB"):
     ...     hr.memory.limit()
     2000000000
@@ -174,8 +172,6 @@ def stats() -> Statistics:
         As a context manager it counts allocations and the peak from entry on; it can be read inside
         and after the block.
 
-    Examples
-    --------
     >>> with hr.memory.stats() as counted:
     ...     pass
     >>> counted.allocations
@@ -192,8 +188,6 @@ def trim() -> int:
     int
         The number of bytes returned.
 
-    Examples
-    --------
     >>> hr.memory.trim() >= 0
     True
     """

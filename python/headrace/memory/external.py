@@ -179,8 +179,6 @@ def use_for(*libraries: str) -> UseFor:
     ``ThreadPoolExecutor``. Arrays of 128 KiB or less share slabs of 64 KiB and more; the slabs are
     charged and logged as "small arrays", and the report sums the arrays in them by line.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> with hr.memory.use_for("numpy"):
     ...     x = np.ones(100_000)
@@ -200,8 +198,6 @@ def alloc_v1() -> object:
         ``headrace/memory/external/external_allocator_c.h`` declares. It is valid until the
         process ends.
 
-    Examples
-    --------
     >>> "headrace.alloc_v1" in repr(hr.memory.alloc_v1())
     True
     """

@@ -80,8 +80,6 @@ def leaks() -> Holders:
         stacks if `track` was on. It includes memory held by live handles, views and other
         libraries: an entry is a leak only if nothing should hold it.
 
-    Examples
-    --------
     >>> all(holder.bytes >= 0 for holder in hr.memory.leaks())
     True
     """
@@ -128,8 +126,6 @@ def leak_check() -> LeakCheck:
         operator and line, and inside `track` their stacks. Raises nothing if the block itself
         failed.
 
-    Examples
-    --------
     >>> with hr.memory.leak_check():
     ...     pass
     """

@@ -97,8 +97,6 @@ def ledger() -> Ledger:
     Ledger
         A snapshot: entries, total bytes, text and HTML reprs, and `clear`.
 
-    Examples
-    --------
     >>> hr.memory.ledger().clear()
     >>> hr.memory.ledger()
     0 bytes in 0 copies
@@ -119,8 +117,6 @@ def no_copies(*, strict: bool = False) -> _core.NoCopies:
     context manager
         The first copy inside raises `InvalidArgumentError` with operator and reason.
 
-    Examples
-    --------
     >>> with hr.no_copies():
     ...     pass
     """

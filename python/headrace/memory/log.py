@@ -202,8 +202,6 @@ def log(path: str | os.PathLike[str] | None = None) -> Log:
     With a file, each event costs about 0.1 us more. A forked child writes nothing to its parent's
     file.
 
-    Examples
-    --------
     >>> with hr.memory.log() as log:
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()
     >>> log[0].action, log[0].bytes, log[0].op
@@ -233,8 +231,6 @@ def trace(on: bool | None = None) -> bool | Setting[bool]:
     bool or Setting
         The current state, or a setting that a ``with`` block restores.
 
-    Examples
-    --------
     >>> with hr.memory.trace(False):
     ...     hr.memory.trace()
     False

@@ -40,8 +40,6 @@ def managed_resource(device: int = 0) -> Resource:
     --------
     prefetch, advise
 
-    Examples
-    --------
     >>> with hr.memory.use_resource(hr.memory.managed_resource()):  # doctest: +SKIP
     ...     x = hr.eval(hr.asarray([1.0, 2.0]).to("cuda"))
     """
@@ -58,8 +56,6 @@ def prefetch(x: Array | Series, device: str) -> None:
     device : str
         The destination. The call is asynchronous; later GPU work waits for it.
 
-    Examples
-    --------
     >>> hr.memory.prefetch(x, "cuda")  # doctest: +SKIP
     """
     _core.prefetch_managed(x._value_there(), device)
@@ -83,8 +79,6 @@ def advise(x: Array | Series, advice: Advice, by: str = "cuda") -> None:
     by : str
         ``"cuda"`` or ``"cpu"``.
 
-    Examples
-    --------
     >>> hr.memory.advise(x, "read_mostly")  # doctest: +SKIP
     """
     known = get_args(Advice)

@@ -64,8 +64,6 @@ class offload_saved_tensors:  # noqa: N801
     offloaded_bytes, fetched_bytes : int
         Copied to the host, and back.
 
-    Examples
-    --------
     >>> hr.memory.offload_saved_tensors(prefetch=2)
     offload_saved_tensors: 0 B left, 0 B came back
     """

@@ -207,8 +207,6 @@ def report(count: int = 10) -> MemoryReport:
     The peak is that of the process. Its holders are recorded as it grows, in steps of 1 % (at least
     64 KiB), so they account for 99 % of the peak or more.
 
-    Examples
-    --------
     >>> x = hr.asarray([1.0, 2.0]) * 2
     >>> _ = x.to_numpy()
     >>> report = hr.memory.report()

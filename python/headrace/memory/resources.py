@@ -28,8 +28,6 @@ def system_resource() -> Resource:
     Resource
         Large blocks are aligned and advised for huge pages.
 
-    Examples
-    --------
     >>> hr.memory.system_resource().describe()
     'system'
     """
@@ -45,8 +43,6 @@ def current_resource() -> Resource:
         That of this thread's innermost `use_resource` block, else the one set for the process, else
         the pool over the system.
 
-    Examples
-    --------
     >>> hr.memory.current_resource().describe()
     'pool over system'
     """
@@ -63,8 +59,6 @@ def set_current_resource(resource: Resource) -> None:
     resource : Resource
         Any resource, or a stack of adaptors over one.
 
-    Examples
-    --------
     >>> before = hr.memory.current_resource()
     >>> hr.memory.set_current_resource(hr.memory.LimitAdaptor(before, "1GB"))
     >>> hr.memory.set_current_resource(before)
@@ -83,8 +77,6 @@ class use_resource:  # noqa: N801
     resource : Resource
         Any resource, or a stack of adaptors over one.
 
-    Examples
-    --------
     >>> counting = hr.memory.StatisticsAdaptor()
     >>> with hr.memory.use_resource(counting):
     ...     x = hr.signal.ricker(1000, 5.0).to_numpy()
@@ -117,8 +109,6 @@ class PoolResource(_core.PoolResource):
     most_cached : int or str
         How many bytes may be cached.
 
-    Examples
-    --------
     >>> pool = hr.memory.PoolResource(most_cached="64MB")
     >>> pool.deallocate(pool.allocate(1000), 1000)
     >>> pool.cached_bytes
@@ -141,8 +131,6 @@ class FixedSizeResource(_core.FixedSizeResource):
     blocks_in_slab : int
         How many blocks are requested from upstream at once.
 
-    Examples
-    --------
     >>> fixed = hr.memory.FixedSizeResource(block_bytes="1MiB", blocks_in_slab=4)
     >>> fixed.deallocate(fixed.allocate(1000), 1000)
     >>> fixed.cached_bytes == 4 * 2**20
@@ -169,8 +157,6 @@ class BinningResource(_core.BinningResource):
         The largest request of each bin and its resource; None makes a `FixedSizeResource` of that
         size over upstream.
 
-    Examples
-    --------
     >>> binning = hr.memory.BinningResource(bins=[("4KiB", None), ("64KiB", None)])
     >>> binning.describe()
     'binning(2 bins) over pool over system'
@@ -207,8 +193,6 @@ class CallbackResource(_core.CallbackResource):
     deallocate : callable
         ``deallocate(address, bytes, alignment)``.
 
-    Examples
-    --------
     >>> system = hr.memory.system_resource()
     >>> seen = []
     >>> def allocate(size, alignment):

@@ -124,8 +124,6 @@ def spill(
     InputError
         If no file can be created in the directory; the settings are unchanged.
 
-    Examples
-    --------
     >>> with hr.memory.spill(limit="1GB") as spilled:
     ...     spilled.limit_bytes
     1000000000

@@ -383,8 +383,6 @@ def timeline(
     Memory that a file frees without having allocated it counts from the start. Each pixel column
     shows its moment of highest use, so no peak is lost.
 
-    Examples
-    --------
     >>> with hr.memory.log("run.csv"):  # doctest: +SKIP
     ...     job()
     >>> hr.memory.timeline("run.csv").save("run.svg")  # doctest: +SKIP

@@ -60,8 +60,6 @@ def track(*, stacks: bool = True) -> Track:
     -----
     Costs about 1 us per stack frame for each operation inside; outside only a check of a flag.
 
-    Examples
-    --------
     >>> with hr.memory.track(stacks=True) as tracked:
     ...     x = hr.signal.ricker(1000, 5.0)
     ...     _ = x.to_numpy()

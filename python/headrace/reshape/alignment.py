@@ -198,12 +198,6 @@ def neighbours(known: Any, wanted: Any, side: str, limit: int | None = None) -> 
     return kept if side == "before" else kept[::-1]
 
 
-def reindex_series(series: Series, index: Any, **words: Any) -> Series:
-    """See `Series.reindex`."""
-    frame = reindex(framed(series), index, **words)
-    return labelled_series(frame, series.name)
-
-
 def rows_apart(
     columns: Mapping[str, Series], labels: Mapping[Any, Series] | None = None, domain: int = 0
 ) -> DataFrame:

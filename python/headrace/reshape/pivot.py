@@ -16,13 +16,7 @@ from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import by_position, free_name, unnamed
-from headrace.series.column import (
-    is_series,
-    labelled_series,
-    new_series,
-    series_of,
-    series_over,
-)
+from headrace.series.column import is_series, labelled_series, new_series, series_of, series_over
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -319,8 +313,6 @@ def crosstab(
     InvalidArgumentError
         For only one of `values` and `aggfunc`, or an unknown `normalize`.
 
-    Examples
-    --------
     >>> df = hr.DataFrame({"k": ["a", "b", "a"], "g": ["x", "x", "y"]})
     >>> hr.crosstab(df.k, df.g).to_dict()
     {'x': [1, 1], 'y': [1, 0]}
@@ -398,8 +390,6 @@ def get_dummies(
     dtype : dtype
         Of the indicators.
 
-    Examples
-    --------
     >>> hr.get_dummies(hr.DataFrame({"x": [1, 2], "k": ["a", "b"]})).to_dict()
     {'x': [1, 2], 'k_a': [True, False], 'k_b': [False, True]}
     """
@@ -450,8 +440,6 @@ def wide_to_long(
     DataFrame
         Labelled by `i` and `j`: all rows of the first suffix, then of the second, and so on.
 
-    Examples
-    --------
     >>> df = hr.DataFrame({"id": [1, 2], "x1": [3, 4], "x2": [5, 6]})
     >>> hr.wide_to_long(df, "x", i="id", j="t").to_dict()
     {'x': [3, 4, 5, 6]}

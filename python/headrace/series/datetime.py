@@ -242,8 +242,6 @@ class TimeAccessor:
             On evaluation with the row of an ambiguous or nonexistent time; for a zone missing from
             the system's tz database.
 
-        Examples
-        --------
         >>> import datetime
         >>> noon = hr.Series([datetime.datetime(2024, 7, 1, 12)])
         >>> berlin = noon.dt.tz_localize("Europe/Berlin")

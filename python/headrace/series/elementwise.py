@@ -11,7 +11,6 @@ from headrace.array.construct import asarray
 from headrace.dtypes import INTEGERS, dtype_word, has_no_nan, is_object
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import with_numbers
-from headrace.frame.duplicates import repeated_rows
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
@@ -37,13 +36,6 @@ def _mask_of(condition: Any) -> Any:
     import numpy as np
 
     return new_series(condition) if np.ndim(condition) else asarray(condition)
-
-
-def duplicated(series: Series, keep: Literal["first", "last", False] = "first") -> Series:
-    """See `Series.duplicated`."""
-    mark("duplicated")
-    made: Series = series._like(repeated_rows([series._node], keep))
-    return made
 
 
 def drop_duplicates(series: Series, *, keep: Literal["first", "last", False] = "first") -> Series:

@@ -10,16 +10,8 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.frame.columns import frame_of, is_frame, new_frame
-from headrace.frame.indexing import (
-    Locator,
-    is_mask,
-    is_several,
-    one_label,
-)
-from headrace.rows import (
-    given_name,
-    renumbered,
-)
+from headrace.frame.indexing import Locator, is_mask, is_several, one_label
+from headrace.rows import given_name, renumbered
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.series import Series
 

@@ -92,8 +92,6 @@ def to_datetime(
         For an unknown letter in `format`, and for a string that does not match, with its row. With
         `dtype` this is checked on evaluation; without it the strings are evaluated immediately.
 
-    Examples
-    --------
     >>> hr.to_datetime(["29.02.2024"], format="%d.%m.%Y", dtype="date").to_list()
     [datetime.date(2024, 2, 29)]
     >>> str(hr.to_datetime(["2024-02-29 12:00:00.000000001"]).dtype)
@@ -274,8 +272,6 @@ def to_timedelta(
     InvalidArgumentError
         For a string that does not match, with its row; with `dtype` on evaluation.
 
-    Examples
-    --------
     >>> [str(each) for each in hr.to_timedelta(["1 days 02:00:00", "-00:30"]).to_list()]
     ['1 day, 2:00:00', '-1 day, 23:30:00']
     """

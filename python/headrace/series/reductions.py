@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import frame_of, new_frame
+from headrace.frame.columns import new_frame
 from headrace.frame.duplicates import counted_values
 from headrace.frame.reshape import cut
 from headrace.groupby.keys import Words, aggregate_name
@@ -97,13 +97,6 @@ def mode(series: Series) -> Series:
     return made
 
 
-def cov(series: Series, other: Any, ddof: int = 1) -> Any:
-    """See `Series.cov`."""
-    mark("cov")
-    columns = [_core.decimal_to_float(each._node) for each in (series, other)]
-    return array_of(_core.covariance(columns, ddof))[0, 1]
-
-
 def corr(series: Series, other: Any, method: str = "pearson") -> Any:
     """See `Series.corr`."""
     mark("corr")
@@ -158,13 +151,6 @@ def median(series: Series) -> Any:
     return values.quantile(0.5)
 
 
-def distinct(series: Series) -> Series:
-    """See `Series.unique`."""
-    mark("unique")
-    table = _core.group_by([(series.name or "", series._node)], [], "first", False)
-    return series_of(_core.part(table, 0), series.name)
-
-
 def value_counts(
     series: Series,
     normalize: bool = False,
@@ -192,10 +178,3 @@ def nunique(series: Series, dropna: bool = True) -> Array:
     words = [Words("size", "size")]
     table = _core.group_by([("key", series._node)], words, "any", dropna)
     return array_of(_core.reduction("count", _core.part(table, 1)))
-
-
-def describe(series: Series, percentiles: list[float] | None = None) -> Any:
-    """See `Series.describe`."""
-    name = series.name or "value"
-    frame = frame_of({name: series._node})
-    return frame.describe(percentiles, include="all")[name]

@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.array.construct import selector
-from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import framed, with_numbers
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import mark
-from headrace.rows import (
-    are_picked,
-    is_ready,
-    picked_domain,
-    refuse_apart,
-    same_rows,
-    whole_number,
-)
+from headrace.rows import are_picked, is_ready, picked_domain, refuse_apart, same_rows, whole_number
 from headrace.series.column import is_series, new_series, series_of, single_value
 
 if TYPE_CHECKING:
@@ -75,13 +67,6 @@ def sort_index(series: Series, ascending: bool | list[bool]) -> Series:
         return frame._series(next(iter(frame._nodes)))
     turned: Series = series if ascending else series[::-1]
     return turned
-
-
-def only_value(series: Series) -> Any:
-    """See `Series.item`."""
-    if len(series) != 1:
-        raise InvalidArgumentError(f"item: expected exactly one row: rows={len(series)}")
-    return series.to_list()[0]
 
 
 def head(series: Series, n: int = 5) -> Series:

@@ -17,6 +17,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
 from headrace.frame.columns import frame_of, framed
+from headrace.frame.duplicates import repeated_rows
 from headrace.frame.in_place import made_or_rebound, set_series_labels
 from headrace.frame.indexing import check_row_numbers
 from headrace.frame.labels import SeriesLocator, reduced_series
@@ -26,17 +27,13 @@ from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
+from headrace.lazy.handle import array_of, mark
 from headrace.operators import turned
-from headrace.reshape.alignment import reindex_series
-from headrace.rows import (
-    Row,
-    is_mixed,
-    pandas_labels,
-    renumbered,
-)
+from headrace.reshape.alignment import reindex
+from headrace.rows import Row, is_mixed, pandas_labels, renumbered
 from headrace.series import arithmetic, elementwise, reductions, rows
 from headrace.series.categorical import CategoryAccessor, has_categories
-from headrace.series.column import Column, new_series, with_rows_of
+from headrace.series.column import Column, labelled_series, new_series, series_of, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.lists import ListAccessor, explode_series, is_list
@@ -541,7 +538,9 @@ class Series(Tabular, Column, role="_series"):
         >>> s.duplicated().to_list(), s.duplicated(keep="last").to_list()
         ([False, False, True], [True, False, False])
         """
-        return elementwise.duplicated(self, keep)
+        mark("duplicated")
+        made: Series = self._like(repeated_rows([self._node], keep))
+        return made
 
     def drop_duplicates(
         self,
@@ -662,7 +661,9 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([1.0, 2.0, 3.0]).cov(hr.Series([2.0, 4.0, 6.0])).item()
         2.0
         """
-        return reductions.cov(self, other, ddof)
+        mark("cov")
+        columns = [_core.decimal_to_float(each._node) for each in (self, other)]
+        return array_of(_core.covariance(columns, ddof))[0, 1]
 
     def reindex(
         self,
@@ -677,7 +678,8 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([5, 6]).reindex([1, 2], fill_value=0).to_list()
         [6, 0]
         """
-        return reindex_series(self, index, fill_value=fill_value, method=method, limit=limit)
+        frame = reindex(framed(self), index, fill_value=fill_value, method=method, limit=limit)
+        return labelled_series(frame, self.name)
 
     def squeeze(self) -> Any:
         """The only value, or the series itself.
@@ -824,7 +826,9 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([3, 1, None, 1]).unique().to_list()
         [3, 1, None]
         """
-        return reductions.distinct(self)
+        mark("unique")
+        table = _core.group_by([(self.name or "", self._node)], [], "first", False)
+        return series_of(_core.part(table, 0), self.name)
 
     def value_counts(
         self,
@@ -861,7 +865,9 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series(["a", "b", "a"]).describe().to_dict()
         {'count': '3', 'unique': '2', 'top': 'a', 'freq': '2'}
         """
-        return reductions.describe(self, percentiles)
+        name = self.name or "value"
+        frame = frame_of({name: self._node})
+        return frame.describe(percentiles, include="all")[name]
 
     # ---- looking ---------------------------------------------------------------------------------
     def to_list(self) -> builtins.list[Any]:
@@ -885,7 +891,9 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([1.0, 2.0]).head(1).item()
         1.0
         """
-        return rows.only_value(self)
+        if len(self) != 1:
+            raise InvalidArgumentError(f"item: expected exactly one row: rows={len(self)}")
+        return self.to_list()[0]
 
     def to_dict(self) -> dict[Any, Any]:
         """Values by label, or by position without labels.

@@ -156,8 +156,6 @@ def date_range(
     InvalidArgumentError
         For an unknown frequency, or too few or too many of the four.
 
-    Examples
-    --------
     >>> hr.date_range("2024-01-31", periods=3, freq="ME").day.to_list()
     [31, 29, 31]
     """

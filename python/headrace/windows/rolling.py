@@ -9,12 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
-from headrace.errors import (
-    Error,
-    InvalidArgumentError,
-    TypeMismatchError,
-    UnsupportedError,
-)
+from headrace.errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.facade import facade
 from headrace.lazy.advice import window_by_window
 from headrace.lazy.handle import mark
