@@ -213,6 +213,8 @@ def dtype_word(dtype: Any) -> str:
         word = zoned_word(word) or word
         if "," in word:
             return word
+    if word == "float16":
+        raise TypeMismatchError("dtype: no 16-bit floats: dtype='float16'; use 'float32'")
     if word not in WORDS:
         raise TypeMismatchError(
             f"dtype: unknown dtype: dtype={word!r}; use one of {', '.join(WORDS)}"

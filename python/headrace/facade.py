@@ -23,8 +23,8 @@ _AT_DEFAULT: dict[Any, str] = {
     None: """
     axis closed downcast dtype exclude fill_method fill_value filters freq global_dict how include
     key keys level levels limit limit_area limit_direction local_dict locale method min_periods
-    na_action name names on order percentiles resolvers sorter stable step storage_options suffix
-    tolerance tz unit weights win_type
+    na_action name names on order out percentiles resolvers sorter stable step storage_options
+    suffix tolerance tz unit weights win_type
     """,
     False: """
     allow_duplicates bool_only dayfirst group_keys ignore_index inplace numeric_only raw sparse

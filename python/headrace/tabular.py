@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Self, cast
 from headrace.errors import InvalidArgumentError
 from headrace.frame import arithmetic as frame_arithmetic
 from headrace.frame import rows as frame_rows
-from headrace.frame.arithmetic import along_rows, check_rows_axis, combine, map_columns
+from headrace.frame.arithmetic import along_rows, combine, map_columns, several_transformed
 from headrace.frame.columns import is_frame
 from headrace.frame.in_place import made_or_rebound
 from headrace.frame.reductions import reduce_frame
-from headrace.frame.reshape import sampled_rows
+from headrace.frame.reshape import sampled_rows, weights_of
 from headrace.groupby import groupby as groups
 from headrace.groupby import resample as resampling
 from headrace.lazy.handle import mark
@@ -82,6 +82,7 @@ class Tabular(Windowed, Operators):
     ) -> Any:
         """A reduction of the series, or of each column or row of the frame."""
         if not is_frame(self):
+            self._each(lambda series: series, axis)  # a series has one axis
             return reduce_series(cast("Series", self), kind, skipna, min_count, **options)
         frame = self.select_dtypes("bool") if bool_only else self
         if min_count:
@@ -331,19 +332,27 @@ class Tabular(Windowed, Operators):
         *,
         frac: float | None = None,
         replace: bool = False,
+        weights: Any = None,
         random_state: Any = None,
+        axis: Axis = 0,
+        ignore_index: bool = False,
     ) -> Self:
         """A random sample of rows: `n` of them (default 1), or the share `frac` of all.
 
-        With an integer `random_state` the rows are those that pandas draws.
+        With an integer `random_state` the rows are those that pandas draws. `weights`, a column or
+        values, are how likely each row is; missing ones are 0. With ``axis=1`` columns are drawn.
 
         >>> hr.DataFrame({"a": [1, 2, 3, 4]}).sample(n=2, random_state=0).a.to_list()
         [3, 4]
         """
         mark("sample")
         values: Any = self
-        made: Self = values[sampled_rows(len(values), n, frac, replace, random_state)]
-        return made
+        words = n, frac, replace, random_state, weights_of(values, weights)
+        if axis in (1, "columns") and is_frame(values):
+            names = values.columns
+            return values[[names[at] for at in sampled_rows(len(names), *words)]]
+        made: Self = values[sampled_rows(len(values), *words)]
+        return made.reset_index(drop=True) if ignore_index else made
 
     # ---- rows relative to others -----------------------------------------------------------------
     def shift(
@@ -573,6 +582,8 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([1.0, 4.0]).transform("sqrt").to_list()
         [1.0, 2.0]
         """
+        if isinstance(func, list) and is_frame(self):
+            return several_transformed(self, func)
         return self._each(lambda column: elementwise.transform(column, func))
 
     def interpolate(
@@ -601,10 +612,9 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([None, 1.0, None, None, 4.0, None]).interpolate().to_list()
         [None, 1.0, 2.0, 3.0, 4.0, 4.0]
         """
-        check_rows_axis("interpolate", axis)
         words = (method, limit, limit_direction, limit_area)
         fill = elementwise.interpolate_numbers if is_frame(self) else elementwise.interpolate
-        return made_or_rebound(self, self._each(lambda column: fill(column, *words)), inplace)
+        return made_or_rebound(self, self._each(lambda column: fill(column, *words), axis), inplace)
 
     def rank(
         self,
@@ -905,19 +915,19 @@ class Tabular(Windowed, Operators):
         """
         return self._reduced("all", axis, skipna, bool_only=bool_only)
 
-    def idxmin(self, axis: Axis = 0) -> Any:
+    def idxmin(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Label of the first smallest value, or its position; of rows the name of its column.
 
         >>> df = hr.DataFrame({"id": ["a", "b"], "x": [2, 1]})
         >>> df.x.idxmin().item(), df.set_index("id").x.idxmin()
         (1, 'b')
         """
-        return self._reduced("idxmin", axis)
+        return self._reduced("idxmin", axis, numeric_only=numeric_only)
 
-    def idxmax(self, axis: Axis = 0) -> Any:
+    def idxmax(self, axis: Axis = 0, *, numeric_only: bool = False) -> Any:
         """Label of the first largest value, or its position; of rows the name of its column.
 
         >>> hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]}).idxmax().to_dict()
         {'x': 2, 'y': 2}
         """
-        return self._reduced("idxmax", axis)
+        return self._reduced("idxmax", axis, numeric_only=numeric_only)

@@ -431,6 +431,7 @@ def test_38_dates(df: hr.DataFrame) -> None:
     assert times.dt.floor("QS").to_list() == [dt.date(2024, 1, 1)]
     assert times.isin(["2024-02-29"]).to_list() == [True]
     assert times.astype("string").to_list() == ["2024-02-29 00:00:00"]
+    assert times.dt.time.to_list() == ["00:00:00"]
     assert (days + pd.DateOffset(months=1)).to_list() == [dt.date(2024, 3, 29)]
     for offset in (pd.offsets.MonthEnd(), pd.DateOffset(day=1)):
         with pytest.raises(hr.TypeMismatchError, match="cannot be added to a column of times"):

@@ -102,7 +102,7 @@ f.price.fillna(valeu=0) | Series.fillna() got an unexpected keyword argument 'va
 f.city.str.split(seperator=',') | Series.str.split() got an unexpected keyword argument 'seperator'; the options are
 f.time.dt.floor(frequency='D') | Series.dt.floor() got an unexpected keyword argument 'frequency'; the options are
 f.groupby('city').head(rows=2) | GroupBy.head() got an unexpected keyword argument 'rows'; the options are n
-f.filter(items=['price'], axis=0) | DataFrame.filter() got an unexpected keyword argument 'axis'; the options are
+f.filter(itmes=['price']) | DataFrame.filter() got an unexpected keyword argument 'itmes'; did you mean 'items'?
 f.price.sum(skipna=True, foo=1) | Series.sum() got an unexpected keyword argument
 hr.concat([f], ignoreindex=True) | hr.concat() got an unexpected keyword argument 'ignoreindex'; did you mean 'ignore_index'?
 hr.merge(f, f, onn='city') | hr.merge() got an unexpected keyword argument 'onn'; did you mean 'on'?

@@ -57,6 +57,12 @@ def _histogram(x: Any, bins: Any = 10, range: Any = None) -> Any:
     return histogram(x, bins, range)
 
 
+def _spread(name: str) -> Callable[..., Any]:
+    """A method of series and frames with NumPy's default of ``ddof=0``."""
+    call = _method(name)
+    return lambda x, *args, ddof=0, **kwargs: call(x, *args, ddof=ddof, **kwargs)
+
+
 def _ordering(name: str) -> Callable[..., Any]:
     def call(x: Any, axis: int | None = -1, kind: str | None = None, **kwargs: Any) -> Any:
         others = sorted(word for word, value in kwargs.items() if value and word != "stable")
@@ -77,8 +83,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
             "sum": "sum",
             "prod": "prod",
             "mean": "mean",
-            "std": "std",
-            "var": "var",
             "min": "min",
             "amin": "min",
             "max": "max",
@@ -89,6 +93,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
             "argmax": "argmax",
         }.items()
     },
+    "std": _spread("std"),
+    "var": _spread("var"),
     "where": _where,
     "sort": _ordering("sort"),
     "argsort": _ordering("argsort"),

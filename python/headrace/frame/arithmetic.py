@@ -15,7 +15,6 @@ The other operand is a scalar, a frame with the same rows and column names, a re
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -28,8 +27,8 @@ from headrace.frame.columns import frame_of, framed, is_frame
 from headrace.frame.construct import columns_of_array
 from headrace.lazy.handle import is_array, mark, matmul
 from headrace.operators import turned
-from headrace.reshape.alignment import at_labels, beside
-from headrace.series.column import is_column_values, is_series, new_series, series_of, with_rows_of
+from headrace.reshape.alignment import beside
+from headrace.series.column import is_column_values, is_series, new_series, with_rows_of
 from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
@@ -261,29 +260,15 @@ def along_rows(frame: DataFrame, function: Callable[[Any], Any]) -> DataFrame:
     return frame_of(nodes, frame._labels)
 
 
-def update(frame: DataFrame, other: Any) -> None:
-    """See `DataFrame.update`."""
-    mark("update")
-    for name in other.columns:
-        if name in frame._nodes:
-            theirs = series_of(at_labels(frame, other[name]))
-            frame._put(name, theirs.combine_first(series_of(frame._nodes[name]))._node)
-
-
-def compare(frame: DataFrame, other: DataFrame) -> DataFrame:
-    """See `DataFrame.compare`."""
-    mark("compare")
-    pairs = {n: (series_of(v), series_of(other._nodes[n])) for n, v in frame._nodes.items()}
-    pairs = {n: (a, with_rows_of(b, a._node)) for n, (a, b) in pairs.items()}
-    differ = {n: (a != b) & ~(a.isna() & b.isna()) for n, (a, b) in pairs.items()}
-    kept = [name for name, mask in differ.items() if bool(mask.any())]
+def several_transformed(frame: DataFrame, functions: list[Any]) -> DataFrame:
+    """What several functions make of each column, by names of both."""
+    words = [each if isinstance(each, str) else each.__name__ for each in functions]
     made = {
-        (n, word): side.where(differ[n])._node
-        for n in kept
-        for word, side in zip(("self", "other"), pairs[n], strict=True)
+        (name, word): frame[name].transform(each)._node
+        for name in frame._nodes
+        for word, each in zip(words, functions, strict=True)
     }
-    rows = functools.reduce(operator.or_, differ.values())
-    return frame_of(made, frame._labels)[rows]
+    return frame_of(made, frame._labels)
 
 
 def equals(frame: DataFrame, other: Any) -> bool:
@@ -291,9 +276,3 @@ def equals(frame: DataFrame, other: Any) -> bool:
     if type(other) is not type(frame) or other.columns != frame.columns:
         return False
     return all(frame[name].equals(other[name]) for name in frame.columns)
-
-
-def check_rows_axis(op: str, axis: Axis | None) -> None:
-    """Raise for work along the columns."""
-    if axis not in (0, "index", "rows", None):
-        raise InvalidArgumentError(f"{op}: expected axis 0: axis={axis!r}; turn the frame: .T")

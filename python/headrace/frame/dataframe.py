@@ -44,7 +44,7 @@ from headrace.interop.through_pandas import written
 from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
-from headrace.reshape import alignment, pivot
+from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (what they give)
 from headrace.series import lists
 from headrace.series.column import new_series
@@ -410,13 +410,16 @@ class DataFrame(Tabular, Columns):
         *,
         like: str | None = None,
         regex: str | None = None,
+        axis: Axis = 1,
     ) -> DataFrame:
         """Select columns by name: those in `items`, containing `like`, or matching `regex`.
+
+        With ``axis=0`` rows by label.
 
         >>> hr.DataFrame({"x_1": [1], "y": [2], "x_2": [3]}).filter(like="x_").columns
         ['x_1', 'x_2']
         """
-        return select.filter_columns(self, items, like=like, regex=regex)
+        return select.filter_names(self, items, like=like, regex=regex, axis=axis)
 
     def select_dtypes(self, include: Any = None, exclude: Any = None) -> DataFrame:
         """Select columns by dtype: dtypes, or ``"number"``, ``"string"``, ``"datetime"``, ...
@@ -766,13 +769,15 @@ class DataFrame(Tabular, Columns):
             self, q, axis, numeric_only=numeric_only, interpolation=interpolation
         )
 
-    def mode(self, *, numeric_only: bool = False) -> DataFrame:
-        """The most frequent values of each column, sorted, padded with null; evaluates.
+    def mode(self, axis: Axis = 0, numeric_only: bool = False, dropna: bool = True) -> DataFrame:
+        """The most frequent values of each column, or row, sorted, padded with null; evaluates.
 
         >>> hr.DataFrame({"x": [1, 1, 2], "y": ["b", "a", None]}).mode().to_dict()
         {'x': [1, None], 'y': ['a', 'b']}
         """
-        return reductions.mode(self, numeric_only=numeric_only)
+        if axis in (1, "columns"):
+            return self.T.mode(0, numeric_only, dropna).T
+        return reductions.mode(self, numeric_only, dropna)
 
     def count(self, axis: Axis = 0) -> Any:
         """Counts of values that are neither null nor NaN, for all but complex columns.
@@ -818,14 +823,16 @@ class DataFrame(Tabular, Columns):
             )
         return reductions.pairwise(self, "corr", numeric_only, _core.correlation)
 
-    def corrwith(self, other: Any, method: str = "pearson") -> Series:
+    def corrwith(self, other: Any, method: str = "pearson", *, drop: bool = False) -> Series:
         """Correlation of each number column with a series, or the same column of another frame.
+
+        Null for columns that only one frame has, or without these if `drop`.
 
         >>> df = hr.DataFrame({"x": [1.0, 2.0, 4.0], "y": [4.0, 2.0, 1.0]})
         >>> df.corrwith(df.x).round(3).to_dict()
         {'x': 1.0, 'y': -0.929}
         """
-        return reductions.corrwith(self, other, method)
+        return reductions.corrwith(self, other, method, drop)
 
     def cov(self, *, numeric_only: bool = False) -> DataFrame:
         """Covariance of each pair of numeric columns, over complete pairs; evaluates.
@@ -835,17 +842,20 @@ class DataFrame(Tabular, Columns):
         """
         return pairwise(self, "cov", numeric_only, functools.partial(_core.covariance, ddof=1))
 
-    def describe(self, percentiles: list[float] | None = None, include: Any = None) -> DataFrame:
+    def describe(
+        self, percentiles: list[float] | None = None, include: Any = None, exclude: Any = None
+    ) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each numeric column; evaluates.
 
         Times and durations are included as strings. A frame without any of these gives count,
-        unique, top and freq of each column as strings; ``include="all"`` gives all of them. The
-        first column, `statistic`, labels the rows.
+        unique, top and freq of each column as strings; ``include="all"`` gives all of them, and
+        `include` and `exclude` may be dtypes as in `select_dtypes`. The first column, `statistic`,
+        labels the rows.
 
         >>> hr.DataFrame({"x": [1.0, 3.0]}).describe().loc["mean", "x"]
         2.0
         """
-        return reductions.describe(self, percentiles, include)
+        return reductions.describe(self, percentiles, include, exclude)
 
     def _elementwise(self, op: str, *values: Any) -> DataFrame:
         return arithmetic.operate(self, op, *values)
@@ -869,24 +879,76 @@ class DataFrame(Tabular, Columns):
         """
         return arithmetic.dot(self, other)
 
-    def compare(self, other: DataFrame) -> DataFrame:
-        """The values that differ from those of a frame of the same rows, side by side.
+    def combine(
+        self, other: Any, func: Callable[[Any, Any], Any], fill_value: Any = None
+    ) -> DataFrame:
+        """``func`` of each column of both frames, which have the same rows and names.
+
+        >>> df = hr.DataFrame({"x": [1, 5], "y": [4, 2]})
+        >>> df.combine(df + 1, lambda a, b: a * b).to_dict()
+        {'x': [2, 30], 'y': [20, 6]}
+        """
+        sides = (
+            [self, other]
+            if fill_value is None
+            else [self.fillna(fill_value), other.fillna(fill_value)]
+        )
+        return arithmetic.combine(sides[0], "combine", func, sides[1])
+
+    def update(self, other: Any, overwrite: bool = True, errors: str = "ignore") -> None:
+        """Take the values of `other` that are not missing, by label, in the columns that both have.
+
+        Parameters
+        ----------
+        other : DataFrame or Series
+            Its labels, or row numbers, are distinct; those that this frame lacks are left out.
+        overwrite : bool
+            Whether values that are not missing are replaced, too.
+        errors : {"ignore", "raise"}
+            Whether two values that are not missing raise.
+
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [4.0, None, 6.0]})
+        >>> df.update(hr.DataFrame({"y": [9.0, 5.0]}))
+        >>> df.y.to_list()
+        [9.0, 5.0, 6.0]
+        """
+        matched.update(self, other, overwrite, errors)
+
+    def compare(
+        self,
+        other: DataFrame,
+        align_axis: Axis = 1,
+        keep_shape: bool = False,
+        keep_equal: bool = False,
+        result_names: tuple[str, str] = ("self", "other"),
+    ) -> DataFrame:
+        """The values that differ from those of a frame with the same labels and names; evaluates.
+
+        Columns ``("x", "self")`` and ``("x", "other")``, null where values are equal, unless
+        `keep_equal`; only rows and columns with a difference, unless `keep_shape`. With
+        ``align_axis=0`` the two are rows, one below the other.
 
         >>> df = hr.DataFrame({"x": [1, 2], "y": [3, 4]})
-        >>> df.compare(df.replace(4, 5)).to_dict()
-        {('y', 'self'): [4], ('y', 'other'): [5]}
+        >>> df.compare(df.assign(x=[1, 9])).to_dict()
+        {('x', 'self'): [2], ('x', 'other'): [9]}
         """
-        return arithmetic.compare(self, other)
+        return matched.compare(self, other, align_axis, keep_shape, keep_equal, result_names)
 
-    def update(self, other: DataFrame) -> None:
-        """Replace values by those of another frame that are not missing, by label; in place.
+    def first_valid_index(self) -> Any:
+        """The label of the first row with a value that is not missing, None if there is none.
 
-        >>> df = hr.DataFrame({"x": [1, 2]})
-        >>> df.update(hr.DataFrame({"x": [None, 5]}))
-        >>> df.x.to_list()
-        [1, 5]
+        >>> hr.DataFrame({"x": [None, 2.0]}).first_valid_index()
+        1
         """
-        arithmetic.update(self, other)
+        return alignment.valid_label(self, 0)
+
+    def last_valid_index(self) -> Any:
+        """The label of the last row with a value that is not missing, None if there is none.
+
+        >>> hr.DataFrame({"x": [1.0, None]}).last_valid_index()
+        0
+        """
+        return alignment.valid_label(self, -1)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         return arithmetic.array_ufunc(self, ufunc, method, *inputs, **kwargs)
@@ -1173,12 +1235,13 @@ class DataFrame(Tabular, Columns):
     def sort_index(
         self,
         *,
+        axis: Axis = 0,
         level: Any = None,
         ascending: bool | list[bool] = True,
         na_position: NaPosition = "last",
         inplace: bool = False,
     ) -> DataFrame:
-        """Sort the rows by label; the sort is stable.
+        """Sort the rows by label, or with ``axis=1`` the columns by name; the sort is stable.
 
         `level` (names or positions) sorts by these labels first, then by the others, unless
         `ascending` is a list.
@@ -1186,11 +1249,13 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"id": ["b", "a"], "x": [1, 2]}).set_index("id").sort_index().x.to_list()
         [2, 1]
         """
-        return made_or_rebound(
-            self,
-            labels.sort_index(self, level=level, ascending=ascending, na_position=na_position),
-            inplace,
-        )
+        if axis in (1, "columns"):
+            made: DataFrame = self[sorted(self.columns, reverse=not ascending)]
+        else:
+            made = labels.sort_index(
+                self, level=level, ascending=ascending, na_position=na_position
+            )
+        return made_or_rebound(self, made, inplace)
 
     def apply(
         self,
@@ -1253,12 +1318,14 @@ class DataFrame(Tabular, Columns):
         """
         return duplicates.value_counts(self, subset, normalize, sort, ascending, dropna)
 
-    def nunique(self, dropna: bool = True) -> Any:
-        """The number of distinct values of each column.
+    def nunique(self, axis: Axis = 0, dropna: bool = True) -> Any:
+        """The number of distinct values of each column, or row.
 
         >>> hr.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}).nunique().to_dict()
         {'a': 2, 'b': 1}
         """
+        if axis in (1, "columns"):
+            return reductions.distinct_numbers(self, dropna)
         return column_values({n: self[n].nunique(dropna) for n in self._nodes}, "nunique")
 
     @property
@@ -1520,13 +1587,15 @@ class DataFrame(Tabular, Columns):
         """
         return alignment.set_axis(self, labels, axis)
 
-    def squeeze(self) -> Any:
+    def squeeze(self, axis: Axis | None = None) -> Any:
         """The only column as a series, the only row as a row, or the only value.
+
+        With ``axis=0`` only of a single row, with ``axis=1`` only of a single column.
 
         >>> hr.DataFrame({"x": [1, 2]}).squeeze().to_list(), hr.DataFrame({"x": [1]}).squeeze()
         ([1, 2], 1)
         """
-        return alignment.squeeze(self)
+        return alignment.squeeze(self, axis)
 
     def melt(
         self,

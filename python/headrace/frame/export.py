@@ -39,6 +39,8 @@ _BY_PANDAS = frozenset({
 
 def to_dict(frame: DataFrame, orient: str = "list") -> Any:
     """See `DataFrame.to_dict`."""
+    if orient == "series":
+        return dict(frame.items())
     _core.force(frame._every())
     lists = {name: series_of(node).to_list() for name, node in frame._nodes.items()}
     if orient == "list":
@@ -56,7 +58,7 @@ def to_dict(frame: DataFrame, orient: str = "list") -> Any:
         return {"index": labels, "columns": list(lists), "data": [list(row) for row in rows]}
     raise InvalidArgumentError(
         f"to_dict: invalid value: orient={orient!r}; expected 'list', 'records', "
-        "'dict', 'index' or 'split'"
+        "'dict', 'index', 'split' or 'series'"
     )
 
 

@@ -24,7 +24,7 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat
 from headrace.groupby.keys import aggregate_name
 from headrace.lazy.handle import array_of, mark
-from headrace.series.column import new_series, with_rows_of
+from headrace.series.column import new_series, series_of, with_rows_of
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import level_of
 
@@ -173,7 +173,10 @@ def reduce_frame(
     **options: Any,
 ) -> Any:
     """An aggregate of each column, with ``axis=1`` of each row, with ``axis=None`` of all."""
-    if axis is None and kind in ("any", "all", "sum", "prod", "min", "max"):
+    if axis is None and kind not in ("any", "all", "sum", "prod", "min", "max"):
+        names = supported_names(frame, kind, numeric_only)
+        return getattr(concat([frame[name]._plain() for name in names]), kind)(0, skipna, **options)
+    if axis is None:
         return getattr(reduce_frame(frame, kind, 0, numeric_only, skipna, **options), kind)()
     if axis in (1, "columns"):
         columns = supported_along_rows(frame, kind, numeric_only)
@@ -232,17 +235,16 @@ def quantile(
             frame, "quantile", axis, numeric_only, q=level, interpolation=interpolation
         )
     if axis in (1, "columns"):
-        raise UnsupportedError(
-            f"quantile: axis=1 takes a single quantile: q={q!r}; call it once for each"
-        )
+        across = {level: quantile(frame, level, 1, interpolation=interpolation) for level in q}
+        return new_frame({str(i): each for i, each in enumerate(across.values())}).T.set_axis(q)
     columns = supported_columns(frame, "quantile", numeric_only)
     return new_frame({c.name: c.quantile(q, interpolation) for c in columns}, index=q)
 
 
-def mode(frame: DataFrame, *, numeric_only: bool = False) -> DataFrame:
+def mode(frame: DataFrame, numeric_only: bool = False, dropna: bool = True) -> DataFrame:
     """See `DataFrame.mode`."""
     columns = [type(c)._plain(c) for c in supported_columns(frame, "mode", numeric_only)]
-    modes = [c.mode() for c in columns]
+    modes = [c.mode(dropna) for c in columns]
     rows = max(map(len, modes))
     nulls = [c.shift(len(c))[: rows - len(m)] for c, m in zip(columns, modes, strict=True)]
     domain = _core.new_domain()
@@ -321,7 +323,7 @@ def by_pairs(frame: DataFrame, method: str, numeric_only: bool) -> DataFrame:
     return new_frame(made, index=names)
 
 
-def corrwith(frame: DataFrame, other: Any, method: str) -> Series:
+def corrwith(frame: DataFrame, other: Any, method: str, drop: bool = False) -> Series:
     """See `DataFrame.corrwith`."""
     names = frame._names_of("iuf")
     if is_frame(other):
@@ -329,22 +331,28 @@ def corrwith(frame: DataFrame, other: Any, method: str) -> Series:
     found = [
         float(frame[name].corr(other[name] if is_frame(other) else other, method)) for name in names
     ]
-    made: Series = new_frame({"corr": found}, index=names)["corr"]
+    every = sorted({*frame.columns, *other.columns}) if is_frame(other) and not drop else names
+    made: Series = new_frame({"corr": found}, index=names).reindex(every)["corr"]
     return made
 
 
 def describe(
-    frame: DataFrame, percentiles: list[float] | None = None, include: Any = None
+    frame: DataFrame,
+    percentiles: list[float] | None = None,
+    include: Any = None,
+    exclude: Any = None,
 ) -> DataFrame:
     """See `DataFrame.describe`."""
+    if exclude is not None or include not in (None, "all"):
+        if include == "all":
+            raise InvalidArgumentError(
+                f"describe: exclude must be None with include='all': {exclude=}"
+            )
+        return describe(frame.select_dtypes(include, exclude), percentiles, "all")
     names = frame.columns
     numbers, times = frame._names_of("iuf"), frame._names_of("mM")
     described = {*numbers, *times}
     others = [name for name in names if name not in described]
-    if include not in (None, "all"):
-        raise InvalidArgumentError(
-            f"describe: invalid value: include={include!r}; expected 'all', or select columns first"
-        )
     levels = sorted(set(percentiles)) if percentiles is not None else [0.25, 0.5, 0.75]
     found: dict[str, dict[str, Any]] = {}
     if numbers:
@@ -354,11 +362,7 @@ def describe(
         found |= {name: _values_described(frame[name]) for name in others}
     if not found:
         raise TypeMismatchError(f"describe: the frame has no columns: columns={frame.columns}")
-    some = bool(set(found) & set(others))
-    texts = ["count", "unique", "top", "freq"] if some else ["count"]
-    rows = [*texts, "mean", "std", "min", *map(_percent, levels), "max"]
-    if not numbers and not times:
-        rows = texts
+    rows = list(dict.fromkeys(row for each in sorted(found.values(), key=len) for row in each))
     table: dict[str, Any] = {"statistic": rows}
     for name in names:
         if name in found:
@@ -390,12 +394,11 @@ def _numbers_described(frame: Any, names: list[str], levels: list[float]) -> dic
 
 
 def _times_described(column: Series, levels: list[float]) -> dict[str, str | None]:
-
     found = [column.mean(), column.min(), *column.quantile(levels).to_list(), column.max()]
     words = ["mean", "min", *map(_percent, levels), "max"]
     if column.dtype.kind == "m":
-        found.append(column.std())
-        words.append("std")
+        found.insert(1, column.std())
+        words.insert(1, "std")
     texts = new_series(found, dtype=column.dtype).astype("string").to_list()
     return {"count": str(int(column.count())), **dict(zip(words, texts, strict=True))}
 
@@ -410,3 +413,17 @@ def _values_described(column: Series) -> dict[str, str | None]:
         "freq": times,
     }
     return {word: None if value is None else str(value) for word, value in values.items()}
+
+
+def distinct_numbers(frame: DataFrame, dropna: bool) -> Series:
+    """The number of distinct values in each row."""
+    columns = [series_of(node) for node in frame._nodes.values()]
+    mark("nunique")
+    new = [
+        functools.reduce(operator.and_, [c.notna(), *(c != other for other in columns[:place])])
+        for place, c in enumerate(columns)
+    ]
+    if not dropna:
+        new.append(functools.reduce(operator.or_, (c.isna() for c in columns)))
+    total = functools.reduce(operator.add, (each.astype("int64") for each in new))
+    return labelled_rows(frame, "nunique", total)

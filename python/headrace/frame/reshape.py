@@ -16,7 +16,7 @@ from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
 from headrace.rows import by_position, whole_number
 from headrace.series.categorical import entries_of
-from headrace.series.column import new_series, series_of, series_over, with_rows_of
+from headrace.series.column import is_series, new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -31,7 +31,12 @@ _MOST_TURNED = 10_000
 
 # ---- samples -------------------------------------------------------------------------------------
 def sampled_rows(
-    rows: int, n: int | None, frac: float | None, replace: bool, random_state: Any
+    rows: int,
+    n: int | None,
+    frac: float | None,
+    replace: bool,
+    random_state: Any,
+    weights: Any = None,
 ) -> Any:
     """Positions of sampled rows, the same as pandas draws from a seed."""
     import numpy as np
@@ -54,7 +59,32 @@ def sampled_rows(
         chance = np.random.default_rng()
     else:
         chance = np.random.RandomState(random_state)
-    return chance.choice(rows, size=size, replace=replace)
+    if weights is None:
+        return chance.choice(rows, size=size, replace=replace)
+    shares = np.nan_to_num(np.asarray(weights, np.float64), posinf=-1)
+    total = shares.sum()
+    if len(shares) != rows or (shares < 0).any() or total == 0:
+        raise InvalidArgumentError(
+            f"sample: expected one finite weight of at least 0 per row: weights={len(shares)}, "
+            f"rows={rows}, sum={total}"
+        )
+    if not replace and size * shares.max() > total:
+        raise InvalidArgumentError(
+            f"sample: a weight is too large to draw without replacement: n={size}; pass "
+            "replace=True, or fewer rows"
+        )
+    return chance.choice(rows, size=size, replace=replace, p=shares / total)
+
+
+def weights_of(rows: Any, weights: Any) -> Any:
+    """Weights of `sample` as an array: values, a series, or the name of a column."""
+    import numpy as np
+
+    if isinstance(weights, str):
+        weights = rows[weights]
+    if is_series(weights):
+        return weights.astype("float64").fillna(0.0).to_numpy()
+    return None if weights is None else np.asarray(weights)
 
 
 # ---- codes and bins ------------------------------------------------------------------------------

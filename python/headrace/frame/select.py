@@ -237,24 +237,27 @@ def rename(
     return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), frame._labels)
 
 
-def filter_columns(
+def filter_names(
     frame: DataFrame,
     items: Iterable[str] | None = None,
     *,
     like: str | None = None,
     regex: str | None = None,
+    axis: int | str = 1,
 ) -> DataFrame:
     """See `DataFrame.filter`."""
     if sum(each is not None for each in (items, like, regex)) != 1:
         raise InvalidArgumentError("filter: expected exactly one of items, like and regex")
+    rows = axis in (0, "index")
+    known = frame.index.to_list() if rows else list(frame._nodes)
     if items is not None:
-        names = [name for name in items if name in frame._nodes]
+        names = [name for name in items if name in known]
     elif like is not None:
-        names = [name for name in frame._nodes if like in str(name)]
+        names = [name for name in known if like in str(name)]
     else:
         assert regex is not None
-        names = [name for name in frame._nodes if re.search(regex, str(name))]
-    made: DataFrame = frame[names]
+        names = [name for name in known if re.search(regex, str(name))]
+    made: DataFrame = frame.loc[names] if rows else frame[names]
     return made
 
 

@@ -573,17 +573,18 @@ class GroupBy(Windowed):
     def sample(
         self,
         n: int | None = None,
-        *,
         frac: float | None = None,
         replace: bool = False,
+        weights: Any = None,
         random_state: Any = None,
     ) -> Any:
-        """Random rows of each group, group by group; see `DataFrame.sample`.
+        """A random sample of the rows of each group, group by group; see `DataFrame.sample`.
 
-        >>> hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id").sample(1).id.to_list()
-        [1, 2]
+        >>> groups = hr.DataFrame({"id": [1, 1, 2], "x": [3, 5, 4]}).groupby("id")
+        >>> groups.sample(n=1, random_state=0).x.to_list()
+        [5, 4]
         """
-        return rows.sample(self, n, frac, replace, random_state)
+        return rows.sample(self, n, frac, replace, random_state, weights)
 
     def get_group(self, name: Any) -> Any:
         """The rows of one group, by its key or the tuple of its keys.
@@ -684,8 +685,13 @@ class GroupBy(Windowed):
         """
         return rows.value_counts(self, normalize, sort, ascending, bins, dropna)
 
-    def describe(self) -> DataFrame:
+    def describe(
+        self, percentiles: list[float] | None = None, include: Any = None, exclude: Any = None
+    ) -> DataFrame:
         """Count, mean, std, min, quartiles and max of each group.
+
+        Of columns of numbers, times and durations, or of those that `include` and `exclude` leave,
+        as in `DataFrame.select_dtypes`.
 
         Columns ``("x", "count")``, ``("x", "mean")``, ...; just ``count``, ``mean`` for a single
         selected column.
@@ -694,7 +700,7 @@ class GroupBy(Windowed):
         >>> groups.describe()["x"]["mean"].to_list()
         [4.0, 4.0]
         """
-        return rows.describe(self)
+        return rows.describe(self, percentiles, include, exclude)
 
     def __repr__(self) -> str:
         keys = ", ".join(name for name, _ in self._keys)

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import operator
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
+from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError
 from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame, picked_numbers
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
-from headrace.frame.reshape import sampled_rows
+from headrace.frame.reshape import sampled_rows, weights_of
 from headrace.groupby.aggregate import aggregated, group_series, value_columns, with_keys
 from headrace.groupby.keys import Words
 from headrace.groupby.tracing import of_groups
@@ -55,26 +55,6 @@ def distinct_keys(groups: GroupBy) -> DataFrame:
     """The keys of the groups, in order."""
     table = _core.group_by(groups._keys, [], groups._order, groups._dropna)
     return frame_of_parts(table, [name for name, _ in groups._keys])
-
-
-def sample(
-    groups: GroupBy, n: int | None, frac: float | None, replace: bool, random_state: Any
-) -> Any:
-    """See `GroupBy.sample`."""
-    import numpy as np
-
-    mark("sample")
-    numbers = groups.ngroup().fill_null(-1).to_numpy()
-    order = np.argsort(numbers, kind="stable")
-    borders = np.searchsorted(numbers[order], np.arange(numbers.max(initial=-1) + 2))
-    if isinstance(random_state, int):
-        random_state = np.random.RandomState(random_state)
-    drawn = [
-        order[begin:end][sampled_rows(end - begin, n, frac, replace, random_state)]
-        for begin, end in itertools.pairwise(borders.tolist())
-    ]
-    rows = np.concatenate(drawn) if drawn else np.zeros(0, np.int64)
-    return groups._shown(frame_of(groups._nodes, groups._rows).iloc[rows])
 
 
 def ngroup(groups: GroupBy) -> Series:
@@ -291,15 +271,47 @@ def positions_by_group(groups: GroupBy) -> dict[Any, Any]:
     return {key[0] if single else key: part for key, part in zip(keys, parts, strict=False)}
 
 
-def describe(groups: GroupBy) -> DataFrame:
+def sample(groups: GroupBy, *words: Any) -> Any:
+    """See `GroupBy.sample`."""
+    import numpy as np
+
+    mark("sample")
+    n, frac, replace, random_state, weights = words
+    chance = random_state
+    if not isinstance(random_state, np.random.RandomState | np.random.Generator):
+        chance = np.random.RandomState(random_state)
+    frame = frame_or_series(groups, groups._nodes)
+    every = weights_of(frame, weights)
+    number = groups.ngroup().fill_null(-1).to_numpy()
+    order = np.argsort(number, kind="stable")
+    ends = np.flatnonzero(np.diff(number[order], append=-2)) + 1
+    parts = [rows for rows in np.split(order, ends) if len(rows) and number[rows[0]] >= 0]
+    picked = [
+        rows[
+            sampled_rows(
+                *(len(rows), n, frac, replace, chance), None if every is None else every[rows]
+            )
+        ]
+        for rows in parts
+    ]
+    return frame.iloc[np.concatenate(picked) if picked else order[:0]]
+
+
+def describe(
+    groups: GroupBy, percentiles: Any = None, include: Any = None, exclude: Any = None
+) -> DataFrame:
     """See `GroupBy.describe`."""
     mark("describe")
     single = groups._single
-    columns = supported_columns(groups, "describe", "iufmM")
+    columns = {n: v for n, v in value_columns(groups).items() if DType(v.dtype).kind in "iufmM"}
+    if include not in (None, "all") or exclude is not None:
+        wanted = frame_of(columns).select_dtypes(include, exclude)._nodes
+        columns = {n: v for n, v in columns.items() if n in wanted}
+    levels = [0.25, 0.5, 0.75] if percentiles is None else sorted(set(percentiles))
     words = []
     for name, node in columns.items():
         found = [Words(one, one, node) for one in ("count", "mean", "std", "min")]
-        found += [Words(f"{q:.0%}", "quantile", node, q=q) for q in (0.25, 0.5, 0.75)]
+        found += [Words(f"{100 * q:.6g}%", "quantile", node, q=q) for q in levels]
         found.append(Words("max", "max", node))
         words += [w if single else w._replace(name=(name, w.name)) for w in found]
     return aggregated(groups, words)

@@ -362,10 +362,17 @@ def set_axis(frame: DataFrame, labels: Any, axis: int | str = 0) -> DataFrame:
     return made
 
 
-def squeeze(frame: DataFrame) -> Any:
+def squeeze(frame: DataFrame, axis: int | str | None = None) -> Any:
     """See `DataFrame.squeeze`."""
     names = frame.columns
-    if len(names) != 1:
-        return frame.iloc[0] if len(frame) == 1 else frame
+    if len(names) != 1 or axis in (0, "index", "rows"):
+        is_row = axis not in (1, "columns") and len(frame) == 1
+        return frame.iloc[0] if is_row else frame
     column = frame[names[0]]
-    return column.squeeze()
+    return column if axis is not None else column.squeeze()
+
+
+def valid_label(frame: DataFrame, place: int) -> Any:
+    """The label of the first or last row with a value that is not missing; None without one."""
+    labels = frame.dropna(how="all").index
+    return labels.to_list()[place] if len(labels) else None

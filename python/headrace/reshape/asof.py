@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""As-of joins: rows of two frames by the nearest time, or number, before or after."""
+"""Joins of ordered rows: by the nearest time, or number, before or after; filled downwards."""
 
 from __future__ import annotations
 
@@ -7,33 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import framed, is_frame
+from headrace.frame.columns import frame_of, framed, is_frame
+from headrace.frame.concat import concat
+from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
-from headrace.reshape.alignment import rows_apart
+from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.series.column import series_of
 from headrace.time_units import is_length, length_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
-
-def merge_ordered(
-    left: DataFrame,
-    right: DataFrame,
-    on: str | list[str],
-    how: str = "outer",
-    fill_method: Literal["ffill"] | None = None,
-    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
-) -> DataFrame:
-    """Join on equal keys in the order of the keys, and fill what has no match from above.
-
-    >>> left, right = hr.DataFrame({"t": [1, 3], "a": [5, 6]}), hr.DataFrame({"t": [2], "b": [7]})
-    >>> hr.merge_ordered(left, right, on="t", fill_method="ffill").to_dict()
-    {'t': [1, 2, 3], 'a': [5, 5, 6], 'b': [None, 7, 7]}
-    """
-    made: DataFrame = left.merge(right, how, on=on, suffixes=suffixes)
-    made = made.sort_values(on, ignore_index=True)
-    return made if fill_method is None else made.ffill()
+#: Names of the positions of rows, besides keys.
+_LEFT, _RIGHT = " left", " right"
 
 
 def merge_asof(
@@ -165,3 +152,85 @@ def _tolerance(tolerance: Any, dtype: Any) -> tuple[float | None, int | None]:
     if (span or number or 0) < 0:
         raise InvalidArgumentError(f"merge_asof: the tolerance is negative: tolerance={tolerance}")
     return number, span
+
+
+def merge_ordered(
+    left: DataFrame,
+    right: DataFrame,
+    on: Any = None,
+    left_on: Any = None,
+    right_on: Any = None,
+    left_by: Any = None,
+    right_by: Any = None,
+    fill_method: Literal["ffill"] | None = None,
+    suffixes: tuple[str | None, str | None] = ("_x", "_y"),
+    how: Literal["left", "right", "outer", "inner"] = "outer",
+) -> DataFrame:
+    """Join two frames and sort the rows by key; evaluates.
+
+    Parameters
+    ----------
+    on, left_on, right_on : str or list of str, optional
+        The keys; by default the columns that both sides have.
+    left_by, right_by : str or list of str, optional
+        Columns of one side: each of their groups is joined with the whole other side.
+    fill_method : "ffill", optional
+        Fill rows without a match from the row before.
+    suffixes : (str, str)
+        Appended to names that both sides have.
+    how : {"outer", "inner", "left", "right"}
+        Which keys are kept.
+
+    Examples
+    --------
+    >>> prices = hr.DataFrame({"day": [1, 3], "price": [10, 12]})
+    >>> events = hr.DataFrame({"day": [2], "note": ["x"]})
+    >>> hr.merge_ordered(prices, events, fill_method="ffill").to_dict()
+    {'day': [1, 2, 3], 'price': [10, 10, 12], 'note': [None, 'x', 'x']}
+    """
+    mark("merge_ordered")
+    if fill_method not in (None, "ffill"):
+        raise InvalidArgumentError(
+            f"merge_ordered: invalid value: fill_method={fill_method!r}; expected 'ffill' or None"
+        )
+    if left_by is not None or right_by is not None:
+        if left_by is not None and right_by is not None:
+            raise InvalidArgumentError("merge_ordered: pass only one of left_by and right_by")
+        split = left if right_by is None else right
+        by = left_by if right_by is None else right_by
+        by = [by] if isinstance(by, str) else list(by)
+        if on is None and left_on is None:
+            on = [n for n in left.columns if n in right.columns and n not in by]
+        pieces = []
+        for key, part in split.groupby(by, sort=False):
+            sides = (part, right) if right_by is None else (left, part)
+            piece = merge_ordered(
+                *sides, on, left_on, right_on, None, None, fill_method, suffixes, how
+            )
+            pieces.append(piece.assign(**dict(zip(by, key, strict=True))))
+        return concat(pieces, ignore_index=True)
+    keys = [left_on, right_on] if on is None else [on, on]
+    if keys == [None, None]:
+        keys = [[n for n in left.columns if n in right.columns]] * 2
+    mine, other = ([each] if isinstance(each, str) else list(each) for each in keys)
+    left, right = (side.reset_index(drop=True) for side in (left, right))
+    places = [
+        frame_of({n: side._nodes[key] for n, key in zip(mine, own, strict=True)}).assign(
+            **{word: positions(len(side))}
+        )
+        for side, own, word in ((left, mine, _LEFT), (right, other, _RIGHT))
+    ]
+    both = places[0].merge(places[1], how=how, on=mine).sort_values(mine).reset_index(drop=True)
+    found = (both[word].ffill() if fill_method else both[word] for word in (_LEFT, _RIGHT))
+    rows = [each.fill_null(-1).to_numpy() for each in found]
+    keyed = set(mine) & set(other)
+    shared = {n for n in left._nodes if n in right._nodes} - keyed
+    made: dict[Any, Series] = {}
+    for side, places_of, suffix in zip((left, right), rows, suffixes, strict=True):
+        for name, node in side._nodes.items():
+            if name in keyed:
+                made.setdefault(name, both[name])
+            else:
+                word = f"{name}{suffix or ''}" if name in shared else name
+                made[word] = taken_or_missing(node, places_of)
+    return rows_apart(made)

@@ -283,6 +283,8 @@ def crosstab(
     columns: Any,
     values: Any = None,
     *,
+    rownames: list[str] | None = None,
+    colnames: list[str] | None = None,
     aggfunc: Any = None,
     margins: bool = False,
     margins_name: str = "All",
@@ -296,6 +298,8 @@ def crosstab(
         The keys of the rows and of the columns of the result; rows with a missing key are dropped.
     values : Series, optional
         Numbers to aggregate by `aggfunc`; without them the rows are counted.
+    rownames, colnames : list of str, optional
+        Names of the keys, instead of their own.
     aggfunc : str or callable, optional
         An aggregate as in `DataFrame.pivot_table`.
     margins : bool
@@ -327,12 +331,13 @@ def crosstab(
         )
     frame = new_frame()
     names: list[list[str]] = []
-    for word, keys in (("row", index), ("col", columns)):
+    for word, keys, given in (("row", index, rownames), ("col", columns, colnames)):
         several = keys if isinstance(keys, list) and any(map(is_series, keys)) else [keys]
         names.append([])
         for at, each in enumerate(several):
             key = new_series(by_position(each))
-            name = free_name(key.name or f"{word}_{at}", frame.columns)
+            own = key.name or f"{word}_{at}"
+            name = free_name(own if given is None else given[at], frame.columns)
             frame[name] = key
             names[-1].append(name)
     value = free_name("value", frame.columns)

@@ -197,6 +197,19 @@ class TimeAccessor:
         return self._field("date")
 
     @property
+    def time(self) -> Series:
+        """The time of day as a string, `HH:MM:SS`, with a fraction where there is one.
+
+        >>> from datetime import datetime
+        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.time.to_list()
+        ['13:45:10.000250']
+        """
+        text = self.strftime("%H:%M:%S")
+        if unit_of(str(self._series.dtype)) in ("s", "D"):
+            return text
+        return text.where(self.microsecond == 0, self.strftime("%H:%M:%S.%f"))
+
+    @property
     def unit(self) -> str:
         """The unit of the dtype: ``"s"``, ``"ms"``, ``"us"``, ``"ns"``; ``"D"`` of dates."""
         return unit_of(str(self._series.dtype))

@@ -85,12 +85,12 @@ def label_of(series: Series, kind: str) -> Any:
     return series.index[int(place)]
 
 
-def mode(series: Series) -> Series:
+def mode(series: Series, dropna: bool = True) -> Series:
     """See `Series.mode`."""
-    if len(series) == 0 or int(series.count()) == 0:
+    if len(series) == 0 or (dropna and int(series.count()) == 0):
         none: Series = series.dropna().reset_index(drop=True)
         return none
-    count = series.value_counts()
+    count = series.value_counts(dropna=dropna)
     value, count = series_of(count.index._node), count._plain()
     found = value[count == count.max()].sort_values()
     made: Series = found.reset_index(drop=True).rename(series.name)

@@ -29,7 +29,8 @@ from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.handle import array_of, mark
 from headrace.operators import turned
-from headrace.reshape.alignment import reindex
+from headrace.reshape import matched
+from headrace.reshape.alignment import reindex, valid_label
 from headrace.rows import Row, is_mixed, pandas_labels, renumbered
 from headrace.series import arithmetic, elementwise, reductions, rows
 from headrace.series.categorical import CategoryAccessor, has_categories
@@ -647,13 +648,13 @@ class Series(Tabular, Column, role="_series"):
         """
         return reductions.position_of(self, "argmax")
 
-    def mode(self) -> Series:
+    def mode(self, dropna: bool = True) -> Series:
         """The most frequent values, sorted; evaluates.
 
         >>> hr.Series(["b", "a", "b", "a", None]).mode().to_list()
         ['a', 'b']
         """
-        return reductions.mode(self)
+        return reductions.mode(self, dropna)
 
     def cov(self, other: Any, ddof: int = 1) -> Any:
         """Covariance with another series of the same rows, over complete pairs; in float64.
@@ -681,7 +682,51 @@ class Series(Tabular, Column, role="_series"):
         frame = reindex(framed(self), index, fill_value=fill_value, method=method, limit=limit)
         return labelled_series(frame, self.name)
 
-    def squeeze(self) -> Any:
+    def update(self, other: Any) -> None:
+        """Take the values of `other` that are not missing, by label; see `DataFrame.update`.
+
+        >>> s = hr.Series([1.0, 2.0])
+        >>> s.update(hr.Series([None, 5.0]))
+        >>> s.to_list()
+        [1.0, 5.0]
+        """
+        matched.update_series(self, other)
+
+    def compare(
+        self,
+        other: Series,
+        align_axis: int | builtins.str = 1,
+        keep_shape: bool = False,
+        keep_equal: bool = False,
+        result_names: tuple[builtins.str, builtins.str] = ("self", "other"),
+    ) -> Any:
+        """The values that differ from those of a series with the same labels; evaluates.
+
+        Columns `self` and `other`; see `DataFrame.compare`.
+
+        >>> hr.Series([1, 2]).compare(hr.Series([1, 3])).to_dict()
+        {'self': [2], 'other': [3]}
+        """
+        words = (align_axis, keep_shape, keep_equal, result_names)
+        return matched.compare_series(self, other, *words)
+
+    def first_valid_index(self) -> Any:
+        """The label of the first value that is not missing, None if there is none.
+
+        >>> hr.Series([None, 2.0]).first_valid_index()
+        1
+        """
+        return valid_label(self.to_frame("value"), 0)
+
+    def last_valid_index(self) -> Any:
+        """The label of the last value that is not missing, None if there is none.
+
+        >>> hr.Series([1.0, None]).last_valid_index()
+        0
+        """
+        return valid_label(self.to_frame("value"), -1)
+
+    def squeeze(self, axis: Any = None) -> Any:
         """The only value, or the series itself.
 
         >>> hr.Series([5]).squeeze(), hr.Series([5, 6]).squeeze().to_list()
