@@ -240,7 +240,9 @@ class Row(Mapping[str, Any]):
         from headrace.series.column import new_series
 
         try:
-            return new_series(dict(self._row), self._name)
+            if not is_mixed(self._row):
+                return new_series(dict(self._row), self._name)
+            raise TypeMismatchError(what)
         except (TypeMismatchError, InvalidArgumentError):
             raise AttributeError(
                 f"row: no such column, and the values have no common dtype: name={what!r}; "

@@ -102,6 +102,16 @@ m.Series(["Café", None]).str.normalize("NFKD").str.encode("ascii", "ignore").st
 (w := m.Series([1.0, 2.0], index=["x", "i"])) * (n2.cov().loc[["x", "i"], ["x", "i"]] @ w)
 df.dropna().drop_duplicates(["i", "k"]).set_index(["i", "k", "j"]).x.unstack(["k", "j"])
 m.merge_ordered(df[["i", "x"]], g[["j", "y"]].rename(columns={"j": "i"}), on="i").i
+t.str.contains(r"a(?=p|n)", na=False)
+t.str.replace(r"(?<=a)n", "N", regex=True)
+t.str.match(r"(?!A)", na=False)
+m.get_dummies(df.sort_values("i").k).iloc[0].tolist()
+m.get_dummies(m.Series(["a,b", "c"]).str.split(",").explode()).groupby(level=0).max()
+m.Series([nan, 2.0], index=["a", "b"]).first_valid_index()
+df[["x"]].last_valid_index()
+n2.iloc[2].last_valid_index()
+m.to_datetime(m.Series(["2010-1-2", "2010-11-12"]))
+when.dt.to_period("W").dt.start_time
 """)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import frame_of, is_frame, new_frame
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.concat import concat, rows_of
 from headrace.frame.construct import repeated
 from headrace.groupby.keys import level_keys
@@ -400,7 +400,10 @@ def get_dummies(
     """
     mark("get_dummies")
     alone = not is_frame(data)
-    frame = new_frame({"value": new_series(by_position(data))}) if alone else data
+    frame = data
+    if alone:
+        values = data if is_series(data) else new_series(by_position(data))
+        frame = frame_of({"value": values._node}, framed(values)._labels)
     names = frame._names_of("UO") if columns is None else [frame._find(n) for n in columns]
     names = ["value"] if alone else names
     given = prefix if isinstance(prefix, list | dict) else [prefix] * len(names)

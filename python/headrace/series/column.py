@@ -60,6 +60,8 @@ class Column(Deferred):
         return series_of(self._node, self.name)
 
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
+        if any(type(each) is datetime.time for each in values):
+            values = tuple(str(e) if type(e) is datetime.time else e for e in values)
         node = _core.apply(op, values, missing_is_false)
         made: Self = NotImplemented if node is None else self._like(node)
         return made

@@ -146,6 +146,7 @@ def _offset_zone(column: Series, first: str, format: str | None) -> str | None:
 
 
 _DATES = (
+    (r"\d{4}-\d{1,2}-\d{1,2}", "%Y-%m-%d"),
     (r"\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
     (r"\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
     (r"\d{4}\d{4}", "%Y%m%d"),
@@ -171,7 +172,7 @@ _CLOCKS = (
 
 def guessed_format(text: str, dayfirst: bool = False, yearfirst: bool = False) -> str | None:
     """The pattern of a string, as pandas guesses it of the first; None for ISO 8601 and others."""
-    if re.match(r"\d{4}-\d{1,2}-\d{1,2}", text):
+    if re.match(r"\d{4}-\d\d-\d\d", text):
         return None
     dates: tuple[tuple[str, str], ...] = _DATES
     form: tuple[str, ...]

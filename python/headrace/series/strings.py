@@ -50,6 +50,21 @@ def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> tuple[str,
     return pattern, "".join(letter for flag, letter in _FLAGS.items() if flags & flag)
 
 
+def _compiled(pat: Any, case: bool, flags: int) -> re.Pattern[str]:
+    """A pattern, given as a string or compiled, of Python's `re`."""
+    return re.compile(pat, flags | (0 if case else re.IGNORECASE))
+
+
+def _check_lacking(error: Exception, pat: Any) -> None:
+    """Raise an error of the engine again unless it is of a pattern that Python's `re` takes."""
+    try:
+        re.compile(pat)
+    except (re.error, TypeError):
+        raise error from None
+    if "invalid RE2 pattern" not in str(error) and "flag" not in str(error):
+        raise error
+
+
 def _text(op: str, value: Any, name: str = "pattern") -> str:
     if not isinstance(value, str):
         raise TypeMismatchError(f"{op}: expected a string: {name}={value!r}")
@@ -61,8 +76,8 @@ class TextAccessor:
     r"""String methods on each value of a column; null stays null, and tests of it are false.
 
     Characters count as in Python. For categories each distinct string is processed once. Regular
-    expressions are RE2's: linear time, no lookaround and no backreferences; ``\d``, ``\w``, ``\s``
-    and ``\b`` mean ASCII, and ``$`` the very end.
+    expressions are RE2's, in linear time: ``\d``, ``\w``, ``\s`` and ``\b`` mean ASCII, ``$`` the
+    very end. Patterns that it lacks (lookaround, backreferences) call Python for each string.
     """
 
     __slots__ = ("_series",)
@@ -84,8 +99,14 @@ class TextAccessor:
         return self._filled(_core.test_text(test, self._series._node, patterns), na)
 
     def _matches(self, op: str, pat: Any, case: bool, flags: int, na: bool | None) -> Series:
-        words = _pattern(op, pat, case, flags)
-        return self._filled(_core.test_regex(op, self._series._node, *words), na)
+        made = self._by_regex(
+            op,
+            pat,
+            lambda: _core.test_regex(op, self._series._node, *_pattern(op, pat, case, flags)),
+            lambda s: bool(getattr(_compiled(pat, case, flags), op)(s)),
+            "bool",
+        )
+        return made if na is None else made.fill_null(na)
 
     def _filled(self, node: _core.Node, na: bool | None) -> Series:
         found = self._made(node)
@@ -117,14 +138,21 @@ class TextAccessor:
         Raises
         ------
         InvalidArgumentError
-            For a pattern that RE2 does not support.
+            For an invalid pattern.
 
         >>> hr.Series(["steel nut", "brass nut"]).str.contains("^st.*t$").to_list()
         [True, False]
         """
-        words = _pattern("contains", pat, case, flags)
         is_regex = regex or isinstance(pat, re.Pattern)
-        return self._filled(_core.contains_pattern(self._series._node, *words, is_regex), na)
+
+        def make() -> _core.Node:
+            words = _pattern("contains", pat, case, flags)
+            return _core.contains_pattern(self._series._node, *words, is_regex)
+
+        made = self._by_regex(
+            "contains", pat, make, lambda s: bool(_compiled(pat, case, flags).search(s)), "bool"
+        )
+        return made if na is None else made.fill_null(na)
 
     def match(
         self,
@@ -203,12 +231,17 @@ class TextAccessor:
         if callable(repl):
             if not (regex or isinstance(pat, re.Pattern)):
                 raise InvalidArgumentError("replace: a function needs regex=True: regex=False")
-            pattern = re.compile(pat, flags | (0 if case else re.IGNORECASE))
+            pattern = _compiled(pat, case, flags)
             return self._each("replace", lambda s: pattern.sub(repl, s, max(n, 0)), "string")
         repl = _text("replace", repl, "repl")
-        words = _pattern("replace", pat, case, flags)
         is_regex = regex or isinstance(pat, re.Pattern)
-        return self._made(_core.replace_pattern(self._series._node, *words, is_regex, repl, n))
+
+        def make() -> _core.Node:
+            words = _pattern("replace", pat, case, flags)
+            return _core.replace_pattern(self._series._node, *words, is_regex, repl, n)
+
+        call = lambda s: _compiled(pat, case, flags).sub(repl, s, max(n, 0))  # noqa: E731
+        return self._by_regex("replace", pat, make, call, "string")
 
     def upper(self) -> Series:
         """Upper case, as Python's ``str.upper`` (Unicode 14): ß becomes SS.
@@ -388,6 +421,7 @@ class TextAccessor:
         most = n if n > 0 else -1
         made = self._by_regex(
             "split",
+            pat,
             lambda: _core.split_regex(self._series._node, *_pattern("split", pat), most),
             lambda s: re.split(pat, s, maxsplit=max(n, 0)),
             "list[string]",
@@ -444,6 +478,7 @@ class TextAccessor:
         """
         return self._by_regex(
             "findall",
+            pat,
             lambda: _core.find_all(self._series._node, *_pattern("findall", pat, True, flags)),
             re.compile(pat, flags).findall,
             None,
@@ -473,19 +508,21 @@ class TextAccessor:
         """
         return self._by_regex(
             "count",
+            pat,
             lambda: _core.count_regex(self._series._node, *_pattern("count", pat, True, flags)),
             lambda s: sum(1 for _ in re.finditer(pat, s, flags)),
             "int64",
         )
 
     def _by_regex(
-        self, op: str, make: Callable[[], _core.Node], function: Callable[[str], Any], dtype: Any
+        self, op: str, pat: Any, make: Callable[[], _core.Node], function: Any, dtype: Any
     ) -> Series:
         """What the engine makes, or a Python function of each string if RE2 lacks the pattern."""
         mark(op)
         try:
             return self._made(make())
-        except (InvalidArgumentError, UnsupportedError):
+        except (InvalidArgumentError, UnsupportedError) as error:
+            _check_lacking(error, pat)
             return self._each(op, function, dtype)
 
     def capitalize(self) -> Series:

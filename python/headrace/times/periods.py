@@ -17,11 +17,12 @@ _NAMES = {
     "Y": (r"\d{4}", "%Y", 12),
     "Q": (r"\d{4}Q[1-4]", "", 3),
     "M": (r"\d{4}-\d{2}", "%Y-%m", 1),
+    "W": (r"\d{4}-\d{2}-\d{2}/\d{4}-\d{2}-\d{2}", "%Y-%m-%d", 0),
 }
 
 
 def period_of(series: Any) -> str | None:
-    """The period that the first string names: ``"Y"``, ``"Q"`` or ``"M"``."""
+    """The period that the first string names: ``"Y"``, ``"Q"``, ``"M"`` or ``"W"``."""
     if not series.dtype.is_of("U") or (text := first_text(series)) is None:
         return None
     return next((freq for freq, name in _NAMES.items() if re.fullmatch(name[0], text)), None)
@@ -42,7 +43,7 @@ class PeriodAccessor:
 
     @property
     def freq(self) -> str:
-        """The length of the periods: ``"Y"``, ``"Q"`` or ``"M"``."""
+        """The length of the periods: ``"Y"``, ``"Q"``, ``"M"`` or ``"W"``."""
         return self._freq
 
     @property
@@ -53,13 +54,16 @@ class PeriodAccessor:
             for quarter, month in zip("1234", ("01", "04", "07", "10"), strict=True):
                 names = names.str.replace(f"Q{quarter}", f"-{month}", regex=False)
             pattern = "%Y-%m"
+        names = names.str[:10]  # of a week, its first day
         made: Series = to_datetime(names, format=pattern, dtype="datetime64[us]")
         return made
 
     @property
     def end_time(self) -> Series:
         """The last microsecond of each period."""
-        after = self.start_time.dt.add_months(_NAMES[self._freq][2])
+        start = self.start_time
+        after = start.dt.add_months(_NAMES[self._freq][2])
+        after = start + datetime.timedelta(days=7) if self._freq == "W" else after
         made: Series = after - datetime.timedelta(microseconds=1)
         return made
 
