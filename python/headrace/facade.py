@@ -8,10 +8,13 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from headrace.errors import Error
 from headrace.interop.ways_round import FACADES, nearest, way_round
+
+if TYPE_CHECKING:
+    from headrace.series.series import Series
 
 Class = TypeVar("Class", bound=type)
 Call = TypeVar("Call", bound=Callable[..., Any])
@@ -115,6 +118,24 @@ def facade(word: str) -> Callable[[Class], Class]:
         return cls
 
     return made
+
+
+class Field(property):
+    """A property of an accessor, whose `_field` makes it by its name, the first it gets."""
+
+    _name = ""
+
+    def __init__(self, doc: str, example: str = "") -> None:
+        def field(accessor: Any) -> Series:
+            made: Series = accessor._field(self._name)
+            return made
+
+        super().__init__(field)
+        self._text = f"{doc}\n\n{example}".rstrip()
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        if not self._name:
+            self._name, self.__doc__ = name, self._text.format(name=name)
 
 
 def name_functions(owner: dict[str, Any], names: Iterable[str]) -> None:

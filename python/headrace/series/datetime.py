@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.facade import facade
+from headrace.facade import Field, facade
 from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred
 from headrace.rows import whole_number
@@ -20,6 +20,11 @@ from headrace.zone_names import zone_in, zone_of
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
+
+
+_EXAMPLE = """>>> from datetime import datetime
+>>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.{name}.to_list()
+"""
 
 
 def is_time(value: Any) -> bool:
@@ -55,146 +60,33 @@ class TimeAccessor:
         return self._made(node)
 
     def _field(self, name: str) -> Series:
-        return self._made(_core.time_field(self._series._node, name))
+        made = self._made(_core.time_field(self._series._node, name))
+        return made.fill_null(False) if name.startswith("is_") else made
 
-    def _test(self, name: str) -> Series:
-        """A test of each time, false of a missing one."""
-        return self._field(name).fill_null(False)
-
-    @property
-    def year(self) -> Series:
-        """The year.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.year.to_list()
-        [2024]
-        """
-        return self._field("year")
-
-    @property
-    def month(self) -> Series:
-        """The month, 1 to 12.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.month.to_list()
-        [2]
-        """
-        return self._field("month")
-
-    @property
-    def day(self) -> Series:
-        """The day of the month, 1 to 31.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day.to_list()
-        [29]
-        """
-        return self._field("day")
-
-    @property
-    def day_of_year(self) -> Series:
-        """The day of the year, 1 to 366.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_year.to_list()
-        [60]
-        """
-        return self._field("day_of_year")
-
-    dayofyear = day_of_year
-
-    @property
-    def days_in_month(self) -> Series:
-        """Days of the month, 28 to 31.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.days_in_month.to_list()
-        [29]
-        """
-        return self._field("days_in_month")
-
-    @property
-    def quarter(self) -> Series:
-        """The quarter of the year, 1 to 4.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.quarter.to_list()
-        [1]
-        """
-        return self._field("quarter")
-
-    @property
-    def day_of_week(self) -> Series:
-        """The day of the week: 0 is Monday, 6 Sunday.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.day_of_week.to_list()
-        [3]
-        """
-        return self._field("day_of_week")
-
-    dayofweek = day_of_week
-    weekday = day_of_week
-
-    @property
-    def hour(self) -> Series:
-        """Hours of the day, 0 to 23; 0 for dates.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.hour.to_list()
-        [13]
-        """
-        return self._field("hour")
-
-    @property
-    def minute(self) -> Series:
-        """Minutes of the hour, 0 to 59.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.minute.to_list()
-        [45]
-        """
-        return self._field("minute")
-
-    @property
-    def second(self) -> Series:
-        """Seconds of the minute, 0 to 59.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.second.to_list()
-        [10]
-        """
-        return self._field("second")
-
-    @property
-    def microsecond(self) -> Series:
-        """Microseconds of the second, 0 to 999,999.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.microsecond.to_list()
-        [250]
-        """
-        return self._field("microsecond")
-
-    @property
-    def nanosecond(self) -> Series:
-        """Nanoseconds of the microsecond, 0 to 999.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.nanosecond.to_list()
-        [0]
-        """
-        return self._field("nanosecond")
-
-    @property
-    def date(self) -> Series:
-        """The day, as a date.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.date.to_list()
-        [datetime.date(2024, 2, 29)]
-        """
-        return self._field("date")
+    year: Field = Field("The year.", _EXAMPLE + "[2024]")
+    month: Field = Field("The month, 1 to 12.", _EXAMPLE + "[2]")
+    day: Field = Field("The day of the month, 1 to 31.", _EXAMPLE + "[29]")
+    day_of_year: Field = Field("The day of the year, 1 to 366.", _EXAMPLE + "[60]")
+    dayofyear: Field = day_of_year
+    days_in_month: Field = Field("Days of the month, 28 to 31.", _EXAMPLE + "[29]")
+    daysinmonth: Field = days_in_month
+    quarter: Field = Field("The quarter of the year, 1 to 4.", _EXAMPLE + "[1]")
+    day_of_week: Field = Field("The day of the week: 0 is Monday, 6 Sunday.", _EXAMPLE + "[3]")
+    dayofweek: Field = day_of_week
+    weekday: Field = day_of_week
+    hour: Field = Field("Hours of the day, 0 to 23; 0 for dates.", _EXAMPLE + "[13]")
+    minute: Field = Field("Minutes of the hour, 0 to 59.", _EXAMPLE + "[45]")
+    second: Field = Field("Seconds of the minute, 0 to 59.", _EXAMPLE + "[10]")
+    microsecond: Field = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[250]")
+    nanosecond: Field = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
+    date: Field = Field("The day, as a date.", _EXAMPLE + "[datetime.date(2024, 2, 29)]")
+    is_month_start: Field = Field("True on the first day of a month.")
+    is_month_end: Field = Field("True on the last day of a month.", _EXAMPLE + "[False]")
+    is_quarter_start: Field = Field("True on the first day of a quarter.")
+    is_quarter_end: Field = Field("True on the last day of a quarter.")
+    is_year_start: Field = Field("True on the first of January.")
+    is_year_end: Field = Field("True on the last of December.")
+    is_leap_year: Field = Field("True in a leap year.", _EXAMPLE + "[True]")
 
     @property
     def time(self) -> Series:
@@ -405,53 +297,3 @@ class TimeAccessor:
         [datetime.datetime(2024, 2, 29, 0, 0)]
         """
         return self.floor("D")
-
-    @property
-    def daysinmonth(self) -> Series:
-        """The same as `days_in_month`."""
-        return self.days_in_month
-
-    @property
-    def is_month_start(self) -> Series:
-        """True on the first day of a month."""
-        return self._test("is_month_start")
-
-    @property
-    def is_month_end(self) -> Series:
-        """True on the last day of a month.
-
-        >>> import datetime
-        >>> hr.Series([datetime.date(2024, 2, 28), None]).dt.is_month_end.to_list()
-        [False, False]
-        """
-        return self._test("is_month_end")
-
-    @property
-    def is_quarter_start(self) -> Series:
-        """True on the first day of a quarter."""
-        return self._test("is_quarter_start")
-
-    @property
-    def is_quarter_end(self) -> Series:
-        """True on the last day of a quarter."""
-        return self._test("is_quarter_end")
-
-    @property
-    def is_year_start(self) -> Series:
-        """True on the first of January."""
-        return self._test("is_year_start")
-
-    @property
-    def is_year_end(self) -> Series:
-        """True on the last of December."""
-        return self._test("is_year_end")
-
-    @property
-    def is_leap_year(self) -> Series:
-        """True in a leap year.
-
-        >>> from datetime import datetime
-        >>> hr.Series([datetime(2024, 2, 29, 13, 45, 10, 250)]).dt.is_leap_year.to_list()
-        [True]
-        """
-        return self._test("is_leap_year")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
-from headrace.facade import facade
+from headrace.facade import Field, facade
 from headrace.frame.columns import frame_of
 from headrace.lazy.handle import Deferred
 from headrace.time_units import objects, period, unit_of
@@ -15,6 +15,12 @@ from headrace.time_units import objects, period, unit_of
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
+
+
+_EXAMPLE = """>>> from datetime import timedelta
+>>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
+>>> spans.dt.{name}.to_list()
+"""
 
 
 def is_duration(value: Any) -> bool:
@@ -35,49 +41,10 @@ class DurationAccessor:
         made: Series = self._series._like(_core.time_field(self._series._node, name))
         return made
 
-    @property
-    def days(self) -> Series:
-        """Whole days, rounded down.
-
-        >>> from datetime import timedelta
-        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
-        >>> spans.dt.days.to_list()
-        [1]
-        """
-        return self._field("days")
-
-    @property
-    def seconds(self) -> Series:
-        """Seconds of the day, 0 to 86,399.
-
-        >>> from datetime import timedelta
-        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
-        >>> spans.dt.seconds.to_list()
-        [5]
-        """
-        return self._field("seconds")
-
-    @property
-    def microseconds(self) -> Series:
-        """Microseconds of the second, 0 to 999,999.
-
-        >>> from datetime import timedelta
-        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
-        >>> spans.dt.microseconds.to_list()
-        [7]
-        """
-        return self._field("microseconds")
-
-    @property
-    def nanoseconds(self) -> Series:
-        """Nanoseconds of the microsecond, 0 to 999.
-
-        >>> from datetime import timedelta
-        >>> spans = hr.Series([timedelta(days=1, seconds=5, microseconds=7)])
-        >>> spans.dt.nanoseconds.to_list()
-        [0]
-        """
-        return self._field("nanoseconds")
+    days: Field = Field("Whole days, rounded down.", _EXAMPLE + "[1]")
+    seconds: Field = Field("Seconds of the day, 0 to 86,399.", _EXAMPLE + "[5]")
+    microseconds: Field = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[7]")
+    nanoseconds: Field = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
 
     def floor(self, freq: Any) -> Series:
         """Round down to a multiple of a period: ``"15min"``, ``"1h30min"`` or a timedelta.
