@@ -16,7 +16,7 @@ NodePtr align_check(std::string_view op, std::string_view name, const NodePtr& f
   throw_error<InvalidArgumentError>(
       op, "a column and its frame have different rows",
       {{"column", name}, own.rows_detail("rows"), rows.rows_detail("frame_rows")},
-      "bring them into one frame with merge or join first");
+      "match labels with align, or bring them into one frame with merge or join first");
 }
 
 }  // namespace hr

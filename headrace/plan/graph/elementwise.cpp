@@ -53,7 +53,7 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
           {named->rows_detail("rows"), each.rows_detail("other_rows")},
           named->rows() == 1 || each.rows() == 1
               ? "take the value of the one row with item(), or merge or join the frames first"
-              : "bring them into one frame with merge or join first");
+              : "match labels with align, or bring them into one frame with merge or join first");
     named = &each;
   }
   if (named) result.domain = named->domain;

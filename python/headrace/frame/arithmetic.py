@@ -85,6 +85,8 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
                 f"got={len(values)}; with axis=0 there is one for each row"
             )
         return dict(zip(names, values, strict=True))
+    if is_frame(other):
+        other = with_columns(other, {n: frame._over_rows(other[n]) for n in other._nodes})
     if is_frame(other) or (isinstance(other, Mapping) and not hasattr(other, "dtype")):
         theirs = other.columns if is_frame(other) else list(other.keys())
         if sorted(theirs) != sorted(names):
@@ -98,6 +100,7 @@ def _operands(frame: Any, other: Any, op: str, axis: Axis = 1) -> dict[str, Any]
             f"{op}: the series is not labelled by column names; use df.{op}(series, "
             "axis=0) to combine it row by row"
         )
+    other = frame._over_rows(other) if is_series(other) and other._node.domain else other
     return dict.fromkeys(names, other)
 
 

@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.rows import are_picked, engine_names, refuse_apart, unnamed
-from headrace.series.column import Column, is_labelled, labelled_series, series_of
+from headrace.series.column import at_equal_labels, counted, is_labelled, labelled_series, series_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -159,11 +159,25 @@ class Columns:
         _core.force(list(named.values()))
         return _core.Table(engine_names(named), [node.value() for node in named.values()])
 
-    def _aligned(self, series: Column) -> _core.Node:
+    def _levels(self) -> list[_core.Node]:
+        """The labels, or the numbers of the rows; none if they were not kept."""
+        if self._labels or isinstance(self._labels, PickedNumbers):
+            return list(self._numbered()._labels.values())
+        node = self._any_node()
+        return [] if node is None or are_picked(node) else [counted(self._rows())]
+
+    def _over_rows(self, series: Series) -> Series:
+        """A series of other rows as one of these rows if their labels are equal; else as it is."""
+        node = self._any_node()
+        return series if node is None else at_equal_labels(node, self._levels, series)
+
+    def _aligned(self, series: Series) -> _core.Node:
         """Values with the row count of this frame, as part of it."""
         node = self._any_node()
         if node is None:
             return series._node
+        if series._node.domain:
+            series = self._over_rows(series)
         return _core.align_check("DataFrame", str(series.name or ""), node, series._node)
 
     def _in_domain(self, domain: int) -> DataFrame:
@@ -258,7 +272,7 @@ def picked_numbers(
     rows, domain = like.shape[0], like.domain
     if rows < 0:
         return PickedNumbers(lambda: pick(_counted(like)))
-    return PickedNumbers(lambda: pick(_core.in_domain(_numbers(rows), domain)))
+    return PickedNumbers(lambda: pick(_core.in_domain(counted(rows), domain)))
 
 
 def with_numbers(made: Series, series: Series, pick: Callable[[_core.Node], _core.Node]) -> Series:
@@ -268,12 +282,6 @@ def with_numbers(made: Series, series: Series, pick: Callable[[_core.Node], _cor
             {} if series._numbers is None else series._numbers, series._node, pick
         )
     return made
-
-
-def _numbers(rows: int) -> _core.Node:
-    import numpy as np
-
-    return Column._series(np.arange(rows), copy=False)._node
 
 
 def _counted(like: _core.Node) -> _core.Node:

@@ -73,6 +73,7 @@ def get_item(frame: DataFrame, key: Any) -> Any:
     if is_mask(key):  # rows selected by equal masks are the same row set
         mask = key if isinstance(key, Deferred) else new_series(key)
         if is_series(mask):
+            mask = frame._over_rows(mask)
             refuse_apart("getitem", [mask._node, *nodes])
         picked = _core.filter_columns(nodes, mask._node)
         return frame._of_rows(picked, lambda node: _core.filter(node, mask._node))

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
 from headrace.operators import Binary
 from headrace.reshape.alignment import beside
-from headrace.series.column import is_series, series_of
+from headrace.series.column import is_series, same_values
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -67,12 +66,6 @@ def pct_change(series: Series, periods: int = 1) -> Series:
 
 def equals(series: Series, other: Any) -> bool:
     """See `Series.equals`."""
-    if not is_series(other) or series.dtype != other.dtype or len(series) != len(other):
+    if not is_series(other) or series.dtype != other.dtype:
         return False
-    mine, theirs = (series_of(_core.data(each._value())) for each in (series, other))
-    alike = mine._elementwise("equal", mine, theirs, missing_is_false=True)
-    alike = alike | (mine.is_null() & theirs.is_null())
-    if series.dtype.kind == "f":
-        nans = mine.is_nan(), theirs.is_nan()
-        alike = alike | mine._elementwise("bitwise_and", *nans, missing_is_false=True)
-    return bool(alike.all().item()) if len(series) else True
+    return same_values(series._node, other._node)

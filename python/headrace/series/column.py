@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import datetime
+import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
 from headrace.dtypes import CategoryDType, DType
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import Deferred
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from typing_extensions import TypeIs
 
     from headrace.frame.columns import Columns, PickedNumbers
@@ -59,10 +63,24 @@ class Column(Deferred):
         """The same values without labels."""
         return series_of(self._node, self.name)
 
+    def _levels(self) -> list[_core.Node]:
+        """The labels, or the numbers of the rows; none if they were not kept."""
+        if self._numbers is not None:
+            return [self._numbers.node()]
+        if self._node.domain & _core.PICKED_ROWS:
+            return []
+        return [counted(len(self._plain()))]
+
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
         if any(type(each) is datetime.time for each in values):
             values = tuple(str(e) if type(e) is datetime.time else e for e in values)
-        node = _core.apply(op, values, missing_is_false)
+        try:
+            node = _core.apply(op, values, missing_is_false)
+        except InvalidArgumentError:
+            beside = tuple(at_equal_labels(self._node, self._levels, each) for each in values)
+            if all(map(operator.is_, beside, values)):
+                raise
+            node = _core.apply(op, beside, missing_is_false)
         made: Self = NotImplemented if node is None else self._like(node)
         return made
 
@@ -74,6 +92,44 @@ def series_of(node: _core.Node, name: str | None = None) -> Series:
     made.name = name
     made._numbers = None
     return made
+
+
+def at_equal_labels(node: _core.Node, levels: Callable[[], list[_core.Node]], value: Any) -> Any:
+    """A series of other rows as one of the rows of `node` if their labels are equal, in order.
+
+    Any other value as it is. Nothing is aligned: labels are evaluated and compared, row numbers if
+    there are no others.
+    """
+    if not isinstance(value, Column) or value._node.domain == node.domain:
+        return value
+    _core.force([node, value._node])
+    ours, theirs = levels(), value._levels()
+    if not ours or len(ours) != len(theirs) or not all(map(same_values, ours, theirs)):
+        return value
+    return series_of(_core.in_domain(value._node, node.domain), value.name)
+
+
+def counted(rows: int) -> _core.Node:
+    """The numbers of rows that have no others: 0, 1, 2, ..."""
+    import numpy as np
+
+    return Column._series(np.arange(rows), copy=False)._node
+
+
+def same_values(one: _core.Node, other: _core.Node) -> bool:
+    """Whether two columns hold the same values, nulls and NaN at the same rows; evaluates."""
+    if one is other:
+        return True
+    _core.force([one, other])
+    mine, theirs = (series_of(_core.data(node.value())) for node in (one, other))
+    if len(mine) != len(theirs):
+        return False
+    try:
+        alike = mine._elementwise("equal", mine, theirs, missing_is_false=True)
+    except TypeMismatchError:
+        return False
+    alike = alike | (mine.isna() & theirs.isna())
+    return bool(alike.all().item()) if len(mine) else True
 
 
 def new_series(

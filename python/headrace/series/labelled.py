@@ -12,8 +12,9 @@ from headrace.facade import facade
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.indexing import Locator, is_mask, is_several, one_label
 from headrace.rows import given_name, renumbered
-from headrace.series.column import labelled_series, new_series, series_of
+from headrace.series.column import is_series, labelled_series, new_series, series_of
 from headrace.series.series import Series
+from headrace.series.strings import is_text
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -54,6 +55,9 @@ class LabelledSeries(Series, role="_labelled"):
     def _like(self, node: _core.Node) -> LabelledSeries:
         (name,) = self._frame._nodes
         return labelled_series(frame_of({name: node}, self._frame._labels), self.name)
+
+    def _levels(self) -> list[_core.Node]:
+        return self._frame._levels()
 
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
         return labelled_series(frame, self.name)
@@ -126,6 +130,7 @@ class LabelledSeries(Series, role="_labelled"):
         Masks and slices always select rows.
         """
         key = one_label(key(self) if callable(key) else key)
+        key = key.to_list() if is_series(key) and is_text(key) else key
         if isinstance(key, slice) or is_mask(key):
             return self._of_rows(self._frame[key])
         texts = isinstance(key, list) and any(isinstance(each, str | tuple) for each in key)
