@@ -67,8 +67,10 @@ class Tabular(Windowed, Operators):
 
         if not is_frame(self):
             return cast("Self", filled(self, other))
-        operation = function if fill_value is None else filled
-        return cast("Self", combine(self, name, operation, other, axis))
+        if fill_value is None:
+            return cast("Self", combine(self, name, function, other, axis))
+        frame, theirs = frame_arithmetic.over_all_labels(self, other)
+        return cast("Self", combine(frame, name, filled, theirs, axis))
 
     def _reduced(
         self,
@@ -665,7 +667,8 @@ class Tabular(Windowed, Operators):
         axis : {"columns", 0}
             With 0 a series is combined with each column, row by row.
         fill_value : optional
-            In place of a value that is missing on one side.
+            In place of a value that is missing on one side; rows, and columns of frames, are then
+            matched by label.
 
         >>> hr.DataFrame({"x": [7, None]}).add(2, fill_value=0).to_dict()
         {'x': [9, 2]}

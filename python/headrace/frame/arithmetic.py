@@ -134,6 +134,17 @@ def with_scalar(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
     return frame_of({**frame._nodes, **dict(zip(columns, made, strict=True))}, frame._labels)
 
 
+def over_all_labels(frame: DataFrame, other: Any) -> tuple[DataFrame, Any]:
+    """Two frames over the rows and columns of both; another operand as it is."""
+    if not is_frame(other):
+        return frame, other
+    one, two = beside(frame, other)
+    if sorted(one.columns) != sorted(two.columns):
+        every = sorted({*one.columns, *two.columns})
+        one, two = (each.reindex(columns=every) for each in (one, two))
+    return one, two
+
+
 def combine(
     frame: DataFrame, name: str, function: Callable[[Any, Any], Any], other: Any, axis: Axis = 1
 ) -> DataFrame:
