@@ -254,8 +254,8 @@ class Row(Mapping[str, Any]):
 
     @property
     def name(self) -> Any:
-        """The label of the row, unless a column has this name."""
-        return self._row.get("name", self._name)
+        """The label of the row; ``row["name"]`` is the value of a column of this name."""
+        return self._name
 
     @property
     def index(self) -> Any:

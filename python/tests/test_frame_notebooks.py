@@ -112,6 +112,10 @@ df[["x"]].last_valid_index()
 n2.iloc[2].last_valid_index()
 m.to_datetime(m.Series(["2010-1-2", "2010-11-12"]))
 when.dt.to_period("W").dt.start_time
+df.pivot_table(index="k", columns=["j", "b"], values="i").T.reset_index(drop=True)
+df.join(m.get_dummies(df.k, prefix="k").astype(int))
+df[df.b].join(df[["x"]].sort_values("x"), rsuffix="_r")
+m.DataFrame({"name": ["p", "q"], "x": 1}).iloc[1].name
 """)
 
 

@@ -14,7 +14,8 @@ from headrace.frame.columns import frame_of, new_frame
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
-from headrace.rows import by_position, whole_number
+from headrace.reshape.alignment import rows_apart
+from headrace.rows import by_position, unnamed, whole_number
 from headrace.series.categorical import entries_of
 from headrace.series.column import is_series, new_series, series_of, series_over, with_rows_of
 
@@ -384,7 +385,10 @@ def transpose(frame: DataFrame) -> DataFrame:
     }
     if len(made) < rows:
         raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
-    return new_frame(made, index=new_series(names, name="column"))
+    levels = zip(*names, strict=True) if names.nlevels > 1 else [names]
+    words = ["column"] if names.nlevels == 1 else [unnamed(i, 2) for i in range(names.nlevels)]
+    labels = {w: new_series(list(each)) for w, each in zip(words, levels, strict=True)}
+    return rows_apart(made, labels)
 
 
 def melt(

@@ -150,6 +150,12 @@ def join_frames(
     both = [n for n in other.columns if n in frame.columns]
     if both and not (lsuffix or rsuffix):
         raise InvalidArgumentError(f"join: overlapping column names: columns={both}; pass rsuffix")
+    if on is None and how == "left" and not frame._labels and not other._labels:
+        names = [f"{n}{lsuffix}" if n in both else n for n in frame.columns]
+        beside = frame.set_axis(names, axis=1)
+        for n in other.columns:
+            beside[f"{n}{rsuffix}" if n in both else n] = other[n]
+        return beside
     made: DataFrame = frame.merge(
         other,
         how,
