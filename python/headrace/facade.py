@@ -136,6 +136,7 @@ class Field(property):
     def __set_name__(self, owner: type, name: str) -> None:
         if not self._name:
             self._name, self.__doc__ = name, self._text.format(name=name)
+            self.__module__ = owner.__module__  # where its example is looked for
 
 
 def name_functions(owner: dict[str, Any], names: Iterable[str]) -> None:

@@ -352,9 +352,11 @@ class Tabular(Windowed, Operators):
         words = n, frac, replace, random_state, weights_of(values, weights)
         if axis in (1, "columns") and is_frame(values):
             names = values.columns
-            return values[[names[at] for at in sampled_rows(len(names), *words)]]
-        made: Self = values[sampled_rows(len(values), *words)]
-        return made.reset_index(drop=True) if ignore_index else made
+            made: Any = values[[names[at] for at in sampled_rows(len(names), *words)]]
+        else:
+            made = values[sampled_rows(len(values), *words)]
+            made = made.reset_index(drop=True) if ignore_index else made
+        return cast("Self", made)
 
     # ---- rows relative to others -----------------------------------------------------------------
     def shift(

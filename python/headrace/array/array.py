@@ -117,7 +117,7 @@ class Array(Deferred, role="_array"):
 
     def __len__(self) -> int:
         if not self._node.shape:
-            raise TypeError("len() of a 0-d self")
+            raise TypeError("len() of a 0-d array")
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:

@@ -70,7 +70,7 @@ def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
         rows = frame_of({"key": plain(series)._node})
         pairs["key"] = plain(pairs.key)
         found = rows.merge(pairs, on="key", how="left", validate="m:1").value
-        return series._like(with_rows_of(new_series(found), series._node)._node)  # type: ignore[no-any-return]
+        return series._like(with_rows_of(new_series(found), series._node)._node)
     function = (lambda value: arg[value]) if isinstance(arg, Mapping) else arg
     if series.dtype.is_of("iuf"):
         from headrace.lazy.compiled import of_values as compiled_of_values
@@ -80,7 +80,7 @@ def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
         if traced is None:
             traced = compiled_of_values(function, series)
         if traced is not None:
-            return series._like(traced._node)  # type: ignore[no-any-return]
+            return series._like(traced._node)
     missing: Any = NaT if series.dtype.is_of("mM") else math.nan
     values = series.to_list()
     fix = "use arithmetic, where(), .str or .dt methods, or map a dict"
@@ -90,7 +90,7 @@ def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
     if is_frame(made):
         nodes = {n: with_rows_of(made[n], series._node)._node for n in made.columns}
         return frame_of(nodes, framed(series)._labels)
-    return series._like(with_rows_of(made, series._node)._node)  # type: ignore[no-any-return]
+    return series._like(with_rows_of(made, series._node)._node)
 
 
 def apply_function(

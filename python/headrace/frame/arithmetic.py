@@ -246,7 +246,7 @@ def combine_first(frame: DataFrame, other: Any) -> DataFrame:
 def dot(frame: DataFrame, other: Any) -> Any:
     """See `DataFrame.dot`."""
     names = frame.columns
-    right = other if is_frame(other) else framed(other) if is_series(other) else None
+    right: Any = other if is_frame(other) else framed(other) if is_series(other) else None
     if right is not None and right._labels and right._label_list() != names:
         other = other.loc[list(names)]
     values = matmul(frame, other)

@@ -224,7 +224,7 @@ class Dtypes(dict[str, Any]):
         """The dtypes by position."""
         return list(dict.values(self))
 
-    tolist = to_list = iloc.fget
+    tolist = to_list = iloc.fget  # type: ignore[attr-defined]
 
     @property
     def index(self) -> Names:

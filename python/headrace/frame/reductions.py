@@ -198,9 +198,9 @@ def reduce_frame(
         raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
     if not skipna:
         options = {**options, "skipna": False}
-    made = reduced_numbers({name: frame._nodes[name] for name in names}, kind, options)
-    if made is not None:
-        return made
+    found = reduced_numbers({name: frame._nodes[name] for name in names}, kind, options)
+    if found is not None:
+        return found
     named = {name: frame._series(name) for name in names}
     return reduced(named, dict.fromkeys(named, kind), **options)
 

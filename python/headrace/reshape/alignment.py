@@ -237,7 +237,7 @@ def beside(left: Any, right: Any) -> tuple[Any, Any]:
     """Two frames or two series, with the rows of the labels of both if they have other rows."""
     if not (is_frame(left) and is_frame(right)) and not (is_series(left) and is_series(right)):
         return left, right
-    rows = [side._any_node() if is_frame(side) else side._node for side in (left, right)]
+    rows: list[Any] = [side._any_node() if is_frame(side) else side._node for side in (left, right)]
     apart = None not in rows and rows[0].domain != rows[1].domain
     return align(left, right, "outer") if apart else (left, right)
 

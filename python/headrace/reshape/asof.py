@@ -204,11 +204,11 @@ def merge_ordered(
         pieces = []
         for key, part in split.groupby(by, sort=False):
             sides = (part, right) if right_by is None else (left, part)
-            piece = merge_ordered(
-                *sides, on, left_on, right_on, None, None, fill_method, suffixes, how
-            )
+            words = (on, left_on, right_on, None, None, fill_method, suffixes, how)
+            piece = merge_ordered(sides[0], sides[1], *words)
             pieces.append(piece.assign(**dict(zip(by, key, strict=True))))
-        return concat(pieces, ignore_index=True)
+        joined: DataFrame = concat(pieces, ignore_index=True)
+        return joined
     keys = [left_on, right_on] if on is None else [on, on]
     if keys == [None, None]:
         keys = [[n for n in left.columns if n in right.columns]] * 2

@@ -128,7 +128,7 @@ def stack(frame: DataFrame, level: int = -1) -> Any:
         )
         for head, own in heads.items()
     }
-    labels = next(iter(parts.values()))._frame._labels
+    labels = framed(next(iter(parts.values())))._labels
     return rows_apart(parts, {name: series_of(node) for name, node in labels.items()})
 
 
@@ -148,7 +148,7 @@ def _in_one_column(frame: DataFrame, names_first: bool) -> Series:
         order = order.reshape(len(names), rows).T.ravel()
     own = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
     level = unnamed(0 if names_first else len(keys), len(keys) + 1)
-    heads = {level: taken_or_missing(new_series(names)._node, order // rows)}
+    heads: dict[Any, Any] = {level: taken_or_missing(new_series(names)._node, order // rows)}
     made = {**heads, **own} if names_first else {**own, **heads}
     return labelled_series(rows_apart({"value": taken_or_missing(whole._node, order)}, made), None)
 
@@ -336,8 +336,8 @@ def crosstab(
         names.append([])
         for at, each in enumerate(several):
             key = new_series(by_position(each))
-            own = key.name or f"{word}_{at}"
-            name = free_name(own if given is None else given[at], frame.columns)
+            usual = key.name or f"{word}_{at}"
+            name = free_name(usual if given is None else given[at], frame.columns)
             frame[name] = key
             names[-1].append(name)
     value = free_name("value", frame.columns)
@@ -418,8 +418,8 @@ def get_dummies(
         column = frame[name]
         word = words.get(name)
         front = f"{word}{prefix_sep}" if word else "" if alone else f"{name}{prefix_sep}"
-        values = column.cat.categories if column.dtype == "category" else None
-        distinct = column.dropna().unique().sort_values() if values is None else values
+        is_category = column.dtype == "category"
+        distinct = column.cat.categories if is_category else column.dropna().unique().sort_values()
         for value in new_series(distinct).to_list()[1 if drop_first else 0 :]:
             made._put(f"{front}{value}", (column == value).astype(dtype)._node)
         if dummy_na:

@@ -81,7 +81,7 @@ class TimeAccessor:
     nanosecond: Field = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
     date: Field = Field("The day, as a date.", _EXAMPLE + "[datetime.date(2024, 2, 29)]")
     is_month_start: Field = Field("True on the first day of a month.")
-    is_month_end: Field = Field("True on the last day of a month.", _EXAMPLE + "[False]")
+    is_month_end: Field = Field("True on the last day of a month.", _EXAMPLE + "[True]")
     is_quarter_start: Field = Field("True on the first day of a quarter.")
     is_quarter_end: Field = Field("True on the last day of a quarter.")
     is_year_start: Field = Field("True on the first of January.")

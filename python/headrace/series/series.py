@@ -323,7 +323,8 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
         [2, 26]
         """
-        return map_series(self, arg, na_action)
+        made: Series = map_series(self, arg, na_action)
+        return made
 
     def apply(self, function: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
         """The same as `map` with a function, which gets `args` and `kwargs` too, or a method.

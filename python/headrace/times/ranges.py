@@ -270,7 +270,7 @@ def period_range(
     step = {"M": "MS", "Q": "QS", "Y": "YS", "A": "YS"}.get(freq, freq)
     ends = [None if each is None else period_start("period_range", each) for each in (start, end)]
     ends = [each if each is None or step == "D" else each.floor(step) for each in ends]
-    return labels_of(date_range(ends[0], ends[1], periods, step).to_period(freq)._node)
+    return labels_of(date_range(ends[0], ends[1], periods, step).dt.to_period(freq)._node)
 
 
 def period_start(op: str, value: Any) -> Timestamp:
