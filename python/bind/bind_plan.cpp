@@ -265,9 +265,9 @@ void bind_plan(nb::module_& m) {
   m.def("as_tensor", lazy(&hr::as_tensor), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
-  using Step =
-      std::tuple<std::string, std::string, std::string, int64_t, int64_t, int64_t, int64_t, int64_t,
-                 int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, std::vector<int64_t>>;
+  using Step = std::tuple<std::string, std::string, std::string, int64_t, int64_t, int64_t, int64_t,
+                          int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
+                          std::vector<int64_t>>;
   using Task =
       std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int, int64_t, int64_t, int64_t>;
   nb::class_<hr::Profile>(m, "StepRecorder")
@@ -278,7 +278,8 @@ void bind_plan(nb::module_& m) {
              for (const hr::StepRecord& s : self.steps())
                steps.emplace_back(s.op, s.line, s.note, s.begin_ns, s.end_ns, s.rows,
                                   s.result_bytes, s.used_bytes, s.memory_bytes, s.written_bytes,
-                                  s.fetched_bytes, s.processor_ns, s.serial_ns, s.id, s.after);
+                                  s.fetched_bytes, s.waited_ns, s.processor_ns, s.serial_ns, s.id,
+                                  s.after);
              return steps;
            })
       .def("tasks", [](const hr::Profile& self) {

@@ -32,7 +32,7 @@ def job(*tasks):
 
 
 def step(begin, end, id=0):
-    return ProfileStep("op", "", "", begin, end, *[0] * 8, id, [])
+    return ProfileStep("op", "", "", begin, end, *[0] * 9, id, [])
 
 
 def span(job, index, begin, end, outer=(-1, -1), step=0):

@@ -50,6 +50,24 @@ def ops_of(*values: hr.Series) -> list[str]:
 
 
 @pytest.mark.pool
+def test_a_profile_tells_what_threads_waited_for_the_disk() -> None:
+    random = np.random.default_rng(1)
+    df = hr.DataFrame({"k": frozen(random.integers(0, 1 << 40, 1_000_000))})
+
+    def sorted_rows() -> tuple[hr.Profile, str]:
+        with hr.profile() as seen:
+            hr.eval(df.sort_values("k"))
+        return seen, df.sort_values("k").explain(analyze=True)
+
+    plain, text = sorted_rows()
+    assert plain.steps[0].waited_ns == 0 and "waiting" not in text
+    with hr.memory.limit(hr.memory.stats().used_bytes + 6_000_000):
+        limited, text = sorted_rows()
+    assert limited.steps[0].written_bytes > 0 and limited.steps[0].waited_ns > 0
+    assert "ms of threads waiting for it" in text and "disk wait ms" in repr(limited)
+
+
+@pytest.mark.pool
 def test_under_a_limit_columns_are_made_when_they_are_wanted() -> None:
     rows = 1 << 19  # 4 MiB a column
     df = hr.DataFrame({name: frozen(np.arange(rows)) for name in "xy"})
@@ -113,7 +131,9 @@ def test_a_plan_says_what_its_steps_took_and_moved() -> None:
         text = plan.explain(analyze=True)
     (line,) = (line for line in text.split("\n") if "sort_values" in line)
     figures = r"\d+\.\d\d ms, 4,000,000 rows, 64.0 MB, \d+\.\d MB held"
-    wanted = rf" \| {figures} \(predicted {figures}\), .* in memory, .* moved$"
+    wanted = (
+        rf" \| {figures} \(predicted {figures}\), .* in memory, .* moved(, .* waiting for it)?$"
+    )
     assert re.search(wanted, line), line
     assert "sort_values" not in plan[["k"]].explain().split("ready")[0]
 

@@ -18,8 +18,22 @@ constexpr int kMostTries = 10'000;
 constexpr auto kPatience = std::chrono::seconds(1);  // without any change
 
 thread_local int64_t holds_of_thread = 0;
+thread_local bool waits_for_disk = false;
+
+int64_t now_ns() {
+  return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
 
 }  // namespace
+
+DiskWait::DiskWait(std::atomic<int64_t>& sum) noexcept
+    : sum_(std::exchange(waits_for_disk, true) ? nullptr : &sum), begin_ns_(sum_ ? now_ns() : 0) {}
+
+DiskWait::~DiskWait() {
+  if (!sum_) return;
+  *sum_ += now_ns() - begin_ns_;
+  waits_for_disk = false;
+}
 
 void SpillEngine::forget_other_threads() {
   waiters_ = 0;
@@ -160,6 +174,7 @@ struct SpillEngine::Waiter {
 void SpillEngine::until_done(const std::function<bool()>& attempt,
                              const std::function<int64_t()>& bytes) {
   if (attempt()) return;
+  const DiskWait wait(waited_ns_);
   std::optional<Waiter> waiter(*this);
   note_freed();  // what the attempt had and gave up
   for (int tries = 0; tries < kMostTries; ++tries) {
@@ -217,6 +232,7 @@ bool SpillEngine::charge(int64_t bytes) {
     }
     const MemoryStatistics now = memory_statistics();
     if (bytes > now.limit_bytes) return false;
+    const DiskWait wait(waited_ns_);
     if (trim_external_memory() > 0 || evict(now.used_bytes + bytes - now.limit_bytes) ||
         ask_callbacks(bytes) > 0)
       continue;

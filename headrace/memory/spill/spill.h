@@ -17,6 +17,7 @@ struct SpillStatistics {
   int64_t evicted_bytes = 0;  ///< taken out of memory
   int64_t written_bytes = 0;  ///< of these, what had no copy on the disk yet
   int64_t fetched_bytes = 0;  ///< read back
+  int64_t waited_ns = 0;      ///< for that, by threads that had work to do, summed
 };
 
 HR_API SpillStatistics spill_statistics();

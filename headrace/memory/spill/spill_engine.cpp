@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <limits>
 #include <new>
+#include <optional>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
@@ -263,6 +264,7 @@ bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
     for (;;) {
       int32_t pins = chunk.pins;
       if (pins == Chunk::kClaimed) {
+        const DiskWait wait(waited_ns_);
         changed_.wait(lock);
       } else if (chunk.state == ChunkState::kResident) {
         if (!chunk.pins.compare_exchange_strong(pins, pins + 1)) continue;
@@ -284,6 +286,8 @@ bool SpillEngine::bring(Residency& residency, int64_t index, bool write) {
       release(run);
       return false;
     }
+    std::optional<DiskWait> wait;
+    if (chunk.state == ChunkState::kOnDisk) wait.emplace(waited_ns_);
     fetch(run);
   } catch (...) {
     release(run);
@@ -615,7 +619,8 @@ SpillStatistics SpillEngine::statistics() {
   SpillStatistics result{.disk_bytes = 0,
                          .evicted_bytes = evicted_,
                          .written_bytes = written_,
-                         .fetched_bytes = fetched_};
+                         .fetched_bytes = fetched_,
+                         .waited_ns = waited_ns_};
   const std::lock_guard lock(mutex_);
   for (const Residency* residency : all_)
     for (int64_t i = 0; i < residency->size(); ++i)

@@ -12,6 +12,20 @@
 
 namespace hr {
 
+/// The time that a thread with work to do waits for moves, its own or those of others, while it
+/// lives; of nested ones the outermost counts.
+class DiskWait {
+ public:
+  explicit DiskWait(std::atomic<int64_t>& sum) noexcept;
+  ~DiskWait();
+  DiskWait(const DiskWait&) = delete;
+  DiskWait& operator=(const DiskWait&) = delete;
+
+ private:
+  std::atomic<int64_t>* sum_;
+  int64_t begin_ns_;
+};
+
 /// A chunk that the engine claimed.
 struct Claim {
   Residency* residency;
@@ -138,6 +152,7 @@ class SpillEngine {
   std::atomic<int64_t> evicted_{0};
   std::atomic<int64_t> written_{0};
   std::atomic<int64_t> fetched_{0};
+  std::atomic<int64_t> waited_ns_{0};
   std::vector<std::pair<int64_t, PressureCallback>> callbacks_;
   int64_t next_callback_ = 1;
 };

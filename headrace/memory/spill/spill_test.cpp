@@ -14,16 +14,20 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <random>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -382,6 +386,71 @@ TEST_F(Spill, FailingCallsLoseNothing) {
           EXPECT_TRUE(holds(next, 3));
         }
       }
+}
+
+using Clock = std::chrono::steady_clock;
+std::atomic<int64_t> write_ns{0};
+
+ssize_t slow_write(int fd, const void* from, size_t bytes, off_t at) {
+  const auto begin = Clock::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const ssize_t done = pwrite(fd, from, bytes, at);
+  write_ns += (Clock::now() - begin) / std::chrono::nanoseconds(1);
+  return done;
+}
+
+struct DiskTimes {
+  int64_t waited_ns;  // by the maker
+  int64_t write_ns;
+};
+
+// Of filling a buffer of twice the limit in pieces, with a pause before each. A piece is smaller
+// than the room that is kept free.
+DiskTimes fill_slowly(int64_t pause_ns) {
+  constexpr int64_t kPiece = kMib / 8;
+  const ScopedLimit limit(16 * kMib);
+  const SpillCalls whole = spill_calls();
+  spill_calls().write = slow_write;
+  write_ns = 0;
+  const int64_t before = spill_statistics().waited_ns;
+  Buffer buffer = Buffer::allocate_spillable(32 * kMib);
+  auto* const out = buffer.mutable_data();
+  for (int64_t at = 0; at < 32 * kMib; at += kPiece) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(pause_ns));
+    const Pin pin{{&buffer, at, at + kPiece, true}};
+    std::memset(out + at, 1, kPiece);
+  }
+  const int64_t waited = spill_statistics().waited_ns - before;
+  buffer.seal();
+  buffer = {};
+  spill_calls() = whole;
+  return {waited, write_ns};
+}
+
+TEST_F(Spill, CountsWhatThreadsWaitForTheDisk) {
+  const DiskTimes alone = fill_slowly(0);
+  EXPECT_GT(alone.write_ns, 0);
+  EXPECT_GE(alone.waited_ns, alone.write_ns);
+  const SpillStatistics before = spill_statistics();
+  const Buffer small = filled(4 * kMib, 1);
+  EXPECT_TRUE(holds(small, 1));
+  EXPECT_EQ(spill_statistics().waited_ns, before.waited_ns);
+}
+
+TEST_F(Spill, WritesWhileTheMakerComputes) {
+  // The maker takes twice as long as the writes, which so need not hold it up.
+  const int64_t pause_ns = 2 * fill_slowly(0).write_ns / (32 * 8);
+  static std::vector<std::jthread> threads;
+  static std::mutex mutex;
+  set_spill_runner([](std::function<void()> job) {
+    const std::lock_guard lock(mutex);
+    threads.emplace_back(std::move(job));
+  });
+  const DiskTimes beside = fill_slowly(pause_ns);
+  set_spill_runner(nullptr);
+  threads.clear();
+  EXPECT_GT(beside.write_ns, 0);
+  EXPECT_LT(beside.waited_ns, beside.write_ns / 2);
 }
 
 TEST_F(Spill, ForkedChildReadsItsOwn) {

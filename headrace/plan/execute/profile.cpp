@@ -59,6 +59,7 @@ StepClock::StepClock() : on_(listeners().count > 0) {
   const SpillStatistics before = spill_statistics();
   record_.written_bytes = -before.written_bytes;
   record_.fetched_bytes = -before.fetched_bytes;
+  record_.waited_ns = -before.waited_ns;
   memory_.emplace();
   trace_.emplace();
   record_.id = listeners().next_id++;
@@ -77,6 +78,7 @@ void StepClock::stop(const std::string& op, Tag tag, int64_t rows, int64_t bytes
   const SpillStatistics moved = spill_statistics();
   record_.written_bytes += moved.written_bytes;
   record_.fetched_bytes += moved.fetched_bytes;
+  record_.waited_ns += moved.waited_ns;
   const MemoryStatistics memory = memory_->read();
   record_.used_bytes = memory.used_bytes;
   record_.memory_bytes = std::max<int64_t>(record_.memory_bytes + memory.peak_bytes, 0);

@@ -29,6 +29,7 @@ struct StepRecord {
   int64_t memory_bytes = 0;   ///< the most that was in use at once, without what was before
   int64_t written_bytes = 0;  ///< to the disk, because of a memory limit
   int64_t fetched_bytes = 0;  ///< and back
+  int64_t waited_ns = 0;      ///< of all threads, for these moves
   int64_t processor_ns = 0;   ///< of all threads
   int64_t serial_ns = 0;      ///< in which at most one thread worked on it
   std::shared_ptr<const std::vector<TaskRecord>> tasks{};  ///< in order of their beginning

@@ -31,6 +31,7 @@ class ProfileStep(NamedTuple):
     memory_bytes: int  #: its peak memory
     written_bytes: int
     fetched_bytes: int
+    waited_ns: int  #: for these moves, of all threads
     processor_ns: int  #: of all threads
     serial_ns: int  #: time in which at most one thread worked on it
     id: int  #: a number of the process
@@ -87,7 +88,7 @@ class Profile:
 
     _HEADER = (
         *("#", "operator", "line", "ms", "share", "cores", "serial ms", "after"),
-        *("rows", "result", "held", "in memory", "to disk", "back"),
+        *("rows", "result", "held", "in memory", "to disk", "back", "disk wait ms"),
     )
 
     def __init__(self) -> None:
@@ -150,6 +151,7 @@ class Profile:
                 size_text(step.used_bytes),
                 size_text(step.written_bytes) if step.written_bytes else "",
                 size_text(step.fetched_bytes) if step.fetched_bytes else "",
+                f"{step.waited_ns / 1e6:.2f}" if step.waited_ns else "",
             )
             for step in self.steps
         ]
@@ -209,6 +211,7 @@ class Profile:
                 named["note"] = step.note
             if step.written_bytes or step.fetched_bytes:
                 named |= {"to_disk": step.written_bytes, "back": step.fetched_bytes}
+                named["disk_wait_ms"] = step.waited_ns / 1e6
             bar = {"ph": "X", "name": step.op, "cat": "plan", "pid": 1, "tid": 1}
             events.append(bar | {"ts": begin, "dur": end - begin, "args": named})
             used = {"used_bytes": step.used_bytes}
@@ -270,7 +273,7 @@ class Explanation(str):
     _HEADER = ("step", "what", "yields", "passes", "line")
     _FIGURES = (
         *("", "rows", "result", "ms", "held", "cores", "serial ms", "after"),
-        *("to disk", "back", "note"),
+        *("to disk", "back", "disk wait ms", "note"),
     )
 
     def __new__(cls, text: str, steps: Sequence[ExplainedStep] = ()) -> Self:
@@ -297,7 +300,7 @@ class Explanation(str):
         rows: list[tuple[str, ...]] = []
         numbers = {each.measured.id: number for number, each in enumerate(self.steps, 1)}
         for number, (guess, step) in enumerate(self.steps, 1):
-            rows.append((f"#{number} predicted", *_texts(*guess), "", "", "", "", "", ""))
+            rows.append((f"#{number} predicted", *_texts(*guess), *[""] * 7))
             moved = (step.written_bytes, step.fetched_bytes)
             measured = _texts(step.rows, step.result_bytes, step.seconds, step.memory_bytes)
             threads = (
@@ -306,7 +309,8 @@ class Explanation(str):
                 _after_text(step, numbers),
             )
             disk = (size_text(size) if size else "" for size in moved)
-            rows.append(("measured", *measured, *threads, *disk, step.note))
+            waited = f"{step.waited_ns / 1e6:.2f}" if step.waited_ns else ""
+            rows.append(("measured", *measured, *threads, *disk, waited, step.note))
         return html_table(self._FIGURES, rows) if rows else ""
 
 
@@ -344,6 +348,7 @@ def _told(step: ProfileStep, guess: Guess, numbers: dict[int, int]) -> str:
         + f", {size_text(step.used_bytes)} in memory"
         + (f", {step.note}" if step.note else "")
         + (f", {size_text(disk)} moved" if disk else "")
+        + (f", {step.waited_ns / 1e6:.2f} ms of threads waiting for it" if step.waited_ns else "")
     )
 
 
