@@ -116,6 +116,21 @@ df.pivot_table(index="k", columns=["j", "b"], values="i").T.reset_index(drop=Tru
 df.join(m.get_dummies(df.k, prefix="k").astype(int))
 df[df.b].join(df[["x"]].sort_values("x"), rsuffix="_r")
 m.DataFrame({"name": ["p", "q"], "x": 1}).iloc[1].name
+df.dropna().pivot_table(index="k", columns="j", values="i").rename_axis(columns=None)
+df.corr(numeric_only=True).round(4)
+df.cov(numeric_only=True).round(4)
+df.i.drop(0).tolist()
+df.i.drop([1, 2])
+df.groupby("k").x.mean().drop("a")
+df.i.get(2)
+df.i.get(99, "no")
+df.i.keys().tolist()
+df.groupby("k").x.mean().get("a")
+m.Series({"a": 1, "b": 2}).rename({"a": "z"}).to_dict()
+m.Series({"a": 1, "b": 2}).rename(index={"a": "z"}).to_dict()
+m.Series({"a": 1, "b": 2}).rename(str.upper).to_dict()
+m.Series([1, 2, 2]).agg({"lo": "min", "hi": "max"})
+m.Series([3, 1], index=["b", "a"]).sort_index().reset_index()
 """)
 
 

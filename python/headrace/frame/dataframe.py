@@ -1571,13 +1571,18 @@ class DataFrame(Tabular, Columns):
         """
         return alignment.swaplevel(self, i, j, axis)
 
-    def rename_axis(self, mapper: Any = None, *, index: Any = None) -> DataFrame:
+    def rename_axis(
+        self, mapper: Any = None, *, index: Any = None, columns: Any = None, axis: Axis = 0
+    ) -> DataFrame:
         """The rows with other names of their labels; row numbers have none.
+
+        A name of the columns, `columns` or with ``axis=1``, changes nothing: they have none.
 
         >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
         ['x']
         """
-        return alignment.rename_axis(self, mapper, index=index)
+        of_columns = axis in (1, "columns") or (mapper is None and index is None)
+        return self.copy() if of_columns else alignment.rename_axis(self, mapper, index=index)
 
     def set_axis(self, labels: Any, *, axis: int | str = 0) -> DataFrame:
         """A new frame with other row labels, or with ``axis=1`` other column names.

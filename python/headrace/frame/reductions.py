@@ -302,9 +302,10 @@ def reduced_by(frame: DataFrame, func: Any) -> Any:
 
 def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> DataFrame:
     """A frame of `matrix` applied to each pair of columns, labelled by their names."""
+    frame = frame.astype(dict.fromkeys(frame._names_of("b"), "int8"))
     columns = supported_columns(frame, kind, numeric_only)
     mark(kind)
-    names = [str(c.name) for c in columns]
+    names = [c.name for c in columns]
     values = array_of(matrix([c._node for c in columns])).to_numpy()
     return new_frame(values, names, names)
 
@@ -325,6 +326,7 @@ def by_pairs(frame: DataFrame, method: str, numeric_only: bool) -> DataFrame:
 
 def corrwith(frame: DataFrame, other: Any, method: str, drop: bool = False) -> Series:
     """See `DataFrame.corrwith`."""
+    frame = frame.astype(dict.fromkeys(frame._names_of("b"), "int8"))
     names = frame._names_of("iuf")
     if is_frame(other):
         names = [name for name in names if name in other]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
@@ -62,11 +62,13 @@ class LabelledSeries(Series, role="_labelled"):
     def _of_rows(self, frame: DataFrame) -> LabelledSeries:
         return labelled_series(frame, self.name)
 
-    def reset_index(self, level: Any = None, *, drop: bool = False, name: str | None = None) -> Any:
+    def reset_index(self, level: Any = None, *, drop: bool = False, name: Any = None) -> Any:
         """A frame of the labels and the values, named `name`; with ``drop`` only the values.
 
         `level` is only for some of the labels; see `DataFrame.reset_index`.
         """
+        if name is None and self.name is None:
+            name = 0  # pandas' name of a series without one
         if level is not None:
             made = self.to_frame(name).reset_index(level, drop=drop)
             return labelled_series(made, self.name) if drop and made._labels else made
@@ -120,8 +122,15 @@ class LabelledSeries(Series, role="_labelled"):
         """The values with other names of their labels; see `DataFrame.rename_axis`."""
         return labelled_series(self._frame.rename_axis(mapper, index=index), self.name)
 
-    def rename(self, name: str) -> LabelledSeries:
-        """The same values under another name."""
+    def rename(self, name: Any = None, *, index: Any = None) -> LabelledSeries:
+        """The same values under another name; a mapping or a function is one of labels.
+
+        >>> hr.Series({"a": 1, "b": 2}).rename({"a": "z"}).to_dict()
+        {'z': 1, 'b': 2}
+        """
+        words = name if isinstance(name, Mapping) or callable(name) else index
+        if words is not None:
+            return labelled_series(self._frame.rename(index=words), self.name)
         return labelled_series(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:
@@ -154,14 +163,6 @@ class LabelledSeries(Series, role="_labelled"):
     def head(self, n: int = 5) -> LabelledSeries:
         """The first rows; see `Series.head`."""
         return self._of_rows(self._frame.head(n))
-
-    def drop(self, labels: Any) -> LabelledSeries:
-        """Drop the values of a label, or of a list of labels; see `DataFrame.drop`.
-
-        >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
-        {'b': 2}
-        """
-        return self._of_rows(self._frame.drop(index=labels))
 
     def tail(self, n: int = 5) -> LabelledSeries:
         """The last rows; see `Series.tail`."""

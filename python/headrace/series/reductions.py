@@ -116,6 +116,8 @@ def corr(series: Series, other: Any, method: str = "pearson") -> Any:
 
 def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
     """See `Series.agg`."""
+    if isinstance(func, dict):
+        return new_series(in_one_column([series.agg(e) for e in func.values()]), index=list(func))
     if isinstance(func, list):
         names = [aggregate_name(each, "func") for each in func]
         made = in_one_column([series.agg(name) for name in names])

@@ -521,6 +521,33 @@ class Series(Tabular, Column, role="_series"):
         """
         return (self * other).sum()
 
+    def drop(self, labels: Any = None, *, index: Any = None, errors: str = "raise") -> Series:
+        """The values without those of a label, or of a list of labels; see `DataFrame.drop`.
+
+        >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
+        {'b': 2}
+        """
+        gone = index if labels is None else labels
+        frame = framed(self).drop(index=gone, errors=errors)
+        made = frame._series(next(iter(frame._nodes)))
+        made.name = self.name
+        return made
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value at a label, or `default` if there is no such label.
+
+        >>> hr.Series({"a": 1}).get("a"), hr.Series({"a": 1}).get("z", 0)
+        (1, 0)
+        """
+        try:
+            return self.loc[key]
+        except KeyError:
+            return default
+
+    def keys(self) -> Any:
+        """The same as `index`."""
+        return self.index
+
     def set_axis(self, labels: Any) -> Series:
         """The same values with new labels.
 
