@@ -224,7 +224,11 @@ class Dtypes(dict[str, Any]):
         """The dtypes by position."""
         return list(dict.values(self))
 
-    tolist = to_list = iloc.fget  # type: ignore[attr-defined]
+    def to_list(self) -> list[Any]:
+        """The dtypes."""
+        return self.iloc
+
+    tolist = to_list
 
     @property
     def index(self) -> Names:

@@ -96,8 +96,8 @@ def keys_of(
             continue
         if isinstance(each, str):
             raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
-        apart = rows is not None and is_series(each) and each._node.domain
-        key = new_series(rows._over_rows(each) if apart else each)
+        apart = is_series(each) and each._node.domain
+        key = new_series(rows._over_rows(each) if apart and rows is not None else each)
         if frame is not None and is_series(each):
             frame._refuse_free("groupby", key._node)
         name = key.name or ("key" if len(keys) == 0 else f"key_{len(keys)}")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
@@ -63,30 +63,30 @@ class TimeAccessor:
         made = self._made(_core.time_field(self._series._node, name))
         return made.fill_null(False) if name.startswith("is_") else made
 
-    year: Field = Field("The year.", _EXAMPLE + "[2024]")
-    month: Field = Field("The month, 1 to 12.", _EXAMPLE + "[2]")
-    day: Field = Field("The day of the month, 1 to 31.", _EXAMPLE + "[29]")
-    day_of_year: Field = Field("The day of the year, 1 to 366.", _EXAMPLE + "[60]")
-    dayofyear: Field = day_of_year
-    days_in_month: Field = Field("Days of the month, 28 to 31.", _EXAMPLE + "[29]")
-    daysinmonth: Field = days_in_month
-    quarter: Field = Field("The quarter of the year, 1 to 4.", _EXAMPLE + "[1]")
-    day_of_week: Field = Field("The day of the week: 0 is Monday, 6 Sunday.", _EXAMPLE + "[3]")
-    dayofweek: Field = day_of_week
-    weekday: Field = day_of_week
-    hour: Field = Field("Hours of the day, 0 to 23; 0 for dates.", _EXAMPLE + "[13]")
-    minute: Field = Field("Minutes of the hour, 0 to 59.", _EXAMPLE + "[45]")
-    second: Field = Field("Seconds of the minute, 0 to 59.", _EXAMPLE + "[10]")
-    microsecond: Field = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[250]")
-    nanosecond: Field = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
-    date: Field = Field("The day, as a date.", _EXAMPLE + "[datetime.date(2024, 2, 29)]")
-    is_month_start: Field = Field("True on the first day of a month.")
-    is_month_end: Field = Field("True on the last day of a month.", _EXAMPLE + "[True]")
-    is_quarter_start: Field = Field("True on the first day of a quarter.")
-    is_quarter_end: Field = Field("True on the last day of a quarter.")
-    is_year_start: Field = Field("True on the first of January.")
-    is_year_end: Field = Field("True on the last of December.")
-    is_leap_year: Field = Field("True in a leap year.", _EXAMPLE + "[True]")
+    year: Final = Field("The year.", _EXAMPLE + "[2024]")
+    month: Final = Field("The month, 1 to 12.", _EXAMPLE + "[2]")
+    day: Final = Field("The day of the month, 1 to 31.", _EXAMPLE + "[29]")
+    day_of_year: Final = Field("The day of the year, 1 to 366.", _EXAMPLE + "[60]")
+    dayofyear: Final = day_of_year
+    days_in_month: Final = Field("Days of the month, 28 to 31.", _EXAMPLE + "[29]")
+    daysinmonth: Final = days_in_month
+    quarter: Final = Field("The quarter of the year, 1 to 4.", _EXAMPLE + "[1]")
+    day_of_week: Final = Field("The day of the week: 0 is Monday, 6 Sunday.", _EXAMPLE + "[3]")
+    dayofweek: Final = day_of_week
+    weekday: Final = day_of_week
+    hour: Final = Field("Hours of the day, 0 to 23; 0 for dates.", _EXAMPLE + "[13]")
+    minute: Final = Field("Minutes of the hour, 0 to 59.", _EXAMPLE + "[45]")
+    second: Final = Field("Seconds of the minute, 0 to 59.", _EXAMPLE + "[10]")
+    microsecond: Final = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[250]")
+    nanosecond: Final = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
+    date: Final = Field("The day, as a date.", _EXAMPLE + "[datetime.date(2024, 2, 29)]")
+    is_month_start: Final = Field("True on the first day of a month.")
+    is_month_end: Final = Field("True on the last day of a month.", _EXAMPLE + "[True]")
+    is_quarter_start: Final = Field("True on the first day of a quarter.")
+    is_quarter_end: Final = Field("True on the last day of a quarter.")
+    is_year_start: Final = Field("True on the first of January.")
+    is_year_end: Final = Field("True on the last of December.")
+    is_leap_year: Final = Field("True in a leap year.", _EXAMPLE + "[True]")
 
     @property
     def time(self) -> Series:

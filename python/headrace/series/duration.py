@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from headrace import _core
 from headrace.errors import TypeMismatchError
@@ -41,10 +41,10 @@ class DurationAccessor:
         made: Series = self._series._like(_core.time_field(self._series._node, name))
         return made
 
-    days: Field = Field("Whole days, rounded down.", _EXAMPLE + "[1]")
-    seconds: Field = Field("Seconds of the day, 0 to 86,399.", _EXAMPLE + "[5]")
-    microseconds: Field = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[7]")
-    nanoseconds: Field = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
+    days: Final = Field("Whole days, rounded down.", _EXAMPLE + "[1]")
+    seconds: Final = Field("Seconds of the day, 0 to 86,399.", _EXAMPLE + "[5]")
+    microseconds: Final = Field("Microseconds of the second, 0 to 999,999.", _EXAMPLE + "[7]")
+    nanoseconds: Final = Field("Nanoseconds of the microsecond, 0 to 999.", _EXAMPLE + "[0]")
 
     def floor(self, freq: Any) -> Series:
         """Round down to a multiple of a period: ``"15min"``, ``"1h30min"`` or a timedelta.
