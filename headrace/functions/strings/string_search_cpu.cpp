@@ -102,7 +102,7 @@ size_t find_text(std::string_view text, std::string_view part) {
   const hn::CappedTag<uint8_t, 16> one;
   if (text.size() <= 16 && hn::Lanes(one) == 16) return find_in_short(one, text, part);
   const size_t places = text.size() - part.size() + 1;
-  const hn::CappedTag<uint8_t, 64> widest;  // of texts of many strings
+  const hn::CappedTag<uint8_t, 64> widest;  // where many strings are one text
   if (places >= 4 * hn::Lanes(widest)) return find_at_places(widest, text, part, places);
   const hn::CappedTag<uint8_t, 32> wide;
   if (places >= hn::Lanes(wide)) return find_at_places(wide, text, part, places);
