@@ -31,6 +31,8 @@ namespace hr {
 namespace {
 
 constexpr int64_t kMostBucketRows = int64_t{1} << 18;   // sorted at once; a quarter is aimed at
+constexpr int64_t kFewBucketRows = int64_t{1} << 13;    // the same of rows that are slow to compare
+constexpr int64_t kFewWords = 2;                        // of rows that are not
 constexpr int64_t kLeastBucketRows = int64_t{1} << 12;  // sorted at once however small the limit
 constexpr int64_t kOrderBytes = 28;                     // a row, while its bucket is sorted
 constexpr int kMostLevels = 9;                          // of splitters: 512 buckets
@@ -387,8 +389,13 @@ class Sorter {
   }
 
   int64_t most_bucket_rows() const {
+    // Where comparing costs more than to part the rows, few of them keep several workers busy.
+    constexpr int64_t kShare = 8;
+    const int64_t most = sort_.num_words() > kFewWords
+                             ? std::clamp(rows_ / kShare, kFewBucketRows, kMostBucketRows)
+                             : kMostBucketRows;
     return std::clamp(memory_limit() / (8 * threads()) / (kOrderBytes + 2 * row_bytes()),
-                      kLeastBucketRows, kMostBucketRows);
+                      kLeastBucketRows, most);
   }
 
   /// Which of the two places are in memory and stay there.

@@ -42,6 +42,11 @@ uint64_t decimal_word(const std::byte* decimal, bool upper, bool alone) {
   return words[upper] ^ sign;
 }
 
+// Bits of a piece of the longest string, of which so many bytes are left.
+int piece_bits(int64_t left) {
+  return static_cast<int>(8 * std::min<int64_t>(left, 8));
+}
+
 int64_t common_prefix(std::string_view a, std::string_view b, int64_t most) {
   int64_t same = 0;
   while (same < most && a[static_cast<size_t>(same)] == b[static_cast<size_t>(same)]) ++same;
@@ -219,7 +224,7 @@ SortKeys::SortKeys(const std::vector<Column>& columns, const std::vector<SortOrd
     }
     const int64_t pieces = (key.longest - key.skipped + 7) / 8;
     for (int64_t piece = 0; piece < std::min(pieces, kPieces); ++piece)
-      add(index, Kind::kPiece, piece, kWordBits);
+      add(index, Kind::kPiece, piece, piece_bits(key.longest - key.skipped - 8 * piece));
     if (pieces > kPieces) {
       exact_ = false;  // what follows cannot be told by words
       continue;
@@ -322,9 +327,11 @@ void SortKeys::part_of(const Part& part, const KeyRows& rows, int64_t begin, int
       const StringView* const views = reinterpret_cast<const StringView*>(rows.values) + begin;
       const int64_t at = key.skipped + 8 * part.piece;
       const bool length = part.kind == Kind::kLength;
+      const int unused = length ? 0 : kWordBits - piece_bits(key.longest - at);
       for (int64_t i = 0; i < count; ++i) {
         if (valid && !valid[i]) continue;
-        const uint64_t word = length ? views[i].size : piece_at(text_at(views[i], key.text), at);
+        const uint64_t word =
+            length ? views[i].size : piece_at(text_at(views[i], key.text), at) >> unused;
         const auto longest = static_cast<uint64_t>(key.longest);
         out[i] = !key.order.descending ? word : length ? longest - word : ~word;
       }
