@@ -6,6 +6,7 @@
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/string_reader.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -21,6 +22,7 @@ class StringWork {
   StringWork(const Column& strings, Buffer& codes)
       : strings_(strings),
         views_(strings.values<StringView>().data()),
+        texts_(strings),
         accesses_{reads(strings), writes(codes, 4)},
         codes_(codes.mutable_as<int32_t>()),
         missed_(static_cast<size_t>(num_morsels(strings.num_rows()))),
@@ -72,10 +74,11 @@ class StringWork {
   DictionaryPtr finish() { return all_.finish(); }
 
  private:
-  // Keys are made and their slots fetched some rows ahead, the strings of the slots half as many.
+  // Keys are made and their slots fetched some rows ahead, the strings of the slots half as many,
+  // and the texts that keys are made of before.
   template <class F>
   void visit(Morsel morsel, const DictionaryBuilder& table, F&& code) {
-    constexpr int64_t kAhead = 16, kNear = 8, kKept = 16;
+    constexpr int64_t kFar = 32, kAhead = 16, kNear = 8, kKept = 16;
     alignas(StringKey) std::byte space[kKept * sizeof(StringKey)];
     auto* keys = reinterpret_cast<StringKey*>(space);
     const bool nulls = strings_.null_count() > 0;
@@ -87,7 +90,7 @@ class StringWork {
       if (view.size <= sizeof view.inlined)
         new (key) StringKey(view);
       else
-        new (key) StringKey(strings_.string(row));
+        new (key) StringKey(texts_[row]);
       if (deep) table.fetch(*key);
     };
     for (int64_t row = morsel.begin; row < std::min(morsel.begin + kAhead, morsel.end); ++row)
@@ -99,17 +102,20 @@ class StringWork {
       } else {
         const StringKey& key = keys[row % kKept];
         const std::string_view text =
-            key.is_inline() ? std::string_view(view.inlined, view.size) : strings_.string(row);
+            key.is_inline() ? std::string_view(view.inlined, view.size) : texts_[row];
         codes_[row] = code(key, text);
       }
       if (deep && row + kNear < morsel.end && !(nulls && strings_.is_null(row + kNear)))
         table.fetch_text(keys[(row + kNear) % kKept]);
+      if (row + kFar < morsel.end && !(nulls && strings_.is_null(row + kFar)))
+        __builtin_prefetch(texts_[row + kFar].data());
       if (row + kAhead < morsel.end) make(row + kAhead);
     }
   }
 
   const Column& strings_;
   const StringView* views_;
+  StringReader texts_;
   std::vector<BufferAccess> accesses_;  // the strings, then their codes
   int32_t* codes_;
   DictionaryBuilder all_{};

@@ -5,7 +5,10 @@
 #include "headrace/algo/keys/hash.h"
 #include "headrace/memory/budget/budget.h"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -99,8 +102,10 @@ bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferA
 
 bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,
                    int64_t most) {
-  constexpr int64_t kMostSample = 1 << 14;
-  const int64_t sample = std::min(rows, kMostSample);
+  constexpr int64_t kMostSample = 1 << 14, kLeastSample = 1 << 11;
+  // So many that of `most` keys 500 come twice.
+  const auto enough = static_cast<int64_t>(32 * std::sqrt(static_cast<double>(most)));
+  const int64_t sample = std::min(rows, std::clamp(enough, kLeastSample, kMostSample));
   if (sample == 0) return false;
   const int64_t step = rows / sample;
   std::vector<uint64_t> keys(static_cast<size_t>(sample));
@@ -114,15 +119,14 @@ bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferA
     }
   });
   // How often each comes.
-  constexpr int kBits = 15;
-  static_assert(kMostSample * 2 == 1 << kBits);
+  const int bits = std::bit_width(static_cast<uint64_t>(2 * sample - 1));
   struct Slot {
     uint64_t key;
     int64_t count;
   };
-  std::vector<Slot> slots(size_t{1} << kBits, {0, 0});
+  std::vector<Slot> slots(size_t{1} << bits, {0, 0});
   for (const uint64_t key : keys) {
-    size_t at = hash_key(key) >> (64 - kBits);
+    size_t at = hash_key(key) >> (64 - bits);
     while (slots[at].count > 0 && slots[at].key != key) at = (at + 1) % slots.size();
     slots[at] = {key, slots[at].count + 1};
   }

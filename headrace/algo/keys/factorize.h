@@ -12,7 +12,8 @@
 
 namespace hr {
 
-/// Morsels in waves, each three times what was before: each wave looks up in a table that does not
+/// Morsels in waves, each three times what was before, and all that are left after one that missed
+/// nothing: each wave looks up in a table that does not
 /// change meanwhile and collects what it misses, morsel by morsel; these are then added in order.
 /// Where keys come again, all but the first waves miss next to nothing, and the numbers are those
 /// of one thread that walks over the rows. `Work` has
@@ -24,8 +25,9 @@ namespace hr {
 template <class Work>
 int64_t factorize_in_waves(int64_t rows, Work&& work) {
   const int64_t step = morsel_rows(rows), morsels = num_morsels(rows);
+  bool knows_all = false;
   for (int64_t first = 0, count = 1; first < morsels; first += count) {
-    count = std::min(std::max<int64_t>(3 * first, 1), morsels - first);
+    count = std::min(knows_all ? morsels : std::max<int64_t>(3 * first, 1), morsels - first);
     std::vector<char> missed(static_cast<size_t>(count));
     const auto morsel = [&](int64_t k) { return morsel_at(first + k, rows, step); };
     parallel_for(count, [&](int64_t k) { missed[static_cast<size_t>(k)] = work.look(morsel(k)); });
@@ -35,6 +37,7 @@ int64_t factorize_in_waves(int64_t rows, Work&& work) {
       work.add(first + k);
       open.push_back(k);
     }
+    knows_all = first > 0 && open.empty();
     parallel_for(static_cast<int64_t>(open.size()),
                  [&](int64_t i) { work.mend(morsel(open[static_cast<size_t>(i)])); });
     const int64_t numbered = std::min((first + count) * step, rows);
