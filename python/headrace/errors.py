@@ -43,10 +43,9 @@ class Error(Exception):
         for each in reversed(frames):
             if not each.tb_frame.f_globals.get("__name__", "").startswith("headrace"):
                 trace = TracebackType(trace, each.tb_frame, each.tb_lasti, each.tb_lineno)
-        made: list[str] = get_ipython().InteractiveTB.structured_traceback(
+        return get_ipython().InteractiveTB.structured_traceback(
             type(self), self, trace or self.__traceback__
         )
-        return made
 
 
 class InvalidArgumentError(Error, ValueError):

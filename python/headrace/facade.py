@@ -127,8 +127,7 @@ class Field(property):
 
     def __init__(self, doc: str, example: str = "") -> None:
         def field(accessor: Any) -> Series:
-            made: Series = accessor._field(self._name)
-            return made
+            return accessor._field(self._name)
 
         super().__init__(field)
         self._text = f"{doc}\n\n{example}".rstrip()

@@ -114,8 +114,7 @@ class Tabular(Windowed, Operators):
                [2, 4]])
         """
         values: Any = self
-        made: np.ndarray[Any, Any] = values.to_numpy()
-        return made
+        return values.to_numpy()
 
     def copy(self, deep: bool = True) -> Self:
         """Another handle on the same immutable values; `deep` has no effect.
@@ -242,8 +241,7 @@ class Tabular(Windowed, Operators):
         >>> s.asfreq("D").to_list()
         [1, None, 2]
         """
-        made: Self = resampling.asfreq(self, freq, fill_value, method)
-        return made
+        return resampling.asfreq(self, freq, fill_value, method)
 
     def at_time(self, time: Any) -> Self:
         """The rows whose label is at a time of day, such as ``"09:30"``."""
@@ -256,13 +254,11 @@ class Tabular(Windowed, Operators):
         >>> df.between_time("07:00", "16:00").x.to_list()
         [2, 3]
         """
-        made: Self = time_labels.between_time(self, start_time, end_time, inclusive)
-        return made
+        return time_labels.between_time(self, start_time, end_time, inclusive)
 
     def truncate(self, before: Any = None, after: Any = None) -> Self:
         """The rows whose labels are not before and not after; see `loc`."""
-        made: Self = time_labels.truncate(self, before, after)
-        return made
+        return time_labels.truncate(self, before, after)
 
     def tz_localize(self, tz: Any, ambiguous: Any = "raise", nonexistent: Any = "raise") -> Self:
         """The rows with labels read as local times of a zone; see `Series.dt.tz_localize`.
@@ -272,15 +268,11 @@ class Tabular(Windowed, Operators):
         [9, 9]
         """
         words = (tz, ambiguous, nonexistent)
-        made: Self = time_labels.with_labels(
-            self, "tz_localize", lambda t: t.dt.tz_localize(*words)
-        )
-        return made
+        return time_labels.with_labels(self, "tz_localize", lambda t: t.dt.tz_localize(*words))
 
     def tz_convert(self, tz: Any) -> Self:
         """The rows with labels in another zone; see `Series.dt.tz_convert`."""
-        made: Self = time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
-        return made
+        return time_labels.with_labels(self, "tz_convert", lambda t: t.dt.tz_convert(tz))
 
     def align(self, other: Any, join: str = "outer") -> tuple[Any, Any]:
         """Give two frames or series, this one and another, the same labels.
@@ -305,8 +297,7 @@ class Tabular(Windowed, Operators):
         >>> hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]}).head(2).x.to_list()
         [1, 2]
         """
-        made: Self = _ROWS[is_frame(self)].head(self, n)
-        return made
+        return _ROWS[is_frame(self)].head(self, n)
 
     def tail(self, n: int = 5) -> Self:
         """The last `n` rows; all but the first ``-n`` if `n` is negative.
@@ -314,8 +305,7 @@ class Tabular(Windowed, Operators):
         >>> hr.DataFrame({"x": [1, 2, 2], "y": [0.5, None, 2.5]}).tail(1).to_dict()
         {'x': [2], 'y': [2.5]}
         """
-        made: Self = _ROWS[is_frame(self)].tail(self, n)
-        return made
+        return _ROWS[is_frame(self)].tail(self, n)
 
     def take(self, indices: Any, axis: Axis = 0) -> Self:
         """The rows, or with ``axis=1`` the columns, at these positions: the same as `iloc`.
@@ -325,8 +315,7 @@ class Tabular(Windowed, Operators):
         """
         values: Any = self
         columns = axis in (1, "columns") and is_frame(self)
-        made: Self = values.iloc[:, indices] if columns else values.iloc[indices]
-        return made
+        return values.iloc[:, indices] if columns else values.iloc[indices]
 
     def sample(
         self,
@@ -370,8 +359,7 @@ class Tabular(Windowed, Operators):
         ([None, 1, 2], [0, 1])
         """
         if freq is not None:
-            moved: Self = time_labels.shift_labels(self, periods, freq)
-            return moved
+            return time_labels.shift_labels(self, periods, freq)
         return self._each(lambda column: window.shift(column, periods, fill_value=fill_value), axis)
 
     def diff(self, periods: int = 1, axis: Axis = 0) -> Self:
@@ -501,8 +489,7 @@ class Tabular(Windowed, Operators):
         >>> hr.Series(["a", "b", None]).isin(["b", "c"]).to_list()
         [False, True, False]
         """
-        made: Self = _VALUES[is_frame(self)].isin(self, values)
-        return made
+        return _VALUES[is_frame(self)].isin(self, values)
 
     def where(self, condition: Any, other: Any = None, *, inplace: bool = False) -> Self:
         """The values where `condition` is true, else `other` (null if it is not given).
@@ -565,8 +552,7 @@ class Tabular(Windowed, Operators):
         >>> hr.Series([1.0, None]).combine_first(hr.Series([5.0, 6.0])).to_list()
         [1.0, 6.0]
         """
-        made: Self = _ARITHMETIC[is_frame(self)].combine_first(self, other)
-        return made
+        return _ARITHMETIC[is_frame(self)].combine_first(self, other)
 
     def equals(self, other: Any) -> bool:
         """Whether both have the same names of columns, dtypes and values; evaluates.
@@ -577,8 +563,7 @@ class Tabular(Windowed, Operators):
         >>> df.equals(df.head(3)), df.equals(df.head(2))
         (True, False)
         """
-        made: bool = _ARITHMETIC[is_frame(self)].equals(self, other)
-        return made
+        return _ARITHMETIC[is_frame(self)].equals(self, other)
 
     def transform(self, func: Any) -> Any:
         """What a function, by itself or by name, makes of the values: of the same rows.
@@ -654,8 +639,7 @@ class Tabular(Windowed, Operators):
         if numeric_only and is_frame(self):
             values, numeric_only = self[self._names_of("biuf")], False
         words = (numeric_only, method, na_option, ascending, pct)
-        made: Self = values._each(lambda column: window.rank(column, *words), axis)
-        return made
+        return values._each(lambda column: window.rank(column, *words), axis)
 
     # ---- operators as methods --------------------------------------------------------------------
 

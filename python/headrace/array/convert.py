@@ -32,8 +32,7 @@ def as_dtype(array: A, dtype: npt.DTypeLike) -> A:
     if word == array._node.dtype:
         return array
     mark("cast")
-    converted: A = array._like(_core.elementwise("cast", [array._node], word))
-    return converted
+    return array._like(_core.elementwise("cast", [array._node], word))
 
 
 def as_index(array: Array) -> int:

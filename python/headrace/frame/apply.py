@@ -48,8 +48,7 @@ def map_series(series: Series, arg: Any, na_action: str | None = None) -> Any:
     skip = na_action == "ignore"
     if isinstance(arg, Mapping) and not hasattr(arg, "__missing__"):
         if not arg:
-            empty: Series = series.where(series.is_null() & False)
-            return empty
+            return series.where(series.is_null() & False)
         pairs = new_frame({"key": list(arg.keys()), "value": list(arg.values())})
     elif is_labelled(arg):
         frame = arg._frame

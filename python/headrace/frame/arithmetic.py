@@ -112,7 +112,7 @@ def operate(frame: DataFrame, op: str, *values: Any) -> DataFrame:
     left, right = values
     other = right if left is frame else left
     if other is None or isinstance(other, set):
-        return NotImplemented  # type: ignore[no-any-return]
+        return NotImplemented
     name = function.__name__.replace("true", "").strip("_")
     return combine(frame, name, function if left is frame else turned(function), other)
 

@@ -74,8 +74,7 @@ def to_csv(
     frame = frame if columns is None else frame[list(columns)]
     if not _BY_PANDAS.isdisjoint(options):
         labelled = bool(frame._labels) if index is None else index
-        made: str | None = written(frame, "to_csv", path, index=labelled, **options)
-        return made
+        return written(frame, "to_csv", path, index=labelled, **options)
     if index and not frame._labels:
         frame = _numbered(frame)
     frame = frame.reset_index(drop=True) if index is False else frame

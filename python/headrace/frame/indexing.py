@@ -162,8 +162,7 @@ def _beyond(labels: list[Series], end: Any, test: Callable[[Any, Any], Series]) 
     first, *rest = end if isinstance(end, tuple) else (end,)
     equal = labels[0] == first
     inner = equal & _beyond(labels[1:], tuple(rest), test) if rest else equal
-    made: Series = test(labels[0], first) | inner
-    return made
+    return test(labels[0], first) | inner
 
 
 def is_name(frame: DataFrame, columns: Any) -> bool:
@@ -211,8 +210,7 @@ class Locator:
             last = (
                 len(names) if columns.stop is None else names.index(frame._find(columns.stop)) + 1
             )
-            sliced: list[str] = names[first : last : columns.step]
-            return sliced
+            return names[first : last : columns.step]
         kept = masked_names(columns, frame.columns)
         return [frame._find(name) for name in (columns if kept is None else kept)]
 
@@ -243,8 +241,7 @@ class Locator:
             partial = is_time(label) and isinstance(key.stop, str)
             span = time_span(key.stop, label) if partial else None
             ends.append(label <= key.stop if span is None else before_end(label, span))
-        mask: Series = functools.reduce(operator.and_, ends)
-        return mask
+        return functools.reduce(operator.and_, ends)
 
     def _label_columns(self) -> list[Series]:
         frame = self._frame
@@ -261,8 +258,7 @@ class Locator:
                 f"loc: too many labels: key={key!r}, labels={list(self._frame._labels)}"
             )
         tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
-        mask: Series = functools.reduce(operator.and_, tests)
-        return mask
+        return functools.reduce(operator.and_, tests)
 
     def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
         """The time labels and the partial dates in a key."""
@@ -497,8 +493,7 @@ class PositionLocator:
             if not -length <= at < length:
                 raise IndexError(f"iloc: row out of range: row={at}, rows={length}")
             key = slice(at % length, at % length + 1)
-        found: DataFrame = frame[key]
-        return found
+        return frame[key]
 
     def _checked(self, rows: Any) -> Any:
         import numpy as np

@@ -85,7 +85,7 @@ class Names(list[Any]):
 
     def intersection(self, other: Iterable[str]) -> Names:
         """The names that are in `other` too."""
-        return self[self.isin(other)]  # type: ignore[no-any-return]
+        return self[self.isin(other)]
 
     def union(self, other: Iterable[str]) -> Names:
         """The names of both, sorted."""
@@ -96,7 +96,7 @@ class Names(list[Any]):
         gone = [names] if isinstance(names, str) else list(names)
         for name in gone:
             self.get_loc(name)
-        return self[~self.isin(gone)]  # type: ignore[no-any-return]
+        return self[~self.isin(gone)]
 
     def get_loc(self, name: str) -> int:
         """The position of a name."""

@@ -49,18 +49,15 @@ def _are_floats(columns: list[Series]) -> bool:
 
 def _counts(columns: list[Series]) -> Series:
     if _are_floats(columns):
-        made: Series = columns[0]._like(_core.row_total([c._node for c in columns], True))
-        return made
+        return columns[0]._like(_core.row_total([c._node for c in columns], True))
     return functools.reduce(operator.add, (c.notna().astype("int64") for c in columns))
 
 
 def _sum(columns: list[Series]) -> Series:
     if _are_floats(columns):
-        made: Series = columns[0]._like(_core.row_total([c._node for c in columns], False))
-        return made
+        return columns[0]._like(_core.row_total([c._node for c in columns], False))
     zero = datetime.timedelta(0) if columns[0].dtype.kind == "m" else 0
-    total: Series = functools.reduce(operator.add, (c.fillna(zero) for c in columns))
-    return total
+    return functools.reduce(operator.add, (c.fillna(zero) for c in columns))
 
 
 def _mean(columns: list[Series]) -> Series:
@@ -97,8 +94,7 @@ def _truths(column: Series, missing: bool) -> Series:
 
 def _quantile(columns: list[Series], q: float, interpolation: str) -> Series:
     nodes = [c.astype("float64")._node for c in columns]
-    made: Series = columns[0]._like(_core.row_quantile(nodes, q, interpolation))
-    return made
+    return columns[0]._like(_core.row_quantile(nodes, q, interpolation))
 
 
 _ACROSS: dict[str, Callable[..., Any]] = {
@@ -334,8 +330,7 @@ def corrwith(frame: DataFrame, other: Any, method: str, drop: bool = False) -> S
         float(frame[name].corr(other[name] if is_frame(other) else other, method)) for name in names
     ]
     every = sorted({*frame.columns, *other.columns}) if is_frame(other) and not drop else names
-    made: Series = new_frame({"corr": found}, index=names).reindex(every)["corr"]
-    return made
+    return new_frame({"corr": found}, index=names).reindex(every)["corr"]
 
 
 def describe(

@@ -411,5 +411,4 @@ def melt(
         part[value_name] = new_series(frame._nodes[frame._find(name)])
         part[var_name] = name
         parts.append(part[[*ids, var_name, value_name]])
-    melted: DataFrame = concat(parts, ignore_index=True)
-    return melted
+    return concat(parts, ignore_index=True)

@@ -112,8 +112,7 @@ def columns_with_values(frame: DataFrame, how: str, thresh: int | None) -> DataF
     _core.force([count._node for count in counts])
     least = thresh if thresh is not None else len(frame) if how == "any" else 1
     found = {name for name, count in zip(names, counts, strict=True) if int(count) >= least}
-    made: DataFrame = frame[[n for n in names if n in found]]
-    return made
+    return frame[[n for n in names if n in found]]
 
 
 def astype(frame: DataFrame, dtype: Any) -> DataFrame:

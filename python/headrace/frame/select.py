@@ -258,8 +258,7 @@ def filter_names(
     else:
         assert regex is not None
         names = [name for name in known if re.search(regex, str(name))]
-    made: DataFrame = frame.loc[names] if rows else frame[names]
-    return made
+    return frame.loc[names] if rows else frame[names]
 
 
 def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) -> DataFrame:
@@ -272,5 +271,4 @@ def select_dtypes(frame: DataFrame, include: Any = None, exclude: Any = None) ->
         return any(_is_of(frame[name], kind) for kind in several)
 
     names = [n for n in frame._nodes if include is None or among(n, include)]
-    made: DataFrame = frame[[n for n in names if exclude is None or not among(n, exclude)]]
-    return made
+    return frame[[n for n in names if exclude is None or not among(n, exclude)]]

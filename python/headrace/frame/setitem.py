@@ -190,8 +190,7 @@ def _never_empty(column: Series) -> Series:
     """Append a null, so that `take` has something to take when no row is selected."""
     null = new_series([None], dtype=str(column.dtype))
     parts = [new_frame({"value": series_of(each._node)}) for each in (column, null)]
-    made: Series = rows_of(parts)["value"]
-    return made
+    return rows_of(parts)["value"]
 
 
 def _new_column(value: Any, mask: Series) -> Series:

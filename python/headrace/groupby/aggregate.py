@@ -207,8 +207,7 @@ def nunique(groups: GroupBy, dropna: bool) -> Any:
 def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
     """See `GroupBy.transform`."""
     if aggregate in ROW_FUNCTIONS:
-        of_rows: DataFrame | Series = getattr(groups, aggregate)()
-        return of_rows
+        return getattr(groups, aggregate)()
     mark("transform")
     aggregate = aggregate_name(aggregate, "aggregate", "transform")
     keys = [node for _, node in groups._keys]
@@ -225,8 +224,7 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
         },
         groups._rows,
     )
-    shown: DataFrame | Series = groups._shown(frame)
-    return shown
+    return groups._shown(frame)
 
 
 def top(groups: GroupBy, n: int, largest: bool) -> Any:

@@ -55,8 +55,7 @@ def _item(value: Any, function: Any) -> Any:
 
 
 def _name_of(function: Any) -> str:
-    name: str = getattr(function, "__name__", type(function).__name__)
-    return name
+    return getattr(function, "__name__", type(function).__name__)
 
 
 def _called(op: str, groups: GroupBy, function: Callable[[Any], Any]) -> list[Any]:
@@ -172,8 +171,7 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
             found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
             made._put(name, _core.in_domain(found._node, made._key(groups._keys[0][0]).domain))
     names = [] if groups._labelled else [name for name, _ in groups._keys]
-    ordered: DataFrame = made[[*names, *(each.name for each in columns)]]
-    return ordered
+    return made[[*names, *(each.name for each in columns)]]
 
 
 def _named(groups: GroupBy, name: str, pair: Any) -> _Column:

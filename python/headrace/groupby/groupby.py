@@ -400,8 +400,7 @@ class GroupBy(Windowed):
         >>> groups.transform("sum").to_dict()
         {'x': [8, 8, 4]}
         """
-        made: DataFrame | Series = functions.transform(self, func, args, kwargs)
-        return made
+        return functions.transform(self, func, args, kwargs)
 
     def resample(self, rule: Any, on: str | None = None, **words: Any) -> Resampler:
         """Spans of time within each group, from its first to its last; see `DataFrame.resample`.

@@ -78,5 +78,4 @@ def _joined(parts: list[Series]) -> Series:
         return parts[0]
     low, high = parts
     times = is_time(low) or is_duration(low)
-    middle: Series = low + (high - low) / 2 if times else low / 2 + high / 2
-    return middle
+    return low + (high - low) / 2 if times else low / 2 + high / 2

@@ -66,8 +66,7 @@ class _OfGroup(_Value):
 
     def round(self, decimals: int = 0) -> _OfGroup:
         """The method of reductions."""
-        made: _OfGroup = _applied(lambda values: values.round(decimals), self)
-        return made
+        return _applied(lambda values: values.round(decimals), self)
 
 
 class _Rows(_Value):
@@ -95,10 +94,7 @@ class _Rows(_Value):
     def _each_row(self, name: str, *args: Any, **kwargs: Any) -> _Rows:
         if not all(map(_is_plain, kwargs.values())):
             raise _NotTraceableError
-        made: _Rows = _applied(
-            lambda own, *others: getattr(own, name)(*others, **kwargs), self, *args
-        )
-        return made
+        return _applied(lambda own, *others: getattr(own, name)(*others, **kwargs), self, *args)
 
     def _aggregate(self, name: str, *args: Any, **kwargs: Any) -> _OfGroup:
         options = {**dict(zip(_AGGREGATES[name], args, strict=False)), **kwargs}

@@ -313,7 +313,7 @@ def read_csv(
     if given.get("on_bad_lines") == "error":
         del given["on_bad_lines"]
     if pandas_csv.is_for_pandas(source, given):
-        return pandas_csv.by_pandas(source, given, _PANDAS)  # type: ignore[no-any-return]
+        return pandas_csv.by_pandas(source, given, _PANDAS)
     given = {name: each for name, each in given.items() if name not in pandas_csv.IGNORED}
     encoding, parse_dates, index_col = (given.pop(name, None) for name in pandas_csv.OPTIONS)
     source = pandas_csv.in_utf8(source, encoding)

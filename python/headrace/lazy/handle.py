@@ -98,8 +98,7 @@ class Deferred(Operators, _core.BufferSource):
         3.0
         """
         mark("to")
-        moved: Self = self._like(_core.to(self._node, device))
-        return moved
+        return self._like(_core.to(self._node, device))
 
     @property
     def device(self) -> str:
@@ -141,15 +140,13 @@ class Deferred(Operators, _core.BufferSource):
         # falls back to `__array__`, whose result owns it.
         if self.device != "host":
             raise AttributeError("__array_interface__: only available for data in host memory")
-        interface: dict[str, Any] = self._value().__array_interface__
-        return interface
+        return self._value().__array_interface__
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         return self._value_there().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        device: tuple[int, int] = self._value_there().__dlpack_device__()
-        return device
+        return self._value_there().__dlpack_device__()
 
     def explain(self, analyze: bool = False, *, passes: bool = False) -> Explanation:
         """The steps that evaluation would take, with the number of passes over the data.
@@ -161,8 +158,7 @@ class Deferred(Operators, _core.BufferSource):
 
     # ---- copies and pickle -----------------------------------------------------------------------
     def __copy__(self) -> Self:
-        copy: Self = self._like(self._node)
-        return copy
+        return self._like(self._node)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.__copy__()  # the values are immutable
@@ -176,14 +172,13 @@ class Deferred(Operators, _core.BufferSource):
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
         node = _core.apply(op, values, missing_is_false)
         if node is None:
-            return NotImplemented  # type: ignore[no-any-return]
+            return NotImplemented
         best: Any = self
         for value in values:  # an array combined with a column is a column
             if isinstance(value, Deferred) and value._kind == "series":
                 best = value
                 break
-        made: Self = best._like(node)
-        return made
+        return best._like(node)
 
     def __matmul__(self, other: Any) -> Any:
         return matmul(self, other)
@@ -216,8 +211,7 @@ class Deferred(Operators, _core.BufferSource):
         [0.1, 2.5]
         """
         if self._node.dtype.startswith("decimal"):
-            rounded: Self = self._like(_core.decimal_round(self._node, decimals))
-            return rounded
+            return self._like(_core.decimal_round(self._node, decimals))
         if self.dtype.kind != "f":
             whole = self.dtype.kind in "iu" and decimals < 0
             return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self

@@ -207,8 +207,7 @@ def merge_ordered(
             words = (on, left_on, right_on, None, None, fill_method, suffixes, how)
             piece = merge_ordered(sides[0], sides[1], *words)
             pieces.append(piece.assign(**dict(zip(by, key, strict=True))))
-        joined: DataFrame = concat(pieces, ignore_index=True)
-        return joined
+        return concat(pieces, ignore_index=True)
     keys = [left_on, right_on] if on is None else [on, on]
     if keys == [None, None]:
         keys = [[n for n in left.columns if n in right.columns]] * 2

@@ -103,8 +103,7 @@ def compare(
         both = concat(parts, keys=list(names))
         rows = len(parts[0])
         both = both.iloc[[at + side * rows for at in range(rows) for side in (0, 1)]]
-        turned: DataFrame = both.swaplevel(0, len(both._labels) - 1)
-        return turned
+        return both.swaplevel(0, len(both._labels) - 1)
     ordered = {key: part._nodes[key] for n in shown for part, key in _keys(parts, n, names)}
     return frame_of(ordered, parts[0]._labels)
 

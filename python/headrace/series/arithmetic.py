@@ -27,7 +27,7 @@ def combine(
     """``function(series, other)``; `fill_value` replaces a value missing on one side."""
     mark(name)
     if fill_value is None:
-        return function(series, other)  # type: ignore[no-any-return]
+        return function(series, other)
     series, other = beside(series, other)
     gone = series.isna() & other.isna() if hasattr(other, "isna") else None
     theirs = other.fillna(fill_value) if hasattr(other, "fillna") else other
@@ -54,14 +54,12 @@ def combine_first(series: Series, other: Any) -> Series:
     """See `Series.combine_first`."""
     mark("combine_first")
     series, other = beside(series, other)
-    made: Series = series.where(series.notna(), other)
-    return made
+    return series.where(series.notna(), other)
 
 
 def pct_change(series: Series, periods: int = 1) -> Series:
     """See `Series.pct_change`."""
-    change: Series = series / series.shift(periods) - 1
-    return change
+    return series / series.shift(periods) - 1
 
 
 def equals(series: Series, other: Any) -> bool:

@@ -38,8 +38,7 @@ class CategoryAccessor:
         self._series = series
 
     def _made(self, node: _core.Node) -> Series:
-        made: Series = self._series._like(node)
-        return made
+        return self._series._like(node)
 
     @property
     def categories(self) -> Series:

@@ -81,8 +81,7 @@ class Column(Deferred):
             if all(map(operator.is_, beside, values)):
                 raise
             node = _core.apply(op, beside, missing_is_false)
-        made: Self = NotImplemented if node is None else self._like(node)
-        return made
+        return NotImplemented if node is None else self._like(node)
 
 
 def series_of(node: _core.Node, name: str | None = None) -> Series:

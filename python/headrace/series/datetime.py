@@ -51,8 +51,7 @@ class TimeAccessor:
         self._series = series
 
     def _made(self, node: _core.Node) -> Series:
-        series: Series = self._series._like(node)
-        return series
+        return self._series._like(node)
 
     def _localized(self, node: _core.Node, ambiguous: Any) -> Series:
         if isinstance(ambiguous, str) and ambiguous == "infer":
@@ -113,8 +112,7 @@ class TimeAccessor:
         'datetime64[ns]'
         """
         zone = zone_in(self._series._node.dtype)
-        made: Series = self._series.astype(f"datetime64[{unit}{f', {zone}' if zone else ''}]")
-        return made
+        return self._series.astype(f"datetime64[{unit}{f', {zone}' if zone else ''}]")
 
     def to_pydatetime(self) -> Any:
         """A NumPy array of Python datetimes; None for null."""
@@ -241,8 +239,7 @@ class TimeAccessor:
         if freq in ("W", "W-SUN"):
             first = self.floor("D") - self.day_of_week.astype("int64") * datetime.timedelta(days=1)
             last = first + datetime.timedelta(days=6)
-            week: Series = first.dt.strftime("%Y-%m-%d/") + last.dt.strftime("%Y-%m-%d")
-            return week
+            return first.dt.strftime("%Y-%m-%d/") + last.dt.strftime("%Y-%m-%d")
         if freq not in patterns:
             raise InvalidArgumentError(
                 f"to_period: unknown period: freq={freq!r}; expected 'h', 'D', 'W', 'M', 'Q' or 'Y'"

@@ -38,8 +38,7 @@ class DurationAccessor:
         self._series = series
 
     def _field(self, name: str) -> Series:
-        made: Series = self._series._like(_core.time_field(self._series._node, name))
-        return made
+        return self._series._like(_core.time_field(self._series._node, name))
 
     days: Final = Field("Whole days, rounded down.", _EXAMPLE + "[1]")
     seconds: Final = Field("Seconds of the day, 0 to 86,399.", _EXAMPLE + "[5]")
@@ -76,8 +75,7 @@ class DurationAccessor:
         return self._multiples("round", freq)
 
     def _multiples(self, op: str, freq: Any) -> Series:
-        made: Series = self._series._like(_core.round_times(op, self._series._node, period(freq)))
-        return made
+        return self._series._like(_core.round_times(op, self._series._node, period(freq)))
 
     @property
     def unit(self) -> str:
@@ -86,8 +84,7 @@ class DurationAccessor:
 
     def as_unit(self, unit: str) -> Series:
         """The same durations in another unit, rounded down."""
-        made: Series = self._series.astype(f"timedelta64[{unit}]")
-        return made
+        return self._series.astype(f"timedelta64[{unit}]")
 
     def to_pytimedelta(self) -> Any:
         """A NumPy array of Python timedeltas; None for null."""

@@ -41,8 +41,7 @@ def _mask_of(condition: Any) -> Any:
 def drop_duplicates(series: Series, *, keep: Literal["first", "last", False] = "first") -> Series:
     """See `Series.drop_duplicates`."""
     if keep != "first" or is_labelled(series):
-        kept: Series = series[~series.duplicated(keep)]
-        return kept
+        return series[~series.duplicated(keep)]
     found = series.unique()
     domain = found._node.domain | _core.PICKED_ROWS
     made: Series = found._like(_core.in_domain(found._node, domain))
@@ -63,8 +62,7 @@ def isin(series: Series, values: Any) -> Series:
     if not isinstance(values, Deferred) and not hasattr(values, "__array_interface__"):
         values = list(values)
     if isinstance(values, list) and all(value is None for value in values):
-        none: Series = series.is_null() if values else series.is_null() & False
-        return none
+        return series.is_null() if values else series.is_null() & False
     if isinstance(values, list) and len({isinstance(v, str) for v in values} - {None}) > 1:
         # values of another kind never match, so they are dropped
         texts = series.dtype in ("string", "category") or (
@@ -78,8 +76,7 @@ def isin(series: Series, values: Any) -> Series:
         wanted = wanted.astype("category")
     elif wanted.dtype == "string" and series.dtype.kind == "M":
         know_zone(str(series.dtype))
-    made: Series = series._like(_core.is_in(series._node, wanted._node))
-    return made
+    return series._like(_core.is_in(series._node, wanted._node))
 
 
 def between(
@@ -96,8 +93,7 @@ def between(
         )
     low = series >= left if inclusive in ("both", "left") else series > left
     high = series <= right if inclusive in ("both", "right") else series < right
-    both: Series = low & high
-    return both
+    return low & high
 
 
 def where(series: Series, condition: Any, other: Any = None) -> Series:
@@ -105,8 +101,7 @@ def where(series: Series, condition: Any, other: Any = None) -> Series:
     condition = condition(series) if callable(condition) else condition
     other = other(series) if callable(other) else other
     values = _mask_of(condition), series, other
-    kept: Series = series._elementwise("where", *values, missing_is_false=True)
-    return kept
+    return series._elementwise("where", *values, missing_is_false=True)
 
 
 def mask(series: Series, condition: Any, other: Any = None) -> Series:
@@ -186,8 +181,7 @@ def fillna(series: Values, value: Any) -> Values:
         missing: Any = series.isna()
         several = bool(getattr(value, "ndim", 0))
         if value is not None and not several and not missing.any().item():
-            kept: Values = missing._like(series._node)
-            return kept
+            return missing._like(series._node)
         kind = str(getattr(value, "dtype", type(value).__name__))
         if not (kind.startswith("float") and series._node.dtype in INTEGERS):
             raise
@@ -251,8 +245,7 @@ def row_positions(series: Series) -> Series:
 
 def dropna(series: Series) -> Series:
     """See `Series.dropna`."""
-    present: Series = series[series.notna()]
-    return present
+    return series[series.notna()]
 
 
 def is_float(series: Series) -> bool:
@@ -277,8 +270,7 @@ def as_dtype(series: Values, dtype: npt.DTypeLike) -> Values:
         know_zone(word)
     mark("astype")
     node = _core.astype(series._node, word)
-    made: Values = series._like(_core.sorted_categories(node) if word == "category" else node)
-    return made
+    return series._like(_core.sorted_categories(node) if word == "category" else node)
 
 
 def convert_dtypes(series: Series) -> Series:
@@ -331,8 +323,7 @@ def interpolate(
 
 
 def _row_places(values: Series) -> Series:
-    made: Series = values._like(row_positions(values._plain())._node).astype("float64")
-    return made
+    return values._like(row_positions(values._plain())._node).astype("float64")
 
 
 def interpolate_numbers(column: Any, *words: Any) -> Any:

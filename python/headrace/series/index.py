@@ -172,8 +172,7 @@ def _one_a_level(names: Any, levels: int) -> list[Any]:
     """A list of a name for each level."""
     if isinstance(names, str) or len(names := list(names)) != levels:
         raise InvalidArgumentError(f"index: expected a list of {levels} names: names={names!r}")
-    made: list[Any] = names
-    return made
+    return names
 
 
 class MultiIndex:

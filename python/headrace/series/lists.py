@@ -47,8 +47,7 @@ class ListAccessor:
         self._series = series
 
     def _made(self, node: _core.Node) -> Series:
-        made: Series = self._series._like(node)
-        return made
+        return self._series._like(node)
 
     def len(self) -> Series:
         """The number of items, nulls included: int64.

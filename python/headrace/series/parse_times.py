@@ -231,8 +231,7 @@ def _of_parts(frame: Any, errors: str) -> Series:
     for unit, word in _PARTS.items():
         if word in names:
             made = made + to_timedelta(frame[names[word]], unit="min" if unit == "m" else unit)
-    whole: Series = new_series(made._plain())
-    return whole
+    return new_series(made._plain())
 
 
 def _from_origin(column: Series, unit: str | None, origin: Any, errors: str) -> Series:
@@ -240,15 +239,13 @@ def _from_origin(column: Series, unit: str | None, origin: Any, errors: str) -> 
     if origin == "julian":
         if unit != "D":
             raise InvalidArgumentError(f"to_datetime: Julian dates are days: unit={unit!r}")
-        days: Series = to_datetime(column - 2_440_587.5, errors, unit="D")
-        return days
+        return to_datetime(column - 2_440_587.5, errors, unit="D")
     if not column.dtype.is_of("iuf"):
         raise TypeMismatchError(
             f"to_datetime: numbers have an origin: dtype={str(column.dtype)!r}, origin={origin!r}"
         )
     start = to_datetime(origin) if isinstance(origin, str) else origin
-    made: Series = to_timedelta(column, unit=unit or "ns", errors=errors) + start
-    return made
+    return to_timedelta(column, unit=unit or "ns", errors=errors) + start
 
 
 def to_timedelta(

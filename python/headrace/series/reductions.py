@@ -88,13 +88,11 @@ def label_of(series: Series, kind: str) -> Any:
 def mode(series: Series, dropna: bool = True) -> Series:
     """See `Series.mode`."""
     if len(series) == 0 or (dropna and int(series.count()) == 0):
-        none: Series = series.dropna().reset_index(drop=True)
-        return none
+        return series.dropna().reset_index(drop=True)
     count = series.value_counts(dropna=dropna)
     value, count = series_of(count.index._node), count._plain()
     found = value[count == count.max()].sort_values()
-    made: Series = found.reset_index(drop=True).rename(series.name)
-    return made
+    return found.reset_index(drop=True).rename(series.name)
 
 
 def corr(series: Series, other: Any, method: str = "pearson") -> Any:

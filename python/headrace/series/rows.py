@@ -65,8 +65,7 @@ def sort_index(series: Series, ascending: bool | list[bool]) -> Series:
     if series._numbers is not None:
         frame = framed(series).sort_index(ascending=ascending)
         return frame._series(next(iter(frame._nodes)))
-    turned: Series = series if ascending else series[::-1]
-    return turned
+    return series if ascending else series[::-1]
 
 
 def head(series: Series, n: int = 5) -> Series:
@@ -74,8 +73,7 @@ def head(series: Series, n: int = 5) -> Series:
     mark("head")
     n = whole_number("head", "n", n)
     if n < 0:
-        kept: Series = series[:n]
-        return kept
+        return series[:n]
     node = _core.prefix([series._node], n)[0]
     if are_picked(series._node) and not are_picked(node):
         node = _core.in_domain(node, same_rows(series._node, n))

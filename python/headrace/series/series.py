@@ -323,8 +323,7 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([1, 5]).map(lambda v: v * v + 1).to_list()
         [2, 26]
         """
-        made: Series = map_series(self, arg, na_action)
-        return made
+        return map_series(self, arg, na_action)
 
     def apply(self, function: Any, args: tuple[Any, ...] = (), **kwargs: Any) -> Any:
         """The same as `map` with a function, which gets `args` and `kwargs` too, or a method.
@@ -521,7 +520,9 @@ class Series(Tabular, Column, role="_series"):
         """
         return (self * other).sum()
 
-    def drop(self, labels: Any = None, *, index: Any = None, errors: str = "raise") -> Series:
+    def drop(
+        self, labels: Any = None, *, index: Any = None, errors: builtins.str = "raise"
+    ) -> Series:
         """The values without those of a label, or of a list of labels; see `DataFrame.drop`.
 
         >>> hr.Series({"a": 1, "b": 2}).drop("a").to_dict()
@@ -568,8 +569,7 @@ class Series(Tabular, Column, role="_series"):
         ([False, False, True], [True, False, False])
         """
         mark("duplicated")
-        made: Series = self._like(repeated_rows([self._node], keep))
-        return made
+        return self._like(repeated_rows([self._node], keep))
 
     def drop_duplicates(
         self,
@@ -642,8 +642,7 @@ class Series(Tabular, Column, role="_series"):
         made: Any = elementwise.fillna(self, value)
         if limit is not None:
             made = made.where(self.notna() | (self.isna().cumsum() <= limit))
-        filled: Self = made_or_rebound(self, made, inplace)
-        return filled
+        return made_or_rebound(self, made, inplace)
 
     def dropna(
         self, *, axis: Any = 0, inplace: bool = False, how: Any = None, ignore_index: bool = False
@@ -800,8 +799,7 @@ class Series(Tabular, Column, role="_series"):
         """
         import numpy as np
 
-        made: Series = self.iloc[np.arange(len(self)).repeat(np.asarray(repeats))]
-        return made
+        return self.iloc[np.arange(len(self)).repeat(np.asarray(repeats))]
 
     def searchsorted(self, value: Any, side: Literal["left", "right"] = "left") -> Any:
         """Where to insert values into these sorted values, by NumPy.
@@ -953,8 +951,7 @@ class Series(Tabular, Column, role="_series"):
         >>> s.to_list()
         [3.0, None, 1.0]
         """
-        values: builtins.list[Any] = self._value().to_list()
-        return values
+        return self._value().to_list()
 
     tolist = to_list
 

@@ -91,8 +91,7 @@ class TextAccessor:
         self._series = series
 
     def _made(self, node: _core.Node) -> Series:
-        series: Series = self._series._like(node)
-        return series
+        return self._series._like(node)
 
     def _test(self, test: str, pattern: Any, na: bool | None = False) -> Series:
         patterns = [_text(test, each) for each in _several(test, pattern)]

@@ -50,8 +50,7 @@ def shift(series: Series, periods: int = 1, *, fill_value: Any = None) -> Series
 
 def diff(series: Series, periods: int = 1) -> Series:
     """See `Series.diff`."""
-    change: Series = series - series.shift(periods)
-    return change
+    return series - series.shift(periods)
 
 
 def rank(
@@ -105,5 +104,4 @@ def cumulate(series: Series, name: str) -> Series:
     mark(name)
     if series._node.dtype == "bool" and name in ("cummin", "cummax"):
         return cumulate(series.astype("int8"), name).astype("bool")
-    made: Series = series._like(_core.cumulative(name, series._node))
-    return made
+    return series._like(_core.cumulative(name, series._node))

@@ -55,8 +55,7 @@ class PeriodAccessor:
                 names = names.str.replace(f"Q{quarter}", f"-{month}", regex=False)
             pattern = "%Y-%m"
         names = names.str[:10]  # of a week, its first day
-        made: Series = to_datetime(names, format=pattern, dtype="datetime64[us]")
-        return made
+        return to_datetime(names, format=pattern, dtype="datetime64[us]")
 
     @property
     def end_time(self) -> Series:
@@ -64,8 +63,7 @@ class PeriodAccessor:
         start = self.start_time
         after = start.dt.add_months(_NAMES[self._freq][2])
         after = start + datetime.timedelta(days=7) if self._freq == "W" else after
-        made: Series = after - datetime.timedelta(microseconds=1)
-        return made
+        return after - datetime.timedelta(microseconds=1)
 
     def to_timestamp(self, freq: Any = None, how: str = "start") -> Series:
         """The first moment of each period, or the last one with ``how="end"``."""

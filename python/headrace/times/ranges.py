@@ -280,8 +280,7 @@ def period_start(op: str, value: Any) -> Timestamp:
         return Timestamp(int(match[1]), 3 * int(match[2]) - 2, 1)
     if match := re.fullmatch(r"(\d{4})(?:-(\d{2}))?", text):
         return Timestamp(int(match[1]), int(match[2] or 1), 1)
-    made: Timestamp = Timestamp(value)
-    return made
+    return Timestamp(value)
 
 
 _EPOCH = datetime.datetime(1970, 1, 1)

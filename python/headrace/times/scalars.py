@@ -157,18 +157,15 @@ class Timestamp(datetime.datetime):
 
     def floor(self, freq: Any) -> Timestamp:
         """The start of the period that contains this moment; see `Series.dt.floor`."""
-        made: Timestamp = self._by("floor", freq)
-        return made
+        return self._by("floor", freq)
 
     def ceil(self, freq: Any) -> Timestamp:
         """The end of the period that contains this moment; see `Series.dt.ceil`."""
-        made: Timestamp = self._by("ceil", freq)
-        return made
+        return self._by("ceil", freq)
 
     def round(self, freq: Any) -> Timestamp:
         """The nearest period start; see `Series.dt.round`."""
-        made: Timestamp = self._by("round", freq)
-        return made
+        return self._by("round", freq)
 
     def _by(self, method: str, *words: Any) -> Any:
         """What a method of columns makes of this moment."""
@@ -181,13 +178,11 @@ class Timestamp(datetime.datetime):
 
     def tz_convert(self, tz: Any) -> Timestamp:
         """The same instant in another zone; None gives naive UTC time."""
-        made: Timestamp = self._by("tz_convert", tz)
-        return made
+        return self._by("tz_convert", tz)
 
     def to_period(self, freq: str) -> str:
         """The name of the period; see `Series.dt.to_period`."""
-        made: str = self._by("to_period", freq)
-        return made
+        return self._by("to_period", freq)
 
     def to_pydatetime(self, warn: bool = True) -> datetime.datetime:
         """A plain datetime."""
@@ -305,8 +300,7 @@ class Timedelta(datetime.timedelta):
         if value is _EMPTY:
             return super().__new__(cls, **parts)
         if is_missing(value) or (isinstance(value, str) and value == "NaT"):
-            missing: Timedelta = NaT
-            return missing
+            return NaT
         if rest:  # from a pickle
             return super().__new__(cls, value, unit, *rest)
         if isinstance(value, int | float):

@@ -93,8 +93,7 @@ def _ticks(times: Series, step: Frequency, start: int, closed: str, label: str) 
         number = -((-from_start) // step.ticks) - 1
     if label == "right":
         number = number + 1
-    found: Series = (number * step.ticks + start).astype("datetime64[us]")
-    return found
+    return (number * step.ticks + start).astype("datetime64[us]")
 
 
 def _calendar_spans(times: Series, step: Frequency) -> Series:
@@ -108,8 +107,7 @@ def _calendar_spans(times: Series, step: Frequency) -> Series:
     else:
         found = days.dt.floor({1: "MS", 3: "QS", 12: "YS"}[step.months])
         found = found.dt.add_months(step.months) - _DAY if step.is_end else found
-    made: Series = found.astype("datetime64[us]")
-    return made
+    return found.astype("datetime64[us]")
 
 
 def _between_edges(op: str, times: Series, step: Frequency, closed: str, label: str) -> Spans:
