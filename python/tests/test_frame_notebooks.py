@@ -131,6 +131,16 @@ m.Series({"a": 1, "b": 2}).rename(index={"a": "z"}).to_dict()
 m.Series({"a": 1, "b": 2}).rename(str.upper).to_dict()
 m.Series([1, 2, 2]).agg({"lo": "min", "hi": "max"})
 m.Series([3, 1], index=["b", "a"]).sort_index().reset_index()
+df.dropna().groupby(["k", "j"]).i.sum().loc[:, 1]
+df.dropna().set_index(["k", "j"]).sort_index().loc[(slice(None), 1), "i"]
+df.dropna().set_index(["k", "j"]).sort_index().loc[(["a", "b"], 1), :].i.tolist()
+m.concat([df[["k"]], g[["y"]]], axis=1)
+m.concat([df.i, df.sort_values("i").x], axis=1)
+m.concat([df[df.b].i, df[~df.b].x], axis=1)
+m.concat([df[df.b].i, df.x], axis=1, join="inner")
+df.dropna().pivot_table(index="k", values="i", aggfunc=["sum", "mean"])
+m.crosstab([df.k, df.j], df.b)
+df.agg({"i": ["sum", "min"], "x": ["mean"]})
 """)
 
 

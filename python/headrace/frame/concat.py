@@ -221,6 +221,25 @@ def _aligned(frames: list[DataFrame], join: str) -> list[DataFrame]:
     ]
 
 
+def _are_apart(frames: list[DataFrame]) -> bool:
+    """Whether frames without labels have rows of other numbers, or another count of them."""
+    first = [frame._every()[0] for frame in frames if frame._every()]
+    if len({node.domain for node in first}) < 2:
+        return False
+    return any(map(are_picked, first)) or len({frame._rows() for frame in frames}) > 1
+
+
+def _by_number(frame: DataFrame) -> DataFrame:
+    """The rows labelled by their numbers."""
+    numbers = frame._number_node()
+    if numbers is None:
+        raise InvalidArgumentError(
+            "concat: the numbers of these rows were not kept; use reset_index(drop=True) to match "
+            "by position, or set labels with set_index"
+        )
+    return frame_of(frame._nodes, {unnamed(0, 1): numbers})
+
+
 def _side_by_side(parts: list[Any], join: str, keys: Sequence[Any] | None) -> DataFrame:
     named: list[tuple[DataFrame, list[Any]]] = []
     for at, part in enumerate(parts):
@@ -232,6 +251,8 @@ def _side_by_side(parts: list[Any], join: str, keys: Sequence[Any] | None) -> Da
             names = [(keys[at], *(n if isinstance(n, tuple) else (n,))) for n in names]
         named.append((frame, names))
     frames = [frame for frame, _ in named]
+    if not any(frame._labels for frame in frames) and _are_apart(frames):
+        frames = [_by_number(frame) for frame in frames]
     labelled = all(frame._labels for frame in frames)
     frames = _aligned(frames, join) if labelled else frames
     columns: dict[Any, _core.Node] = {}

@@ -257,7 +257,11 @@ class Locator:
             raise InvalidArgumentError(
                 f"loc: too many labels: key={key!r}, labels={list(self._frame._labels)}"
             )
-        tests = [_equal(label, each) for label, each in zip(labels, wanted, strict=False)]
+        tests = [
+            label.isin(each) if isinstance(each, list) else _equal(label, each)
+            for label, each in zip(labels, wanted, strict=False)
+            if not isinstance(each, slice) or each != slice(None)
+        ]
         return functools.reduce(operator.and_, tests)
 
     def _partial_times(self, key: Any) -> list[tuple[Series, str]]:
@@ -319,6 +323,8 @@ class Locator:
                 raise _no_label("loc", key, [])
             return frame[row : row + 1], True
         found = frame[self._equal_mask(key)]
+        if isinstance(key, tuple) and any(isinstance(each, slice | list) for each in key):
+            return found, False
         spans = self._partial_times(key)
         if len(found) == 0 and (not spans or any(is_beyond(*span) for span in spans)):
             raise _no_label("loc", key, frame._labels)

@@ -122,6 +122,9 @@ class SeriesLocator:
         key = key(series) if callable(key) else key
         frame = framed(series)
         (name,) = frame._nodes
+        if not self._by_position and isinstance(key, tuple) and slice(None) in key:
+            at = [level for level, part in enumerate(key) if part != slice(None)]
+            return series.xs(tuple(key[level] for level in at), level=at)
         if self._by_position:
             found = PositionLocator(frame)[key, 0]
         else:
