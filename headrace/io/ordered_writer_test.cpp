@@ -121,6 +121,25 @@ TEST_P(OrderedWriter, MakersMayWorkInParallel) {
   EXPECT_EQ(file(), wanted);
 }
 
+TEST_P(OrderedWriter, WritesAPieceWhileTheNextIsMade) {
+  if (GetParam() == 1) return;
+  const auto size_of_part = [&] {
+    for (const fs::directory_entry& each : fs::directory_iterator(folder_)) return each.file_size();
+    return uintmax_t{0};
+  };
+  Sink sink("test", path(), false);
+  write_in_order(sink, 2, num_piece_slots(), [&](int64_t piece, int64_t) -> std::string_view {
+    if (piece == 0) return "first";
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (size_of_part() < 5 && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(microseconds(100));
+    EXPECT_EQ(size_of_part(), 5u);
+    return "second";
+  });
+  sink.commit();
+  EXPECT_EQ(file(), "firstsecond");
+}
+
 TEST_P(OrderedWriter, AFailingMakerEndsAll) {
   for (const int64_t bad : {0, 1, 5, 39}) {
     Texts texts(num_piece_slots());

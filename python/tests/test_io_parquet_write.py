@@ -107,6 +107,21 @@ def test_an_encoder_that_fails_leaves_nothing(tmp_path: Any) -> None:
     same_as_pyarrow(frame, tmp_path)
 
 
+def test_columns_are_encoded_at_the_same_time(tmp_path: Any) -> None:
+    frame = hr.DataFrame({"i": np.arange(300_000), "j": np.arange(300_000)})
+    real, both = pq.write_table, threading.Barrier(2)
+
+    def meets_the_other(table: Any, *args: Any, **kwargs: Any) -> None:
+        if table.num_rows > 0:
+            both.wait(timeout=60)
+        real(table, *args, **kwargs)
+
+    with hr.threads(2), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pq, "write_table", meets_the_other)
+        frame.to_parquet(tmp_path / "x")
+    assert len(hr.read_parquet(tmp_path / "x")) == 300_000
+
+
 def test_what_the_encoder_gives_must_be_a_part(tmp_path: Any) -> None:
     frame = hr.DataFrame({"i": np.arange(300_000), "j": np.arange(300_000)})
     with pytest.MonkeyPatch.context() as patch:
