@@ -9,6 +9,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/string_reader.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/plan/graph/view.h"
@@ -52,6 +53,7 @@ Buffer match_long(const Column& column, const Needle& needle, const Mask* where)
   uint8_t* const out = bits.mutable_as<uint8_t>();
   const auto* const words = reinterpret_cast<const uint64_t*>(column.values<StringView>().data());
   const Nulls null(column);
+  const StringReader texts(column);
   parallel_morsels(rows, {reads(column)}, [&, first = needle.words[0]](Morsel morsel) {
     uint16_t places[kBlockRows];
     const char* bytes[kBlockRows];
@@ -68,7 +70,7 @@ Buffer match_long(const Column& column, const Needle& needle, const Mask* where)
           const int64_t place = row + std::countr_zero(close);
           if (null(place)) continue;
           places[found] = static_cast<uint16_t>(place - begin);
-          bytes[found] = column.string(place).data();
+          bytes[found] = texts[place].data();
           __builtin_prefetch(bytes[found++]);
         }
       }
@@ -87,8 +89,9 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
   const std::vector<BufferAccess> accesses{reads(column)};
   std::vector<Needle> needles;
   for (const std::string_view text : texts) needles.emplace_back(text);
+  // Without a branch, which would often be mispredicted.
   const auto same = [words](const Needle& needle, int64_t row) {
-    return words[2 * row] == needle.words[0] && words[2 * row + 1] == needle.words[1];
+    return ((words[2 * row] ^ needle.words[0]) | (words[2 * row + 1] ^ needle.words[1])) == 0;
   };
   const auto each = [&](auto&& test) {
     return bits_of(column.num_rows(), accesses, test, where, kFewCheapRows);
@@ -96,8 +99,8 @@ Buffer match_strings(const Column& column, const std::vector<std::string_view>& 
   if (needles.size() == 1 && needles[0].is_inline())
     return each([same, needle = needles[0]](int64_t row) { return same(needle, row); });
   if (needles.size() == 2 && needles[0].is_inline() && needles[1].is_inline())
-    return each([same, a = needles[0], b = needles[1]](int64_t row) {
-      return same(a, row) || same(b, row);
+    return each([same, a = needles[0], b = needles[1]](int64_t row) -> bool {
+      return same(a, row) | same(b, row);
     });
   const Nulls null(column);
   if (needles.size() == 1) return match_long(column, needles[0], where);
