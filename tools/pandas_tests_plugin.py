@@ -159,7 +159,8 @@ def count_methods() -> None:
             if isinstance(made, type) and made.__module__ == name:
                 for word, value in list(vars(made).items()):
                     public = not word.startswith("_") or word.startswith("__")
-                    if isinstance(value, types.FunctionType) and public and word not in CONVERSIONS:
+                    own = isinstance(value, types.FunctionType | type(headrace.concat))
+                    if own and public and word not in CONVERSIONS:
                         with contextlib.suppress(AttributeError, TypeError):
                             setattr(made, word, counted(value))
 

@@ -39,4 +39,5 @@ NB_MODULE(_core, m) {
   bind_temporal(m);
   bind_window(m);
   bind_row_groups(m);
+  bind_facade(m);
 }

@@ -35,34 +35,25 @@ def _reason(name: str, values: list[Any]) -> Exception:
     return TypeMismatchError(f"{name}: unexpected argument types: types=({kinds})")
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*values: Any, **options: Any) -> Any:
-        try:
-            return function(*values, **options)
-        except TypeError as error:
-            if _REFUSED not in str(error):
-                raise
-            given = [*values, *options.values()]
-            within = [v for each in given if isinstance(each, list | tuple) for v in each]
-            raise _reason(function.__name__, [*given, *within]) from None
+def _guarded(core: types.ModuleType, name: str, function: Callable[..., Any]) -> Any:
+    def refused(*values: Any, **options: Any) -> Any:
+        given = [*values, *options.values()]
+        within = [v for each in given if isinstance(each, list | tuple) for v in each]
+        raise _reason(name, [*given, *within]) from None
 
-    call.__name__ = call.__qualname__ = function.__name__
-    call.__doc__ = function.__doc__
-    return call
+    made = core.explained(function, _REFUSED, refused)
+    made.__name__ = made.__qualname__ = name
+    made.__doc__ = function.__doc__
+    return made
 
 
 def _needs_guard(name: str, value: Any) -> bool:
-    # `mark` and `apply` are called at each line of the user; `apply` takes any value.
-    return (
-        type(value).__name__ == "nb_func"
-        and name not in ("mark", "apply")
-        and "()" not in value.__nb_signature__[0][0]
-    )
+    return type(value).__name__ == "nb_func" and "()" not in value.__nb_signature__[0][0]
 
 
 def guarded(core: types.ModuleType) -> types.ModuleType:
     """Wrap the engine's module so that bad arguments raise Headrace errors."""
     made = types.ModuleType(core.__name__, core.__doc__)
     for name, value in vars(core).items():
-        vars(made)[name] = _guarded(value) if _needs_guard(name, value) else value
+        vars(made)[name] = _guarded(core, name, value) if _needs_guard(name, value) else value
     return made

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from headrace import _core
 from headrace.errors import Error
 from headrace.interop.ways_round import FACADES, nearest, way_round
 
@@ -81,26 +82,19 @@ def _called_again(
 def named(word: str) -> Callable[[Call], Call]:
     """Let a public function explain options that it does not have, as `word`."""
 
-    def made(function: Call) -> Call:
+    def explaining(function: Call) -> Call:
         plain = function.__annotations__
         plain.update({name: _PlainText(text) for name, text in plain.items()})
 
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return function(*args, **kwargs)
-            except TypeError as error:
-                trace = error.__traceback__
-                # An error of the call itself has no frame of the function.
-                if not kwargs or trace is None or trace.tb_next is not None:
-                    raise
-                if "unexpected keyword" not in str(error):
-                    raise
+        def again(*args: Any, **kwargs: Any) -> Any:
             return _called_again(function, word, args, kwargs)
 
-        return call  # type: ignore[return-value]
+        made: Call = functools.update_wrapper(
+            _core.explained(function, "unexpected keyword", again), function
+        )
+        return made
 
-    return made
+    return explaining
 
 
 def facade(word: str) -> Callable[[Class], Class]:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections.abc import Callable
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Generic, Literal, TypeVar, overload
 
 from headrace import _core
@@ -21,7 +22,7 @@ class ModuleOfFunctions(ModuleType):
 
     def __setattr__(self, name: str, value: object) -> None:
         is_value = not callable(value) and not isinstance(value, ModuleType)
-        if is_value and isinstance(self.__dict__.get(name), FunctionType):
+        if is_value and inspect.isroutine(self.__dict__.get(name)):
             raise InvalidArgumentError(
                 f"{self.__name__}: {name} is a function: {name}={value!r}; call it: "
                 f"{name}({value!r})"

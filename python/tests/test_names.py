@@ -6,6 +6,7 @@ import pickle
 import re
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,19 @@ def test_an_error_inside_of_a_method_stays_as_it_is() -> None:
         FRAME.pipe(broken)
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'other'"):
         FRAME.price.dot(axis=0)  # type: ignore[call-arg]
+
+
+def test_public_functions_are_like_functions() -> None:
+    head = hr.DataFrame.head
+    assert head.__name__ == FRAME.head.__name__ == "head"
+    assert inspect.isroutine(head)
+    assert inspect.isroutine(hr.concat)
+    assert FRAME.head(n=1).price.to_list() == FRAME.price.head(*[1]).to_list()
+    assert head(FRAME, **{"n": 1}).price.to_list() == hr.DataFrame.head(FRAME, 1).price.to_list()
+    assert pickle.loads(pickle.dumps(hr.concat)) is hr.concat
+    assert weakref.ref(head)() is head
+    assert FRAME.head.__self__ is FRAME
+    assert repr(hr.concat).startswith("<function concat")
 
 
 def test_signatures_show_plain_types() -> None:
