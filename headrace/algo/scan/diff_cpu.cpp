@@ -4,6 +4,7 @@
 #include "headrace/algo/bits/strided_view.h"
 #include "headrace/algo/scan/diff_kernels.h"
 #include "headrace/base/simd_targets.h"
+#include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 
 #include <type_traits>
@@ -24,17 +25,17 @@ inline T subtract(T a, T b) {
 }
 
 template <class T>
-void subtract_neighbours(const StridedView<T>& x, int64_t begin, int64_t end, T* out) {
-  if (x.stride == 1) {
-    for (int64_t i = begin; i < end; ++i) out[i] = subtract(x.data[i + 1], x.data[i]);
+void subtract_rows(const StridedView<T>& a, const StridedView<T>& b, Morsel rows, T* out) {
+  if (a.stride == 1 && b.stride == 1) {
+    for (int64_t i = rows.begin; i < rows.end; ++i) out[i] = subtract(a.data[i], b.data[i]);
   } else {
-    for (int64_t i = begin; i < end; ++i) out[i] = subtract(x[i + 1], x[i]);
+    for (int64_t i = rows.begin; i < rows.end; ++i) out[i] = subtract(a[i], b[i]);
   }
 }
 
-void diff(const Tensor& x, int64_t begin, int64_t end, std::byte* out) {
-  visit_real(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    subtract_neighbours(StridedView<T>(x), begin, end, reinterpret_cast<T*>(out));
+void subtract_tensors(const Tensor& a, const Tensor& b, Morsel rows, std::byte* out) {
+  visit_real(a.dtype(), [&]<class T>(std::type_identity<T>) {
+    subtract_rows(StridedView<T>(a), StridedView<T>(b), rows, reinterpret_cast<T*>(out));
   });
 }
 
@@ -46,10 +47,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 
-void diff(const Tensor& x, Buffer& out) {
-  std::byte* const result = out.mutable_data();
-  parallel_morsels(x.num_elements() - 1, {reads(x, 0, 1), writes(out, x.dtype().size_bytes())},
-                   [&](Morsel morsel) { HR_SIMD(diff)(x, morsel.begin, morsel.end, result); });
+void subtract(const Tensor& a, const Tensor& b, Buffer& out, int64_t begin) {
+  const int64_t width = a.dtype().size_bytes();
+  std::byte* const result = out.mutable_data() + begin * width;
+  BufferAccess written = writes(out, width);
+  written.first_bit = 8 * width * begin;
+  written.items = a.num_elements();
+  parallel_morsels(a.num_elements(), {reads(a), reads(b), written},
+                   [&](Morsel rows) { HR_SIMD(subtract_tensors)(a, b, rows, result); });
 }
 
 }  // namespace hr::cpu

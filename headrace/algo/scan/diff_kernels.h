@@ -4,7 +4,8 @@
 #include "headrace/data/tensor.h"
 
 namespace hr::cpu {
-void diff(const Tensor& x, Buffer& out);
+/// `a - b` of tensors of equal length, to `out` from element `begin` on.
+void subtract(const Tensor& a, const Tensor& b, Buffer& out, int64_t begin);
 }
 namespace hr::cuda {
 void diff(const Tensor& x, Buffer& out);

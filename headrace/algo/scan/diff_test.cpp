@@ -2,11 +2,13 @@
 // diff equals its definition for every dtype, size and stride.
 #include "headrace/algo/scan/diff.h"
 
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/tensor_testing.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -59,7 +61,39 @@ TEST(DiffOfFloats, IsTheSameForAnyThreads) {
   EXPECT_TRUE(same_for_any_threads([&] { return diff(x); }));
 }
 
+TEST(DiffOfColumns, IsNullWhereEitherIs) {
+  for (const int64_t rows : edge_sizes())
+    for (const int64_t periods : {0, 1, -1, 3, -70, 1000})
+      for (const bool has_nulls : {false, true}) {
+        const std::vector<int64_t> values = some_values<int64_t>(rows + 5);
+        Buffer data = Buffer::allocate(8 * (rows + 5));
+        std::ranges::copy(values, data.mutable_as<int64_t>());
+        Buffer validity;
+        if (has_nulls) {
+          validity = Buffer::allocate_zeroed(bitmap_bytes(rows + 5));
+          for (int64_t row = 0; row < rows + 5; ++row)
+            set_bit(validity.mutable_as<uint8_t>(), row, row % 7 != 3);
+        }
+        const Column whole(TypeId::kInt64, rows + 5, data, validity, -1);
+        const Column x = whole.slice(5, rows), made = diff(x, periods);
+        ASSERT_EQ(made.num_rows(), rows);
+        int64_t nulls = 0;
+        for (int64_t row = 0; row < rows; ++row) {
+          const int64_t other = row - periods;
+          const bool is_null = other < 0 || other >= rows || x.is_null(row) || x.is_null(other);
+          nulls += is_null;
+          ASSERT_EQ(made.is_null(row), is_null) << row << " of " << rows << ", " << periods;
+          if (is_null) continue;
+          EXPECT_EQ(made.values<int64_t>()[static_cast<size_t>(row)],
+                    x.values<int64_t>()[static_cast<size_t>(row)] -
+                        x.values<int64_t>()[static_cast<size_t>(other)]);
+        }
+        EXPECT_EQ(made.null_count(), nulls);
+      }
+}
+
 TEST(DiffOfOthers, IsRefused) {
+  EXPECT_THROW(diff(Column(TypeId::kBool, 2, Buffer::allocate_zeroed(1)), 1), TypeMismatchError);
   EXPECT_THROW(diff(Tensor(TypeId::kBool, {2}, Buffer::allocate_zeroed(2))), TypeMismatchError);
   EXPECT_THROW(diff(Tensor(TypeId::kFloat64, {2, 2}, Buffer::allocate_zeroed(32))),
                TypeMismatchError);

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/reduce/quantile.h"
+#include "headrace/algo/scan/diff.h"
 #include "headrace/algo/scan/fill_missing.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
@@ -246,6 +247,31 @@ struct Shift final : OperatorOf<Shift> {
   static auto parameters(auto& self) { return std::tie(self.periods); }
 };
 
+struct DiffRows final : OperatorOf<DiffRows> {
+  int64_t periods = 0;
+
+  std::string_view name() const override { return "diff"; }
+
+  std::string arguments() const override { return std::to_string(periods); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return diff(std::get<Column>(inputs[0]), periods);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.periods); }
+};
+
+// Of a function of each row and its neighbours: nulls where there is none.
+NodePtr with_neighbours(std::string_view name, OperatorPtr op, const NodePtr& column) {
+  require_rows(name, column);
+  const Signature& own = column->signature();
+  Signature signature = own;
+  signature.form = Form::kColumn;
+  signature.nullable = true;
+  const NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
+  return apply_operator(std::move(op), std::move(signature), {input});
+}
+
 }  // namespace
 
 NodePtr stack(const std::vector<NodePtr>& values) {
@@ -260,13 +286,11 @@ NodePtr stack(const std::vector<NodePtr>& values) {
 }
 
 NodePtr shift(const NodePtr& column, int64_t periods) {
-  require_rows("shift", column);
-  const Signature& own = column->signature();
-  Signature signature = own;
-  signature.form = Form::kColumn;
-  signature.nullable = true;
-  const NodePtr input = own.form == Form::kTensor ? as_column(column) : column;
-  return apply_operator(Shift::make(periods), std::move(signature), {input});
+  return with_neighbours("shift", Shift::make(periods), column);
+}
+
+NodePtr diff_rows(const NodePtr& column, int64_t periods) {
+  return with_neighbours("diff", DiffRows::make(periods), column);
 }
 
 namespace {

@@ -30,6 +30,9 @@ HR_API NodePtr stack(const std::vector<NodePtr>& values);
 /// Row r is row r - periods; vacated rows are null.
 HR_API NodePtr shift(const NodePtr& column, int64_t periods);
 
+/// Row r less row r - periods, of integers or floats; null where either is, or where there is none.
+HR_API NodePtr diff_rows(const NodePtr& column, int64_t periods);
+
 /// The sum over float64 columns of each row, in their order, or how many of its values there are;
 /// null and NaN take no part. Throws TypeMismatchError for another dtype and InvalidArgumentError
 /// for columns of different rows.

@@ -50,7 +50,12 @@ def shift(series: Series, periods: int = 1, *, fill_value: Any = None) -> Series
 
 def diff(series: Series, periods: int = 1) -> Series:
     """See `Series.diff`."""
-    return series - series.shift(periods)
+    if series.dtype.kind not in "iuf":
+        return series - series.shift(periods)
+    mark("diff")
+    periods = whole_number("diff", "periods", periods)
+    made: Series = series._like(_core.diff_rows(series._node, periods))
+    return made
 
 
 def rank(
