@@ -235,7 +235,18 @@ void bind_plan(nb::module_& m) {
       },
       "op"_a, "names"_a, "name"_a);
   m.def("trim", lazy(&hr::trim), "node"_a, "first"_a, "last"_a, Unlocked());
-  m.def("slice", lazy(&hr::slice), "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def(
+      "slice",
+      [](const NodePtr& node, int64_t begin, int64_t count) {
+        return hr::slice(node, begin, count);
+      },
+      "node"_a, "begin"_a, "count"_a, Unlocked());
+  m.def(
+      "slice_columns",
+      [](const std::vector<NodePtr>& nodes, int64_t begin, int64_t count, uint64_t domain) {
+        return hr::slice(nodes, begin, count, domain);
+      },
+      "nodes"_a, "begin"_a, "count"_a, "domain"_a, Unlocked());
   m.def("planning_visits", &hr::planning_visits);
   m.def(
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
@@ -243,8 +254,10 @@ void bind_plan(nb::module_& m) {
   m.def("planned_rows", &hr::planned_rows, "node"_a);
   m.def(
       "prefix",
-      [](const std::vector<NodePtr>& nodes, int64_t rows) { return hr::head(nodes, rows); },
-      "nodes"_a, "rows"_a, Unlocked());
+      [](const std::vector<NodePtr>& nodes, int64_t rows, uint64_t domain) {
+        return hr::head(nodes, rows, domain);
+      },
+      "nodes"_a, "rows"_a, "domain"_a = 0, Unlocked());
   m.def(
       "view",
       [](const NodePtr& array, const std::vector<std::tuple<int64_t, int64_t, int64_t>>& items) {

@@ -475,7 +475,29 @@ NodePtr slice(const NodePtr& input, int64_t begin, int64_t count) {
   signature.shape[0] = rows == kUnknown ? kUnknown : std::clamp<int64_t>(rows - begin, 0, count);
   if (signature.shape[0] != rows || rows == kUnknown)
     signature.domain = new_domain() | (begin == 0 ? signature.domain & kPickedRows : kPickedRows);
-  return apply_operator(Slice::make(begin, count), std::move(signature), {input});
+  NodePtr made = apply_operator(Slice::make(begin, count), std::move(signature), {input});
+  // Of a value that is there: no plan has to tell where its rows begin.
+  if (input->is_ready() && !made->is_ready())
+    made->finish(made->fields().op->execute(std::span(&input->value(), 1)));
+  return made;
+}
+
+std::vector<NodePtr> slice(std::span<const NodePtr> inputs, int64_t begin, int64_t count,
+                           uint64_t domain) {
+  std::vector<NodePtr> made;
+  made.reserve(inputs.size());
+  for (const NodePtr& input : inputs) {
+    const bool is_plain = input->is_ready() && !input->fields().live;
+    const auto* const column = is_plain ? std::get_if<Column>(&input->value()) : nullptr;
+    if (!column) {
+      made.push_back(in_domain(slice(input, begin, count), domain));
+      continue;
+    }
+    const int64_t first = std::clamp<int64_t>(begin, 0, column->num_rows());
+    const int64_t rows = std::clamp<int64_t>(count, 0, column->num_rows() - first);
+    made.push_back(lazy_value(column->slice(first, rows), input->detail(), domain));
+  }
+  return made;
 }
 
 NodePtr trim(const NodePtr& input, int64_t first, int64_t last) {

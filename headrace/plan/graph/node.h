@@ -127,16 +127,21 @@ HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 /// A reduction over all elements (a 0-d array).
 HR_API NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options = {});
 
-/// Rows [begin, begin + count) of the first dimension, shared, not copied. Sizes are clipped.
+/// Rows [begin, begin + count) of the first dimension, shared, not copied: at once where the value is
+/// there. Sizes are clipped.
 HR_API NodePtr slice(const NodePtr& input, int64_t begin, int64_t count);
+/// The same for the columns of one frame, as the rows of `domain`.
+HR_API std::vector<NodePtr> slice(std::span<const NodePtr> inputs, int64_t begin, int64_t count,
+                                  uint64_t domain);
 
 /// All rows but the `first` first and the `last` last ones (none, when there are fewer), shared.
 HR_API NodePtr trim(const NodePtr& input, int64_t first, int64_t last);
 
 /// The first `rows` rows, computed from no more than these where the plan allows it.
 HR_API NodePtr head(const NodePtr& node, int64_t rows);
-/// The same for the columns of one frame: what they share is made once.
-HR_API std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows);
+/// The same for the columns of one frame, as the rows of `domain` (0: of any): what they share is
+/// made once.
+HR_API std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows, uint64_t domain = 0);
 
 /// The rows that the plan tells of a node when its line runs, whatever ran since: kUnknown where
 /// only evaluation can tell them. What is shown of a value must not depend on who asked before.

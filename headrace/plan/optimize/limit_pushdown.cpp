@@ -5,6 +5,7 @@
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/optimize/expression_rewriter.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -139,9 +140,9 @@ class Prefix {
     const Signature& signature = node->signature();
     if (signature.shape.empty() || signature.domain == 0 || signature.domain == domain_)
       return node;
-    if (const auto it = placed_.find(node.get()); it != placed_.end()) return it->second;
+    if (const auto it = placed_.find(node); it != placed_.end()) return it->second;
     const NodePtr result = in_domain(node, domain_);
-    placed_.emplace(node.get(), result);
+    placed_.emplace(node, result);
     return result;
   }
 
@@ -215,7 +216,7 @@ class Prefix {
   int depth_ = 0;
   std::unordered_map<const Node*, NodePtr> done_{};
   std::unordered_map<const Node*, NodePtr> tables_{};
-  std::unordered_map<const Node*, NodePtr> placed_{};
+  std::unordered_map<NodePtr, NodePtr> placed_{};
   std::map<std::vector<std::pair<uint64_t, int64_t>>, Concat> concats_{};  // by rows of the parts
 };
 
@@ -229,13 +230,16 @@ NodePtr head(const NodePtr& node, int64_t rows) {
   return head(std::span(&node, 1), rows)[0];
 }
 
-std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows) {
+std::vector<NodePtr> head(std::span<const NodePtr> nodes, int64_t rows, uint64_t domain) {
+  if (domain != 0 && std::ranges::all_of(nodes, [](const NodePtr& n) { return n->is_ready(); }))
+    return slice(nodes, 0, rows, domain);
   const std::lock_guard lock(plan_mutex());
   Prefix prefix(rows);
   std::vector<NodePtr> result;
   for (const NodePtr& node : nodes) {
     const int64_t known = node->signature().rows();
     result.push_back(known != kUnknown && known <= rows ? node : prefix.of(node));
+    if (domain != 0) result.back() = in_domain(result.back(), domain);
   }
   return result;
 }

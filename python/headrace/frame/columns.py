@@ -109,7 +109,10 @@ class Columns:
     def _rows(self) -> int:
         """The number of rows; runs the plan if it depends on the data."""
         node = self._any_node()
-        return 0 if node is None else len(series_of(node))
+        if node is None:
+            return 0
+        rows: int = node.shape[0]
+        return rows if rows >= 0 else len(series_of(node))
 
     def _number_node(self) -> _core.Node | None:
         """The numbers of the rows of a frame without labels; None if they were not kept."""
@@ -125,7 +128,9 @@ class Columns:
 
     def _any_node(self) -> _core.Node | None:
         """A column or label of these rows; None if there is neither."""
-        return next(iter(self._nodes.values()), next(iter(self._labels.values()), None))
+        for node in self._nodes.values() or self._labels.values():
+            return node
+        return None
 
     def _label_list(self) -> list[Any]:
         """The label of each row: a tuple for several levels, a number without; evaluates."""

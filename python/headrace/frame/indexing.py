@@ -428,6 +428,8 @@ class PositionLocator:
         """One row by position, or rows by a slice, a list or a mask; then columns likewise."""
         mark("iloc")
         frame = self._frame
+        if type(key) is slice:
+            return frame[key]
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         if type(rows) is type(columns) is int and -len(frame._nodes) <= columns < len(frame._nodes):
             node = list(frame._nodes.values())[columns]

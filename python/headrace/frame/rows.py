@@ -13,7 +13,7 @@ from headrace import _core
 from headrace._caller import user_variables
 from headrace.dtypes import INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.arithmetic import with_scalar
+from headrace.frame.arithmetic import with_number
 from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, is_frame, new_frame, without_labels
 from headrace.frame.concat import rows_of
@@ -69,7 +69,7 @@ def fillna(frame: DataFrame, value: Any) -> DataFrame:
         value = dict(value.items())
     # Of columns that do not hold the value, those with missing ones are found below.
     with contextlib.suppress(InvalidArgumentError, TypeMismatchError):
-        if (made := with_scalar(frame, "fillna", value)) is not None:
+        if (made := with_number(frame, "fillna", value)) is not None:
             return made
     values = value if isinstance(value, Mapping) else dict.fromkeys(frame._nodes, value)
     for name in values.keys():  # noqa: SIM118 (a row of a frame too)
@@ -189,8 +189,8 @@ def head(frame: DataFrame, n: int = 5) -> DataFrame:
         return new_frame(frame[:n])
     every = frame._every()
     domain = same_rows(next(iter(every), None), n)
-    first = [_core.in_domain(node, domain) for node in _core.prefix(every, n)]
-    return frame._of_rows(first, lambda node: _core.in_domain(_core.prefix([node], n)[0], domain))
+    first = _core.prefix(every, n, domain)
+    return frame._of_rows(first, lambda node: _core.prefix([node], n, domain)[0])
 
 
 def tail(frame: DataFrame, n: int = 5) -> DataFrame:

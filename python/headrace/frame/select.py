@@ -41,9 +41,26 @@ def _is_of(column: Series, kind: Any) -> bool:
     return str(column.dtype) == dtype_word(kind)
 
 
+def row_slice(frame: DataFrame, rows: slice) -> DataFrame | None:
+    """The rows of a slice of positions, shared; None for labels, and for steps other than one."""
+    if isinstance(rows.stop or rows.start, str) or rows.step not in (None, 1):
+        return None
+    begin, stop, _ = rows.indices(len(frame))
+    nodes = frame._every()
+    domain = same_rows(nodes[0] if nodes else None, rows)
+    count = max(stop - begin, 0)
+
+    def pick(nodes: list[_core.Node]) -> list[_core.Node]:
+        return _core.slice_columns(nodes, begin, count, domain)
+
+    return frame._of_rows(pick(nodes), lambda node: pick([node])[0])
+
+
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
+    if type(key) is slice and (made := row_slice(frame, key)) is not None:
+        return made
     if isinstance(key, str | int | tuple | float) and (
         type(key) is not bool or key in frame._nodes
     ):
