@@ -51,16 +51,19 @@ std::vector<NodePtr> of_columns(std::span<const NodePtr> columns, Make&& make) {
   return made;
 }
 
+// `values`: one for each column, or one for all.
 std::vector<NodePtr> elementwise_columns(std::string_view op, const std::vector<NodePtr>& columns,
-                                         const std::optional<NodePtr>& value) {
+                                         const std::vector<NodePtr>& values) {
+  size_t place = 0;
+  const auto value = [&] { return values.size() == 1 ? values[0] : values.at(place++); };
   if (op == "isna")
     return of_columns(columns, [](const NodePtr& column) { return hr::Series(column).isna(); });
   if (op == "fillna")
-    return of_columns(
-        columns, [&](const NodePtr& column) { return hr::Series(column).fillna(value.value()); });
+    return of_columns(columns,
+                      [&](const NodePtr& column) { return hr::Series(column).fillna(value()); });
   const hr::Op operation = hr::op_from_name(op);
   return of_columns(columns, [&](const NodePtr& column) {
-    return hr::Series::elementwise(operation, {column, value.value()});
+    return hr::Series::elementwise(operation, {column, value()});
   });
 }
 
@@ -75,8 +78,8 @@ std::vector<NodePtr> reduce_columns(std::string_view kind, const std::vector<Nod
 }  // namespace
 
 void bind_frame(nb::module_& m) {
-  m.def("elementwise_columns", elementwise_columns, "op"_a, "columns"_a, "value"_a = nb::none(),
-        Unlocked());
+  m.def("elementwise_columns", elementwise_columns, "op"_a, "columns"_a,
+        "values"_a = std::vector<NodePtr>(), Unlocked());
   m.def("reduce_columns", reduce_columns, "kind"_a, "columns"_a, "ddof"_a, Unlocked());
   m.def("stack", &hr::stack, "values"_a, Unlocked());
   m.def("filter", lazy(&hr::filter), "rows"_a, "mask"_a, Unlocked());
@@ -91,6 +94,7 @@ void bind_frame(nb::module_& m) {
   m.def("take", lazy(&hr::take), "rows"_a, "positions"_a, Unlocked());
   m.def("concat", lazy(&hr::concat), "columns"_a, Unlocked());
   m.def("shift", lazy(&hr::shift), "column"_a, "periods"_a, Unlocked());
+  m.def("diff_rows", lazy(&hr::diff_rows), "column"_a, "periods"_a, Unlocked());
   m.def("fill_missing", lazy(&hr::fill_missing), "column"_a, "backward"_a, Unlocked());
   m.def("row_total", lazy(&hr::row_total), "columns"_a, "counts"_a, Unlocked());
   m.def("not_at", lazy(&hr::not_at), "rows"_a, "positions"_a, Unlocked());

@@ -186,11 +186,25 @@ def test_uses_of_many_views_of_one_buffer():
         lambda f: f.groupby("k").v.sum(),
         lambda f: f.v + 1,
         lambda f: f,
+        lambda f: f.head(2),
+        lambda f: f.iloc[1:3].v + 1,
+        lambda f: (f[["v", "k"]] - f[["v", "k"]].mean()) / f[["v", "k"]].std(),
+        lambda f: (f[["v", "k"]] * 2).sum(),
     ],
-    ids=["sort", "merge", "group", "add", "ready"],
+    ids=["sort", "merge", "group", "add", "ready", "head", "slice", "scores", "sums"],
 )
 def test_one_operator_over_values_is_not_planned(program):
     assert visits_of(lambda _: program(small()), 1) == 0
+
+
+def test_slices_of_values_are_there_at_once():
+    frame = hr.DataFrame({"a": [1.5, None, 3.0, 4.0], "s": list("wxyz")}, index=list("abcd"))
+    hr.eval(frame)
+    for part in (frame.head(2), frame.tail(2), frame.iloc[1:3], frame[1:], frame.iloc[3:1]):
+        assert all(node.is_ready for node in part._every())
+    assert frame.iloc[1:3].to_dict() == {"a": [None, 3.0], "s": ["x", "y"]}
+    assert list(frame.iloc[1:3].index) == ["b", "c"]
+    assert (frame.head(3).a + frame.iloc[:3].a).to_list() == [3.0, None, 6.0]
 
 
 def of_numpy(n):

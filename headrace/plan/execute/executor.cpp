@@ -4,6 +4,7 @@
 #include "headrace/base/process_global.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/execute/fused_pass.h"
 #include "headrace/plan/execute/physical_plan.h"
@@ -270,21 +271,24 @@ void finish_same(const PlanStep& step) {
     if (!node->is_ready()) node->finish(from->value());
 }
 
-// Steps of nodes that one operator each, or one chain of element-wise ones, makes of values that
-// are there. No pass has anything to change in them, so the plan is not copied: lines on small
-// frames are such plans.
+// Steps of nodes that one operator each, or one chain of element-wise ones each, makes of values
+// that are there, or of reductions of those. No pass has anything to change in them, so the plan is
+// not copied: lines on small frames are such plans, and those that do the same with each of
+// thousands of columns.
 class UnplannedSteps {
  public:
   /// False where the nodes have to be planned.
   bool add(const NodePtr& node) {
     if (node->is_ready() || !seen_.insert(node.get()).second) return true;
     const Node::Fields& fields = node->fields();
+    if (fields.is_fusable()) return add_chain(node) != kPlanned;
+    if (fields.lineage() == RowLineage::kSame && !add_relabelled(fields.inputs[0])) return false;
     const bool is_column = fields.kind() == NodeKind::kPart && !fields.inputs[0]->is_ready();
     const NodePtr& maker = is_column ? fields.inputs[0] : node;
-    if (is_planned(fields) || is_planned(maker->fields()) || has_fused_) return false;
-    const auto [at, is_new] = by_maker_.try_emplace(maker.get(), steps_.size());
-    if (is_new) {
-      if (!structures_.insert(maker->fields().structure).second) return false;
+    if (is_planned(fields) || is_planned(maker->fields())) return false;
+    const auto [at, is_new_step] = by_maker_.try_emplace(maker.get(), steps_.size());
+    if (is_new_step) {
+      if (!is_new(*maker)) return false;
       steps_.emplace_back().outputs.push_back(maker);
     }
     PlanStep& step = steps_[at->second];
@@ -292,14 +296,12 @@ class UnplannedSteps {
       step.outputs.push_back(node);
     else if (fields.kind() == NodeKind::kTable)
       step.whole_table = true;
-    else if (fields.is_fusable())
-      return add_chain(node, step) && steps_.size() == 1;
     return true;
   }
 
-  /// The steps, if what all of them read is there, or one chain makes it: the mask of a filter.
+  /// The steps, if what all of them read is there, or chains make it: one, the mask of a filter,
+  /// and reductions.
   std::optional<std::vector<PlanStep>> take() {
-    if (has_fused_) return std::move(steps_);
     NodePtr mask;
     for (PlanStep& step : steps_) {
       const Node::Fields& fields = step.outputs[0]->fields();
@@ -307,57 +309,96 @@ class UnplannedSteps {
       step.inputs = is_table && !step.whole_table ? inputs_of_columns(step.outputs) : fields.inputs;
       for (const NodePtr& input : step.inputs) {
         if (input->is_ready()) continue;
-        if (is_table || !input->fields().is_fusable() || (mask && mask != input)) return {};
-        mask = input;
+        if (is_table) return {};
+        if (fields.lineage() == RowLineage::kSame && by_maker_.contains(input.get())) continue;
+        if (input->kind() == NodeKind::kElementwise && mask != input && std::exchange(mask, input))
+          return {};
+        if (!input->fields().is_fusable() || add_chain(input) == kPlanned) return {};
       }
     }
-    if (mask) {
-      PlanStep step;
-      step.outputs.push_back(mask);
-      if (is_planned(mask->fields()) || !structures_.insert(mask->fields().structure).second ||
-          !add_chain(mask, step))
-        return {};
-      steps_.insert(steps_.begin(), std::move(step));
-    }
-    return std::move(steps_);
+    std::vector<PlanStep> all;
+    for (Level& level : levels_) std::ranges::move(level.passes, std::back_inserter(all));
+    std::ranges::move(steps_, std::back_inserter(all));
+    return all;
   }
 
  private:
+  static constexpr size_t kPlanned = SIZE_MAX;
+  static constexpr size_t kMostReads = 32;  // of a chain: for longer ones a plan costs little
+
+  /// Passes over the same rows, which share nothing and read what those of lower levels make.
+  struct Level {
+    std::vector<PlanStep> passes{};
+    std::unordered_set<const Node*> reads{};  // of the last pass
+  };
+
   static bool is_planned(const Node::Fields& fields) {
     return fields.plan != 0 || fields.optimized;
   }
 
-  // One pass makes it, alone: of several a plan says which run together.
-  bool add_chain(const NodePtr& node, PlanStep& step) {
-    has_fused_ = true;
-    std::unordered_set<const Node*> reads;
+  // Equal nodes are merged by a plan.
+  bool is_new(const Node& node) { return structures_.insert(node.fields().structure).second; }
+
+  // What rows get other numbers: not what has them already, as that could go on for ever.
+  bool add_relabelled(const NodePtr& node) {
+    if (node->is_ready()) return true;
+    const Node::Fields& fields = node->fields();
+    return fields.kind() == NodeKind::kOperator && fields.lineage() != RowLineage::kSame &&
+           add(node);
+  }
+
+  // The level of the pass that makes it. Under a memory limit a plan says how much is made at once.
+  size_t add_chain(const NodePtr& node) {
+    if (const auto found = level_of_.find(node.get()); found != level_of_.end())
+      return found->second;
+    if (is_planned(node->fields()) || !is_new(*node)) return kPlanned;
+    std::vector<NodePtr> reads;
+    std::unordered_set<const Node*> visited;
     std::vector<const Node*> stack{node.get()};
+    size_t place = 0;
     while (!stack.empty()) {
       const Node::Fields& fields = stack.back()->fields();
       stack.pop_back();
       for (const NodePtr& input : fields.inputs) {
-        if (!reads.insert(input.get()).second) continue;
+        if (!visited.insert(input.get()).second) continue;
+        if (visited.size() > kMostReads) return kPlanned;
         if (input->is_ready()) {
-          step.inputs.push_back(input);
-          continue;
+          reads.push_back(input);
+        } else if (may_be_in_pass_of(node, input)) {
+          if (is_planned(input->fields()) || !is_new(*input)) return kPlanned;
+          stack.push_back(input.get());
+        } else {
+          const bool is_reduction = input->kind() == NodeKind::kReduction;
+          const size_t before = is_reduction ? add_chain(input) : kPlanned;
+          if (before == kPlanned) return kPlanned;
+          place = std::max(place, before + 1);
+          reads.push_back(input);
         }
-        const Node::Fields& inner = input->fields();
-        if (reads.size() > kMostReads || is_planned(inner) || !may_be_in_pass_of(node, input) ||
-            !structures_.insert(inner.structure).second)
-          return false;
-        stack.push_back(input.get());
       }
     }
-    return true;
+    if (!levels_.empty() && memory_limit() != INT64_MAX) return kPlanned;
+    levels_.resize(std::max(levels_.size(), place + 1));
+    Level& level = levels_[place];
+    if (!level.passes.empty() && !are_in_one_pass(level.passes[0].outputs[0], node))
+      return kPlanned;
+    if (level.passes.empty() || level.passes.back().outputs.size() == kMostOutputs) {
+      level.passes.emplace_back();
+      level.reads.clear();
+    }
+    PlanStep& step = level.passes.back();
+    step.outputs.push_back(node);
+    for (const NodePtr& read : reads)
+      if (level.reads.insert(read.get()).second) step.inputs.push_back(read);
+    level_of_.emplace(node.get(), place);
+    return place;
   }
 
-  static constexpr size_t kMostReads = 32;  // of a chain: for longer ones a plan costs little
-
-  std::vector<PlanStep> steps_{};
+  std::vector<Level> levels_{};
+  std::unordered_map<const Node*, size_t> level_of_{};
+  std::vector<PlanStep> steps_{};  // operators, after all passes
   std::unordered_map<const Node*, size_t> by_maker_{};
   std::unordered_set<const Node*> seen_{};
-  std::unordered_set<uint64_t> structures_{};  // equal nodes are merged by a plan
-  bool has_fused_ = false;
+  std::unordered_set<uint64_t> structures_{};
 };
 
 std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {

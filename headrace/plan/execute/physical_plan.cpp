@@ -21,7 +21,6 @@ namespace {
 
 // Of a memory limit: what a pass makes without need, and what its workers have in hand.
 constexpr int64_t kMadeShare = 8, kHandShare = 4;
-constexpr size_t kMostOutputs = 1024;  // of a pass: the values in hand of more leave the caches
 constexpr int kMostRefused = 16;  // values that a pass has no room for: bounds the planner's time
 // The rows that a fusable node's pass runs over: its own, or its operand's for a reduction.
 const Signature& pass_signature(const NodePtr& node) {
@@ -29,21 +28,26 @@ const Signature& pass_signature(const NodePtr& node) {
                                               : node->signature();
 }
 
-/// Places in order of nodes that may run, by the rows that their pass runs over.
+// The device that it runs on.
+Place pass_device(const NodePtr& node) {
+  return (node->kind() == NodeKind::kReduction ? node->fields().inputs[0] : node)->fields().place;
+}
+
+/// Places in order of nodes that may run, by the rows that their pass runs over, and where.
 class PlacesByRows {
  public:
-  void add(const Signature& rows, size_t place) {
-    for (std::set<size_t>* places : sets(rows, true)) places->insert(place);
+  void add(const NodePtr& node, size_t place) {
+    for (std::set<size_t>* places : sets(node, true)) places->insert(place);
   }
 
-  void remove(const Signature& rows, size_t place) {
-    for (std::set<size_t>* places : sets(rows, true)) places->erase(place);
+  void remove(const NodePtr& node, size_t place) {
+    for (std::set<size_t>* places : sets(node, true)) places->erase(place);
   }
 
   /// The first place from `begin` on with the same rows; SIZE_MAX where there is none.
-  size_t next(const Signature& rows, size_t begin) {
+  size_t next(const NodePtr& node, size_t begin) {
     size_t first = SIZE_MAX;
-    for (const std::set<size_t>* places : sets(rows, false))
+    for (const std::set<size_t>* places : sets(node, false))
       if (const auto found = places->lower_bound(begin); found != places->end())
         first = std::min(first, *found);
     return first;
@@ -54,19 +58,23 @@ class PlacesByRows {
     uint64_t domain;  // 0: rows of any domain that are known
     bool is_known;
     Shape shape;
+    std::pair<PlaceKind, int32_t> device;
     auto operator<=>(const Key&) const = default;
   };
 
   // Where rows stand (`own`), or where those that are the same stand: Signature::same_rows.
-  std::vector<std::set<size_t>*> sets(const Signature& rows, bool own) {
+  std::vector<std::set<size_t>*> sets(const NodePtr& node, bool own) {
+    const Signature& rows = pass_signature(node);
+    const Place where = pass_device(node);
+    const std::pair device(where.kind, where.index);
     const bool is_known = rows.rows() != kUnknown;
     Shape rest = rows.shape;
     if (!rest.empty()) rest[0] = 0;
     std::vector<std::set<size_t>*> result;
-    if (is_known) result.push_back(&places_[{0, true, rows.shape}]);
+    if (is_known) result.push_back(&places_[{0, true, rows.shape, device}]);
     if (rows.domain == 0) return result;
-    result.push_back(&places_[{rows.domain, own && is_known, rest}]);
-    if (!own && !is_known) result.push_back(&places_[{rows.domain, true, rest}]);
+    result.push_back(&places_[{rows.domain, own && is_known, rest, device}]);
+    if (!own && !is_known) result.push_back(&places_[{rows.domain, true, rest, device}]);
     return result;
   }
 
@@ -205,7 +213,7 @@ class Planner {
           }
         }
       }
-      if (waiting.blocked_by == 0) may_run_.add(pass_signature(node), i);
+      if (waiting.blocked_by == 0) may_run_.add(node, i);
     }
   }
 
@@ -221,7 +229,7 @@ class Planner {
     count_visits(static_cast<int64_t>(found->second.size()));
     for (const Waiter& waiter : found->second)
       if (waiter.in_pass == in_pass && --waiting_[waiter.place].blocked_by == 0)
-        may_run_.add(pass_signature(nodes_.order()[waiter.place]), waiter.place);
+        may_run_.add(nodes_.order()[waiter.place], waiter.place);
   }
 
   void add(PlanStep step) {
@@ -292,7 +300,7 @@ class Planner {
   // not made before they are needed, if they share no input, or if some are needed before others;
   // and never more at once than the workers can hold.
   void add_fused(size_t index) {
-    const Signature& pass = pass_signature(nodes_.order()[index]);
+    const NodePtr& pass = nodes_.order()[index];
     PlanStep step;
     std::shared_ptr<RowPass> pass_rows;  // where it picks rows
     std::unordered_set<const Node*> read;
@@ -332,7 +340,7 @@ class Planner {
       read.insert(node.get());
       step.outputs.push_back(node);
       planned_[i] = true;
-      may_run_.remove(pass_signature(node), i);
+      may_run_.remove(node, i);
       unblock(node, true);
     }
     if (pass_rows) add_picks(step, std::move(pass_rows));
@@ -408,6 +416,10 @@ class Planner {
 };
 
 }  // namespace
+
+bool are_in_one_pass(const NodePtr& a, const NodePtr& b) {
+  return pass_signature(a).same_rows(pass_signature(b)) && pass_device(a) == pass_device(b);
+}
 
 bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input) {
   return input->kind() == NodeKind::kElementwise &&

@@ -23,6 +23,12 @@ struct PlanStep {
   bool whole_table = false;  ///< the table itself is needed, not only the columns in `outputs`
 };
 
+/// Outputs of a fused pass: the values in hand of more leave the caches.
+inline constexpr size_t kMostOutputs = 1024;
+
+/// Whether one pass may make two fusable nodes.
+bool are_in_one_pass(const NodePtr& a, const NodePtr& b);
+
 /// Whether the pass over the rows of a fusable node may make an input too, without a buffer for it.
 bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input);
 

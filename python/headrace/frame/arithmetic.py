@@ -123,14 +123,23 @@ def with_columns(frame: DataFrame, columns: Mapping[str, Any]) -> DataFrame:
     return frame_of(made, frame._labels)
 
 
-def with_scalar(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
-    """Numbers with a Python number, in one call of the engine; None for other operands."""
-    if type(value) not in (int, float) or value != value:  # noqa: PLR0124 (NaN)
-        return None
+def with_number(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
+    """Numbers with one number, or with the reductions of their columns, in one call of the engine.
+
+    None for other operands.
+    """
     columns = frame._nodes
     if not columns or any(node.dtype not in _NUMBERS for node in columns.values()):
         return None
-    made = _core.elementwise_columns(op, list(columns.values()), _core.scalar(value))
+    if is_column_values(value):
+        values = value._nodes_of(columns)
+    elif type(value) in (int, float) and value == value:  # noqa: PLR0124 (NaN)
+        values = [_core.scalar(value)]
+    else:
+        values = None
+    if not values:
+        return None
+    made = _core.elementwise_columns(op, list(columns.values()), values)
     return frame_of({**frame._nodes, **dict(zip(columns, made, strict=True))}, frame._labels)
 
 
@@ -150,7 +159,7 @@ def combine(
 ) -> DataFrame:
     """``function`` of each column and its operand; see `DataFrame.add`."""
     mark(name)
-    if function in _WORDS and (made := with_scalar(frame, _WORDS[function], other)) is not None:
+    if function in _WORDS and (made := with_number(frame, _WORDS[function], other)) is not None:
         return made
     values = _operands(frame, other, name, axis)
     return with_columns(

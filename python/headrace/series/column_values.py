@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -79,6 +80,11 @@ class ColumnValues(LabelledSeries, role="_column_values"):
                     "select the shared ones: df[[...]]"
                 )
         return super()._elementwise(op, *values, missing_is_false=missing_is_false)
+
+    def _nodes_of(self, names: Iterable[str]) -> list[_core.Node] | None:
+        """The values of these columns as nodes; None where they are others, or were asked for."""
+        parts = self._parts
+        return parts if isinstance(parts, list) and self._names == list(names) else None
 
     def _by_column(self) -> dict[str, Any]:
         """The value of each column by name, lazy if it is a number."""
