@@ -353,15 +353,15 @@ class UnplannedSteps {
       return found->second;
     if (is_planned(node->fields()) || !is_new(*node)) return kPlanned;
     std::vector<NodePtr> reads;
-    std::unordered_set<const Node*> visited;
-    std::vector<const Node*> stack{node.get()};
+    std::vector<const Node*> visited, stack{node.get()};
     size_t place = 0;
     while (!stack.empty()) {
       const Node::Fields& fields = stack.back()->fields();
       stack.pop_back();
       for (const NodePtr& input : fields.inputs) {
-        if (!visited.insert(input.get()).second) continue;
-        if (visited.size() > kMostReads) return kPlanned;
+        if (std::ranges::find(visited, input.get()) != visited.end()) continue;
+        if (visited.size() == kMostReads) return kPlanned;
+        visited.push_back(input.get());
         if (input->is_ready()) {
           reads.push_back(input);
         } else if (may_be_in_pass_of(node, input)) {

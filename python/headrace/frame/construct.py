@@ -119,14 +119,32 @@ def columns_of_array(values: Any, columns: Iterable[str] | None) -> dict[str, An
             f"DataFrame: number of names does not match the columns: expected={width}, "
             f"got={len(names)}"
         )
-    step = values.dtype.itemsize
-    rows_apart = width > 1 and values.strides[1] == step and _is_plain(values.dtype)
-    if rows_apart and len(set(names)) == width:
-        return _split(values, {n: (values.dtype, i * step) for i, n in enumerate(names)})
+    if (split := _split_rows(values, names)) is not None:
+        return {n: series_of(node) for n, node in split.items()}
     return {name: values[:, i] for i, name in enumerate(names)}
 
 
-def _split(values: Any, fields: dict[str, tuple[Any, int]]) -> dict[str, Any]:
+def _split_rows(values: Any, names: list[Any], domain: int = 0) -> dict[Any, _core.Node] | None:
+    """The columns of an array whose rows lie in one piece; None for others, or equal names."""
+    width, step = len(names), values.dtype.itemsize
+    if width < 2 or values.strides[1] != step or not _is_plain(values.dtype):
+        return None
+    split = {n: (values.dtype, i * step) for i, n in enumerate(names)}
+    return _split(values, split, domain) if len(split) == width else None
+
+
+def _of_matrix(values: Any, columns: Iterable[Any] | None) -> dict[Any, _core.Node] | None:
+    """The columns of a plain matrix, in one call of the engine; None for other values."""
+    if type(values).__name__ != "ndarray" or getattr(values, "ndim", 0) != 2:
+        return None
+    names = list(range(values.shape[1]) if columns is None else columns)
+    fits = len(names) == values.shape[1]
+    return _split_rows(values, names, _core.new_domain()) if fits else None
+
+
+def _split(
+    values: Any, fields: dict[Any, tuple[Any, int]], domain: int = 0
+) -> dict[Any, _core.Node]:
     """Columns from fields of rows, a dtype and a place in the row each: one pass over memory."""
     mark("DataFrame")
     split = _core.split_records(
@@ -137,7 +155,7 @@ def _split(values: Any, fields: dict[str, tuple[Any, int]]) -> dict[str, Any]:
         values.itemsize * math.prod(values.shape[1:]),
         [(dtype.str, at) for dtype, at in fields.values()],
     )
-    return {n: series_of(_core.data(column)) for n, column in zip(fields, split, strict=True)}
+    return {n: _core.data(c, "", domain) for n, c in zip(fields, split, strict=True)}
 
 
 def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
@@ -157,7 +175,8 @@ def _fields(values: Any, columns: Iterable[str] | None) -> dict[str, Any]:
             )
     known = values.dtype.fields
     plain = {n: (known[n][0], known[n][1]) for n in names if _is_plain(values.dtype[n])}
-    made: dict[str, Any] = _split(values, plain) if plain else {}
+    split = _split(values, plain) if plain else {}
+    made: dict[str, Any] = {name: series_of(node) for name, node in split.items()}
     for name in names:
         if name not in made:  # strings
             field = values[name]
@@ -270,6 +289,8 @@ def fill(
         data = data.to_frame(data.name or (columns[0] if columns else 0))
     if is_frame(data):
         _take(frame, data, columns)
+    elif index is None and (split := _of_matrix(data, columns)) is not None:
+        frame._nodes = split
     elif data is not None or columns is not None or index is not None:
         found = columns_from(data, columns)
         if found is None:
