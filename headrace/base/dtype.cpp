@@ -28,7 +28,8 @@ constexpr std::string_view kUnits[] = {"s", "ms", "us", "ns"};
 
 constexpr int kMostDigits = 38;  // of a decimal
 
-// Zones and lists that this process has heard of, by number. They are few and are never forgotten.
+// Zones, and dtypes of items of lists and categories, that this process has heard of, by number.
+// They are few and are never forgotten.
 constexpr size_t kMostZones = 4096, kLongestZone = 64, kMostLists = 65'535;
 constexpr int kMostLevels = 32;        // of lists in lists
 constexpr size_t kLongestList = 1024;  // name
@@ -38,15 +39,15 @@ struct Zone {
   std::string dtypes[std::size(kUnits)];
 };
 
-struct ListType {
+struct ItemType {
   Dtype item;
-  std::string name;
+  std::string list_name;
 };
 
 struct Known {
   std::mutex mutex;
   std::deque<Zone> zones;
-  std::deque<ListType> lists;
+  std::deque<ItemType> items;
 };
 
 // A fork waits until no thread searches, and the child goes on searching.
@@ -118,24 +119,24 @@ const Zone& zone_of(uint16_t number) {
   return known().zones[number - 1u];
 }
 
-const ListType& list_of(uint16_t number) {
+const ItemType& item_of(uint16_t number) {
   const std::lock_guard lock(known().mutex);
-  return known().lists[number - 1u];
+  return known().items[number - 1u];
 }
 
-uint16_t number_of_list(Dtype item) {
+uint16_t number_of_item(Dtype item) {
   const std::string name = "list[" + std::string(item.name()) + "]";
   int levels = 1;
   for (Dtype each = item; each.is_list(); each = each.item()) ++levels;
   const std::lock_guard lock(known().mutex);
-  std::deque<ListType>& lists = known().lists;
-  for (size_t i = 0; i < lists.size(); ++i)
-    if (lists[i].item == item) return static_cast<uint16_t>(i + 1);
-  if (levels > kMostLevels || lists.size() == kMostLists)
+  std::deque<ItemType>& items = known().items;
+  for (size_t i = 0; i < items.size(); ++i)
+    if (items[i].item == item) return static_cast<uint16_t>(i + 1);
+  if (levels > kMostLevels || items.size() == kMostLists)
     throw_error<UnsupportedError>("dtype", "too many levels or dtypes of lists",
-                                  {{"levels", levels}, {"dtypes", lists.size()}});
-  lists.push_back({item, name});
-  return static_cast<uint16_t>(lists.size());
+                                  {{"levels", levels}, {"dtypes", items.size()}});
+  items.push_back({item, name});
+  return static_cast<uint16_t>(items.size());
 }
 
 }  // namespace
@@ -163,16 +164,27 @@ Dtype Dtype::decimal(int precision, int scale) {
 
 Dtype Dtype::list(Dtype item) {
   Dtype dtype(TypeId::kList);
-  dtype.parameter_ = number_of_list(item);
+  dtype.parameter_ = number_of_item(item);
+  return dtype;
+}
+
+Dtype Dtype::category(Dtype item) {
+  if (item.is_string()) return TypeId::kCategory;
+  if (!item.is_number() && !item.is_temporal() && !item.is_duration())
+    throw_error<UnsupportedError>("category", "categories cannot have this dtype",
+                                  {{"dtype", item.name()}}, "use astype('string') first");
+  Dtype dtype(TypeId::kCategory);
+  dtype.parameter_ = number_of_item(item);
   return dtype;
 }
 
 Dtype Dtype::item() const {
-  return list_of(parameter_).item;
+  if (has_text()) return TypeId::kString;
+  return item_of(parameter_).item;
 }
 
 std::string_view Dtype::name() const {
-  if (is_list()) return list_of(parameter_).name;
+  if (is_list()) return item_of(parameter_).list_name;
   if (is_decimal()) return name_of_decimal(precision(), scale());
   if (has_zone()) return zone_of(parameter_).dtypes[static_cast<size_t>(unit_)];
   if (is_timestamp()) return kTimestamps[static_cast<size_t>(unit_)];

@@ -49,9 +49,8 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// without leap seconds. A timestamp with a zone counts in UTC and is shown by the clocks of its
 /// zone (`data/timezone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit
 /// integer of units of 10^-scale, of at most `precision` digits. A category is an int32 code into
-/// the column's dictionary of strings. A list is a span of the column's items, of which each has
-/// the dtype `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns
-/// only.
+/// the column's dictionary, a list a span of the column's items; each value there has the dtype
+/// `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;
@@ -79,6 +78,10 @@ class Dtype {
   /// Throws InvalidArgumentError unless 1 <= precision <= 38 and 0 <= scale <= precision.
   HR_API static Dtype decimal(int precision, int scale);
 
+  /// Categories of this dtype; TypeId::kCategory itself are those of strings. Throws
+  /// UnsupportedError for categories of other than strings, numbers, dates, times and durations.
+  HR_API static Dtype category(Dtype item);
+
   /// Lists of this dtype. Throws UnsupportedError for lists in more than 32 levels.
   HR_API static Dtype list(Dtype item);
 
@@ -98,7 +101,7 @@ class Dtype {
 
   constexpr int scale() const { return parameter_ & 0xFF; }
 
-  /// Of the items of a list.
+  /// Of the items of a list, or of the values that categories stand for.
   HR_API Dtype item() const;
 
   /// The dtype of the integers that dates, times, durations and categories are kept in; else the
@@ -178,6 +181,9 @@ class Dtype {
 
   constexpr bool is_category() const { return id_ == TypeId::kCategory; }
 
+  /// True for strings and categories of strings.
+  constexpr bool has_text() const { return is_string() || (is_category() && parameter_ == 0); }
+
   constexpr bool is_decimal() const { return id_ == TypeId::kDecimal; }
 
   constexpr bool is_list() const { return id_ == TypeId::kList; }
@@ -191,7 +197,8 @@ class Dtype {
   constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
 
   /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]",
-  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)", "list[int64]".
+  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)", "list[int64]". All
+  /// categories are "category".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
@@ -199,7 +206,7 @@ class Dtype {
  private:
   TypeId id_ = TypeId::kFloat64;
   TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps and durations
-  uint16_t parameter_ = 0;            // the number of a zone or list; precision and scale
+  uint16_t parameter_ = 0;            // the number of a zone, list or category; precision and scale
 };
 
 /// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws

@@ -34,7 +34,7 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
     null_count_ = 0;
   else if (null_count_ < 0)
     null_count_ = num_rows_ - count_bits_of(validity_, offset_, num_rows_);
-  if (dtype.is_category()) dictionary_ = DictionaryBuilder().finish();
+  if (dtype.is_category()) dictionary_ = distinct_values(Column(dtype.item(), 0, {})).dictionary;
   if (dtype.is_list()) items_ = std::make_shared<const Column>(dtype.item(), 0, Buffer());
 }
 
@@ -50,7 +50,7 @@ Column Column::categories(int64_t num_rows, Buffer codes, DictionaryPtr dictiona
                           int64_t null_count, int64_t offset) {
   Column column(TypeId::kInt32, num_rows, std::move(codes), std::move(validity), null_count,
                 offset);
-  column.dtype_ = TypeId::kCategory;
+  column.dtype_ = Dtype::category(dictionary->values().dtype());
   column.dictionary_ = std::move(dictionary);
   return column;
 }

@@ -113,7 +113,8 @@ class HR_API Column {
   bool is_null(int64_t row) const;
   /// Row of a bool column.
   bool bit(int64_t row) const;
-  /// Row of a string or category column that is not null; lives as long as the column's buffers.
+  /// Row of a column of strings, or categories of strings, that is not null; lives as long as the
+  /// column's buffers.
   std::string_view string(int64_t row) const;
 
   /// Rows [begin, begin + count), sharing the buffers.

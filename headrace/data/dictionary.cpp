@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionary: one object for equal contents; the table that finds the code of a string.
+// Dictionary: one object for equal contents; the table that finds the code of a value.
 #include "headrace/data/dictionary.h"
 
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <bit>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <pthread.h>
 #include <unordered_map>
 
@@ -49,13 +51,21 @@ Known& known() {
   return *known_in_use;
 }
 
-bool same_strings(const Column& a, const Column& b) {
-  if (a.num_rows() != b.num_rows()) return false;
+// The text of a value that is not missing; `space` holds the bytes of one that is no string.
+std::string_view text_of(const Column& values, int64_t row, StringView& space) {
+  if (values.dtype().is_string()) return values.string(row);
+  text_of_value(values, row, space);
+  return {space.inlined, space.size};
+}
+
+bool same_values(const Column& a, const Column& b) {
+  if (a.dtype() != b.dtype() || a.num_rows() != b.num_rows()) return false;
   if (a.values_buffer() == b.values_buffer() && a.offset() == b.offset() &&
       a.text_buffers() == b.text_buffers())
     return true;
+  StringView left, right;
   for (int64_t row = 0; row < a.num_rows(); ++row)
-    if (a.string(row) != b.string(row)) return false;
+    if (text_of(a, row, left) != text_of(b, row, right)) return false;
   return true;
 }
 
@@ -80,7 +90,7 @@ DictionaryPtr shared_dictionary(Column values, uint64_t hash, bool ordered) {
   const auto [begin, end] = all.by_hash.equal_range(hash);
   for (auto it = begin; it != end; ++it)
     if (DictionaryPtr same = it->second.lock();
-        same && same->is_ordered() == ordered && same_strings(same->values(), values))
+        same && same->is_ordered() == ordered && same_values(same->values(), values))
       return same;
   if (all.by_hash.size() >= all.sweep_at) {
     std::erase_if(all.by_hash, [](const auto& entry) { return entry.second.expired(); });
@@ -164,14 +174,15 @@ void DictionaryBuilder::append_text(std::string_view text, StringView& view) {
   text_used_ += bytes;
 }
 
-Buffer DictionaryBuilder::add_all(const Column& strings) {
-  const int64_t rows = strings.num_rows();
+Buffer DictionaryBuilder::add_all(const Column& values) {
+  const int64_t rows = values.num_rows();
   if (rows == 0) return {};
   Buffer buffer = Buffer::allocate(rows * 4);
   auto* codes = buffer.mutable_as<int32_t>();
   bool stays = true;
+  StringView space;
   for (int64_t row = 0; row < rows; ++row) {
-    codes[row] = add(strings.string(row));
+    codes[row] = add(text_of(values, row, space));
     stays &= codes[row] == row;
   }
   return stays ? Buffer() : buffer;
@@ -193,27 +204,92 @@ DictionaryPtr DictionaryBuilder::finish(bool ordered) {
   return made;
 }
 
-DistinctStrings distinct_strings(const Column& values, bool ordered) {
+bool text_of_value(const Column& values, int64_t row, StringView& text) {
+  if (values.is_null(row)) return false;
+  const Dtype dtype = values.dtype();
+  if (dtype.is_string()) {
+    text = values.values<StringView>()[static_cast<size_t>(row)];
+    return true;
+  }
+  text = {};
+  text.size = static_cast<uint32_t>(dtype.size_bytes());
+  if (dtype.is_bool()) {
+    text.inlined[0] = static_cast<char>(values.bit(row));
+    return true;
+  }
+  const std::byte* const at =
+      values.values_buffer().data() + (values.offset() + row) * dtype.size_bytes();
+  if (!dtype.is_floating()) {
+    std::memcpy(text.inlined, at, text.size);
+    return true;
+  }
+  return visit_floating(dtype, [&]<class T>(std::type_identity<T>) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    if (value == 0) value = 0;  // of either sign
+    std::memcpy(text.inlined, &value, sizeof value);
+    return value == value;
+  });
+}
+
+Column values_of_texts(const Column& texts, Dtype dtype) {
+  if (dtype.is_string()) return texts;
+  const int64_t rows = texts.num_rows();
+  const int64_t width = dtype.size_bytes();
+  Buffer buffer = Buffer::allocate_zeroed(dtype.is_bool() ? bitmap_bytes(rows) : rows * width);
+  for (int64_t row = 0; row < rows; ++row) {
+    const std::string_view text = texts.string(row);
+    if (dtype.is_bool())
+      set_bit(buffer.mutable_as<uint8_t>(), row, text[0] != 0);
+    else
+      std::memcpy(buffer.mutable_data() + row * width, text.data(), text.size());
+  }
+  return Column(dtype, rows, std::move(buffer));
+}
+
+std::vector<int32_t> sorted_codes(const Column& values) {
+  std::vector<int32_t> codes(static_cast<size_t>(values.num_rows()));
+  std::iota(codes.begin(), codes.end(), 0);
+  const auto sort_by = [&](auto&& value) {
+    std::sort(codes.begin(), codes.end(),
+              [&](int32_t a, int32_t b) { return value(a) < value(b); });
+  };
+  if (values.dtype().is_string())
+    sort_by([&](int32_t code) { return values.string(code); });
+  else if (values.dtype().is_bool())
+    sort_by([&](int32_t code) { return values.bit(code); });
+  else
+    visit_real(values.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+      sort_by([in = values.values<T>()](int32_t code) { return in[static_cast<size_t>(code)]; });
+    });
+  return codes;
+}
+
+DistinctValues distinct_values(const Column& values, bool ordered) {
   const int64_t rows = values.num_rows();
   DictionaryBuilder builder;
   Buffer codes = Buffer::allocate(rows * 4);
   uint64_t hash = 0;
-  bool distinct = values.null_count() == 0;
+  bool distinct = true;
   if (rows > 0) {
     auto* out = codes.mutable_as<int32_t>();
     for (int64_t row = 0; row < rows; ++row) {
-      if (values.is_null(row)) {
+      StringView view;
+      if (!text_of_value(values, row, view)) {
         out[row] = -1;
+        distinct = false;
         continue;
       }
-      const std::string_view text = values.string(row);
+      const std::string_view text = text_of(values, row, view);
       out[row] = builder.add(text);
       distinct &= out[row] == row;
       hash = extend(hash, StringKey(text));
     }
   }
   if (distinct) return {shared_dictionary(values, hash, ordered), {}};
-  return {builder.finish(ordered), std::move(codes)};
+  if (values.dtype().is_string()) return {builder.finish(ordered), std::move(codes)};
+  const Column entries = values_of_texts(builder.values(), values.dtype());
+  return {distinct_values(entries, ordered).dictionary, std::move(codes)};
 }
 
 MergedDictionary merge_dictionaries(const std::vector<DictionaryPtr>& dictionaries) {
@@ -229,7 +305,10 @@ MergedDictionary merge_dictionaries(const std::vector<DictionaryPtr>& dictionari
   DictionaryBuilder builder;
   for (size_t k = 0; k < dictionaries.size(); ++k)
     merged.codes[k] = builder.add_all(dictionaries[k]->values());
-  merged.dictionary = builder.finish();
+  const Dtype dtype = dictionaries[0]->values().dtype();
+  merged.dictionary = dtype.is_string()
+                          ? builder.finish()
+                          : distinct_values(values_of_texts(builder.values(), dtype)).dictionary;
   return merged;
 }
 

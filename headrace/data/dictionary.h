@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dictionary: the strings that the codes of category columns stand for, and how one is built.
+// Dictionary: the values that the codes of category columns stand for, and how one is built.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
@@ -12,9 +12,10 @@
 
 namespace hr {
 
-/// Distinct strings, none of them null, in the order of their codes. Immutable and shared. Equal
-/// dictionaries (strings, order, `is_ordered`) are one object as long as it is referenced, so an
-/// equal `id` means that codes can be compared. `is_ordered` says that the order has a meaning.
+/// Distinct values of one dtype, none of them null or NaN, in the order of their codes. Immutable
+/// and shared. Equal dictionaries (values, order, `is_ordered`) are one object as long as it is
+/// referenced, so an equal `id` means that codes can be compared. `is_ordered` says that the order
+/// has a meaning.
 class HR_API Dictionary {
  public:
   const Column& values() const { return values_; }
@@ -137,9 +138,9 @@ class HR_API DictionaryBuilder {
     if (slot.code >= 0) __builtin_prefetch(view_data_ + slot.code);
   }
 
-  /// Adds the strings of a column without nulls; int32 codes of its rows, empty where row k gets
-  /// code k.
-  Buffer add_all(const Column& strings);
+  /// Adds the values of a column without missing ones; int32 codes of its rows, empty where row k
+  /// gets code k.
+  Buffer add_all(const Column& values);
 
   int32_t size() const { return size_; }
 
@@ -184,18 +185,29 @@ class HR_API DictionaryBuilder {
   int64_t text_used_ = 0;       // of the last
 };
 
+/// A value of a row as a text that is the same for equal values: that of a string, the bytes of
+/// others (0.0 for -0.0). False where it is missing: null or NaN.
+HR_API bool text_of_value(const Column& values, int64_t row, StringView& text);
+
+/// Values of `dtype` from the texts of their bytes; strings stay.
+HR_API Column values_of_texts(const Column& texts, Dtype dtype);
+
+/// The rows of a column without missing values, as code of a dictionary, in the order of the
+/// values.
+HR_API std::vector<int32_t> sorted_codes(const Column& values);
+
 /// A dictionary of the rows of `values` and the codes that stand for them. Where rows repeat or are
-/// null, `codes` has the code of each row (-1 for null); else it is empty and the strings stay
+/// missing, `codes` has the code of each row (-1 for missing); else it is empty and the values stay
 /// where they are.
-struct DistinctStrings {
+struct DistinctValues {
   DictionaryPtr dictionary{};
   Buffer codes{};
 };
-HR_API DistinctStrings distinct_strings(const Column& values, bool ordered = false);
+HR_API DistinctValues distinct_values(const Column& values, bool ordered = false);
 
-/// One dictionary for columns of several: their strings in the order seen first. `codes[k]` turns a
-/// code of dictionary k into one of the result; empty where it stays. It is ordered when all are
-/// the same ordered dictionary.
+/// One dictionary for columns of several of one dtype: their values in the order seen first.
+/// `codes[k]` turns a code of dictionary k into one of the result; empty where it stays. It is
+/// ordered when all are the same ordered dictionary.
 struct MergedDictionary {
   DictionaryPtr dictionary{};
   std::vector<Buffer> codes{};

@@ -79,7 +79,7 @@ TEST(Dictionary, EqualContentsAreOneObject) {
   EXPECT_NE(a->id(), ordered->id());
   // From a slice of strings that lie elsewhere.
   const Column other = dictionary({"x", "low", "a rather high value"})->values().slice(1, 2);
-  EXPECT_EQ(distinct_strings(other).dictionary, a);
+  EXPECT_EQ(distinct_values(other).dictionary, a);
 }
 
 TEST(Dictionary, AnIdIsNotUsedAgain) {
@@ -93,7 +93,7 @@ TEST(Dictionary, AnIdIsNotUsedAgain) {
 
 TEST(Dictionary, DistinctStringsKeepTheirPlace) {
   const Column strings = dictionary({"a", "b", "a text behind the view"})->values();
-  const DistinctStrings distinct = distinct_strings(strings);
+  const DistinctValues distinct = distinct_values(strings);
   EXPECT_FALSE(distinct.codes);
   EXPECT_EQ(distinct.dictionary->values().string(2).data(), strings.string(2).data());
 }
@@ -107,7 +107,7 @@ TEST(Dictionary, RepeatsAndNullsAreTakenOut) {
     views.mutable_as<StringView>()[i] = two.values<StringView>()[static_cast<size_t>(i % 2)];
   Buffer validity = Buffer::allocate_zeroed(1);
   validity.mutable_as<uint8_t>()[0] = 0b11101;
-  const DistinctStrings distinct = distinct_strings(Column::strings(5, views, {}, validity, -1));
+  const DistinctValues distinct = distinct_values(Column::strings(5, views, {}, validity, -1));
   EXPECT_EQ(words_of(distinct.dictionary->values()), (std::vector<std::string>{"a", "bb"}));
   const auto* out = distinct.codes.as<int32_t>();
   EXPECT_EQ(std::vector<int32_t>(out, out + 5), (std::vector<int32_t>{0, -1, 0, 1, 0}));

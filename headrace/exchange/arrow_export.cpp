@@ -181,12 +181,13 @@ int guarded(ArrowArrayStream* stream, F&& f) noexcept {
   }
 }
 
-// Strings with offsets, the form of a dictionary that every consumer reads.
-void export_dictionary(const Column& strings, ArrowArray* array) {
+// Strings get offsets, the form of a dictionary that every consumer reads.
+void export_dictionary(const Column& values, ArrowArray* array) {
+  if (!values.dtype().is_string()) return to_arrow_array_there(values, array);
   auto node = std::make_unique<ArrayNode>();
-  node->strings = offsets_of("to_arrow", strings);
+  node->strings = offsets_of("to_arrow", values);
   node->buffers = {nullptr, bytes_of(node->strings.offsets), bytes_of(node->strings.text)};
-  fill_array(strings.num_rows(), std::move(node), array);
+  fill_array(values.num_rows(), std::move(node), array);
 }
 
 bool is_ordered(const Column& column) {
@@ -234,7 +235,9 @@ namespace {
 void fill_column_schema(Dtype dtype, std::string_view name, bool ordered, ArrowSchema* schema) {
   std::string format = arrow_format(dtype);
   auto node = schema_node(name);
-  if (dtype.is_category()) fill_schema("u", 0, schema_node({}), &node->dictionary);
+  if (dtype.is_category())
+    fill_schema(dtype.has_text() ? "u" : arrow_format(dtype.item()), 0, schema_node({}),
+                &node->dictionary);
   if (dtype.is_list()) {
     node->children.resize(1);
     node->pointers = {&node->children[0]};

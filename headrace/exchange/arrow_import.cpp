@@ -188,13 +188,8 @@ Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels = 
   if (!schema.dictionary) return dtype;
   const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
   if (!dtype.is_integer()) context.refuse("a dictionary's indices are not integers");
-  if (!format_dtype(entries).is_string() || schema.dictionary->dictionary)
-    throw_error<UnsupportedError>(
-        op, "a dictionary of values other than strings",
-        {{"column", context.name}, {"format", entries.format}},
-        "categories must be strings; decode the dictionary first: in pyarrow with "
-        "dictionary_decode(), in pandas with astype(s.cat.categories.dtype)");
-  return TypeId::kCategory;
+  if (schema.dictionary->dictionary) entries.refuse("a dictionary's values have a dictionary");
+  return Dtype::category(format_dtype(entries));
 }
 
 const void* buffer_of(const ArrowArray& array, int64_t index) {
@@ -308,7 +303,7 @@ Column import_lists(const Context& context, const ArrowSchema& schema, Imported&
 // The entries of a dictionary as they came, and as ours.
 struct SeenDictionary {
   Column values{};
-  DistinctStrings distinct{};
+  DistinctValues distinct{};
 };
 
 template <class Index>
@@ -332,7 +327,7 @@ Column import_dictionary(const Context& context, const ArrowSchema& schema, Impo
   const Context entries{context.op, context.name, text_or_empty(schema.dictionary->format), 0,
                         true};
   seen.values = import_column(entries, *schema.dictionary, array.dictionary, host);
-  seen.distinct = distinct_strings(seen.values, schema.flags & ARROW_FLAG_DICTIONARY_ORDERED);
+  seen.distinct = distinct_values(seen.values, schema.flags & ARROW_FLAG_DICTIONARY_ORDERED);
   if (array.length == 0) return Column::categories(0, Buffer(), seen.distinct.dictionary);
   switch (index_dtype.id()) {
     case TypeId::kInt8:

@@ -108,10 +108,10 @@ TEST(ArrowCategories, RepeatedAndNullEntries) {
   clear_ledger();
 }
 
-TEST(ArrowCategories, OthersThanStringsAreRefused) {
+TEST(ArrowCategories, UnsupportedValuesAreRefused) {
   const std::vector<int32_t> indices = {0};
   Foreign foreign("i", {"12345678"}, 1, indices.data());
-  foreign.entries.format = "l";
+  foreign.entries.format = "z";
   EXPECT_THROW(foreign.take(), UnsupportedError);
   Foreign floats("g", {"a"}, 1, indices.data());
   EXPECT_THROW(floats.take(), InvalidArgumentError);

@@ -21,7 +21,7 @@ namespace hr {
 
 namespace {
 
-constexpr uint64_t kMagic = 0x324B434150'5248;  // "HRPACK2" in memory
+constexpr uint64_t kMagic = 0x334B434150'5248;  // "HRPACK3" in memory
 constexpr uint32_t kNone = 0xFFFFFFFF;
 // Slices begin at such rows, so values and validity both begin at a multiple of 64 bytes.
 constexpr int64_t kRowGrain = 512;
@@ -47,7 +47,7 @@ class Writer {
   void dtype(Dtype dtype) {
     put(dtype.id());
     put(dtype.unit());
-    if (dtype.is_list()) return this->dtype(dtype.item());
+    if (dtype.is_list() || dtype.is_category()) return this->dtype(dtype.item());
     if (dtype.is_timestamp()) text(dtype.zone());
     if (!dtype.is_decimal()) return;
     put(static_cast<uint8_t>(dtype.precision()));
@@ -237,6 +237,10 @@ class Reader {
       if (levels > kMostLevels) refuse("too many levels of lists");
       return Dtype::list(dtype(levels + 1));
     }
+    if (type == TypeId::kCategory) {
+      if (levels > kMostLevels) refuse("too many levels of categories");
+      return Dtype::category(dtype(levels + 1));  // throws for what categories cannot have
+    }
     if (type == TypeId::kTimestamp) {
       const std::string zone = text();
       return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
@@ -293,7 +297,6 @@ class Reader {
 
   Column column(bool is_dictionary = false) {
     const Dtype type = dtype();
-    if (is_dictionary && !type.is_string()) refuse("a dictionary of values other than strings");
     const bool ordered = get<uint8_t>() != 0;
     const auto rows = get<int64_t>();
     const auto offset = get<int64_t>();
@@ -325,8 +328,9 @@ class Reader {
     if (!type.is_category())
       return Column(type, rows, std::move(values), std::move(validity), -1, offset);
     const Column entries = column(true);
-    const DistinctStrings distinct = distinct_strings(entries, ordered);
-    if (distinct.codes) refuse("the dictionary contains a string twice");
+    if (entries.dtype() != type.item()) refuse("the dictionary has another dtype");
+    const DistinctValues distinct = distinct_values(entries, ordered);
+    if (distinct.codes) refuse("the dictionary contains a value twice");
     check_indices(op_, Column(TypeId::kInt32, rows, values, validity, -1, offset),
                   entries.num_rows());
     return Column::categories(rows, std::move(values), distinct.dictionary, std::move(validity), -1,

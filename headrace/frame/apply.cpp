@@ -5,6 +5,7 @@
 #include "headrace/base/civil_date.h"
 #include "headrace/functions/cast/float_to_int.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
+#include "headrace/functions/strings/categories.h"
 #include "headrace/functions/strings/string_compare.h"
 #include "headrace/functions/strings/string_transform.h"
 #include "headrace/functions/temporal/calendar.h"
@@ -368,6 +369,41 @@ std::vector<ApplyOperand> with_nulls(std::span<const ApplyOperand> operands) {
   return read;
 }
 
+// ---- categories of other than strings -----------------------------------------------------------
+
+bool is_category(const ApplyOperand& operand) {
+  const NodePtr* node = node_of(operand);
+  return node && (*node)->signature().dtype.is_category() && !(*node)->signature().dtype.has_text();
+}
+
+// A literal as their values are kept; null where it cannot be one of them.
+std::optional<Scalar> stored_literal(Dtype item, const Literal& value) {
+  if (const auto* number = std::get_if<Scalar>(&value); number && item.is_number()) return *number;
+  std::optional<Int128> nanoseconds;
+  const auto* text = std::get_if<std::string>(&value);
+  const std::optional<TimeLiteral> read =
+      text && item.is_temporal() ? time_from_text(*text, item) : std::nullopt;
+  if (const auto* time = std::get_if<TimeLiteral>(&value); time || read)
+    nanoseconds = read ? read->nanoseconds : time->nanoseconds;
+  if (const auto* span = std::get_if<DurationLiteral>(&value)) nanoseconds = span->nanoseconds;
+  const std::optional<CountUnit> unit = count_unit(item);
+  if (!nanoseconds || !unit || *nanoseconds % nanoseconds_per(*unit) != 0) return {};
+  return Scalar(static_cast<int64_t>(*nanoseconds / nanoseconds_per(*unit)));
+}
+
+// Ordered categories compare by their order, with one of them or with a column of the same.
+NodePtr compare_order(Op op, const ApplyOperand& left, const ApplyOperand& right) {
+  if (!is_category(left)) return compare_order(op_row(op).swapped, right, left);
+  const NodePtr& column = *node_of(left);
+  if (const NodePtr* other = node_of(right)) return compare_text(op, column, *other);
+  const auto& value = std::get<Literal>(right.value);
+  const std::optional<Scalar> stored = stored_literal(column->signature().dtype.item(), value);
+  if (!stored)
+    throw_error<TypeMismatchError>(op_row(op).name, "the value is not one of the categories",
+                                   {detail_of(value)}, "use astype with their dtype");
+  return compare_category(op, column, *stored);
+}
+
 // By the null rule.
 NodePtr without_nulls(const NodePtr& node, bool value) {
   if (!node->signature().nullable) return node;
@@ -398,6 +434,20 @@ NodePtr apply_bound(Op op, const BoundOperation& bound, std::span<const ApplyOpe
 }
 
 NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
+  if (std::ranges::any_of(operands, is_category)) {
+    const OpRule rule = op_row(op).rule;
+    if (rule == OpRule::kCompare && op != Op::kEqual && op != Op::kNotEqual) {
+      const NodePtr result = compare_order(op, operands[0], operands[1]);
+      const std::optional<bool> missing = result_of_missing(op, nulls);
+      return missing ? without_nulls(result, *missing) : result;
+    }
+    if (rule == OpRule::kCompare || op == Op::kWhere || op == Op::kFillNull) {
+      std::vector<ApplyOperand> values(operands.begin(), operands.end());
+      for (ApplyOperand& value : values)
+        if (is_category(value)) value.value = values_of_categories(*node_of(value));
+      return apply_known(op, values, nulls);
+    }
+  }
   if (nulls != NullRule::kMissingIsFalse && all_numbers(operands)) {
     std::vector<NodePtr> inputs;
     inputs.reserve(operands.size());

@@ -44,14 +44,14 @@ NodePtr with_unit(const NodePtr& input, Dtype dtype) {
 NodePtr astype(const NodePtr& input, Dtype dtype) {
   const Dtype from = input->signature().dtype;
   if (from == dtype || input->signature().form != Form::kColumn) return cast(input, dtype);
+  if (dtype.is_category())  // of the dtype that the values have
+    return from.is_category() ? input : cast(input, Dtype::category(from));
+  if (from.is_category()) return astype(cast(input, from.item()), dtype);
   const DtypeKind own = kind_of(from), wanted = kind_of(dtype);
   const bool timely = wanted == DtypeKind::kTime || wanted == DtypeKind::kDuration;
-  if (dtype.is_category() && own != DtypeKind::kText)
-    throw_error<TypeMismatchError>("astype", "categories must be strings", {{"from", from.name()}},
-                                   "use astype('string') first");
   if (own == wanted && timely) return with_unit(input, dtype);
   if (own == DtypeKind::kDecimal || wanted == DtypeKind::kDecimal)
-    return decimal_cast(from.is_category() ? cast(input, TypeId::kString) : input, dtype);
+    return decimal_cast(input, dtype);
   if (own == DtypeKind::kText) {
     if (timely) return parse_times(input, "", dtype, false);
     if (dtype.is_real()) return parse_numbers(input, dtype, false);

@@ -23,7 +23,7 @@ namespace {
 constexpr std::string_view kTimes = "to_datetime", kSpans = "to_timedelta";
 
 bool is_text(Dtype dtype) {
-  return dtype.is_string() || dtype.is_category();
+  return dtype.has_text();
 }
 
 bool is_number(Dtype dtype) {

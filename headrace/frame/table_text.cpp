@@ -2,6 +2,7 @@
 // A table as text for people.
 #include "headrace/frame/table_text.h"
 
+#include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/base/error.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/functions/cast/format_values.h"
@@ -164,6 +165,8 @@ void add_floats(const Column& column, std::vector<std::string>& cells) {
 
 // Appends the text of each value. Times of a zone whose rules are not known are shown in UTC.
 void add_cells(const Column& given, std::vector<std::string>& cells) {
+  if (given.dtype().is_category() && !given.dtype().has_text())
+    return add_cells(dictionary_decode(given), cells);
   const Dtype own = given.dtype();
   if (own.is_list()) return add_lists(given, cells);
   const bool is_utc = own.has_zone() && !is_known(own);
@@ -178,7 +181,7 @@ void add_cells(const Column& given, std::vector<std::string>& cells) {
     const auto at = static_cast<size_t>(row);
     if (dtype.is_duration()) return duration_text(column.values<int64_t>()[at], dtype.unit());
     const std::string text(texts.string(row));
-    if (dtype.is_string() || dtype.is_category()) return one_line(text);
+    if (dtype.has_text()) return one_line(text);
     return (dtype.is_timestamp() ? time_text(text, dtype.unit()) : text) + (is_utc ? "Z" : "");
   };
   for (int64_t row = 0; row < column.num_rows(); ++row)

@@ -7,6 +7,7 @@
 #include "headrace/algo/math/iso_time_math.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/ordered_writer.h"
@@ -76,8 +77,10 @@ class Formatter {
         throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
                                        {{"dtype", column.dtype().name()}},
                                        "write the real and the imaginary part");
-    for (const Column& column : table.columns())
-      zones_.push_back(column.dtype().has_zone() ? timezone_rules(kOp, column.dtype()) : nullptr);
+    for (const Column& column : table.columns()) {
+      const Dtype dtype = column.dtype().is_category() ? column.dtype().item() : column.dtype();
+      zones_.push_back(dtype.has_zone() ? timezone_rules(kOp, dtype) : nullptr);
+    }
   }
 
   void header(ByteBuffer& out) const {
@@ -102,7 +105,11 @@ class Formatter {
   void cell(const Column& column, const TimezoneRules* zone, int64_t row, ByteBuffer& out) const {
     if (column.is_null(row)) return out.append(options_.null_word);
     const Dtype dtype = column.dtype();
-    if (dtype.is_string() || dtype.is_category()) return text(column.string(row), out);
+    if (dtype.has_text()) return text(column.string(row), out);
+    if (dtype.is_category()) {
+      const int32_t code = column.values<int32_t>()[static_cast<size_t>(row)];
+      return cell(column.dictionary()->values(), zone, code, out);
+    }
     if (dtype.is_bool()) return out.append(column.bit(row) ? "True" : "False");
     if (dtype.is_temporal()) {
       char* const begin = out.reserve(kMaxIsoTime);

@@ -116,7 +116,7 @@ nb::object tensor_item(const hr::Tensor& tensor, const std::vector<int64_t>& ind
   return python_number(tensor.dtype(), tensor.data() + element * tensor.dtype().size_bytes());
 }
 
-// The strings behind the codes of a category column.
+// The values behind the codes of a category column.
 hr::Column categories(const hr::Column& column) {
   if (!column.dictionary())
     hr::throw_error<hr::TypeMismatchError>("cat", "expected a category column",
@@ -173,8 +173,10 @@ nb::tuple python_tuple(const std::vector<int64_t>& numbers) {
 nb::object python_element(const hr::Column& column, int64_t row) {
   if (column.is_null(row)) return nb::none();
   if (column.dtype().is_bool()) return nb::bool_(column.bit(row));
-  if (column.dtype().is_string() || column.dtype().is_category())
-    return python_text(column.string(row));
+  if (column.dtype().is_category())
+    return python_element(column.dictionary()->values(),
+                          column.values<int32_t>()[static_cast<size_t>(row)]);
+  if (column.dtype().is_string()) return python_text(column.string(row));
   if (column.dtype().is_list()) {
     const auto [begin, size] = column.values<hr::ListSpan>()[static_cast<size_t>(row)];
     return column_list(*column.items(), begin, size);

@@ -171,12 +171,12 @@ void bind_frame(nb::module_& m) {
   m.def("text_length", lazy(&hr::text_length), "column"_a, TextCall());
   m.def(
       "set_categories",
-      [](const NodePtr& column, const std::vector<std::string>& names, bool ordered) {
+      [](const NodePtr& column, const NodePtr& values, bool ordered) {
         mark("set_categories");
         const GilReleased released;
-        return hr::set_categories(column, names, ordered);
+        return hr::set_categories(column, values, ordered);
       },
-      "column"_a, "names"_a, "ordered"_a);
+      "column"_a, "values"_a, "ordered"_a);
   m.def(
       "sorted_categories",
       [](const NodePtr& column) {
@@ -187,12 +187,12 @@ void bind_frame(nb::module_& m) {
       "column"_a);
   m.def(
       "rename_categories",
-      [](const NodePtr& column, const std::vector<std::string>& names) {
+      [](const NodePtr& column, const NodePtr& values) {
         mark("rename_categories");
         const GilReleased released;
-        return hr::rename_categories(column, names);
+        return hr::rename_categories(column, values);
       },
-      "column"_a, "names"_a);
+      "column"_a, "values"_a);
   m.def("ordered_categories", lazy(&hr::ordered_categories), "column"_a, Unlocked());
   m.def(
       "cumulative",

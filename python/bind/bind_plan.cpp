@@ -141,6 +141,11 @@ void bind_plan(nb::module_& m) {
                    [](const NodeHandle& self) { return form_name(self.node->signature().form); })
       .def_prop_ro("dtype",
                    [](const NodeHandle& self) { return dtype_name(self.node->signature().dtype); })
+      .def_prop_ro("item_dtype",
+                   [](const NodeHandle& self) {
+                     const hr::Dtype dtype = self.node->signature().dtype;
+                     return dtype_name(dtype.is_category() ? dtype.item() : dtype);
+                   })
       .def_prop_ro(
           "shape",
           [](const NodeHandle& self) { return python_tuple(self.node->signature().shape); },

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings as categories, and back: codes in waves of morsels.
+// Values as categories, and back: codes in waves of morsels.
 #include "headrace/algo/keys/dictionary_encode.h"
 
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/factorize.h"
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/base/bits.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/string_reader.h"
@@ -125,40 +127,89 @@ class StringWork {
   bool first_open_ = true;
 };
 
-}  // namespace
-
-Column dictionary_encode(const Column& strings) {
-  const int64_t rows = strings.num_rows();
-  if (rows == 0) return Column(TypeId::kCategory, 0, {});
-  Buffer buffer = Buffer::allocate_spillable(rows * 4);
-  StringWork work(strings, buffer);
-  factorize_in_waves(rows, work);
-  buffer.seal();
-  return Column::categories(rows, std::move(buffer), work.finish(), realigned_validity(strings),
-                            strings.null_count());
+// Fixed-width values as the texts of their bytes.
+Column texts_of(const Column& values) {
+  const int64_t rows = values.num_rows();
+  Buffer views = Buffer::allocate_spillable(16 * rows);
+  auto* const out = views.mutable_as<StringView>();
+  const bool can_miss = values.null_count() > 0 || values.dtype().is_floating();
+  Buffer validity = can_miss ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  uint8_t* const valid = validity ? validity.mutable_as<uint8_t>() : nullptr;
+  parallel_morsels(rows, {reads(values), writes(views, 16)}, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const bool is_there = text_of_value(values, row, out[row]);
+      if (!is_there) out[row] = {};
+      if (valid) set_bit(valid, row, is_there);
+    }
+  });
+  const int64_t nulls = validity ? -1 : 0;
+  return Column::strings(rows, std::move(views), {}, std::move(validity), nulls);
 }
 
-Column dictionary_decode(const Column& categories) {
+// The value of the dictionary for each row.
+template <class T>
+Column spread(const Column& categories, const Column& values) {
   const int64_t rows = categories.num_rows();
-  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(StringView)));
-  const Column& values = categories.dictionary()->values();
+  Buffer buffer = Buffer::allocate_spillable(rows * static_cast<int64_t>(sizeof(T)));
   if (rows > 0) {
-    auto* views = buffer.mutable_as<StringView>();
-    const StringView* entries = values.values<StringView>().data();
-    const int32_t* codes = categories.values<int32_t>().data();
-    const std::vector<BufferAccess> accesses{reads(categories), writes(buffer, sizeof(StringView))};
+    auto* const out = buffer.mutable_as<T>();
+    const T* const entries = values.values<T>().data();
+    const int32_t* const codes = categories.values<int32_t>().data();
+    const std::vector<BufferAccess> accesses{reads(categories), writes(buffer, sizeof(T))};
     parallel_morsels(rows, accesses, [&](Morsel morsel) {
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
-        views[row] = categories.is_null(row) ? StringView{} : entries[codes[row]];
+        out[row] = categories.is_null(row) ? T{} : entries[codes[row]];
     });
   }
   return values.with_rows(rows, std::move(buffer), realigned_validity(categories),
                           categories.null_count());
 }
 
+}  // namespace
+
+Column dictionary_encode(const Column& values) {
+  const Dtype dtype = Dtype::category(values.dtype());
+  const int64_t rows = values.num_rows();
+  if (rows == 0) return Column(dtype, 0, {});
+  const Column strings = dtype.has_text() ? values : texts_of(values);
+  Buffer buffer = Buffer::allocate_spillable(rows * 4);
+  StringWork work(strings, buffer);
+  factorize_in_waves(rows, work);
+  buffer.seal();
+  DictionaryPtr dictionary = work.finish();
+  if (!dtype.has_text())
+    dictionary = distinct_values(values_of_texts(dictionary->values(), values.dtype())).dictionary;
+  return Column::categories(rows, std::move(buffer), std::move(dictionary),
+                            realigned_validity(strings), strings.null_count());
+}
+
+Column dictionary_decode(const Column& categories) {
+  const Column& values = categories.dictionary()->values();
+  switch (values.dtype().size_bytes()) {
+    case 16:
+      return spread<StringView>(categories, values);
+    case 8:
+      return spread<int64_t>(categories, values);
+    case 4:
+      return spread<int32_t>(categories, values);
+    case 2:
+      return spread<int16_t>(categories, values);
+    default:
+      break;
+  }
+  if (!values.dtype().is_bool()) return spread<int8_t>(categories, values);
+  const int64_t rows = categories.num_rows();
+  const int32_t* const codes = categories.values<int32_t>().data();
+  Buffer bits = bits_of(rows, {reads(categories)}, [&](int64_t row) {
+    return !categories.is_null(row) && values.bit(codes[row]);
+  });
+  return Column(TypeId::kBool, rows, std::move(bits), realigned_validity(categories),
+                categories.null_count());
+}
+
 Column ordered_categories(const Column& categories) {
   return Column::categories(categories.num_rows(), categories.values_buffer(),
-                            distinct_strings(categories.dictionary()->values(), true).dictionary,
+                            distinct_values(categories.dictionary()->values(), true).dictionary,
                             categories.validity_buffer(), categories.null_count(),
                             categories.offset());
 }

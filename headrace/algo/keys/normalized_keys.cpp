@@ -98,6 +98,19 @@ std::pair<Buffer, Buffer> string_ranks(const Column& strings) {
   return {turn, back};
 }
 
+// Ranks of values of a dictionary, and back.
+std::pair<Buffer, Buffer> value_ranks(const Column& values) {
+  if (values.dtype().is_string()) return string_ranks(values);
+  const int64_t count = values.num_rows();
+  Buffer turn = Buffer::allocate(4 * count), back = Buffer::allocate(4 * count);
+  if (count == 0) return {turn, back};
+  auto* const at = back.mutable_as<int32_t>();
+  auto* const rank = turn.mutable_as<int32_t>();
+  std::ranges::copy(sorted_codes(values), at);
+  for (int32_t i = 0; i < count; ++i) rank[at[i]] = i;
+  return {turn, back};
+}
+
 // The words of decimals: the lower one as int64 where that holds all values, else the upper one as
 // int64 and the lower one as uint64.
 std::vector<Column> words_of_decimals(const Column& column) {
@@ -234,7 +247,7 @@ NormalizedKeys::Field NormalizedKeys::field_of(std::string_view op, const Column
     const Column& entries = field.column.dictionary()->values();
     field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
     if (!field.column.dictionary()->is_ordered() && options.ordered)
-      std::tie(field.turn, field.turn_back) = string_ranks(entries);
+      std::tie(field.turn, field.turn_back) = value_ranks(entries);
   } else if (column.dtype().is_bool()) {
     field.kind = Kind::kBool;
     field.top = 1;

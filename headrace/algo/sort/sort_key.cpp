@@ -53,7 +53,7 @@ int64_t common_prefix(std::string_view a, std::string_view b, int64_t most) {
   return same;
 }
 
-// Ranks of the strings of a dictionary.
+// Ranks of the values of a dictionary.
 Buffer ranks_of(const Dictionary& dictionary) {
   const int32_t size = dictionary.size();
   Buffer ranks = Buffer::allocate(int64_t{size} * static_cast<int64_t>(sizeof(int32_t)));
@@ -63,13 +63,8 @@ Buffer ranks_of(const Dictionary& dictionary) {
     std::iota(out, out + size, 0);
     return ranks;
   }
-  Buffer order = Buffer::allocate(ranks.size_bytes());
-  int32_t* const codes = order.mutable_as<int32_t>();
-  std::iota(codes, codes + size, 0);
-  const Column& values = dictionary.values();
-  std::sort(codes, codes + size,
-            [&](int32_t a, int32_t b) { return values.string(a) < values.string(b); });
-  for (int32_t rank = 0; rank < size; ++rank) out[codes[rank]] = rank;
+  const std::vector<int32_t> codes = sorted_codes(dictionary.values());
+  for (int32_t rank = 0; rank < size; ++rank) out[codes[static_cast<size_t>(rank)]] = rank;
   return ranks;
 }
 

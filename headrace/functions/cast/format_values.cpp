@@ -340,7 +340,7 @@ Column read_times(const Column& texts, const std::string& pattern, Dtype dtype, 
 Column format_values(const Column& column) {
   const Dtype dtype = column.dtype();
   if (dtype.is_string()) return column;
-  if (dtype.is_category()) return text_of(column);
+  if (dtype.is_category()) return format_values(text_of(column));
   if (dtype.is_bool()) return bools_as_text(column);
   if (dtype.is_date() || dtype.is_timestamp()) return iso_texts(column);
   if (dtype.is_duration()) return durations_as_text(column);

@@ -2,6 +2,8 @@
 // Codes of other dictionaries.
 #include "headrace/functions/strings/categories.h"
 
+#include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/algo/select/gather.h"
 #include "headrace/algo/select/map_rows.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
@@ -9,7 +11,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 
 namespace hr {
 
@@ -24,24 +25,13 @@ void check(std::string_view op, Dtype dtype) {
                                    "use astype('category')");
 }
 
-using Codes = std::unordered_map<std::string_view, int32_t>;
-
-Codes codes_of(std::string_view op, const std::vector<std::string>& names) {
-  Codes codes;
-  for (const std::string& name : names)
-    if (!codes.emplace(name, static_cast<int32_t>(codes.size())).second)
-      throw_error<InvalidArgumentError>(op, "expected distinct strings", {{"name", name}});
-  return codes;
-}
-
-DictionaryPtr dictionary_of(const std::vector<std::string>& names, bool ordered) {
-  const auto count = static_cast<int64_t>(names.size());
-  const auto never = [](int64_t) { return false; };
-  const Column strings = build_strings(count, {}, never, {}, [&] {
-    return
-        [&](int64_t row, StringBuilder& builder) { builder.add(names[static_cast<size_t>(row)]); };
-  });
-  return distinct_strings(strings, ordered).dictionary;
+DictionaryPtr dictionary_of(std::string_view op, const Column& values, bool ordered) {
+  DistinctValues distinct = distinct_values(values, ordered);
+  if (distinct.codes)
+    throw_error<InvalidArgumentError>(
+        op, "expected distinct values without missing ones",
+        {{"categories", values.num_rows()}, {"distinct", distinct.dictionary->size()}});
+  return std::move(distinct.dictionary);
 }
 
 Column with_codes(const Column& codes, DictionaryPtr dictionary) {
@@ -50,7 +40,6 @@ Column with_codes(const Column& codes, DictionaryPtr dictionary) {
 }
 
 struct SetCategories final : OperatorOf<SetCategories> {
-  std::vector<std::string> names{};
   bool ordered = false;
 
   std::string_view name() const override { return kSet; }
@@ -58,10 +47,10 @@ struct SetCategories final : OperatorOf<SetCategories> {
   RowLineage lineage() const override { return RowLineage::kRowwise; }
 
   Value execute(std::span<const Value> inputs) const override {
-    return set_categories(std::get<Column>(inputs[0]), names, ordered);
+    return set_categories(std::get<Column>(inputs[0]), std::get<Column>(inputs[1]), ordered);
   }
 
-  static auto parameters(auto& self) { return std::tie(self.names, self.ordered); }
+  static auto parameters(auto& self) { return std::tie(self.ordered); }
 };
 
 struct SortedCategories final : OperatorOf<SortedCategories> {
@@ -75,29 +64,73 @@ struct SortedCategories final : OperatorOf<SortedCategories> {
 };
 
 struct RenameCategories final : OperatorOf<RenameCategories> {
-  std::vector<std::string> names{};
-
   std::string_view name() const override { return kRename; }
 
   int passes() const override { return 0; }
 
   Value execute(std::span<const Value> inputs) const override {
-    return rename_categories(std::get<Column>(inputs[0]), names);
+    return rename_categories(std::get<Column>(inputs[0]), std::get<Column>(inputs[1]));
+  }
+};
+
+bool is_value(const Column& values, int32_t code, const Scalar& value) {
+  if (values.dtype().is_bool()) return values.bit(code) == value.as<bool>();
+  return visit_real(values.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+    const T own = values.values<T>()[static_cast<size_t>(code)];
+    return value.dtype().is_floating() ? static_cast<double>(own) == value.as<double>()
+                                       : own == value.as<T>();
+  });
+}
+
+struct CategoryComparison final : OperatorOf<CategoryComparison> {
+  Op op{};
+
+  std::string_view name() const override { return op_row(op).name; }
+
+  RowLineage lineage() const override { return RowLineage::kRowwise; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& column = std::get<Column>(inputs[0]);
+    const auto& value = std::get<Scalar>(inputs[1]);
+    const Dictionary& dictionary = *column.dictionary();
+    if (!dictionary.is_ordered())
+      throw_error<TypeMismatchError>(name(), "these categories have no order", {},
+                                     "use cat.as_ordered(), or astype with their dtype");
+    int32_t other = 0;
+    while (other < dictionary.size() && !is_value(dictionary.values(), other, value)) ++other;
+    if (other == dictionary.size())
+      throw_error<TypeMismatchError>(name(), "the value is not one of the categories", {},
+                                     "use astype with their dtype");
+    return test_codes(column, [&](int32_t code) { return holds(op, code - other); });
   }
 
-  static auto parameters(auto& self) { return std::tie(self.names); }
+  static auto parameters(auto& self) { return std::tie(self.op); }
 };
+
+// Checked now, where the values are there.
+Signature with_values(std::string_view op, const NodePtr& column, const NodePtr& values) {
+  Signature signature = column->signature();
+  check(op, signature.dtype);
+  signature.dtype = Dtype::category(values->signature().dtype);
+  if (values->is_ready()) dictionary_of(op, std::get<Column>(values->value()), false);
+  return signature;
+}
 
 }  // namespace
 
-Column set_categories(const Column& column, const std::vector<std::string>& names, bool ordered) {
+Column set_categories(const Column& column, const Column& values, bool ordered) {
   check(kSet, column.dtype());
-  const Codes codes = codes_of(kSet, names);
+  DictionaryPtr dictionary = dictionary_of(kSet, values, ordered);
   const Column& old = column.dictionary()->values();
-  std::vector<int32_t> recoded;
-  for (int64_t code = 0; code < old.num_rows(); ++code) {
-    const auto found = codes.find(old.string(code));
-    recoded.push_back(found == codes.end() ? -1 : found->second);
+  std::vector<int32_t> recoded(static_cast<size_t>(old.num_rows()), -1);
+  if (old.dtype() == values.dtype()) {
+    DictionaryBuilder builder;
+    builder.add_all(values);
+    const Buffer codes = builder.add_all(old);  // those from the number of values on are new
+    for (size_t code = 0; code < recoded.size(); ++code) {
+      const int32_t made = codes ? codes.as<int32_t>()[code] : static_cast<int32_t>(code);
+      if (made < dictionary->size()) recoded[code] = made;
+    }
   }
   const int32_t* const in = column.values<int32_t>().data();
   const Column result =
@@ -105,35 +138,34 @@ Column set_categories(const Column& column, const std::vector<std::string>& name
         *code = recoded[static_cast<size_t>(in[row])];
         return *code >= 0;
       });
-  return with_codes(result, dictionary_of(names, ordered));
+  return with_codes(result, std::move(dictionary));
 }
 
 Column sorted_categories(const Column& column) {
   check(kSorted, column.dtype());
   const Column& old = column.dictionary()->values();
-  std::vector<std::string> names;
-  for (int64_t code = 0; code < old.num_rows(); ++code) names.emplace_back(old.string(code));
-  if (std::ranges::is_sorted(names)) return column;
-  std::ranges::sort(names);
-  return set_categories(column, names, column.dictionary()->is_ordered());
+  const std::vector<int32_t> codes = sorted_codes(old);
+  if (std::ranges::is_sorted(codes)) return column;
+  const auto count = static_cast<int64_t>(codes.size());
+  Buffer rows = Buffer::allocate(8 * count);
+  std::ranges::copy(codes, rows.mutable_as<int64_t>());
+  return set_categories(column, gather(old, Tensor(TypeId::kInt64, {count}, std::move(rows))),
+                        column.dictionary()->is_ordered());
 }
 
-Column rename_categories(const Column& column, const std::vector<std::string>& names) {
+Column rename_categories(const Column& column, const Column& values) {
   check(kRename, column.dtype());
-  codes_of(kRename, names);
   const DictionaryPtr& old = column.dictionary();
-  if (static_cast<int64_t>(names.size()) != old->size())
+  if (values.num_rows() != old->size())
     throw_error<InvalidArgumentError>(kRename, "expected a name for each category",
-                                      {{"names", names.size()}, {"categories", old->size()}});
-  return with_codes(column, dictionary_of(names, old->is_ordered()));
+                                      {{"names", values.num_rows()}, {"categories", old->size()}});
+  return with_codes(column, dictionary_of(kRename, values, old->is_ordered()));
 }
 
-NodePtr set_categories(const NodePtr& column, const std::vector<std::string>& names, bool ordered) {
-  Signature signature = column->signature();
-  check(kSet, signature.dtype);
-  codes_of(kSet, names);
+NodePtr set_categories(const NodePtr& column, const NodePtr& values, bool ordered) {
+  Signature signature = with_values(kSet, column, values);
   signature.nullable = true;
-  return apply_operator(SetCategories::make(names, ordered), std::move(signature), {column});
+  return apply_operator(SetCategories::make(ordered), std::move(signature), {column, values});
 }
 
 NodePtr sorted_categories(const NodePtr& column) {
@@ -141,10 +173,17 @@ NodePtr sorted_categories(const NodePtr& column) {
   return apply_operator(SortedCategories::make(), column->signature(), {column});
 }
 
-NodePtr rename_categories(const NodePtr& column, const std::vector<std::string>& names) {
-  check(kRename, column->signature().dtype);
-  codes_of(kRename, names);
-  return apply_operator(RenameCategories::make(names), column->signature(), {column});
+NodePtr compare_category(Op op, const NodePtr& column, const Scalar& value) {
+  check(op_row(op).name, column->signature().dtype);
+  Signature signature = column->signature();
+  signature.dtype = TypeId::kBool;
+  return apply_operator(CategoryComparison::make(op), std::move(signature),
+                        {column, literal(value)});
+}
+
+NodePtr rename_categories(const NodePtr& column, const NodePtr& values) {
+  return apply_operator(RenameCategories::make(), with_values(kRename, column, values),
+                        {column, values});
 }
 
 }  // namespace hr

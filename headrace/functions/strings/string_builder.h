@@ -23,7 +23,7 @@
 
 namespace hr {
 
-/// Strings as they are, categories as strings.
+/// The values of categories, other columns as they are.
 inline Column text_of(const Column& column) {
   return column.dtype().is_category() ? dictionary_decode(column) : column;
 }
@@ -60,8 +60,7 @@ inline void check_same_rows(std::string_view op, const NodePtr& a, const NodePtr
 }
 
 inline void check_text(const Signature& signature) {
-  if (signature.form != Form::kColumn ||
-      !(signature.dtype.is_string() || signature.dtype.is_category()))
+  if (signature.form != Form::kColumn || !signature.dtype.has_text())
     throw_error<TypeMismatchError>("str", "expected a string column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
 }

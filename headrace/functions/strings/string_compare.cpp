@@ -25,7 +25,7 @@ namespace hr {
 namespace {
 
 bool has_text(Dtype dtype) {
-  return dtype.is_string() || dtype.is_category();
+  return dtype.has_text();
 }
 
 // A text as its view would be, up to 12 bytes; behind these the text itself.
@@ -171,7 +171,8 @@ int32_t code_of(Op op, const Dictionary& dictionary, std::string_view text) {
 
 NodePtr text_column(std::string_view op, const NodePtr& node) {
   const Signature& signature = node->signature();
-  if (!has_text(signature.dtype) || signature.form != Form::kColumn)
+  if (!(has_text(signature.dtype) || signature.dtype.is_category()) ||
+      signature.form != Form::kColumn)
     throw_error<TypeMismatchError>(op, "expected a string column",
                                    {{"dtype", signature.dtype.name()}}, "use astype('string')");
   return node;

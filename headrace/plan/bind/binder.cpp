@@ -169,6 +169,9 @@ std::string_view fix_of(DtypeKind kind) {
   if (column->kind() == DtypeKind::kList)
     refuse(name, details, "the operation does not support lists",
            "use explode() for a row per item, or list.len() and list.get()");
+  if (column->kind() == DtypeKind::kCategory)
+    refuse(name, details, "the operation does not support categories",
+           "use astype with the dtype of the categories");
   for (const BindOperand& side : sides) {
     if (&side == &*column || side.kind() == column->kind() ||
         (is_number(side) && is_number(*column)))
@@ -305,10 +308,11 @@ BoundOperation bind_dtypes(Op op, std::span<const BindOperand> sides, std::strin
 
 DtypeKind kind_of(Dtype dtype) {
   if (dtype.is_integer() || dtype.is_bool()) return DtypeKind::kInteger;
-  if (dtype.is_string() || dtype.is_category()) return DtypeKind::kText;
+  if (dtype.has_text()) return DtypeKind::kText;
   if (dtype.is_temporal()) return DtypeKind::kTime;
   if (dtype.is_duration()) return DtypeKind::kDuration;
   if (dtype.is_list()) return DtypeKind::kList;
+  if (dtype.is_category()) return DtypeKind::kCategory;
   return dtype.is_decimal() ? DtypeKind::kDecimal : DtypeKind::kFloat;
 }
 
@@ -409,6 +413,11 @@ std::optional<Dtype> finest_unit(std::span<const Dtype> dtypes) {
 std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes) {
   if (std::ranges::all_of(dtypes, [&](Dtype dtype) { return dtype == dtypes[0]; }))
     return dtypes[0];
+  if (std::ranges::any_of(dtypes, &Dtype::is_category)) {
+    std::vector<Dtype> items;
+    for (const Dtype dtype : dtypes) items.push_back(dtype.is_category() ? dtype.item() : dtype);
+    return common_dtype(items);
+  }
   const auto all = [&](auto&& test) { return std::ranges::all_of(dtypes, test); };
   if (all([](Dtype dtype) { return kind_of(dtype) == DtypeKind::kText; })) return TypeId::kString;
   if (all([](Dtype dtype) { return dtype.has_unit(); })) return finest_unit(dtypes);
@@ -424,6 +433,9 @@ std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes) {
 
 BoundKeys bind_keys(std::string_view name, Dtype left, Dtype right) {
   if (left == right) return {.dtype = left};
+  if (left.is_category() || right.is_category())
+    return bind_keys(name, left.is_category() ? left.item() : left,
+                     right.is_category() ? right.item() : right);
   const BindOperand sides[] = {{.dtype = left}, {.dtype = right}};
   const DtypeKind kind = sides[0].kind();
   if (kind == sides[1].kind() && (kind == DtypeKind::kTime || kind == DtypeKind::kDuration))

@@ -20,12 +20,13 @@ namespace hr {
 enum class DtypeKind : uint8_t {
   kInteger,  ///< bools too
   kFloat,    ///< complex numbers too
-  kText,     ///< strings and categories
+  kText,     ///< strings and categories of strings
   kTime,     ///< dates and timestamps
   kDuration,
   kDecimal,
   kCalendar,
   kList,
+  kCategory,  ///< of other than strings: their values have a kind
 };
 
 HR_API DtypeKind kind_of(Dtype dtype);
@@ -108,7 +109,8 @@ HR_API int integer_digits(Dtype dtype);
 
 /// The dtype of rows of these dtypes put together: numbers as `promote` has them, the finest unit
 /// of times of one zone and of durations, all digits of decimals and integers, strings for strings
-/// and categories. None for others.
+/// and categories of them; of other categories as of their values, unless all are the same. None
+/// for others.
 HR_API std::optional<Dtype> common_dtype(std::span<const Dtype> dtypes);
 
 /// What `==` makes of two keys: counts of `unit`, limited to 64 bits, or values of `dtype`.

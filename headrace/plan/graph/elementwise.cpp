@@ -108,7 +108,7 @@ struct Recode final : OperatorOf<Recode> {
 
   std::string arguments() const override { return std::string(dtype.name()); }
 
-  // Codes follow the order in which the strings come, so those of some rows are others.
+  // Codes follow the order in which the values come, so those of some rows are others.
   RowLineage lineage() const override {
     return dtype.is_category() ? RowLineage::kOwn : RowLineage::kRowwise;
   }
@@ -121,9 +121,10 @@ struct Recode final : OperatorOf<Recode> {
   static auto parameters(auto& self) { return std::tie(self.dtype); }
 };
 
-// Strings as categories or categories as strings.
+// Values as categories or categories as values.
 NodePtr recode_node(const NodePtr& input, Dtype dtype) {
   Signature signature = input->signature();
+  signature.nullable |= signature.dtype.is_floating();  // NaN is no category
   signature.dtype = dtype;
   return apply_operator(Recode::make(dtype), std::move(signature), {input});
 }
@@ -167,8 +168,9 @@ NodePtr elementwise(Op operation, std::vector<NodePtr> inputs) {
 NodePtr cast(const NodePtr& input, Dtype dtype) {
   const Signature from = input->signature();
   if (from.dtype == dtype) return input;
-  if (from.form == Form::kColumn && (from.dtype.is_string() || from.dtype.is_category()) &&
-      (dtype.is_string() || dtype.is_category()))
+  if (from.form == Form::kColumn && from.dtype.is_category() && !dtype.is_category())
+    return cast(recode_node(input, from.dtype.item()), dtype);
+  if (from.form == Form::kColumn && dtype.is_category() && dtype.item() == from.dtype)
     return recode_node(input, dtype);
   const bool from_time = from.dtype.is_temporal() || from.dtype.is_duration();
   const bool to_time = dtype.is_temporal() || dtype.is_duration();
@@ -188,6 +190,11 @@ NodePtr cast(const NodePtr& input, Dtype dtype) {
   Signature signature = from;
   signature.dtype = dtype;
   return apply_operator(elementwise_operator(Op::kCast), std::move(signature), {input});
+}
+
+NodePtr values_of_categories(const NodePtr& input) {
+  const Dtype dtype = input->signature().dtype;
+  return dtype.is_category() && !dtype.has_text() ? cast(input, dtype.item()) : input;
 }
 
 NodePtr literal(const Scalar& value) {

@@ -118,6 +118,8 @@ HR_API NodePtr table_column(const NodePtr& table, int64_t index);
 HR_API NodePtr elementwise(Op op, std::vector<NodePtr> inputs);
 /// The values as `dtype`.
 HR_API NodePtr cast(const NodePtr& input, Dtype dtype);
+/// The values of categories of other than strings; other nodes as they are.
+HR_API NodePtr values_of_categories(const NodePtr& input);
 /// A number as an operand; a weak one takes the dtype of what it meets.
 HR_API NodePtr literal(const Scalar& value);
 

@@ -395,7 +395,7 @@ JoinKind join_kind_from_name(std::string_view name) {
 
 Column is_in(const Column& values, const Column& set, const Mask* where) {
   const int64_t rows = values.num_rows();
-  const bool texts = set.dtype().is_string() || set.dtype().is_category();
+  const bool texts = set.dtype().has_text();
   if (texts && set.num_rows() <= kFewTexts && set.null_count() == 0) {
     std::vector<std::string_view> wanted;
     for (int64_t row = 0; row < set.num_rows(); ++row) wanted.push_back(set.string(row));

@@ -33,7 +33,7 @@ constexpr std::string_view kOp = "merge";
 void unify_keys(std::string_view op, NodePtr& left, NodePtr& right) {
   const BoundKeys bound = bind_keys(op, left->signature().dtype, right->signature().dtype);
   for (NodePtr* key : {&left, &right})
-    *key = bound.are_counts ? counts_of_unit(*key, bound.unit, true)
+    *key = bound.are_counts ? counts_of_unit(values_of_categories(*key), bound.unit, true)
                             : to_common_dtype(*key, bound.dtype);
 }
 
@@ -386,8 +386,7 @@ JoinColumn shared_key(const std::string& name, NodePtr left, NodePtr right, std:
   const Dtype a = left->signature().dtype, b = right->signature().dtype;
   if (a.has_zone() && b.has_zone() && a != b)
     right = retype(right, Dtype::timestamp(b.unit(), a.zone()));
-  if (a != b && kind_of(a) == DtypeKind::kText && kind_of(b) == DtypeKind::kText)
-    unify_values(left, right);
+  if (a != b && (a.is_category() || b.is_category())) unify_values(left, right);
   JoinColumn column{.name = name};
   if (how != "right") column.left = std::move(left);
   if (how == "right" || how == "outer") column.right = std::move(right);

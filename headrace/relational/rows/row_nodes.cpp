@@ -188,6 +188,7 @@ NodePtr take(const NodePtr& rows, const NodePtr& positions) {
 NodePtr to_common_dtype(const NodePtr& column, Dtype dtype) {
   const Dtype own = column->signature().dtype;
   if (own == dtype) return column;
+  if (own.is_category()) return to_common_dtype(cast(column, own.item()), dtype);
   if (dtype.is_decimal() || own.is_decimal()) return decimal_cast(column, dtype);
   if (dtype.has_unit()) return retype(rescale_unit(column, dtype.unit(), false), dtype);
   return cast(column, dtype);

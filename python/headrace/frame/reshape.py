@@ -278,9 +278,7 @@ def cut(
     if len(set(names)) != count:
         raise InvalidArgumentError(f"cut: duplicate labels: labels={names}")
     at = number.where(inside, count).fill_null(count)
-    are_names = all(isinstance(name, str) for name in names)
-    entries = entries_of(names, True) if are_names else new_series([*names, None])._node
-    found = series_of(_core.take(entries, at._node))
+    found = series_of(_core.take(entries_of(names, True), at._node))
     made = values._like(with_rows_of(found, values._node)._node)
     return (made, edges) if retbins else made
 

@@ -164,7 +164,7 @@ def extreme_labels(groups: GroupBy, aggregate: str, numeric_only: bool, skipna: 
 
 def _truth(column: Series, skipna: bool) -> _core.Node:
     """What `any` and `all` look at: strings are true unless they are empty."""
-    texts = column.dtype in ("string", "category")
+    texts = column._node.item_dtype == "string"
     if skipna and not texts:
         return column._node
     made: Series = column != ("" if texts else 0)

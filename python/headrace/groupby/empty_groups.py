@@ -45,9 +45,11 @@ def with_empty_groups(
     made: _Nodes = {}
     for (name, each), level in zip(series.items(), zip(*every, strict=True), strict=True):
         if each.dtype == "category":
-            names = [category for category in each.cat.categories.to_list()]
+            names = each.cat.categories.to_list()
             codes = [names.index(one) if one is not None else len(names) for one in level]
-            made[name] = _core.take(entries_of(names, each.cat.ordered), new_series(codes)._node)
+            made[name] = _core.take(
+                entries_of(each.cat.categories, each.cat.ordered), new_series(codes)._node
+            )
         else:
             made[name] = new_series(list(level), dtype=str(each.dtype))._node
     found = {n: taken_or_missing(v, at, empty.get(n))._node for n, v in columns.items()}

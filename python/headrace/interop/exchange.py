@@ -268,6 +268,10 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
     """A column as a NumPy array; conversions are recorded in the ledger."""
     import numpy as np
 
+    if column.dtype == "category" and column.categories.dtype != "string":
+        values = _core.astype(_core.data(column), column.categories.dtype)
+        _core.force([values])
+        return column_to_ndarray(values.value(), op)
     if column.dtype in ("string", "category"):
         reason = f"{'strings' if column.dtype == 'string' else 'categories'} converted to objects"
         _core.record_copy(op, reason, column.nbytes, False)
@@ -357,7 +361,13 @@ def _pandas_categories(column: _core.Column) -> Any:
     import numpy as np
     import pandas as pd
 
-    categories = pd.Index(column.categories.to_list(), dtype="str")
+    values = column.categories
+    if values.dtype == "string":
+        categories = pd.Index(values.to_list(), dtype="str")
+    elif values.dtype == "bool":
+        categories = pd.Index(column_to_ndarray(values))
+    else:
+        categories = pd.Index(column_to_pandas(values, None))
     width = np.min_scalar_type(-max(len(categories), 1)).itemsize
     _core.record_copy(
         "to_pandas", "codes converted to pandas codes", column.num_rows * width, False
@@ -405,6 +415,8 @@ def from_dlpack(values: Any) -> Array:
 
 def _converts(values: Any, word: str | None) -> bool:
     """Whether a list of strings needs converting to numbers or times, or numbers to strings."""
+    if word == "category":
+        return True
     if word == "string":
         return all(isinstance(value, bool | int | float | None) for value in values)
     parsed = word is not None and word[:3] in ("int", "uin", "flo", "dat", "tim")
@@ -428,8 +440,6 @@ def new_column(
         node = column_node(values, dtype=word, copy=copy)
     except TypeMismatchError:
         if not _converts(values, word):
-            if word == "category":
-                new_series(values).astype(word)  # an error that names categories
             raise
         node = column_node(values)
     is_pandas = type(values).__module__.partition(".")[0] == "pandas"

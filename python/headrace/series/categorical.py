@@ -3,24 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.lazy.handle import mark
+from headrace.rows import by_position
 from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
 
 
-def _names(op: str, names: Sequence[str]) -> list[str]:
-    made = list(names)
-    if len(set(made)) < len(made) or not all(isinstance(name, str) for name in made):
-        raise InvalidArgumentError(f"{op}: expected distinct strings: new_categories={made!r}")
-    return made
+def _values(categories: Any, own: str) -> Series:
+    """Categories as a series; of dtype `own` where it holds them."""
+    made = new_series(by_position(categories))._plain()
+    if len(made) == 0:
+        return new_series([], dtype=own)
+    kind, wanted = made.dtype.kind, DType(own).kind
+    return made.astype(own) if kind == wanted or (kind in "iu" and wanted in "iuf") else made
+
+
+def _recoded(node: _core.Node, categories: Any, ordered: bool) -> _core.Node:
+    """The values of a categorical column with these categories."""
+    values = _values(categories, node.item_dtype)
+    if values.dtype.kind == "f" and DType(node.item_dtype).kind in "iu":
+        node = _core.astype(_core.astype(node, str(values.dtype)), "category")
+    return _core.set_categories(node, values._node, ordered)
+
+
+def _listed(value: Any) -> list[Any]:
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 @facade("Series.cat")
@@ -42,7 +58,7 @@ class CategoryAccessor:
 
     @property
     def categories(self) -> Series:
-        """The distinct strings, in code order; runs the plan.
+        """The distinct values, in code order; runs the plan.
 
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.categories.to_list()
@@ -71,17 +87,18 @@ class CategoryAccessor:
         mark("as_ordered")
         return self._made(_core.ordered_categories(self._series._node))
 
-    def set_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+    def set_categories(self, new_categories: Any, ordered: bool | None = None) -> Series:
         """The values with these categories, in this order; null where a value is not among them.
 
         >>> size = hr.Series(["M", "S", "L", "M"], dtype="category")
         >>> size.cat.set_categories(["S", "M", "L"], ordered=True).sort_values().to_list()
         ['S', 'M', 'M', 'L']
         """
-        names = _names("set_categories", new_categories)
-        return self._made(_core.set_categories(self._series._node, names, ordered))
+        mark("set_categories")
+        ordered = self.ordered if ordered is None else ordered
+        return self._made(_recoded(self._series._node, new_categories, ordered))
 
-    def reorder_categories(self, new_categories: Sequence[str], *, ordered: bool = False) -> Series:
+    def reorder_categories(self, new_categories: Any, ordered: bool | None = None) -> Series:
         """The categories in another order; raises if they are not the same ones.
 
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
@@ -89,34 +106,37 @@ class CategoryAccessor:
         ['b', 'a']
         """
         now, names = self.categories.to_list(), list(new_categories)
-        if sorted(now) != sorted(names):
+        if set(now) != set(names) or len(now) != len(names):
             raise InvalidArgumentError(
                 "reorder_categories: expected the same categories in another order: "
                 f"categories={now}, new_categories={names}; set_categories adds and drops "
                 "categories"
             )
-        return self.set_categories(names, ordered=ordered)
+        return self.set_categories(names, ordered)
 
-    def add_categories(self, new_categories: str | Sequence[str]) -> Series:
+    def add_categories(self, new_categories: Any) -> Series:
         """Append categories.
 
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.add_categories(["c"]).cat.categories.to_list()
         ['a', 'b', 'c']
         """
-        more = [new_categories] if isinstance(new_categories, str) else list(new_categories)
-        return self.set_categories([*self.categories.to_list(), *more], ordered=self.ordered)
+        return self.set_categories([*self.categories.to_list(), *_listed(new_categories)])
 
-    def remove_categories(self, removals: str | Sequence[str]) -> Series:
+    def remove_categories(self, removals: Any) -> Series:
         """Remove categories; their values become null.
 
         >>> s = hr.Series(["b", "a", "b"], dtype="category")
         >>> s.cat.remove_categories(["a"]).to_list()
         ['b', None, 'b']
         """
-        gone = {removals} if isinstance(removals, str) else set(removals)
-        kept = [name for name in self.categories.to_list() if name not in gone]
-        return self.set_categories(kept, ordered=self.ordered)
+        now, gone = self.categories.to_list(), set(_listed(removals))
+        if unknown := gone - set(now):
+            raise InvalidArgumentError(
+                f"remove_categories: unknown categories: removals={sorted(unknown)}, "
+                f"categories={now}"
+            )
+        return self.set_categories([name for name in now if name not in gone])
 
     def remove_unused_categories(self) -> Series:
         """Keep only the categories that occur, in their order.
@@ -126,22 +146,24 @@ class CategoryAccessor:
         ['b']
         """
         used = set(self._series.unique().to_list())
-        kept = [name for name in self.categories.to_list() if name in used]
-        return self.set_categories(kept, ordered=self.ordered)
+        return self.set_categories([name for name in self.categories.to_list() if name in used])
 
-    def rename_categories(self, new_categories: Mapping[str, str] | Sequence[str]) -> Series:
-        """Rename categories: by ``{old: new}``, or by a list in code order.
+    def rename_categories(self, new_categories: Any) -> Series:
+        """Rename categories: by ``{old: new}``, by a function, or by a list in code order.
 
         >>> size = hr.Series(["M", "S"], dtype="category")
         >>> size.cat.rename_categories({"M": "medium"}).to_list()
         ['medium', 'S']
         """
-        now = self.categories.to_list()
-        if not isinstance(new_categories, Mapping):
-            new_categories = dict(zip(now, new_categories, strict=True))
-        renamed = [new_categories.get(name, name) for name in now]
-        names = _names("rename_categories", renamed)
-        return self._made(_core.rename_categories(self._series._node, names))
+        node = self._series._node
+        if isinstance(new_categories, Mapping):
+            known = new_categories
+            new_categories = [known.get(name, name) for name in self.categories.to_list()]
+        elif callable(new_categories):
+            new_categories = [new_categories(name) for name in self.categories.to_list()]
+        mark("rename_categories")
+        values = new_series(by_position(new_categories))
+        return self._made(_core.rename_categories(node, values._node))
 
     def as_unordered(self) -> Series:
         """The column with unordered categories, which compare and sort alphabetically.
@@ -150,7 +172,7 @@ class CategoryAccessor:
         >>> s.cat.as_ordered().cat.as_unordered().cat.ordered
         False
         """
-        return self.set_categories(self.categories.to_list())
+        return self.set_categories(self.categories, False)
 
     @property
     def ordered(self) -> bool:
@@ -169,24 +191,20 @@ def has_categories(values: Any) -> bool:
     return kind.startswith(("category", "dictionary"))
 
 
-def entries_of(names: Sequence[str], ordered: bool) -> _core.Node:
+def entries_of(categories: Any, ordered: bool) -> _core.Node:
     """A column of each category, in this order, and null at the end."""
-    if not all(isinstance(name, str) for name in names):
-        raise TypeMismatchError(
-            f"astype: categories must be strings: categories={list(names)[:4]}; use "
-            "astype('string') first"
-        )
-    distinct = _core.astype(new_series([*names, None], dtype="string")._node, "category")
-    return _core.set_categories(distinct, list(names), ordered)
+    values = _values(categories, "string")
+    missing = new_series([None], dtype=str(values.dtype))
+    distinct = _core.astype(_core.concat([values._node, missing._node]), "category")
+    return _core.set_categories(distinct, values._node, ordered)
 
 
 def of_pandas(values: Any) -> Series:
-    """A column from a ``pandas.Categorical``; raises unless the categories are strings."""
+    """A column from a ``pandas.Categorical``."""
     import numpy as np
 
-    names = values.categories.tolist()
-    entries = entries_of(names, values.ordered)
-    codes = np.where(values.codes < 0, len(names), values.codes).astype("int64")
+    entries = entries_of(values.categories, values.ordered)
+    codes = np.where(values.codes < 0, len(values.categories), values.codes).astype("int64")
     return series_of(_core.take(entries, new_series(codes)._node))
 
 
@@ -197,5 +215,6 @@ def as_pandas_categories(series: Series, dtype: Any) -> Series:
     made = series if series.dtype == "category" else series.astype("category")
     if names is None and not ordered:
         return made
-    names = sorted(made.cat.categories.to_list()) if names is None else list(names)
-    return made.cat.set_categories(names, ordered=ordered)
+    return made.cat.set_categories(
+        made.cat.categories.sort_values() if names is None else names, ordered
+    )

@@ -65,14 +65,14 @@ def isin(series: Series, values: Any) -> Series:
         return series.is_null() if values else series.is_null() & False
     if isinstance(values, list) and len({isinstance(v, str) for v in values} - {None}) > 1:
         # values of another kind never match, so they are dropped
-        texts = series.dtype in ("string", "category") or (
+        texts = series._node.item_dtype == "string" or (
             series.dtype.kind == "M" and all(isinstance(v, str | None) for v in values)
         )
         values = [v for v in values if v is None or isinstance(v, str) == texts]
         if not values:
             return series.is_null() & False
     wanted = new_series(by_position(values))
-    if wanted.dtype == "string" and series.dtype == "category":
+    if wanted.dtype == series._node.item_dtype == "string" != series.dtype:
         wanted = wanted.astype("category")
     elif wanted.dtype == "string" and series.dtype.kind == "M":
         know_zone(str(series.dtype))

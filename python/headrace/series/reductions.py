@@ -30,7 +30,7 @@ def _by_category(values: Series, bins: bool, dropna: bool) -> Any:
     plain = values._plain()
     counted = plain.groupby(plain, sort=False, dropna=dropna or bins).size().to_dict()
     names = values.cat.categories.to_list() if counted or not (bins and dropna) else []
-    keys = series_of(entries_of(names, values.cat.ordered))
+    keys = series_of(entries_of(values.cat.categories if names else names, values.cat.ordered))
     rows = [*names, None] if None in counted else names
     counts = new_series([counted.get(each, 0) for each in rows], dtype="int64")
     return new_frame({name: keys.head(len(rows)), "count": counts}).set_index(name)["count"]

@@ -114,7 +114,8 @@ class Series(Tabular, Column, role="_series"):
             node, name = data._node, name if name is not None else data.name
         else:
             node, name = new_column(data, name, dtype, copy)
-            if isinstance(dtype, str) and dtype == "category" and not has_categories(data):
+            is_category = isinstance(dtype, str) and dtype == node.dtype == "category"
+            if is_category and not has_categories(data):
                 node = _core.sorted_categories(node)
         super().__init__(node)
         self.name = name

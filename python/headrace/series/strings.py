@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def is_text(value: Any) -> bool:
     """A str, or a column of strings or categories."""
     return isinstance(value, str) or (
-        isinstance(value, Deferred) and value._node.dtype in ("string", "category")
+        isinstance(value, Deferred) and value._node.item_dtype == "string"
     )
 
 
@@ -794,6 +794,6 @@ def _several(op: str, patterns: Any) -> tuple[Any, ...]:
 
 
 def plain(column: Series) -> Series:
-    """Categories as strings, so that they compare with strings; without labels."""
+    """Categories as their values, so that they compare with others; without labels."""
     column = series_of(column._node)
-    return column.astype("string") if column.dtype == "category" else column
+    return column.astype(column._node.item_dtype) if column.dtype == "category" else column
