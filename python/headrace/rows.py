@@ -179,7 +179,7 @@ def whole_number(op: str, word: str, value: Any) -> int:
 
 
 def is_mixed(data: Any) -> bool:
-    """Whether a dictionary has strings beside other values, which no column holds."""
+    """Whether a dictionary has strings and other values, which no column holds."""
     if not isinstance(data, dict):
         return False
     kinds = {isinstance(each, str) for each in data.values() if not is_missing(each)}

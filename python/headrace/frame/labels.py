@@ -17,7 +17,7 @@ from headrace.groupby.keys import level_keys
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain, renumbered, unnamed
-from headrace.series.column import is_labelled, is_series, series_of
+from headrace.series.column import is_labelled, is_series, labelled_series, series_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -124,7 +124,8 @@ class SeriesLocator:
         (name,) = frame._nodes
         if not self._by_position and isinstance(key, tuple) and slice(None) in key:
             at = [level for level, part in enumerate(key) if part != slice(None)]
-            return series.xs(tuple(key[level] for level in at), level=at)
+            rows = frame.xs(tuple(key[level] for level in at), level=at)
+            return labelled_series(rows, series.name)
         if self._by_position:
             found = PositionLocator(frame)[key, 0]
         else:
