@@ -241,7 +241,7 @@ class Row(Mapping[str, Any]):
 
         try:
             if not is_mixed(self._row):
-                return new_series(dict(self._row), self._name)
+                return new_series(dict(zip(engine_names(self._row), self, strict=True)), self._name)
             raise TypeMismatchError(what)
         except (TypeMismatchError, InvalidArgumentError):
             raise AttributeError(

@@ -12,12 +12,19 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
-from headrace.frame.indexing import rows_of_frame
+from headrace.frame.indexing import domain_of, rows_of_frame
 from headrace.groupby.keys import aggregate_name
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
 from headrace.rows import Row
-from headrace.series.column import is_labelled, is_series, new_series, series_of, with_rows_of
+from headrace.series.column import (
+    is_labelled,
+    is_series,
+    new_series,
+    series_of,
+    single_value,
+    with_rows_of,
+)
 from headrace.series.strings import plain
 from headrace.times.scalars import NaT
 
@@ -113,7 +120,9 @@ def apply_function(
     if axis in (0, "index"):
         made = {name: function(frame[name]) for name in frame._nodes}
         if all(is_series(each) for each in made.values()):
-            return frame_of(new_frame(made)._nodes, frame._labels)
+            whole = new_frame(made)
+            own = domain_of(whole) == domain_of(frame)
+            return frame_of(whole._nodes, frame._labels) if own else whole
         return column_values(made, "apply")
     if axis not in (1, "columns"):
         raise InvalidArgumentError(f"apply: expected axis 0 or 1: axis={axis!r}")
@@ -150,7 +159,7 @@ def itertuples(frame: DataFrame, index: bool = True, name: str | None = "Row") -
     kind: Any = None if name is None else namedtuple(name, names, rename=True)
     make = tuple if kind is None else kind._make
     labelled = _rows_of(frame)
-    return (make([*([label] if index else []), *row]) for label, row in labelled)
+    return (make([*([label] if index else []), *map(single_value, row)]) for label, row in labelled)
 
 
 def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:

@@ -251,7 +251,9 @@ def _side_by_side(parts: list[Any], join: str, keys: Sequence[Any] | None) -> Da
             names = [(keys[at], *(n if isinstance(n, tuple) else (n,))) for n in names]
         named.append((frame, names))
     frames = [frame for frame, _ in named]
-    if not any(frame._labels for frame in frames) and _are_apart(frames):
+    if any(frame._labels for frame in frames):
+        frames = [frame._numbered() for frame in frames]
+    elif _are_apart(frames):
         frames = [_by_number(frame) for frame in frames]
     labelled = all(frame._labels for frame in frames)
     frames = _aligned(frames, join) if labelled else frames

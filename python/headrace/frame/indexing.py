@@ -188,6 +188,8 @@ class Locator:
         if labels > 1 and not (len(key) == 2 and (isinstance(key[0], tuple | slice | list))):
             if len(key) == 2 and (is_mask(key[0]) or self._is_column(key[1])):
                 return key
+            if len(key) == 2 and isinstance(key[1], list | slice):
+                return key
             return key, None
         if len(key) != 2:
             raise InvalidArgumentError(f"loc: expected rows and columns: key={key!r}")
@@ -233,6 +235,8 @@ class Locator:
             ends += [] if key.stop is None else [_beyond(labels, key.stop, operator.lt)]
             return functools.reduce(operator.and_, ends)
         (label,) = labels
+        if (placed := self._between_places(label, key)) is not None:
+            return placed
         ends = []
         if key.start is not None:
             partial = is_time(label) and isinstance(key.start, str)
@@ -242,6 +246,19 @@ class Locator:
             span = time_span(key.stop, label) if partial else None
             ends.append(label <= key.stop if span is None else before_end(label, span))
         return functools.reduce(operator.and_, ends)
+
+    def _between_places(self, label: Series, key: slice) -> Series | None:
+        """The rows from one label to another that each occur once, if labels are out of order."""
+        given = [end for end in (key.start, key.stop) if end is not None]
+        spans = is_time(label) and any(isinstance(end, str) for end in given)
+        if spans or label.is_monotonic_increasing:
+            return None
+        found = [(label == end).fill_null(False).to_numpy().nonzero()[0].tolist() for end in given]
+        if any(len(each) != 1 for each in found):
+            return None
+        at = new_series(self._frame._aligned(positions(len(label))))
+        first = 0 if key.start is None else found[0][0]
+        return at >= first if key.stop is None else (at >= first) & (at <= found[-1][0])
 
     def _label_columns(self) -> list[Series]:
         frame = self._frame

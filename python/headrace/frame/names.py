@@ -140,6 +140,10 @@ class Names(list[Any]):
         call = function if callable(function) else function.get
         return Names(call(name) for name in self)
 
+    def astype(self, dtype: Any) -> Names:
+        """The names as text or as integers."""
+        return self.map(str if dtype in (str, "str", "string", object, "object") else int)
+
     def to_flat_index(self) -> Names:
         """The names themselves."""
         return self

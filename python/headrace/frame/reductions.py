@@ -296,10 +296,13 @@ def reduced_by(frame: DataFrame, func: Any) -> Any:
     return column_values({name: func(frame[name]) for name in frame._nodes}, "agg")
 
 
+def _bools_as_numbers(frame: DataFrame) -> DataFrame:
+    return frame.astype(dict.fromkeys(frame._names_of("b"), "int8"))
+
+
 def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> DataFrame:
     """A frame of `matrix` applied to each pair of columns, labelled by their names."""
-    frame = frame.astype(dict.fromkeys(frame._names_of("b"), "int8"))
-    columns = supported_columns(frame, kind, numeric_only)
+    columns = supported_columns(_bools_as_numbers(frame), kind, numeric_only)
     mark(kind)
     names = [c.name for c in columns]
     values = array_of(matrix([c._node for c in columns])).to_numpy()
@@ -308,7 +311,7 @@ def pairwise(frame: DataFrame, kind: str, numeric_only: bool, matrix: Any) -> Da
 
 def by_pairs(frame: DataFrame, method: str, numeric_only: bool) -> DataFrame:
     """Correlations of another kind of each pair of columns, over complete pairs."""
-    columns = supported_columns(frame, "corr", numeric_only)
+    columns = supported_columns(_bools_as_numbers(frame), "corr", numeric_only)
     names = [str(c.name) for c in columns]
     plain = [new_series(c._plain()) for c in columns]
     ranked = method == "spearman" and all(not c.hasnans for c in plain)

@@ -17,7 +17,14 @@ from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart
 from headrace.rows import by_position, unnamed, whole_number
 from headrace.series.categorical import entries_of
-from headrace.series.column import is_series, new_series, series_of, series_over, with_rows_of
+from headrace.series.column import (
+    is_index,
+    is_series,
+    new_series,
+    series_of,
+    series_over,
+    with_rows_of,
+)
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -230,7 +237,7 @@ def cut(
     import numpy as np
 
     mark("cut")
-    values = new_series(x)
+    values = x if is_series(x) and not is_index(x) else new_series(x)
     if values.dtype.kind in "mM":
         integers, counted, given = _counts_and_edges(values, bins, right)
         shows_edges = labels in (None, True)
@@ -318,7 +325,7 @@ def qcut(
         raise InvalidArgumentError(
             f"qcut: invalid value: duplicates={duplicates!r}; expected 'raise' or 'drop'"
         )
-    values = new_series(x)
+    values = x if is_series(x) and not is_index(x) else new_series(x)
     levels = np.linspace(0, 1, q + 1).tolist() if isinstance(q, int) else list(q)
     edges = values.quantile(levels).tolist()
     distinct = np.unique(edges).tolist()
@@ -384,7 +391,7 @@ def transpose(frame: DataFrame) -> DataFrame:
     if len(made) < rows:
         raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
     levels = zip(*names, strict=True) if names.nlevels > 1 else [names]
-    words = ["column"] if names.nlevels == 1 else [unnamed(i, 2) for i in range(names.nlevels)]
+    words = [unnamed(i, names.nlevels) for i in range(names.nlevels)]
     labels = {w: new_series(list(each)) for w, each in zip(words, levels, strict=True)}
     return rows_apart(made, labels)
 

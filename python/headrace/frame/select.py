@@ -218,7 +218,7 @@ def drop(
 
 def _relabelled(labels: Series, words: Any) -> Series:
     """What a function makes of labels, or labels replaced by those of a mapping."""
-    return labels.map(words) if callable(words) else labels.replace(dict(words))
+    return labels.map(words) if callable(words) else labels.replace(dict(words.items()))
 
 
 def rename(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.indexing import domain_of, refuse_numbers
 from headrace.series.column import is_series, new_series
 
 if TYPE_CHECKING:
@@ -63,7 +62,6 @@ def _are_values(by: list[Any] | tuple[Any, ...], frame: DataFrame, rows: int) ->
 
 def _of_labels(rows: DataFrame, by: Any) -> Series:
     """What a function or mapping gives for the label of each row."""
-    refuse_numbers("groupby", None, domain_of(rows))
     made: Series = rows.index.map(by)
     return new_series(rows._aligned(made), name=made.name if rows._labels else None)
 

@@ -76,12 +76,24 @@ class Column(Deferred):
             values = tuple(str(e) if type(e) is datetime.time else e for e in values)
         try:
             node = _core.apply(op, values, missing_is_false)
+        except TypeMismatchError:  # dates of a file are its texts to pandas: date + " " + time
+            if op != "add" or not all(isinstance(v, str) or _is_text(v) for v in values):
+                raise
+            node = _core.apply(op, tuple(map(_as_text, values)), missing_is_false)
         except InvalidArgumentError:
             beside = tuple(at_equal_labels(self._node, self._levels, each) for each in values)
             if all(map(operator.is_, beside, values)):
                 raise
             node = _core.apply(op, beside, missing_is_false)
         return NotImplemented if node is None else self._like(node)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, Column) and value._node.dtype in ("date", "string")
+
+
+def _as_text(value: Any) -> Any:
+    return value.astype("string") if isinstance(value, Column) else value
 
 
 def series_of(node: _core.Node, name: str | None = None) -> Series:

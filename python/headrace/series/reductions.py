@@ -14,7 +14,7 @@ from headrace.groupby.keys import Words, aggregate_name
 from headrace.interop.through_pandas import called
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.categorical import entries_of
-from headrace.series.column import new_series, series_of, single_value
+from headrace.series.column import at_equal_labels, new_series, series_of, single_value
 from headrace.series.datetime import is_time
 from headrace.series.decimal import in_one_column
 from headrace.series.duration import is_duration, level_of
@@ -98,6 +98,7 @@ def mode(series: Series, dropna: bool = True) -> Series:
 def corr(series: Series, other: Any, method: str = "pearson") -> Any:
     """See `Series.corr`."""
     mark("corr")
+    other = at_equal_labels(series._node, series._levels, other)
     if method == "kendall":
         theirs = other.to_pandas()
         return called("corr", lambda: float(series.to_pandas().corr(theirs, method=method)))

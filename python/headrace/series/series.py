@@ -277,8 +277,10 @@ class Series(Tabular, Column, role="_series"):
             raise lost_assignment(key)
         self.loc[key] = value
 
-    def reset_index(self, *, drop: bool = False) -> Any:
+    def reset_index(self, level: Any = None, *, drop: bool = False) -> Any:
         """A frame of the labels and the values; with ``drop=True`` only the values.
+
+        `level` is only for some of several labels.
 
         >>> hr.Series({"b": 1, "a": 2}, name="n").reset_index().to_dict()
         {'index': ['b', 'a'], 'n': [1, 2]}

@@ -492,12 +492,11 @@ class TextAccessor:
         mark("get_dummies")
         pieces = _core.split_text(self._series._node, _text("get_dummies", sep, "sep"), -1, False)
         names = series_of(_core.explode([pieces])[1][0]).unique().to_list()
-        return frame_of(
-            {
-                name: series_of(_core.list_contains(pieces, name)).astype("int64")._node
-                for name in sorted(name for name in names if name)
-            }
-        )
+        made = {
+            name: series_of(_core.list_contains(pieces, name)).astype("int64")._node
+            for name in sorted(name for name in names if name)
+        }
+        return frame_of(made, framed(self._series)._labels)
 
     def count(self, pat: str | re.Pattern[str], flags: int = 0) -> Series:
         """Number of matches of a regular expression: int64.

@@ -11,6 +11,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, framed, is_frame
 from headrace.lazy.handle import mark
+from headrace.reshape.alignment import rows_apart
 from headrace.rows import whole_number
 from headrace.series.column import labelled_series, new_series, series_of
 from headrace.series.datetime import is_time
@@ -96,4 +97,11 @@ def with_labels(data: Any, op: str, change: Callable[[Series], Any]) -> Any:
 def shift_labels(data: Any, periods: int, freq: Any) -> Any:
     """The same rows, labelled by times `periods` steps of `freq` later."""
     offset = offset_of("shift", freq) * whole_number("shift", "periods", periods)
-    return with_labels(data, "shift", lambda times: times + offset)
+    made = with_labels(data, "shift", lambda times: times + offset)
+    frame = made if is_frame(made) else framed(made)
+    columns, labels = (
+        {name: series_of(node) for name, node in part.items()}
+        for part in (frame._nodes, frame._labels)
+    )
+    apart = rows_apart(columns, labels)
+    return apart if is_frame(made) else labelled_series(apart, made.name)
