@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forms met in notebooks, run by pandas and by us: the same values, names and order."""
 
+import io
+
 import pandas as pd
 import pytest
 from shown_values import same, shown
@@ -9,6 +11,24 @@ from test_frame_like_pandas import rows, run
 import headrace as hr
 
 EQUAL = rows(r"""
+m.Series([1, 2, 3], index=["c", "a", "b"]).loc["c":"a"]
+m.DataFrame({"x": [1, 2, 3]}, index=[30, 10, 20]).loc[10:, "x"]
+df.sort_values("i", ascending=False).loc[:2].j
+m.Series([1, 7, 9], index=["u", "v", "w"]).pipe(lambda s: m.cut(s, [0, 5, 10], labels=["lo", "hi"]))
+m.qcut(df[df.i > 0].i, 2, labels=False)
+df[["x", "i", "b"]].corr(numeric_only=True).b
+df[df.b].groupby(lambda label: label > 1).i.sum()
+m.Series([1.0, 2.0, 4.0], index=[5, 6, 7]).corr(m.Series([2.0, 1.0, 9.0], index=[5, 6, 7]))
+df[["x", "i"]].T.reset_index()
+df.set_index(["k", "j"]).sort_index().loc["a", ["x", "i"]]
+df[["i", "j"]].apply(lambda c: m.Series({"low": c.min(), "high": c.max()}))
+m.Series(["a b", "b"], index=["u", "v"]).str.get_dummies(sep=" ")
+df.groupby("k").i.sum().rename(index=m.Series({"a": "A", "b": "B"}))
+df.rename(columns=str).columns.astype(str).tolist()
+m.concat([df.x.iloc[2:], m.Series([1, 2], index=[2, 3], name="n")], axis=1).n
+m.DataFrame({2020: [1.25], "All": [2.5]}).loc[0].round(1).tolist()
+r = m.DataFrame({"x": [1, 2]}, m.date_range("2024-01-01", periods=2));; r["y"] = r.x.shift(freq="D")
+df.groupby("k").i.sum().rename({"a": "A"})
 m.date_range("2023-01-01", periods=3, freq="h").hour / 24
 m.date_range("2023-01-31", periods=3, freq="ME").strftime("%d %b")
 m.date_range("2023-01-01", periods=4)[1:3].day_name()
@@ -142,6 +162,12 @@ df.dropna().pivot_table(index="k", values="i", aggfunc=["sum", "mean"])
 m.crosstab([df.k, df.j], df.b)
 df.agg({"i": ["sum", "min"], "x": ["mean"]})
 """)
+
+
+def test_dates_of_a_file_beside_texts_are_texts():
+    for lib in (hr, pd):
+        days = lib.read_csv(io.StringIO("d,t\n2024-01-01,10:30\n"))
+        assert (days.d + " " + days.t).tolist() == ["2024-01-01 10:30"]
 
 
 @pytest.mark.filterwarnings("ignore")
