@@ -357,11 +357,8 @@ class DataFrame(Tabular, Columns):
         >>> df.drop(columns="x").columns, df.drop(index=[0]).x.to_list()
         (['y'], [2, 3])
         """
-        return made_or_rebound(
-            self,
-            select.drop(self, labels, axis=axis, columns=columns, index=index, errors=errors),
-            inplace,
-        )
+        made = select.drop(self, labels, axis, columns, index, errors)
+        return made_or_rebound(self, made, inplace)
 
     def rename(
         self,
@@ -496,11 +493,8 @@ class DataFrame(Tabular, Columns):
         >>> df.dropna().a.to_list(), df.dropna(how="all").a.to_list()
         ([1], [1, 3])
         """
-        return made_or_rebound(
-            self,
-            rows.dropna(self, subset, how, axis=axis, thresh=thresh, ignore_index=ignore_index),
-            inplace,
-        )
+        made = rows.dropna(self, subset, how, axis, thresh, ignore_index)
+        return made_or_rebound(self, made, inplace)
 
     def astype(self, dtype: Any) -> DataFrame:
         """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
@@ -577,20 +571,8 @@ class DataFrame(Tabular, Columns):
         >>> loans.merge(people, on="id").to_dict()
         {'id': [1, 2, 2], 'paid': [5.0, 6.0, 7.0], 'name': ['Al', 'Bo', 'Bo']}
         """
-        return merge.merge(
-            self,
-            right,
-            how,
-            on,
-            left_on,
-            right_on,
-            suffixes,
-            indicator,
-            validate,
-            left_index,
-            right_index,
-            sort,
-        )
+        words = (how, on, left_on, right_on, suffixes, indicator, validate)
+        return merge.merge(self, right, *words, left_index, right_index, sort)
 
     def join(
         self,
@@ -609,9 +591,7 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
         {'id': [2, 3], 'x': [5, 6], 'name': ['Bo', None]}
         """
-        return rows.join_frames(
-            self, other, on, how, lsuffix, rsuffix, sort=sort, validate=validate
-        )
+        return rows.join_frames(self, other, on, how, lsuffix, rsuffix, sort, validate)
 
     def append(self, other: Any, ignore_index: bool = False) -> DataFrame:
         """A new frame with the rows of another one, or one row from a mapping, appended.
@@ -673,19 +653,8 @@ class DataFrame(Tabular, Columns):
         >>> df.sort_values(["k", "v"], ascending=[True, False]).to_dict()
         {'k': ['a', 'b', 'b'], 'v': [2, 3, 1]}
         """
-        return made_or_rebound(
-            self,
-            rows.sort_values(
-                self,
-                by,
-                ascending=ascending,
-                na_position=na_position,
-                ignore_index=ignore_index,
-                kind=kind,
-                key=key,
-            ),
-            inplace,
-        )
+        made = rows.sort_values(self, by, ascending, na_position, ignore_index, key)
+        return made_or_rebound(self, made, inplace)
 
     def nlargest(
         self, n: int, columns: str | Sequence[str], keep: Literal["first", "last", "all"] = "first"
@@ -743,11 +712,8 @@ class DataFrame(Tabular, Columns):
         >>> df.drop_duplicates("x").to_dict()
         {'x': [1, 2], 'y': [0.5, None]}
         """
-        return made_or_rebound(
-            self,
-            duplicates.drop_duplicates(self, subset, keep=keep, ignore_index=ignore_index),
-            inplace,
-        )
+        made = duplicates.drop_duplicates(self, subset, keep, ignore_index)
+        return made_or_rebound(self, made, inplace)
 
     def quantile(
         self,
@@ -1252,9 +1218,7 @@ class DataFrame(Tabular, Columns):
         if axis in (1, "columns"):
             made: DataFrame = self[sorted(self.columns, reverse=not ascending)]
         else:
-            made = labels.sort_index(
-                self, level=level, ascending=ascending, na_position=na_position
-            )
+            made = labels.sort_index(self, level, ascending, na_position)
         return made_or_rebound(self, made, inplace)
 
     def apply(
@@ -1395,12 +1359,8 @@ class DataFrame(Tabular, Columns):
         >>> df.pivot_table(values="x", index="d", columns="s").to_dict()
         {'a': [1.0, 3.0], 'b': [2.0, None]}
         """
-        return pivot.pivot_table(
-            *(self, values, index, columns, aggfunc, fill_value, margins, margins_name),
-            dropna=dropna,
-            observed=observed,
-            sort=sort,
-        )
+        words = (values, index, columns, aggfunc, fill_value, margins, margins_name)
+        return pivot.pivot_table(self, *words, dropna=dropna, observed=observed, sort=sort)
 
     def pivot(self, *, columns: Any, index: Any = None, values: Any = None) -> DataFrame:
         """One row per key of `index` and one column per value of `columns`, without aggregating.
@@ -1531,16 +1491,8 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"x": [1, 2]}, index=["a", "b"]).reindex(["b", "c"]).x.to_list()
         [2, None]
         """
-        return alignment.reindex(
-            self,
-            labels,
-            index=index,
-            columns=columns,
-            axis=axis,
-            fill_value=fill_value,
-            method=method,
-            limit=limit,
-        )
+        words = {"index": index, "columns": columns, "axis": axis}
+        return alignment.reindex(self, labels, fill_value, method, limit, **words)
 
     def xs(self, key: Any, axis: int | str = 0, level: Any = None) -> Any:
         """The rows with a label, without its level; with ``axis=1`` the columns with a name.

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def drop_duplicates(
-    frame: DataFrame,
-    subset: str | list[str] | None = None,
-    *,
-    keep: Literal["first", "last", False] = "first",
-    ignore_index: bool = False,
+    frame: DataFrame, subset: Any, keep: Literal["first", "last", False], ignore_index: bool
 ) -> DataFrame:
     """See `DataFrame.drop_duplicates`."""
     keys = keys_of(frame, subset if subset is not None else frame.columns)

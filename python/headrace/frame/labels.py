@@ -87,11 +87,7 @@ def at(frame: DataFrame) -> Locator:
 
 
 def sort_index(
-    frame: DataFrame,
-    *,
-    level: Any = None,
-    ascending: bool | list[bool] = True,
-    na_position: NaPosition = "last",
+    frame: DataFrame, level: Any, ascending: bool | list[bool], na_position: NaPosition
 ) -> DataFrame:
     """See `DataFrame.sort_index`."""
     mark("sort_index")
@@ -102,7 +98,7 @@ def sort_index(
         return sort_by_nodes("sort_index", frame, keys, ascending, na_position)
     numbered = frame._numbered()
     if numbered._labels:
-        return sort_index(numbered, ascending=ascending, na_position=na_position)
+        return sort_index(numbered, None, ascending, na_position)
     refuse_numbers("sort_index", None, domain_of(frame))
     return frame if ascending else frame[::-1]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import contextlib
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace._caller import user_variables
@@ -79,13 +79,7 @@ def fillna(frame: DataFrame, value: Any) -> DataFrame:
 
 
 def dropna(
-    frame: DataFrame,
-    subset: str | list[str] | None = None,
-    how: Literal["any", "all"] = "any",
-    *,
-    axis: int | str = 0,
-    thresh: int | None = None,
-    ignore_index: bool = False,
+    frame: DataFrame, subset: Any, how: str, axis: int | str, thresh: int | None, ignore_index: bool
 ) -> DataFrame:
     """See `DataFrame.dropna`."""
     mark("dropna")
@@ -135,13 +129,12 @@ def astype(frame: DataFrame, dtype: Any) -> DataFrame:
 def join_frames(
     frame: DataFrame,
     other: DataFrame | Series,
-    on: str | list[str] | None = None,
-    how: str = "left",
-    lsuffix: str = "",
-    rsuffix: str = "",
-    *,
-    sort: bool = False,
-    validate: str | None = None,
+    on: str | list[str] | None,
+    how: str,
+    lsuffix: str,
+    rsuffix: str,
+    sort: bool,
+    validate: str | None,
 ) -> DataFrame:
     """See `DataFrame.join`."""
     if is_series(other):
@@ -200,14 +193,7 @@ def tail(frame: DataFrame, n: int = 5) -> DataFrame:
 
 
 def sort_values(
-    frame: DataFrame,
-    by: str | Sequence[str] | None = None,
-    *,
-    ascending: bool | Sequence[bool] = True,
-    na_position: NaPosition = "last",
-    ignore_index: bool = False,
-    kind: str | None = None,
-    key: Callable[[Series], Series] | None = None,
+    frame: DataFrame, by: Any, ascending: Any, na_position: NaPosition, ignore_index: bool, key: Any
 ) -> DataFrame:
     """See `DataFrame.sort_values`."""
     if by is None:

@@ -169,13 +169,7 @@ def insert(frame: DataFrame, loc: int, column: str, value: Any) -> None:
 
 
 def drop(
-    frame: DataFrame,
-    labels: Any = None,
-    *,
-    axis: int | str | None = None,
-    columns: str | list[str] | None = None,
-    index: Any = None,
-    errors: str = "raise",
+    frame: DataFrame, labels: Any, axis: int | str | None, columns: Any, index: Any, errors: str
 ) -> DataFrame:
     """See `DataFrame.drop`."""
     mark("drop")

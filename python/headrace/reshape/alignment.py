@@ -95,14 +95,14 @@ def _asked(index: Any, own: Mapping[Any, Series]) -> dict[Any, Series]:
 
 def reindex(
     frame: DataFrame,
-    labels: Any = None,
+    labels: Any,
+    fill_value: Any,
+    method: str | None,
+    limit: int | None,
     *,
     index: Any = None,
     columns: Any = None,
     axis: int | str = 0,
-    fill_value: Any = None,
-    method: str | None = None,
-    limit: int | None = None,
 ) -> DataFrame:
     """See `DataFrame.reindex`."""
     mark("reindex")

@@ -709,7 +709,7 @@ class Series(Tabular, Column, role="_series"):
         >>> hr.Series([5, 6]).reindex([1, 2], fill_value=0).to_list()
         [6, 0]
         """
-        frame = reindex(framed(self), index, fill_value=fill_value, method=method, limit=limit)
+        frame = reindex(framed(self), index, fill_value, method, limit)
         return labelled_series(frame, self.name)
 
     def update(self, other: Any) -> None:
