@@ -58,11 +58,9 @@ def test_wide_nested_and_labelled(tmp_path: Any) -> None:
     same_as_pyarrow(hr.DataFrame(wide), tmp_path)
     lists = pa.array([[i, i + 1] if i % 3 else None for i in range(100_000)])
     frame = hr.from_arrow(pa.table({"i": np.arange(100_000), "l": lists, "j": np.arange(100_000)}))
+    assert isinstance(frame, hr.DataFrame)
     same_as_pyarrow(frame, tmp_path)
     same_as_pyarrow(frame.set_index("i"), tmp_path)
-    # The chunks of columns that hold several.
-    pairs = pa.table({"x": pa.array(np.arange(300_000)), "s": pa.array(["a", "b"] * 150_000)})
-    same_as_pyarrow(hr.from_arrow(pairs), tmp_path)
 
 
 def test_under_a_limit_a_larger_result_is_written(tmp_path: Any) -> None:
