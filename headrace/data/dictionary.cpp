@@ -265,6 +265,14 @@ std::vector<int32_t> sorted_codes(const Column& values) {
   return codes;
 }
 
+DictionaryPtr dictionary_of(Column values, bool ordered) {
+  uint64_t hash = 0;
+  StringView space;
+  for (int64_t row = 0; row < values.num_rows(); ++row)
+    hash = extend(hash, StringKey(text_of(values, row, space)));
+  return shared_dictionary(std::move(values), hash, ordered);
+}
+
 DistinctValues distinct_values(const Column& values, bool ordered) {
   const int64_t rows = values.num_rows();
   DictionaryBuilder builder;
@@ -288,8 +296,8 @@ DistinctValues distinct_values(const Column& values, bool ordered) {
   }
   if (distinct) return {shared_dictionary(values, hash, ordered), {}};
   if (values.dtype().is_string()) return {builder.finish(ordered), std::move(codes)};
-  const Column entries = values_of_texts(builder.values(), values.dtype());
-  return {distinct_values(entries, ordered).dictionary, std::move(codes)};
+  return {dictionary_of(values_of_texts(builder.values(), values.dtype()), ordered),
+          std::move(codes)};
 }
 
 MergedDictionary merge_dictionaries(const std::vector<DictionaryPtr>& dictionaries) {
@@ -306,9 +314,8 @@ MergedDictionary merge_dictionaries(const std::vector<DictionaryPtr>& dictionari
   for (size_t k = 0; k < dictionaries.size(); ++k)
     merged.codes[k] = builder.add_all(dictionaries[k]->values());
   const Dtype dtype = dictionaries[0]->values().dtype();
-  merged.dictionary = dtype.is_string()
-                          ? builder.finish()
-                          : distinct_values(values_of_texts(builder.values(), dtype)).dictionary;
+  merged.dictionary = dtype.is_string() ? builder.finish()
+                                        : dictionary_of(values_of_texts(builder.values(), dtype));
   return merged;
 }
 

@@ -196,6 +196,9 @@ HR_API Column values_of_texts(const Column& texts, Dtype dtype);
 /// values.
 HR_API std::vector<int32_t> sorted_codes(const Column& values);
 
+/// The dictionary of a column that has each value once and none missing.
+HR_API DictionaryPtr dictionary_of(Column values, bool ordered = false);
+
 /// A dictionary of the rows of `values` and the codes that stand for them. Where rows repeat or are
 /// missing, `codes` has the code of each row (-1 for missing); else it is empty and the values stay
 /// where they are.

@@ -391,6 +391,12 @@ std::optional<Scalar> stored_literal(Dtype item, const Literal& value) {
   return Scalar(static_cast<int64_t>(*nanoseconds / nanoseconds_per(*unit)));
 }
 
+bool has_stored_literal(std::span<const ApplyOperand> sides) {
+  const size_t at = node_of(sides[0]) ? 1 : 0;
+  const auto* value = std::get_if<Literal>(&sides[at].value);
+  return value && stored_literal((*node_of(sides[1 - at]))->signature().dtype.item(), *value);
+}
+
 // Ordered categories compare by their order, with one of them or with a column of the same.
 NodePtr compare_order(Op op, const ApplyOperand& left, const ApplyOperand& right) {
   if (!is_category(left)) return compare_order(op_row(op).swapped, right, left);
@@ -436,7 +442,8 @@ NodePtr apply_bound(Op op, const BoundOperation& bound, std::span<const ApplyOpe
 NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
   if (std::ranges::any_of(operands, is_category)) {
     const OpRule rule = op_row(op).rule;
-    if (rule == OpRule::kCompare && op != Op::kEqual && op != Op::kNotEqual) {
+    const bool orders = op != Op::kEqual && op != Op::kNotEqual;
+    if (rule == OpRule::kCompare && (orders || has_stored_literal(operands))) {
       const NodePtr result = compare_order(op, operands[0], operands[1]);
       const std::optional<bool> missing = result_of_missing(op, nulls);
       return missing ? without_nulls(result, *missing) : result;

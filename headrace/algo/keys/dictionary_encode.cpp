@@ -178,7 +178,7 @@ Column dictionary_encode(const Column& values) {
   buffer.seal();
   DictionaryPtr dictionary = work.finish();
   if (!dtype.has_text())
-    dictionary = distinct_values(values_of_texts(dictionary->values(), values.dtype())).dictionary;
+    dictionary = dictionary_of(values_of_texts(dictionary->values(), values.dtype()));
   return Column::categories(rows, std::move(buffer), std::move(dictionary),
                             realigned_validity(strings), strings.null_count());
 }
@@ -209,7 +209,7 @@ Column dictionary_decode(const Column& categories) {
 
 Column ordered_categories(const Column& categories) {
   return Column::categories(categories.num_rows(), categories.values_buffer(),
-                            distinct_values(categories.dictionary()->values(), true).dictionary,
+                            dictionary_of(categories.dictionary()->values(), true),
                             categories.validity_buffer(), categories.null_count(),
                             categories.offset());
 }

@@ -25,7 +25,7 @@ void check(std::string_view op, Dtype dtype) {
                                    "use astype('category')");
 }
 
-DictionaryPtr dictionary_of(std::string_view op, const Column& values, bool ordered) {
+DictionaryPtr checked_dictionary(std::string_view op, const Column& values, bool ordered) {
   DistinctValues distinct = distinct_values(values, ordered);
   if (distinct.codes)
     throw_error<InvalidArgumentError>(
@@ -37,6 +37,15 @@ DictionaryPtr dictionary_of(std::string_view op, const Column& values, bool orde
 Column with_codes(const Column& codes, DictionaryPtr dictionary) {
   return Column::categories(codes.num_rows(), codes.values_buffer(), std::move(dictionary),
                             codes.validity_buffer(), codes.null_count(), codes.offset());
+}
+
+// The code that `recode` has for each row's; null for -1.
+Column recoded(const Column& column, const std::vector<int32_t>& recode) {
+  const int32_t* const in = column.values<int32_t>().data();
+  return map_rows_or_null<int32_t>(column, TypeId::kInt32, [&, in](int64_t row, int32_t* code) {
+    *code = recode[static_cast<size_t>(in[row])];
+    return *code >= 0;
+  });
 }
 
 struct SetCategories final : OperatorOf<SetCategories> {
@@ -74,6 +83,7 @@ struct RenameCategories final : OperatorOf<RenameCategories> {
 };
 
 bool is_value(const Column& values, int32_t code, const Scalar& value) {
+  if (value.is_null()) return false;
   if (values.dtype().is_bool()) return values.bit(code) == value.as<bool>();
   return visit_real(values.dtype().storage(), [&]<class T>(std::type_identity<T>) {
     const T own = values.values<T>()[static_cast<size_t>(code)];
@@ -93,12 +103,13 @@ struct CategoryComparison final : OperatorOf<CategoryComparison> {
     const auto& column = std::get<Column>(inputs[0]);
     const auto& value = std::get<Scalar>(inputs[1]);
     const Dictionary& dictionary = *column.dictionary();
-    if (!dictionary.is_ordered())
+    const bool orders = op != Op::kEqual && op != Op::kNotEqual;
+    if (orders && !dictionary.is_ordered())
       throw_error<TypeMismatchError>(name(), "these categories have no order", {},
                                      "use cat.as_ordered(), or astype with their dtype");
     int32_t other = 0;
     while (other < dictionary.size() && !is_value(dictionary.values(), other, value)) ++other;
-    if (other == dictionary.size())
+    if (orders && other == dictionary.size())
       throw_error<TypeMismatchError>(name(), "the value is not one of the categories", {},
                                      "use astype with their dtype");
     return test_codes(column, [&](int32_t code) { return holds(op, code - other); });
@@ -112,7 +123,7 @@ Signature with_values(std::string_view op, const NodePtr& column, const NodePtr&
   Signature signature = column->signature();
   check(op, signature.dtype);
   signature.dtype = Dtype::category(values->signature().dtype);
-  if (values->is_ready()) dictionary_of(op, std::get<Column>(values->value()), false);
+  if (values->is_ready()) checked_dictionary(op, std::get<Column>(values->value()), false);
   return signature;
 }
 
@@ -120,37 +131,35 @@ Signature with_values(std::string_view op, const NodePtr& column, const NodePtr&
 
 Column set_categories(const Column& column, const Column& values, bool ordered) {
   check(kSet, column.dtype());
-  DictionaryPtr dictionary = dictionary_of(kSet, values, ordered);
+  DictionaryPtr dictionary = checked_dictionary(kSet, values, ordered);
   const Column& old = column.dictionary()->values();
-  std::vector<int32_t> recoded(static_cast<size_t>(old.num_rows()), -1);
+  std::vector<int32_t> recode(static_cast<size_t>(old.num_rows()), -1);
   if (old.dtype() == values.dtype()) {
     DictionaryBuilder builder;
     builder.add_all(values);
     const Buffer codes = builder.add_all(old);  // those from the number of values on are new
-    for (size_t code = 0; code < recoded.size(); ++code) {
+    for (size_t code = 0; code < recode.size(); ++code) {
       const int32_t made = codes ? codes.as<int32_t>()[code] : static_cast<int32_t>(code);
-      if (made < dictionary->size()) recoded[code] = made;
+      if (made < dictionary->size()) recode[code] = made;
     }
   }
-  const int32_t* const in = column.values<int32_t>().data();
-  const Column result =
-      map_rows_or_null<int32_t>(column, TypeId::kInt32, [&, in](int64_t row, int32_t* code) {
-        *code = recoded[static_cast<size_t>(in[row])];
-        return *code >= 0;
-      });
-  return with_codes(result, std::move(dictionary));
+  return with_codes(recoded(column, recode), std::move(dictionary));
 }
 
 Column sorted_categories(const Column& column) {
   check(kSorted, column.dtype());
-  const Column& old = column.dictionary()->values();
-  const std::vector<int32_t> codes = sorted_codes(old);
+  const Dictionary& old = *column.dictionary();
+  const std::vector<int32_t> codes = sorted_codes(old.values());
   if (std::ranges::is_sorted(codes)) return column;
   const auto count = static_cast<int64_t>(codes.size());
   Buffer rows = Buffer::allocate(8 * count);
   std::ranges::copy(codes, rows.mutable_as<int64_t>());
-  return set_categories(column, gather(old, Tensor(TypeId::kInt64, {count}, std::move(rows))),
-                        column.dictionary()->is_ordered());
+  const Tensor order(TypeId::kInt64, {count}, std::move(rows));
+  std::vector<int32_t> ranks(codes.size());
+  for (size_t rank = 0; rank < codes.size(); ++rank)
+    ranks[static_cast<size_t>(codes[rank])] = static_cast<int32_t>(rank);
+  return with_codes(recoded(column, ranks),
+                    dictionary_of(gather(old.values(), order), old.is_ordered()));
 }
 
 Column rename_categories(const Column& column, const Column& values) {
@@ -159,7 +168,7 @@ Column rename_categories(const Column& column, const Column& values) {
   if (values.num_rows() != old->size())
     throw_error<InvalidArgumentError>(kRename, "expected a name for each category",
                                       {{"names", values.num_rows()}, {"categories", old->size()}});
-  return with_codes(column, dictionary_of(kRename, values, old->is_ordered()));
+  return with_codes(column, checked_dictionary(kRename, values, old->is_ordered()));
 }
 
 NodePtr set_categories(const NodePtr& column, const NodePtr& values, bool ordered) {
