@@ -89,10 +89,8 @@ def named(word: str) -> Callable[[Call], Call]:
         def again(*args: Any, **kwargs: Any) -> Any:
             return _called_again(function, word, args, kwargs)
 
-        made: Call = functools.update_wrapper(
-            _core.explained(function, "unexpected keyword", again), function
-        )
-        return made
+        made: Any = _core.explained(function, "unexpected keyword", again)
+        return functools.update_wrapper(made, function)  # type: ignore[return-value]
 
     return explaining
 

@@ -129,10 +129,10 @@ def apply_function(
     if not frame._nodes:
         raise InvalidArgumentError("apply: the frame has no columns: columns=0")
     like = next(iter(frame._nodes.values()))
-    whole = {name: series_of(node, name) for name, node in frame._nodes.items()}
+    columns = {name: series_of(node, name) for name, node in frame._nodes.items()}
     from headrace.lazy.tracing import of_rows  # on first use: it loads much
 
-    traced = of_rows(function, whole)
+    traced = of_rows(function, columns)
     if traced is None:
         fix = "use arithmetic over columns, where() or case_when()"
         rows = (row for _, row in _rows_of(frame))

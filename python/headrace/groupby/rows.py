@@ -303,7 +303,7 @@ def describe(
     """See `GroupBy.describe`."""
     mark("describe")
     single = groups._single
-    columns = {n: v for n, v in value_columns(groups).items() if DType(v.dtype).kind in "iufmM"}
+    columns = {n: v for n, v in value_columns(groups).items() if DType(v.dtype).is_of("iufmM")}
     if include not in (None, "all") or exclude is not None:
         wanted = frame_of(columns).select_dtypes(include, exclude)._nodes
         columns = {n: v for n, v in columns.items() if n in wanted}
