@@ -77,7 +77,7 @@ class StringWork {
 
  private:
   // Keys are made and their slots fetched some rows ahead, the strings of the slots half as many,
-  // and the texts that keys are made of before.
+  // and the bytes that keys are made of before.
   template <class F>
   void visit(Morsel morsel, const DictionaryBuilder& table, F&& code) {
     constexpr int64_t kFar = 32, kAhead = 16, kNear = 8, kKept = 16;

@@ -42,7 +42,7 @@ uint64_t decimal_word(const std::byte* decimal, bool upper, bool alone) {
   return words[upper] ^ sign;
 }
 
-// Bits of a piece of the longest string, of which so many bytes are left.
+// Bits of the next piece of the longest string, of which `left` bytes remain.
 int piece_bits(int64_t left) {
   return static_cast<int>(8 * std::min<int64_t>(left, 8));
 }
