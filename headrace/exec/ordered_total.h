@@ -36,7 +36,7 @@ class HR_API OrderedTotal {
   bool wait_for(int64_t index);
   void pass_on(int64_t next);
 
-  std::atomic<int64_t> next_{0};  // whose turn it is; -1: nobody's any more
+  std::atomic<int64_t> next_{0};  // whose turn it is; -1: none is left
   int64_t total_ = 0;
 };
 

@@ -13,7 +13,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.indexing import domain_of, rows_of_frame
-from headrace.groupby.keys import aggregate_name
+from headrace.groupby.keys import aggregate_name, is_custom
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
 from headrace.rows import Row
@@ -109,7 +109,7 @@ def apply_function(
 ) -> Any:
     """See `DataFrame.apply`."""
     mark("apply")
-    along = axis in (1, "columns") and getattr(function, "__module__", "") == "numpy"
+    along = axis in (1, "columns") and callable(function) and not is_custom(function)
     if isinstance(function, str) or along:
         word = aggregate_name(function, "function", "apply")
         return getattr(frame, word)(*args, axis=axis, **options)

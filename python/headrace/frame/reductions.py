@@ -22,7 +22,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.frame.column_reductions import column_values, reduced, reduced_numbers
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.concat import concat
-from headrace.groupby.keys import aggregate_name
+from headrace.groupby.keys import aggregate_label, aggregate_name, is_custom
 from headrace.lazy.handle import array_of, mark
 from headrace.series.column import new_series, series_of, with_rows_of
 from headrace.series.decimal import in_one_column
@@ -150,7 +150,10 @@ def supported_along_rows(frame: DataFrame, kind: str, numeric_only: bool) -> lis
 
 def supported_by_all(frame: DataFrame, functions: list[Any]) -> list[str]:
     """The columns that all of the aggregates support."""
-    kinds = [column_kinds(aggregate_name(each, "func")) for each in functions]
+    kinds = [
+        column_kinds("std" if is_custom(each) else aggregate_name(each, "func"))
+        for each in functions
+    ]
     names: list[str] = frame.columns
     taken = [name for name in names if all(frame[name].dtype.is_of(each) for each in kinds)]
     if not taken:
@@ -265,9 +268,9 @@ def agg(frame: DataFrame, func: Any, axis: Axis = 0) -> Any:
     if axis in (1, "columns"):
         if not isinstance(func, list):
             return frame.apply(func, axis=1)
-        return new_frame({aggregate_name(e, "func"): frame.apply(e, axis=1) for e in func})
+        return new_frame({aggregate_label(e, "func"): frame.apply(e, axis=1) for e in func})
     if not isinstance(func, Mapping | list):
-        if callable(func) and getattr(func, "__module__", "") not in ("numpy", "builtins"):
+        if is_custom(func):
             return reduced_by(frame, func)
         name = aggregate_name(func, "func")
         return getattr(frame, name)()
@@ -277,15 +280,17 @@ def agg(frame: DataFrame, func: Any, axis: Axis = 0) -> Any:
         else {name: func for name in supported_by_all(frame, func)}
     )
     columns = {frame._find(n): frame[n] for n in asked}
-    words = {
-        n: [aggregate_name(one, n) for one in (each if isinstance(each, list) else [each])]
+    named = {
+        n: {aggregate_label(one, n): one for one in (each if isinstance(each, list) else [each])}
         for n, each in asked.items()
     }
     if not any(isinstance(each, list) for each in asked.values()):
-        return reduced(columns, {name: one for name, (one,) in words.items()})
-    rows = list(dict.fromkeys(one for each in words.values() for one in each))
+        if any(is_custom(each) for each in asked.values()):
+            return column_values({n: c.agg(asked[n]) for n, c in columns.items()}, "agg")
+        return reduced(columns, {name: one for name, (one,) in named.items()})
+    rows = list(dict.fromkeys(one for each in named.values() for one in each))
     made = {
-        n: in_one_column([c.agg(one) if one in words[n] else None for one in rows])
+        n: in_one_column([c.agg(named[n][one]) if one in named[n] else None for one in rows])
         for n, c in columns.items()
     }
     return new_frame(made, index=rows)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
-    **{name: name for name in ("sum", "prod", "mean", "median", "var", "std", "any", "all")},
+    **{name: name for name in ("sum", "prod", "mean", "median", "any", "all")},
     **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size", "list": "list"},
     **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
@@ -112,23 +112,36 @@ def keys_of(
     return keys
 
 
+def is_custom(aggregate: Any) -> bool:
+    """Whether an aggregate is a function that the engine has no name for."""
+    if not callable(aggregate):
+        return False
+    place = getattr(aggregate, "__module__", "") or "numpy"
+    name = getattr(aggregate, "__name__", "")
+    return place not in ("builtins", "numpy") or name not in _FUNCTIONS
+
+
 def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
     """The engine's name of an aggregate, given by name or as a NumPy or Python function."""
     if isinstance(aggregate, str):
         return aggregate
-    name = getattr(aggregate, "__name__", "")
-    if name in _FUNCTIONS and (getattr(aggregate, "__module__", "") or "numpy") in (
-        "builtins",
-        "numpy",
-    ):
-        return _FUNCTIONS[name]
     if callable(aggregate):
+        name = getattr(aggregate, "__name__", "")
+        if not is_custom(aggregate):
+            return _FUNCTIONS[name]
         raise UnsupportedError(
             f"{op}: custom Python functions are not supported as aggregates: "
             f"{place}={name or aggregate!r}; compute a column first (df.assign) and "
             "aggregate it by name (sum, mean, max, ...), or use apply()"
         )
     raise TypeMismatchError(f"{op}: expected the name of an aggregate: {place}={aggregate!r}")
+
+
+def aggregate_label(aggregate: Any, place: str) -> str:
+    """What a result is called by: the name of an aggregate, or of a function of one's own."""
+    if is_custom(aggregate):
+        return getattr(aggregate, "__name__", "func")
+    return aggregate_name(aggregate, place)
 
 
 def level_keys(

@@ -10,7 +10,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import new_frame
 from headrace.frame.duplicates import counted_values
 from headrace.frame.reshape import cut
-from headrace.groupby.keys import Words, aggregate_name
+from headrace.groupby.keys import Words, aggregate_label
 from headrace.interop.through_pandas import called
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.categorical import entries_of
@@ -118,8 +118,8 @@ def aggregate_series(series: Series, func: Any, **options: Any) -> Any:
     if isinstance(func, dict):
         return new_series(in_one_column([series.agg(e) for e in func.values()]), index=list(func))
     if isinstance(func, list):
-        names = [aggregate_name(each, "func") for each in func]
-        made = in_one_column([series.agg(name) for name in names])
+        names = [aggregate_label(each, "func") for each in func]
+        made = in_one_column([series.agg(each) for each in func])
         return new_frame({series.name or "value": made}, index=names)[series.name or "value"]
     if callable(func) and not isinstance(func, str):
         return func(series)
