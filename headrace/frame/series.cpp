@@ -50,9 +50,7 @@ Array Series::quantile(double q) const {
 
 Array Series::nunique() const {
   if (are_unique(std::span(&node_, 1))) return count();
-  const NodePtr groups = hr::group_by({{"key", node_}}, {{"size", {.aggregate = Aggregate::kSize}}},
-                                      {.order = GroupOrder::kAny, .drop_missing = true});
-  return hr::reduce(Aggregate::kCount, table_column(groups, 1));
+  return count_distinct(node_, true);
 }
 
 Series Series::isna() const {

@@ -98,6 +98,7 @@ void bind_group(nb::module_& m) {
         return hr::group_columns(keys_of(keys), std::move(made), options_of(order, drop_missing));
       },
       "keys"_a, "columns"_a, "order"_a, "drop_missing"_a, Unlocked());
+  m.def("count_distinct", &hr::count_distinct, "column"_a, "drop_missing"_a, Unlocked());
   m.def(
       "group_top",
       [](const std::vector<std::pair<std::string, NodePtr>>& keys, const std::string& name,

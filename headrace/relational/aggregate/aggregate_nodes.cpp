@@ -9,8 +9,10 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
+#include "headrace/relational/aggregate/distinct_rows.h"
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/rows/operator_inputs.h"
@@ -44,6 +46,12 @@ void check_request(const AggregateRequest& request) {
                                       "pass 0 to 1");
   if (request.ddof < 0)
     throw_error<InvalidArgumentError>(kOp, "ddof is negative", {{"ddof", request.ddof}});
+}
+
+void check_key(Dtype dtype, std::string_view name) {
+  if (dtype.is_complex() || dtype.is_list())
+    throw_error<TypeMismatchError>(kOp, "complex numbers and lists cannot be keys",
+                                   {{"key", name}});
 }
 
 Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& inputs) {
@@ -101,11 +109,13 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState*) const override {
+    if (is_distinct(wanted)) return table_of(wanted, distinct(wanted, inputs));
     return table_of(
         wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
   }
 
   Table execute_fused(const std::vector<bool>& wanted, const RowInputs& inputs) const override {
+    if (is_distinct(wanted)) return table_of(wanted, distinct(wanted, inputs.made()));
     return table_of(
         wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
   }
@@ -183,6 +193,30 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
     return some;
   }
 
+  // Whether nothing is wanted but the first rows of the keys, or keys that are as there.
+  bool is_distinct(const std::vector<bool>& wanted) const {
+    for (size_t k = 0; k < keys.size(); ++k)
+      if (wanted[k] && !dtypes[k].is_integer()) return false;
+    return options.order == GroupOrder::kFirstSeen && key_filters.empty() &&
+           memory_limit() == INT64_MAX &&
+           std::ranges::all_of(requests, [](const AggregateRequest& request) {
+             return request.aggregate == Aggregate::kFirstRow;
+           });
+  }
+
+  Grouped distinct(const std::vector<bool>& wanted, std::span<const Value> inputs) const {
+    std::vector<Column> columns;
+    for (const int64_t place : keys)
+      columns.push_back(std::get<Column>(inputs[static_cast<size_t>(place)]));
+    const Tensor rows = distinct_rows(
+        NormalizedKeys::of(kOp, columns, {.ordered = false, .drop_missing = options.drop_missing}));
+    Grouped grouped;
+    for (size_t k = 0; k < columns.size(); ++k)
+      grouped.keys.push_back(wanted[k] ? gather(columns[k], rows) : Column());
+    grouped.values.assign(wanted_requests(wanted).size(), as_column(rows));
+    return grouped;
+  }
+
   Table table_of(const std::vector<bool>& wanted, const Grouped& grouped) const {
     std::vector<std::string> kept;
     std::vector<Column> results;
@@ -213,9 +247,7 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
   for (const GroupKey& key : keys) {
     const NodePtr node = column_node(kOp, key.values, key.name);
     if (!op->keys.empty()) check_rows(inputs.nodes[0], node, key.name);
-    if (node->signature().dtype.is_complex() || node->signature().dtype.is_list())
-      throw_error<TypeMismatchError>(kOp, "complex numbers and lists cannot be keys",
-                                     {{"key", key.name}});
+    check_key(node->signature().dtype, key.name);
     op->keys.push_back(inputs.add(node));
     name_column(key.name, node->signature().dtype);
   }
@@ -242,6 +274,53 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
       if (!op->dtypes[k].is_floating()) rows.columns[k] = op->keys[k];  // -0.0 becomes 0.0
   }
   return GroupBy::node(std::move(op), std::move(inputs.nodes));
+}
+
+namespace {
+
+/// How many distinct keys a column has: one row.
+struct CountDistinct final : OperatorOf<CountDistinct, TableOperator> {
+  bool drop_missing = true;
+
+  std::string_view name() const override { return "nunique"; }
+
+  int passes() const override { return 2; }
+
+  Table execute(const std::vector<bool>&, std::span<const Value> inputs,
+                TableState*) const override {
+    const Column& column = std::get<Column>(inputs[0]);
+    int64_t count = 0;
+    if (memory_limit() == INT64_MAX)
+      count = count_distinct(
+          NormalizedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = drop_missing}));
+    else
+      count = hr::group_by({column}, {}, {{.aggregate = Aggregate::kSize}},
+                           {GroupOrder::kAny, drop_missing})
+                  .values[0]
+                  .num_rows();
+    Buffer value = Buffer::allocate(8);
+    *value.mutable_as<int64_t>() = count;
+    return Table(names, {Column(TypeId::kInt64, 1, std::move(value))});
+  }
+
+  int64_t guess_rows(const InputEstimates&) const override { return 1; }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.names, self.dtypes, self.drop_missing);
+  }
+};
+
+}  // namespace
+
+NodePtr count_distinct(const NodePtr& column, bool drop_missing) {
+  const NodePtr key = column_node(kOp, column, "key");
+  check_key(key->signature().dtype, "key");
+  auto op = std::make_shared<CountDistinct>();
+  op->names = {"nunique"};
+  op->dtypes = {TypeId::kInt64};
+  op->drop_missing = drop_missing;
+  const NodePtr table = apply_table_operator(std::move(op), {key}, 1);
+  return reduce(Aggregate::kSum, table_column(table, 0));
 }
 
 namespace {

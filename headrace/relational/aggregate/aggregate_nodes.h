@@ -28,6 +28,10 @@ struct GroupKey {
 HR_API NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
                         GroupOptions options);
 
+/// How many distinct values there are, an array without dimensions. Missing values are one each, or
+/// none. Throws TypeMismatchError as `group_by`.
+HR_API NodePtr count_distinct(const NodePtr& column, bool drop_missing);
+
 /// The `count` largest (or smallest) values of each group, best first, one row each: the keys next
 /// to a column `name`. Missing values are none. Throws as `group_by`; InvalidArgumentError
 /// unless `count` is 1 to kMostTop.

@@ -10,7 +10,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import new_frame
 from headrace.frame.duplicates import counted_values
 from headrace.frame.reshape import cut
-from headrace.groupby.keys import Words, aggregate_label
+from headrace.groupby.keys import aggregate_label
 from headrace.interop.through_pandas import called
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.categorical import entries_of
@@ -176,6 +176,4 @@ def nunique(series: Series, dropna: bool = True) -> Array:
     if dropna and _core.are_unique([series._node]):
         return series.count()
     mark("nunique")
-    words = [Words("size", "size")]
-    table = _core.group_by([("key", series._node)], words, "any", dropna)
-    return array_of(_core.reduction("count", _core.part(table, 1)))
+    return array_of(_core.count_distinct(series._node, dropna))
