@@ -56,7 +56,7 @@ class SlotTable {
 };
 
 /// Keys of any size.
-class KeyTable {
+class MappedKeys {
  public:
   bool find_absent(const uint64_t* keys, int64_t count, uint8_t* absent) const {
     uint32_t numbers[kBlockRows];
@@ -70,7 +70,7 @@ class KeyTable {
     return table_.add(key) == size;
   }
 
-  static KeyTable empty() { return {}; }
+  static MappedKeys empty() { return {}; }
 
   static bool is_full() { return false; }
 
@@ -153,9 +153,9 @@ std::optional<std::vector<int64_t>> few_rows(const NormalizedKeys& keys, Table t
 // ---- many keys ----
 
 /// A set of keys, open addressing, at most half full.
-class KeySet {
+class DistinctKeys {
  public:
-  explicit KeySet(int64_t expected) {
+  explicit DistinctKeys(int64_t expected) {
     resize(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(2 * expected, 1024))));
   }
 
@@ -318,7 +318,7 @@ class DistinctPartitions {
   }
 
   int64_t first_keys(int64_t p, uint8_t* marks) {
-    KeySet found(hint_.load(std::memory_order_relaxed));
+    DistinctKeys found(hint_.load(std::memory_order_relaxed));
     const bool drops = keys_.has_missing();
     bool has_dropped = false;
     each_block<uint64_t>(p, [&](const uint64_t* keys, int64_t row, int64_t count) {
@@ -352,7 +352,7 @@ std::optional<std::vector<int64_t>> few_rows(const NormalizedKeys& keys) {
     keys.read(row, count, out);
   };
   if (has_many_keys(keys.num_rows(), read, keys.accesses())) return {};
-  return few_rows(keys, KeyTable(), kFewKeys);
+  return few_rows(keys, MappedKeys(), kFewKeys);
 }
 
 }  // namespace
