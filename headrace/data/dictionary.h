@@ -185,11 +185,11 @@ class HR_API DictionaryBuilder {
   int64_t text_used_ = 0;       // of the last
 };
 
-/// A value of a row as a text that is the same for equal values: that of a string, the bytes of
-/// others (0.0 for -0.0). False where it is missing: null or NaN.
+/// A value of a row as characters that are the same for equal values: those of a string, the bytes
+/// of others (0.0 for -0.0). False where it is missing: null or NaN.
 HR_API bool text_of_value(const Column& values, int64_t row, StringView& text);
 
-/// Values of `dtype` from the texts of their bytes; strings stay.
+/// Values of `dtype` from strings of their bytes; strings stay.
 HR_API Column values_of_texts(const Column& texts, Dtype dtype);
 
 /// The rows of a column without missing values, as code of a dictionary, in the order of the

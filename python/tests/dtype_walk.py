@@ -339,6 +339,13 @@ EXCEPTIONS: tuple[Exempt, ...] = (
         ),
     ),
     Exempt(
+        "Strings and dates are added as text, since pandas reads the dates of a file as strings.",
+        "pandas raises",
+        lambda case, left, right: (
+            case.op == "+" and {left, right} in ({"string", "date"}, {"iso", "date"})
+        ),
+    ),
+    Exempt(
         "Bools divide and have powers, as numbers, where pandas raises.",
         "pandas raises",
         lambda case, left, right: case.op in ("/", "//", "**") and left == right == "bool",

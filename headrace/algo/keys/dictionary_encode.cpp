@@ -127,7 +127,7 @@ class StringWork {
   bool first_open_ = true;
 };
 
-// Fixed-width values as the texts of their bytes.
+// Fixed-width values as strings of their bytes.
 Column texts_of(const Column& values) {
   const int64_t rows = values.num_rows();
   Buffer views = Buffer::allocate_spillable(16 * rows);

@@ -77,7 +77,7 @@ int64_t estimate_groups(const InputEstimates& inputs, const std::vector<int64_t>
 
 OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int64_t>& keys,
                             const std::vector<AggregateRequest>& requests, GroupOrder order,
-                            int64_t groups) {
+                            int64_t groups, bool distinct) {
   const auto rows = static_cast<double>(inputs.rows(keys[0])), count = static_cast<double>(groups);
   const AccumulatorCosts accumulators = accumulator_costs(inputs, keys, requests);
   const NdvEstimate all =
@@ -100,7 +100,10 @@ OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int6
   }
   double held = 0;
   const bool few_keys = all.domain <= std::min(kFewSlots, std::max(4096.0, rows / 2));
-  if (!accumulators.ranked && (few_keys || count <= kFewSlots)) {
+  if (distinct) {
+    held = count <= kFewSlots ? 100 * count : 14 * rows;
+    work.nanoseconds += rows * (count <= kFewSlots ? 1.5 : 10);
+  } else if (!accumulators.ranked && (few_keys || count <= kFewSlots)) {
     const double slots = few_keys ? all.domain : count;
     const double runs = std::clamp(rows / std::max(8 * slots, 131072.0), 1.0, 64.0);
     held = std::floor(runs) * slots * accumulators.states + (few_keys && first_seen ? 5 * rows : 0);

@@ -13,9 +13,9 @@ namespace hr {
 int64_t estimate_groups(const InputEstimates& inputs, const std::vector<int64_t>& keys);
 
 /// `keys` and the columns of the requests are places among the inputs. docs/design/plan.md has the
-/// measurements behind the figures.
+/// measurements behind the figures. `distinct`: only the first rows of the keys are found.
 OperatorCost aggregate_cost(const InputEstimates& inputs, const std::vector<int64_t>& keys,
                             const std::vector<AggregateRequest>& requests, GroupOrder order,
-                            int64_t groups);
+                            int64_t groups, bool distinct);
 
 }  // namespace hr

@@ -126,7 +126,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   std::optional<OperatorCost> work(const InputEstimates& inputs, int64_t rows,
                                    const std::vector<bool>& wanted) const override {
-    return aggregate_cost(inputs, keys, wanted_requests(wanted), options.order, rows);
+    return aggregate_cost(inputs, keys, wanted_requests(wanted), options.order, rows,
+                          is_distinct(wanted));
   }
 
   NodePtr with_inputs(std::span<const NodePtr> inputs, const std::vector<bool>&) const override {
@@ -193,7 +194,7 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
     return some;
   }
 
-  // Whether nothing is wanted but the first rows of the keys, or keys that are as there.
+  // Whether the results are the first rows of the keys alone, and keys that are as there.
   bool is_distinct(const std::vector<bool>& wanted) const {
     for (size_t k = 0; k < keys.size(); ++k)
       if (wanted[k] && !dtypes[k].is_integer()) return false;
@@ -480,7 +481,7 @@ struct Transform final : OperatorOf<Transform> {
                                    const std::vector<bool>&) const override {
     const int64_t groups = estimate_groups(inputs, keys);
     const auto count = static_cast<double>(groups);
-    OperatorCost work = aggregate_cost(inputs, keys, {request}, GroupOrder::kAny, groups);
+    OperatorCost work = aggregate_cost(inputs, keys, {request}, GroupOrder::kAny, groups, false);
     work.nanoseconds += 4 * static_cast<double>(rows);
     work.serial_nanoseconds += 50 * count;
     work.bytes += 4 * static_cast<double>(rows) + 56 * count;

@@ -148,8 +148,6 @@ def merge(
     called = [(n if isinstance(n, str) else engine_names([n])[0], a, b) for n, a, b in columns]
     table = _core.join(rows, pairs, called, kind, unique, word, how)
     made = frame_of_parts(table, names)
-    if validate is not None:
-        _core.force(made._every())  # asked for at this line
     if not sort:
         return made
     found: list[Any] = [a[0] if a[0] in names else b[0] for a, b in keys]

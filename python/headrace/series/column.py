@@ -76,8 +76,8 @@ class Column(Deferred):
             values = tuple(str(e) if type(e) is datetime.time else e for e in values)
         try:
             node = _core.apply(op, values, missing_is_false)
-        except TypeMismatchError:  # dates of a file are its texts to pandas: date + " " + time
-            if op != "add" or not all(isinstance(v, str) or _is_text(v) for v in values):
+        except TypeMismatchError:  # pandas reads dates of a file as strings: date + " " + time
+            if op != "add" or {_text_dtype(v) for v in values} != {"date", "string"}:
                 raise
             node = _core.apply(op, tuple(map(_as_text, values)), missing_is_false)
         except InvalidArgumentError:
@@ -88,8 +88,10 @@ class Column(Deferred):
         return NotImplemented if node is None else self._like(node)
 
 
-def _is_text(value: Any) -> bool:
-    return isinstance(value, Column) and value._node.dtype in ("date", "string")
+def _text_dtype(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "string"
+    return str(value._node.dtype) if isinstance(value, Column) else None
 
 
 def _as_text(value: Any) -> Any:
