@@ -30,11 +30,17 @@ def run_alone(script: str) -> None:
 
     step, fresh = measure.Bench.step, measure.Bench.fresh
 
-    def step_alone(self, name, ours, rivals, *rest, **options):
-        step(self, name, ours, [], *rest, **options)
+    def alone(run, self, name, ours, rivals, *rest, **options):
+        known = len(self.rows)
+        run(self, name, ours, [], *rest, **options)
+        for row in self.rows[known:][:1]:  # tasks sum up what they find of each competitor
+            self.rows += [row | {"engine": rival.name, "ratio": 1.0} for rival in rivals]
 
-    def fresh_alone(self, name, program, rivals, *rest, **options):
-        fresh(self, name, program, [], *rest, **options)
+    def step_alone(self, *rest, **options):
+        alone(step, self, *rest, **options)
+
+    def fresh_alone(self, *rest, **options):
+        alone(fresh, self, *rest, **options)
 
     measure.Bench.step, measure.Bench.fresh = step_alone, fresh_alone
     runpy.run_path(script, run_name="__main__")
@@ -96,8 +102,9 @@ def main() -> None:
                 row |= {"after_s": after, "ratio": ratio, "ratio_of_best": best}
                 with options.output.open("a") as file:
                     file.write(json.dumps(row) + "\n")
-        mean = math.exp(statistics.fmean(math.log(ratio[0]) for ratio in ratios))
-        print(f"{task:9} mean of {len(ratios)} steps {mean:.2f}x", flush=True)
+        if ratios:
+            mean = math.exp(statistics.fmean(math.log(ratio[0]) for ratio in ratios))
+            print(f"{task:9} mean of {len(ratios)} steps {mean:.2f}x", flush=True)
 
 
 if __name__ == "__main__":

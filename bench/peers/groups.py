@@ -81,10 +81,10 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
 
 def ours(frame: hr.DataFrame, keys: list[str], named: dict[str, tuple[str, str]]) -> Any:
     """One question; no order is required, as the others keep none."""
-    groups = frame.groupby(keys, sort=False, order=False, dropna=False)
+    groups = frame.groupby(keys, as_index=False, sort=False, order=False, dropna=False)
     ((name, (column, word)),) = list(named.items())[:1]
     if word == "largest two":
-        return evaluated(groups[column].nlargest(2).reset_index())
+        return evaluated(groups[column].nlargest(2))
     if word == "max-min v2":
         made = groups.agg(most=("v1", "max"), least=("v2", "min"))
         made[name] = made.most - made.least

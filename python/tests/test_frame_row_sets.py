@@ -194,6 +194,18 @@ def test_rows_with_equal_labels_go_together() -> None:
         )
 
 
+def test_loops_of_selections_keep_their_numbers() -> None:
+    def grown(library: Any) -> Any:
+        frame = library.DataFrame({"x": range(5)})
+        made = frame[frame.x > 1]
+        for step in range(1200):
+            made = library.concat([made, frame[frame.x == step % 5]])
+            made = made[made.x != 3] if step % 50 == 0 else made
+        return made
+
+    pd.testing.assert_frame_equal(grown(hr).to_pandas(), grown(pd))
+
+
 def test_rows_that_were_never_moved_keep_their_numbers() -> None:
     df, theirs = frame(), pd.DataFrame(DATA)
     for work in (

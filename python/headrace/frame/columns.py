@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import _core
@@ -244,15 +245,24 @@ def frame_of_table(table: _core.Table) -> DataFrame:
     )
 
 
+#: How many selections wait for their numbers at most.
+_DEEPEST = 100
+
+
 class PickedNumbers(dict[str, Any]):
     """No labels, for rows that were selected: their numbers before that, made when asked for."""
 
-    __slots__ = ("_make", "_node")
+    __slots__ = ("_make", "_node", "depth")
 
-    def __init__(self, make: Callable[[], _core.Node]) -> None:
+    def __init__(self, make: Callable[[], _core.Node], below: Iterable[Any] = ()) -> None:
         super().__init__()
         self._make: Callable[[], _core.Node] | None = make
         self._node: _core.Node | None = None
+        self.depth = 1 + max((b.depth for b in below if isinstance(b, PickedNumbers)), default=0)
+        if self.depth > _DEEPEST:  # a loop of selections must not recurse as deep as it is long
+            with contextlib.suppress(InvalidArgumentError):
+                self.node()
+                self.depth = 0
 
     def node(self) -> _core.Node:
         """The numbers, lazy."""
@@ -271,7 +281,7 @@ def picked_numbers(
     if like is None or (are_picked(like) and not isinstance(labels, PickedNumbers)):
         return None
     if isinstance(labels, PickedNumbers):
-        return PickedNumbers(lambda: pick(labels.node()))
+        return PickedNumbers(lambda: pick(labels.node()), [labels])
     if like.op in ("read_csv", "scan_parquet"):  # what `read_*` gives is data
         return None  # of a scan: numbers would read the rows that a filter rules out
     rows, domain = like.shape[0], like.domain

@@ -148,7 +148,7 @@ def _stacked_numbers(parts: list[DataFrame], domain: int) -> PickedNumbers:
             )
         return _core.in_domain(_core.concat(known), domain)
 
-    return PickedNumbers(stacked)
+    return PickedNumbers(stacked, [part._labels for part in parts])
 
 
 def _parts(tables: list[DataFrame], name: str) -> list[_core.Node]:
