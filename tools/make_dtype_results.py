@@ -29,8 +29,20 @@ DTYPES = {
     "price": "decimal128(9, 2)",
     "rate": "decimal128(15, 4)",
 }
+
+
+def add(left: Any, right: Any) -> Any:
+    """Their sum as the engine knows it: Python makes text of dates and strings, as pandas does."""
+    kinds = {
+        getattr(each, "dtype", "string" if isinstance(each, str) else "") for each in (left, right)
+    }
+    if kinds == {"date", "string"}:
+        raise hr.TypeMismatchError("add: text")
+    return left + right
+
+
 OPERATORS = {
-    "+": operator.add,
+    "+": add,
     "-": operator.sub,
     "*": operator.mul,
     "/": operator.truediv,

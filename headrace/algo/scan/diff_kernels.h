@@ -6,7 +6,7 @@
 namespace hr::cpu {
 /// `a - b` of tensors of equal length, to `out` from element `begin` on.
 void subtract(const Tensor& a, const Tensor& b, Buffer& out, int64_t begin);
-}
+}  // namespace hr::cpu
 namespace hr::cuda {
 void diff(const Tensor& x, Buffer& out);
 }

@@ -129,8 +129,8 @@ HR_API NodePtr in_domain(const NodePtr& node, uint64_t domain);
 /// A reduction over all elements (a 0-d array).
 HR_API NodePtr reduce(Aggregate reduction, const NodePtr& input, ReduceOptions options = {});
 
-/// Rows [begin, begin + count) of the first dimension, shared, not copied: at once where the value is
-/// there. Sizes are clipped.
+/// Rows [begin, begin + count) of the first dimension, shared, not copied: at once where the value
+/// is there. Sizes are clipped.
 HR_API NodePtr slice(const NodePtr& input, int64_t begin, int64_t count);
 /// The same for the columns of one frame, as the rows of `domain`.
 HR_API std::vector<NodePtr> slice(std::span<const NodePtr> inputs, int64_t begin, int64_t count,
