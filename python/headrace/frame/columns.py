@@ -258,7 +258,9 @@ class PickedNumbers(dict[str, Any]):
         super().__init__()
         self._make: Callable[[], _core.Node] | None = make
         self._node: _core.Node | None = None
-        self.depth = 1 + max((b.depth for b in below if isinstance(b, PickedNumbers)), default=0)
+        self.depth: int = 1 + max(
+            (b.depth for b in below if isinstance(b, PickedNumbers)), default=0
+        )
         if self.depth > _DEEPEST:  # a loop of selections must not recurse as deep as it is long
             with contextlib.suppress(InvalidArgumentError):
                 self.node()
