@@ -12,7 +12,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
-from headrace.frame.indexing import domain_of, rows_of_frame
+from headrace.frame.indexing import domain_of, lists_of_columns, rows_of_frame
 from headrace.groupby.keys import aggregate_name, is_custom
 from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import mark
@@ -157,9 +157,13 @@ def itertuples(frame: DataFrame, index: bool = True, name: str | None = "Row") -
     row_by_row("itertuples", "work on whole columns: df.a + df.b, masks, groupby")
     names = [*(["Index"] if index else []), *frame.columns]
     kind: Any = None if name is None else namedtuple(name, names, rename=True)
-    make = tuple if kind is None else kind._make
-    labelled = _rows_of(frame)
-    return (make([*([label] if index else []), *map(single_value, row)]) for label, row in labelled)
+    return _tuples(frame, index, tuple if kind is None else kind._make)
+
+
+def _tuples(frame: DataFrame, index: bool, make: Callable[[Any], Any]) -> Iterator[Any]:
+    columns: list[Any] = [map(single_value, values) for values in lists_of_columns(frame)]
+    labels = [frame._label_list()] if index else []
+    yield from map(make, zip(*labels, *columns, strict=True))
 
 
 def _rows_of(frame: DataFrame) -> Iterator[tuple[Any, Any]]:

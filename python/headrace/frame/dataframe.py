@@ -45,7 +45,7 @@ from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark, matmul
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
-from headrace.series import column_values as _of_reductions  # noqa: F401 (what they give)
+from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
 from headrace.series import lists
 from headrace.series.column import new_series
 from headrace.series.index import row_labels

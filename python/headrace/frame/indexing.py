@@ -143,8 +143,8 @@ def _ready_row(frame: DataFrame, row: int) -> Row | None:
     return Row(values, row % next(iter(nodes.values())).shape[0])
 
 
-def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The label and the values by name of each row; a missing number is NaN."""
+def lists_of_columns(frame: DataFrame) -> list[list[Any]]:
+    """The values of each column, evaluated together; a missing number is NaN."""
     _core.force(frame._every())
     lists = []
     for node in frame._nodes.values():
@@ -152,6 +152,12 @@ def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
         if node.nullable and DType(node.dtype).is_of("biuf"):
             values = [math.nan if value is None else value for value in values]
         lists.append(values)
+    return lists
+
+
+def rows_of_frame(frame: DataFrame) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """The label and the values by name of each row; a missing number is NaN."""
+    lists = lists_of_columns(frame)
     names = list(frame._nodes)
     for label, row in zip(frame._label_list(), zip(*lists, strict=True), strict=True):
         yield label, dict(zip(names, row, strict=True))

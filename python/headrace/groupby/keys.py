@@ -138,7 +138,7 @@ def aggregate_name(aggregate: Any, place: str, op: str = "agg") -> str:
 
 
 def aggregate_label(aggregate: Any, place: str) -> str:
-    """What a result is called by: the name of an aggregate, or of a function of one's own."""
+    """The name of a result: that of the aggregate, or of a custom function."""
     if is_custom(aggregate):
         return getattr(aggregate, "__name__", "func")
     return aggregate_name(aggregate, place)

@@ -310,7 +310,7 @@ def crosstab(
     Returns
     -------
     DataFrame
-        int64 counts, 0 where there are no rows; aggregates are null there.
+        Counts are int64, 0 for combinations without rows; aggregates are null for these.
 
     Raises
     ------

@@ -32,14 +32,14 @@ class ExponentialWindows(Windows):
     def __init__(
         self,
         rows: WindowRows,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: Any = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-        times: Any = None,
+        com: float | None,
+        span: float | None,
+        halflife: Any,
+        alpha: float | None,
+        min_periods: int | None,
+        adjust: bool,
+        ignore_na: bool,
+        times: Any,
     ) -> None:
         self._rows = rows
         given = {"com": com, "span": span, "halflife": halflife, "alpha": alpha}
