@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cuts products into tasks. As each sum has its own order, where the cuts lie changes no bit.
+#include "headrace/algo/linalg/matmul.h"
+
+#include "headrace/algo/linalg/matmul_kernels.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/log/tag.h"
+
+#include <algorithm>
+
+namespace hr {
+namespace {
+
+constexpr int64_t kTaskRows = 96;        // of a task; they fit in the L2 cache with its panels
+constexpr int64_t kTaskColumns = 512;    // where there are few rows
+constexpr int64_t kFewColumns = 128;     // packed by their task
+constexpr int64_t kPanelColumns = 2048;  // packed together
+constexpr int64_t kPanelBytes = int64_t{4} << 20;
+constexpr int64_t kPartialBytes = int64_t{16} << 20;
+constexpr int64_t kTaskProducts = int64_t{1} << 18;  // of a stack of small matrices
+
+constexpr int64_t divided_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+template <class T>
+Buffer panels(int64_t rows, int64_t width, int64_t depth) {
+  return Buffer::allocate(divided_up(rows, width) * width * depth *
+                          static_cast<int64_t>(sizeof(T)));
+}
+
+AnyMatrix part_of(AnyMatrix x, int64_t i, int64_t j, int64_t rows, int64_t columns) {
+  x.data += (i * x.row_stride + j * x.column_stride) * x.dtype.size_bytes();
+  x.rows = rows;
+  x.columns = columns;
+  return x;
+}
+
+/// What the block after the first does.
+Update next_update(Update update) {
+  return update == Update::kSubtract ? update : Update::kAdd;
+}
+
+/// Tasks are tiles of the result.
+template <class T>
+void multiply_by_tiles(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out,
+                       Update update) {
+  const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
+  const int64_t row_tasks = divided_up(out.rows, kTaskRows);
+  const int64_t task_columns = row_tasks < 8 ? kTaskColumns : kPanelColumns;
+  for (int64_t j0 = 0; j0 < out.columns; j0 += kPanelColumns) {
+    const int64_t columns = std::min(kPanelColumns, out.columns - j0);
+    const int64_t padded = divided_up(columns, width) * width;
+    const int64_t column_tasks = divided_up(columns, task_columns);
+    const int64_t step =
+        std::max<int64_t>(1, kPanelBytes / (padded * kSumBlock * int64_t{sizeof(T)})) * kSumBlock;
+    Buffer packed = panels<T>(columns, width, std::min(step, a.columns));
+    auto* right = packed.mutable_as<T>();
+    for (int64_t k0 = 0; k0 < a.columns; k0 += step) {
+      const int64_t depth = std::min(step, a.columns - k0);
+      const int64_t blocks = divided_up(depth, kSumBlock);
+      const int64_t pack_tasks = divided_up(columns, kTaskColumns);
+      parallel_for(blocks * pack_tasks, [&](int64_t task) {
+        const int64_t k = task / pack_tasks * kSumBlock, j = task % pack_tasks * kTaskColumns;
+        const int64_t deep = std::min(kSumBlock, depth - k);
+        cpu::pack(
+            part_of(b, k0 + k, j0 + j, deep, std::min(kTaskColumns, columns - j)).transposed(),
+            width, right + k * padded + j * deep);
+      });
+      parallel_for(row_tasks * column_tasks, [&](int64_t task) {
+        const int64_t i = task / column_tasks * kTaskRows, j = task % column_tasks * task_columns;
+        const int64_t rows = std::min(kTaskRows, out.rows - i);
+        Buffer scratch = panels<T>(rows, height, std::min(kSumBlock, depth));
+        auto* left = scratch.mutable_as<T>();
+        for (int64_t k = 0; k < depth; k += kSumBlock) {
+          const int64_t deep = std::min(kSumBlock, depth - k);
+          cpu::pack(part_of(a, i, k0 + k, rows, deep), height, left);
+          cpu::multiply_packed(left, right + k * padded + j * deep, deep,
+                               out.block(i, j0 + j, rows, std::min(task_columns, columns - j)),
+                               k0 + k == 0 ? update : next_update(update));
+        }
+      });
+    }
+  }
+}
+
+/// Tasks are columns of the result, of which each packs its own: where few rows use them.
+template <class T>
+void multiply_by_columns(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out,
+                         Update update) {
+  const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
+  parallel_for(divided_up(out.columns, kFewColumns), [&](int64_t task) {
+    const int64_t j = task * kFewColumns, columns = std::min(kFewColumns, out.columns - j);
+    const int64_t most = std::min(kSumBlock, a.columns);
+    Buffer left = panels<T>(out.rows, height, most), right = panels<T>(columns, width, most);
+    for (int64_t k = 0; k < a.columns; k += kSumBlock) {
+      const int64_t deep = std::min(kSumBlock, a.columns - k);
+      cpu::pack(part_of(a, 0, k, out.rows, deep), height, left.mutable_as<T>());
+      cpu::pack(part_of(b, k, j, deep, columns).transposed(), width, right.mutable_as<T>());
+      cpu::multiply_packed(left.as<T>(), right.as<T>(), deep, out.block(0, j, out.rows, columns),
+                           k == 0 ? update : next_update(update));
+    }
+  });
+}
+
+/// Tasks are blocks of the sums: of a small result of long sums.
+template <class T>
+void multiply_by_depth(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out,
+                       Update update) {
+  const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
+  const int64_t size = out.rows * out.columns;
+  const int64_t blocks = divided_up(a.columns, kSumBlock);
+  const int64_t at_once =
+      std::min(blocks, std::max<int64_t>(4, kPartialBytes / (size * int64_t{sizeof(T)})));
+  Buffer partial = Buffer::allocate(at_once * size * int64_t{sizeof(T)});
+  auto* products = partial.mutable_as<T>();
+  for (int64_t first = 0; first < blocks; first += at_once) {
+    const int64_t count = std::min(at_once, blocks - first);
+    parallel_for(count, [&](int64_t task) {
+      const int64_t k = (first + task) * kSumBlock;
+      const int64_t deep = std::min(kSumBlock, a.columns - k);
+      Buffer left = panels<T>(out.rows, height, deep), right = panels<T>(out.columns, width, deep);
+      cpu::pack(part_of(a, 0, k, out.rows, deep), height, left.mutable_as<T>());
+      cpu::pack(part_of(b, k, 0, deep, out.columns).transposed(), width, right.mutable_as<T>());
+      cpu::multiply_packed(
+          left.as<T>(), right.as<T>(), deep,
+          MatrixView<T>{products + task * size, out.rows, out.columns, out.columns}, Update::kSet);
+    });
+    parallel_for(divided_up(out.rows, kTaskRows), [&](int64_t task) {
+      const int64_t end = std::min(out.rows, (task + 1) * kTaskRows);
+      for (int64_t block = 0; block < count; ++block) {
+        const Update now = first + block == 0 ? update : next_update(update);
+        for (int64_t i = task * kTaskRows; i < end; ++i) {
+          const T* from = products + block * size + i * out.columns;
+          for (int64_t j = 0; j < out.columns; ++j) {
+            T& to = out(i, j);
+            to = now == Update::kSet ? from[j] : now == Update::kAdd ? to + from[j] : to - from[j];
+          }
+        }
+      }
+    });
+  }
+}
+
+/// Leading dimensions of a product, and the steps of both operands along them.
+struct Stack {
+  Shape shape;
+  Shape a_strides;
+  Shape b_strides;
+
+  /// Where the matrices of one place lie, in elements.
+  std::pair<int64_t, int64_t> offsets(int64_t place) const {
+    int64_t a = 0, b = 0;
+    for (size_t axis = shape.size(); axis-- > 0; place /= shape[axis]) {
+      a += place % shape[axis] * a_strides[axis];
+      b += place % shape[axis] * b_strides[axis];
+    }
+    return {a, b};
+  }
+};
+
+Stack stack_of(const Tensor& a, const Tensor& b) {
+  Stack stack;
+  const auto depth = [](const Tensor& x) { return x.shape().size() - 2; };
+  const size_t axes = std::max(depth(a), depth(b));
+  for (size_t axis = 0; axis < axes; ++axis) {
+    const auto of = [&](const Tensor& x) -> std::pair<int64_t, int64_t> {
+      if (axis + depth(x) < axes) return {1, 0};
+      const size_t own = axis + depth(x) - axes;
+      return {x.shape()[own], x.shape()[own] == 1 ? 0 : x.strides()[own]};
+    };
+    const auto [left, left_stride] = of(a);
+    const auto [right, right_stride] = of(b);
+    if (left != right && left != 1 && right != 1)
+      throw_error<InvalidArgumentError>("matmul", "stacks of different shapes",
+                                        {{"axis", axis}, {"left", left}, {"right", right}});
+    stack.shape.push_back(left == 1 ? right : left);
+    stack.a_strides.push_back(left_stride);
+    stack.b_strides.push_back(right_stride);
+  }
+  return stack;
+}
+
+template <class T>
+Tensor matmul_as(const Tensor& a, const Tensor& b, Dtype dtype) {
+  const Stack stack = stack_of(a, b);
+  const int64_t count = num_elements(stack.shape);
+  const int64_t rows = a.shape()[a.shape().size() - 2], columns = b.shape().back();
+  Shape shape = stack.shape;
+  shape.insert(shape.end(), {rows, columns});
+  const int64_t size = num_elements(shape);
+  Buffer made = Buffer::allocate(checked_multiply("matmul", size, int64_t{sizeof(T)}));
+  if (size == 0) return Tensor(dtype, std::move(shape), std::move(made));
+  auto* out = made.mutable_as<T>();
+  const int64_t products = std::max<int64_t>(1, rows * columns * a.shape().back());
+  const int64_t step = std::max<int64_t>(1, kTaskProducts / products);
+  parallel_for(divided_up(count, step), [&](int64_t task) {
+    for (int64_t place = task * step; place < std::min(count, (task + 1) * step); ++place) {
+      const auto [left, right] = stack.offsets(place);
+      multiply(AnyMatrix(a, left), AnyMatrix(b, right),
+               MatrixView<T>{out + place * rows * columns, rows, columns, columns});
+    }
+  });
+  return Tensor(dtype, std::move(shape), std::move(made));
+}
+
+}  // namespace
+
+template <class T>
+void multiply(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out, Update update) {
+  if (out.rows == 0 || out.columns == 0) return;
+  if (a.columns == 0) {
+    for (int64_t i = 0; i < out.rows && update == Update::kSet; ++i)
+      for (int64_t j = 0; j < out.columns; ++j) out(i, j) = T{};
+    return;
+  }
+  // The vectors of the kernels lie along the columns.
+  if ((out.columns < 8 && out.columns < out.rows) ||
+      (out.column_stride != 1 && out.row_stride == 1 && out.rows >= 8))
+    return multiply(b.transposed(), a.transposed(), out.transposed(), update);
+  const int64_t tiles = divided_up(out.rows, kTaskRows) * divided_up(out.columns, kTaskColumns);
+  if (tiles < 4 && a.columns >= 4 * kSumBlock)
+    multiply_by_depth(a, b, out, update);
+  else if (out.rows <= kTaskRows)
+    multiply_by_columns(a, b, out, update);
+  else
+    multiply_by_tiles(a, b, out, update);
+}
+
+template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<float>&, Update);
+template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<double>&, Update);
+template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<uint64_t>&, Update);
+
+Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
+  for (const Tensor* x : {&a, &b})
+    if (x->num_dimensions() < 2 || !x->dtype().is_real())
+      throw_error<TypeMismatchError>(
+          "matmul", "expected numbers of two or more dimensions",
+          {{"dimensions", x->num_dimensions()}, {"dtype", x->dtype().name()}});
+  const int64_t inner = b.shape()[b.shape().size() - 2];
+  if (a.shape().back() != inner)
+    throw_error<InvalidArgumentError>("matmul", "columns of the left are not rows of the right",
+                                      {{"columns", a.shape().back()}, {"rows", inner}});
+  const ScopedTag tag("matmul");
+  if (dtype == TypeId::kFloat64) return matmul_as<double>(a, b, dtype);
+  if (dtype == TypeId::kFloat32) return matmul_as<float>(a, b, dtype);
+  if (dtype != TypeId::kInt64)
+    throw_error<TypeMismatchError>("matmul", "sums are float32, float64 or int64",
+                                   {{"dtype", dtype.name()}});
+  return matmul_as<uint64_t>(a, b, dtype);
+}
+
+}  // namespace hr

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packs panels and multiplies them in tiles that stay in registers.
+#define HWY_TARGET_INCLUDE "headrace/algo/linalg/matmul_cpu.cpp"
+#include "headrace/base/simd_targets.h"
+//
+#include "headrace/base/simd_vectors.h"
+//
+#include "headrace/algo/linalg/matmul_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#ifndef HEADRACE_ALGO_LINALG_MATMUL_CONVERSION
+#define HEADRACE_ALGO_LINALG_MATMUL_CONVERSION
+namespace hr {
+
+template <class F, class T>
+struct Conversion {
+  using From = F;
+  using To = T;
+};
+
+}  // namespace hr
+#endif
+
+HWY_BEFORE_NAMESPACE();
+
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Of the registers, sums take 24 of 32, or 12 of 16.
+#if HWY_TARGET == HWY_AVX3
+constexpr int kTileRows = 12;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kTileRows = 6;
+#else
+constexpr int kTileRows = 8;
+#endif
+constexpr int kTileVectors = 2;
+constexpr int64_t kIntegerColumns = 8;
+
+template <class T>
+constexpr int64_t tile_columns() {
+  if constexpr (std::is_integral_v<T>)
+    return kIntegerColumns;
+  else
+    return kTileVectors * static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+}
+
+int64_t tile_rows() {
+  return kTileRows;
+}
+
+template <class T>
+int64_t tile_width() {
+  return tile_columns<T>();
+}
+
+#if HWY_TARGET == HWY_SCALAR
+template <class V>
+HWY_INLINE V fused(V a, V b, V sum) {
+  sum.raw = std::fma(a.raw, b.raw, sum.raw);
+  return sum;
+}
+#else
+template <class V>
+HWY_INLINE V fused(V a, V b, V sum) {
+  return hn::MulAdd(a, b, sum);
+}
+#endif
+
+/// The lanes of `sum` that `columns` has, to `to` on.
+template <class D, class V, class T>
+HWY_INLINE void put(D tag, V sum, int64_t columns, T* to, Update update) {
+  if (columns >= static_cast<int64_t>(hn::MaxLanes(tag))) {
+    if (update == Update::kAdd) sum = hn::Add(hn::LoadU(tag, to), sum);
+    if (update == Update::kSubtract) sum = hn::Sub(hn::LoadU(tag, to), sum);
+    hn::StoreU(sum, tag, to);
+  } else if (columns > 0) {
+    const auto there = hn::FirstN(tag, static_cast<size_t>(columns));
+    if (update == Update::kAdd) sum = hn::Add(hn::MaskedLoad(there, tag, to), sum);
+    if (update == Update::kSubtract) sum = hn::Sub(hn::MaskedLoad(there, tag, to), sum);
+    hn::BlendedStore(sum, there, tag, to);
+  }
+}
+
+/// A tile of the result, and how much of it there is.
+template <class T>
+struct Tile {
+  T* out;
+  int64_t stride;
+  int64_t rows;
+  int64_t columns;
+  Update update;
+};
+
+/// The products of `kRows` rows of a panel with `kVectors` vectors of columns.
+template <class T, int kRows, int kVectors>
+HWY_INLINE void multiply_tile(const T* left, const T* right, int64_t depth, const Tile<T>& tile) {
+  const hn::ScalableTag<T> tag;
+  constexpr auto lanes = static_cast<int64_t>(hn::MaxLanes(tag));
+  hn::Vec<decltype(tag)> sums[kRows][kVectors];
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(tag);
+  for (int64_t k = 0; k < depth; ++k) {
+    hn::Vec<decltype(tag)> columns[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(tag, right + v * lanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      const auto row = hn::Set(tag, left[i]);
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) sums[i][v] = fused(row, columns[v], sums[i][v]);
+    }
+    left += kTileRows;
+    right += tile_columns<T>();
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i)
+    if (i < tile.rows)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v)
+        put(tag, sums[i][v], tile.columns - v * lanes, tile.out + i * tile.stride + v * lanes,
+            tile.update);
+}
+
+/// With no more rows than are needed, about.
+template <class T, int kVectors>
+void multiply_rows(const T* left, const T* right, int64_t depth, const Tile<T>& tile) {
+  if (tile.rows == 1)
+    multiply_tile<T, 1, kVectors>(left, right, depth, tile);
+  else if (tile.rows == 2)
+    multiply_tile<T, 2, kVectors>(left, right, depth, tile);
+  else if (tile.rows <= 4)
+    multiply_tile<T, 4, kVectors>(left, right, depth, tile);
+  else if (tile.rows <= 8 && kTileRows > 8)
+    multiply_tile<T, std::min(8, kTileRows), kVectors>(left, right, depth, tile);
+  else
+    multiply_tile<T, kTileRows, kVectors>(left, right, depth, tile);
+}
+
+/// Integers, by a loop that the compiler turns into vectors.
+void multiply_rows(const uint64_t* left, const uint64_t* right, int64_t depth, uint64_t* out) {
+  std::fill(out, out + kTileRows * kIntegerColumns, 0);
+  for (int64_t k = 0; k < depth; ++k, left += kTileRows, right += kIntegerColumns)
+    for (int64_t i = 0; i < kTileRows; ++i)
+      for (int64_t j = 0; j < kIntegerColumns; ++j)
+        out[i * kIntegerColumns + j] += left[i] * right[j];
+}
+
+template <class T>
+HWY_INLINE void put_part(const T* tile, const MatrixView<T>& out, Update update) {
+  const int64_t step = out.column_stride;
+  for (int64_t i = 0; i < out.rows; ++i, tile += tile_columns<T>()) {
+    T* to = &out(i, 0);
+    if (update == Update::kSet && step == 1)
+      for (int64_t j = 0; j < out.columns; ++j) to[j] = tile[j];
+    else if (update == Update::kSet)
+      for (int64_t j = 0; j < out.columns; ++j) to[j * step] = tile[j];
+    else if (update == Update::kAdd)
+      for (int64_t j = 0; j < out.columns; ++j) to[j * step] += tile[j];
+    else
+      for (int64_t j = 0; j < out.columns; ++j) to[j * step] -= tile[j];
+  }
+}
+
+template <class T>
+void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixView<T>& out,
+                     Update update) {
+  constexpr int64_t width = tile_columns<T>();
+  T tile[kTileRows * width];
+  for (int64_t j = 0; j < out.columns; j += width, right += width * depth) {
+    const int64_t columns = std::min(width, out.columns - j);
+    const T* panel = left;
+    for (int64_t i = 0; i < out.rows; i += kTileRows, panel += kTileRows * depth) {
+      const int64_t rows = std::min<int64_t>(kTileRows, out.rows - i);
+      if constexpr (std::is_integral_v<T>) {
+        multiply_rows(panel, right, depth, tile);
+      } else {
+        const bool direct = out.column_stride == 1;
+        const Tile<T> to = direct ? Tile<T>{&out(i, j), out.row_stride, rows, columns, update}
+                                  : Tile<T>{tile, width, rows, columns, Update::kSet};
+        if (2 * columns <= width)
+          multiply_rows<T, 1>(panel, right, depth, to);
+        else
+          multiply_rows<T, kTileVectors>(panel, right, depth, to);
+        if (direct) continue;
+      }
+      put_part(tile, out.block(i, j, rows, columns), update);
+    }
+  }
+}
+
+/// A panel of whole rows that lie contiguous: squares of them are turned in registers.
+template <class T>
+void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* to) {
+  constexpr int64_t side = kWidth<T>;
+  const int64_t whole = depth / side * side;
+  for (int64_t k = 0; k < whole; k += side)
+    for (int64_t first = 0; first < width; first += side) {
+      const int64_t i = std::min(first, width - side);  // the last square may take rows again
+      Vector<T> square[side];
+#pragma GCC unroll 16
+      for (int64_t row = 0; row < side; ++row) square[row] = load(x + (i + row) * row_stride + k);
+      transpose<T>(square);
+#pragma GCC unroll 16
+      for (int64_t row = 0; row < side; ++row) store<T>(square[row], to + (k + row) * width + i);
+    }
+  for (int64_t k = whole; k < depth; ++k)
+    for (int64_t i = 0; i < width; ++i) to[k * width + i] = x[k + i * row_stride];
+}
+
+template <class Pair>
+void pack_panels(const typename Pair::From* from, int64_t rows, int64_t depth, int64_t row_stride,
+                 int64_t stride, int64_t width, typename Pair::To* to) {
+  using T = typename Pair::To;
+  for (int64_t first = 0; first < rows; first += width, to += width * depth) {
+    const int64_t count = std::min(width, rows - first);
+    const auto* x = from + first * row_stride;
+    if constexpr (std::is_same_v<typename Pair::From, T> && std::is_floating_point_v<T>)
+      if (stride == 1 && row_stride != 1 && count == width && width >= kWidth<T>) {
+        pack_rows(x, depth, row_stride, width, to);
+        continue;
+      }
+    if (count < width) std::fill(to, to + width * depth, T{});
+    if (row_stride == 1)
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t i = 0; i < count; ++i) to[k * width + i] = static_cast<T>(x[k * stride + i]);
+    else
+      for (int64_t k = 0; k < depth; ++k)
+        for (int64_t i = 0; i < count; ++i)
+          to[k * width + i] = static_cast<T>(x[k * stride + i * row_stride]);
+  }
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+namespace hr::cpu {
+
+template <class T>
+int64_t left_width() {
+  return HR_SIMD(tile_rows)();
+}
+
+template <class T>
+int64_t right_width() {
+  return HR_SIMD(tile_width<T>)();
+}
+
+template <class T>
+void pack(const AnyMatrix& x, int64_t width, T* to) {
+  visit_real(x.dtype, [&]<class F>(std::type_identity<F>) {
+    using Pair = Conversion<F, T>;
+    const auto* from = reinterpret_cast<const F*>(x.data);
+    HR_SIMD(pack_panels<Pair>)
+    (from, x.rows, x.columns, x.row_stride, x.column_stride, width, to);
+  });
+}
+
+template <class T>
+void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixView<T>& out,
+                     Update update) {
+  HR_SIMD(multiply_packed<T>)(left, right, depth, out, update);
+}
+
+#define HR_MATMUL_OF(T)                              \
+  template int64_t left_width<T>();                  \
+  template int64_t right_width<T>();                 \
+  template void pack(const AnyMatrix&, int64_t, T*); \
+  template void multiply_packed(const T*, const T*, int64_t, const MatrixView<T>&, Update);
+HR_MATMUL_OF(float)
+HR_MATMUL_OF(double)
+HR_MATMUL_OF(uint64_t)
+
+}  // namespace hr::cpu
+
+#endif

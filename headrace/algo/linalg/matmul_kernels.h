@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of matmul: panels of one side by side and their products. Panels are as wide as the SIMD
+// level has registers for; no width changes a sum.
+#pragma once
+#include "headrace/algo/linalg/matmul.h"
+
+#include <cstdint>
+
+namespace hr::cpu {
+
+/// Rows of a panel of the left matrix, and columns of one of the right, at the level in use.
+template <class T>
+int64_t left_width();
+template <class T>
+int64_t right_width();
+
+/// The rows of `x` side by side in panels of `width` rows: element (row, k) of a panel at
+/// `to[k * width + row]`, with zeros for rows that are not there. Converts to T.
+template <class T>
+void pack(const AnyMatrix& x, int64_t width, T* to);
+
+/// Products of `out.rows` rows with `out.columns` columns, both packed, over `depth` (at most
+/// kSumBlock).
+template <class T>
+void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixView<T>& out,
+                     Update update);
+
+}  // namespace hr::cpu
