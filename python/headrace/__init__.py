@@ -155,6 +155,7 @@ __all__ = [
     "plot",
     "profile",
     "qcut",
+    "random",
     "read_csv",
     "read_excel",
     "read_feather",
@@ -197,11 +198,12 @@ if TYPE_CHECKING:
     from headrace import fft as fft
     from headrace import learn as learn
     from headrace import plot as plot
+    from headrace import random as random
     from headrace import report as report
     from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ("api", "demo", "fft", "learn", "plot", "report", "testing")
+_LATER = ("api", "demo", "fft", "learn", "plot", "random", "report", "testing")
 
 
 def __dir__() -> list[str]:

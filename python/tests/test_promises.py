@@ -1189,7 +1189,7 @@ def test_device_oversubscription():
 # ---- 004: arrays and frames on GPUs --------------------------------------------------------------
 
 
-@promise("004: sin squared and cos squared make one", later)
+@promise("004: sin squared and cos squared make one")
 def test_sine_and_cosine():
     x = hr.random.random((100, 100), seed=0)
     assert x.shape == (100, 100) and bool(((x >= 0) & (x < 1)).all())

@@ -114,7 +114,6 @@ _WAYS = {
     "LazyFrame": "use hr.scan_csv or hr.scan_parquet: frames are lazy",
     # NumPy and SciPy
     "hr.ndarray": "use hr.Array",
-    "hr.random": "use numpy.random, and hr.asarray or hr.DataFrame of its values",
     "hr.signal.convolve hr.signal.fftconvolve hr.signal.oaconvolve": "use hr.signal.fft_convolve",
     "numpy.convolve": "hr.signal.fft_convolve has it",
     "numpy.rfft numpy.irfft numpy.fft numpy.ifft": "hr.fft.{} has it",

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random numbers as arrays of one dimension.
+#include "python/bind/bind.h"
+
+#include "headrace/algo/random/random.h"
+#include "headrace/base/error.h"
+
+namespace {
+
+using hr::RandomKey;
+
+hr::Dtype dtype_from(const char* op, std::string_view name) {
+  for (const hr::Dtype dtype : {hr::dtype_of<double>(), hr::dtype_of<float>(),
+                                hr::dtype_of<int64_t>(), hr::dtype_of<uint64_t>()})
+    if (dtype.name() == name) return dtype;
+  hr::throw_error<hr::TypeMismatchError>(op, "no dtype to draw", {{"dtype", name}},
+                                         "use float64, float32 or int64, then astype()");
+}
+
+/// A function of (count, dtype, seed, stream).
+void bind_floats(nb::module_& m, const char* name,
+                 hr::Tensor (*draw)(int64_t, hr::Dtype, RandomKey)) {
+  m.def(
+      name,
+      [name, draw](int64_t count, std::string_view dtype, uint64_t seed, uint32_t stream) {
+        return hr::lazy_value(draw(count, dtype_from(name, dtype), {seed, stream}));
+      },
+      "count"_a, "dtype"_a, "seed"_a, "stream"_a, Unlocked());
+}
+
+}  // namespace
+
+void bind_random(nb::module_& m) {
+  bind_floats(m, "random_uniform", &hr::random_uniform);
+  bind_floats(m, "random_normal", &hr::random_normal);
+  bind_floats(m, "random_exponential", &hr::random_exponential);
+  m.def(
+      "random_integers",
+      [](int64_t count, std::string_view dtype, uint64_t low, uint64_t range, uint64_t seed,
+         uint32_t stream) {
+        return hr::lazy_value(hr::random_integers(count, dtype_from("random_integers", dtype), low,
+                                                  range, {seed, stream}));
+      },
+      "count"_a, "dtype"_a, "low"_a, "range"_a, "seed"_a, "stream"_a, Unlocked());
+  m.def(
+      "random_poisson",
+      [](int64_t count, double mean, uint64_t seed, uint32_t stream) {
+        return hr::lazy_value(hr::random_poisson(count, mean, {seed, stream}));
+      },
+      "count"_a, "mean"_a, "seed"_a, "stream"_a, Unlocked());
+  m.def(
+      "random_sample",
+      [](int64_t rows, int64_t count, uint64_t seed, uint32_t stream) {
+        return hr::lazy_value(hr::random_sample(rows, count, {seed, stream}));
+      },
+      "rows"_a, "count"_a, "seed"_a, "stream"_a, Unlocked());
+}
