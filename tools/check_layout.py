@@ -32,7 +32,7 @@ RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 # Beside its folders such a room holds nothing but a README and tests over several of them.
 FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device tiers external adaptors replay",
-    "algo": "bits math select sort aggregate reduce scan keys random linalg",
+    "algo": "bits math select sort aggregate reduce scan keys random linalg sparse",
     "plan": "eval bind graph optimize execute",
     "functions": "strings lists temporal cast decimal",
     "relational": "rows order join aggregate",

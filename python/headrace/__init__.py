@@ -200,10 +200,11 @@ if TYPE_CHECKING:
     from headrace import plot as plot
     from headrace import random as random
     from headrace import report as report
+    from headrace import tensor as tensor
     from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ("api", "demo", "fft", "learn", "plot", "random", "report", "testing")
+_LATER = ("api", "demo", "fft", "learn", "plot", "random", "report", "tensor", "testing")
 
 
 def __dir__() -> list[str]:

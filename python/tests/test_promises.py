@@ -1066,7 +1066,7 @@ def test_delete():
     assert hr.memory.stats().used_bytes <= before + 4096
 
 
-@promise("003 mortgage: a table in CSR form", later)
+@promise("003 mortgage: a table in CSR form")
 def test_csr():
     sparse = pytest.importorskip("scipy.sparse")
     dense = np.array([[0.0, 2.0], [3.0, 0.0]])

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// For loops over the entries of sparse matrices: their types, and tasks of rows.
+#pragma once
+#include "headrace/data/sparse.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/buffer/pin.h"
+
+#include <algorithm>
+
+namespace hr {
+
+/// Calls `f(Index(), Number())` with the C++ types of a matrix's indices and data.
+template <class F>
+void visit_entries(const Sparse& matrix, F&& f) {
+  const auto with_index = [&](auto index) {
+    switch (matrix.dtype().id()) {
+      case TypeId::kFloat32:
+        return f(index, float());
+      case TypeId::kInt64:
+        return f(index, int64_t());
+      default:
+        return f(index, double());
+    }
+  };
+  if (matrix.indices().dtype() == dtype_of<int32_t>()) return with_index(int32_t());
+  return with_index(int64_t());
+}
+
+struct RowRange {
+  int64_t begin;
+  int64_t end;
+};
+
+/// Rows cut into ranges of about equally many entries; the borders follow from the matrix and the
+/// number of ranges alone.
+class RowRanges {
+ public:
+  RowRanges(const Sparse& matrix, int64_t count) : matrix_(matrix), count_(count) {}
+
+  int64_t count() const { return count_; }
+
+  RowRange operator[](int64_t index) const { return {border(index), border(index + 1)}; }
+
+ private:
+  /// The first row that begins at or behind this share of the entries.
+  int64_t border(int64_t index) const {
+    if (index == 0) return 0;
+    if (index == count_) return matrix_.rows();
+    const int64_t entries = matrix_.num_entries();
+    const int64_t entry = matrix_.row_begin(0) + entries / count_ * index;
+    int64_t below = 0, above = matrix_.rows();
+    while (below < above) {
+      const int64_t middle = below + (above - below) / 2;
+      if (matrix_.row_begin(middle) < entry)
+        below = middle + 1;
+      else
+        above = middle;
+    }
+    return below;
+  }
+
+  const Sparse& matrix_;
+  int64_t count_;
+};
+
+/// Runs `body(RowRange)` over all rows on all workers, in ranges of about 2^15 entries or rows,
+/// with the entries pinned.
+template <class F>
+void for_row_ranges(const Sparse& matrix, F&& body) {
+  constexpr int64_t kWork = int64_t{1} << 15;
+  const RowRanges ranges(matrix, 1 + std::max(matrix.num_entries(), matrix.rows()) / kWork);
+  parallel_for(ranges.count(), [&](int64_t k) {
+    const RowRange rows = ranges[k];
+    const auto range_of = [&](const Tensor& part) -> PinnedRange {
+      const int64_t width = part.dtype().size_bytes();
+      return {&part.buffer(), part.byte_offset() + matrix.row_begin(rows.begin) * width,
+              part.byte_offset() + matrix.row_begin(rows.end) * width};
+    };
+    const Pin pin{range_of(matrix.indices()), range_of(matrix.data())};
+    body(rows);
+  });
+}
+
+}  // namespace hr

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sparse times dense, each sum in one order.
+#pragma once
+#include "headrace/data/sparse.h"
+
+namespace hr {
+
+/// The product with a vector [columns] or a matrix [columns, k] of the same dtype: [rows] or
+/// [rows, k]. The products of a row go in their order to four sums in turn (one, for a matrix),
+/// which are added as (0 + 1) + (2 + 3): the same bits for any number of threads and SIMD level.
+/// Integers wrap. Throws InvalidArgumentError for sizes that do not fit, TypeMismatchError for
+/// other dtypes.
+HR_API Tensor multiply(const Sparse& matrix, const Tensor& dense);
+
+}  // namespace hr

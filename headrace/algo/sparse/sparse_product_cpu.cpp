@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The product of rows: four sums for a vector, else the sums of several columns together.
+#define HWY_TARGET_INCLUDE "headrace/algo/sparse/sparse_product_cpu.cpp"
+#include "headrace/algo/sparse/sparse_product_kernels.h"
+#include "headrace/base/simd_targets.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+template <class Product>
+void times_vector(const Product& product, RowRange rows) {
+  const auto [matrix, index, number, dense, width, out] = product;
+  int64_t k = matrix->row_begin(rows.begin);
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    const int64_t end = matrix->row_begin(row + 1);
+    typename Product::Value sums[4] = {};
+    for (; k + 4 <= end; k += 4)
+      for (int64_t lane = 0; lane < 4; ++lane)
+        sums[lane] += number[k + lane] * dense[index[k + lane]];
+    for (int64_t lane = 0; k < end; ++k, ++lane) sums[lane] += number[k] * dense[index[k]];
+    out[row] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+}
+
+/// Columns [first, first + kWidth) of one row.
+template <int kWidth, class Product>
+HR_INLINE void times_columns(const Product& product, int64_t row, int64_t first) {
+  typename Product::Value sums[kWidth] = {};
+  const int64_t end = product.matrix->row_begin(row + 1);
+  for (int64_t k = product.matrix->row_begin(row); k < end; ++k) {
+    const typename Product::Value factor = product.number[k];
+    const typename Product::Value* HWY_RESTRICT from =
+        product.dense + product.index[k] * product.width + first;
+    for (int column = 0; column < kWidth; ++column) sums[column] += factor * from[column];
+  }
+  typename Product::Value* to = product.out + row * product.width + first;
+  for (int column = 0; column < kWidth; ++column) to[column] = sums[column];
+}
+
+template <class Product>
+void times_matrix(const Product& product, RowRange rows) {
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    int64_t first = 0;
+    for (; first + 32 <= product.width; first += 32) times_columns<32>(product, row, first);
+    for (; first + 8 <= product.width; first += 8) times_columns<8>(product, row, first);
+    for (; first + 4 <= product.width; first += 4) times_columns<4>(product, row, first);
+    for (; first < product.width; ++first) times_columns<1>(product, row, first);
+  }
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+template <class Index, class Number>
+void sparse_times_vector(const SparseProduct<Index, Number>& product, RowRange rows) {
+  using Product = SparseProduct<Index, Number>;
+  HR_SIMD(times_vector<Product>)(product, rows);
+}
+
+template <class Index, class Number>
+void sparse_times_matrix(const SparseProduct<Index, Number>& product, RowRange rows) {
+  using Product = SparseProduct<Index, Number>;
+  HR_SIMD(times_matrix<Product>)(product, rows);
+}
+
+#define HR_SPARSE_PRODUCT(Index, Number)                                            \
+  template void sparse_times_vector(const SparseProduct<Index, Number>&, RowRange); \
+  template void sparse_times_matrix(const SparseProduct<Index, Number>&, RowRange);
+HR_SPARSE_PRODUCT(int32_t, float)
+HR_SPARSE_PRODUCT(int32_t, double)
+HR_SPARSE_PRODUCT(int32_t, uint64_t)
+HR_SPARSE_PRODUCT(int64_t, float)
+HR_SPARSE_PRODUCT(int64_t, double)
+HR_SPARSE_PRODUCT(int64_t, uint64_t)
+#undef HR_SPARSE_PRODUCT
+
+}  // namespace hr::cpu
+#endif

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices in sparse layouts, with SciPy's words.
+
+>>> hr.tensor.csr_matrix([[0.0, 2.0], [3.0, 0.0]]).nnz
+2
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.facade import missing_of_module
+from headrace.tensor.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["csr_matrix"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)

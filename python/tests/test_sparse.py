@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hr.tensor.csr_matrix against SciPy: forms, products, rows, errors; threads change nothing."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+sparse = pytest.importorskip("scipy.sparse")
+csr = hr.tensor.csr_matrix
+
+
+def random_matrix(rows, columns, density, seed=0, dtype="float64"):
+    rng = np.random.default_rng(seed)
+    made = sparse.random(rows, columns, density, "csr", rng=rng, dtype="float64")
+    made.data = (made.data * 200 - 100).astype(dtype)
+    return made
+
+
+def same(ours, scipys):
+    scipys = sparse.csr_matrix(scipys)
+    assert ours.shape == scipys.shape and ours.dtype == scipys.dtype
+    assert np.array_equal(np.asarray(ours.toarray()), scipys.toarray())
+
+
+CASES = [
+    (0, 0, 0.0),
+    (0, 5, 0.0),
+    (5, 0, 0.0),
+    (1, 1, 1.0),
+    (64, 65, 0.3),
+    (3000, 70, 0.4),
+    (300, 9000, 0.05),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("rows, columns, density", CASES)
+def test_forms(rows, columns, density, dtype):
+    matrix = random_matrix(rows, columns, density, dtype=dtype)
+    same(csr(matrix), matrix)
+    same(csr(matrix.toarray()), matrix)
+    same(csr(csr(matrix)), matrix)
+    parts = matrix.data, matrix.indices, matrix.indptr
+    same(csr(parts, shape=matrix.shape), matrix)
+    if matrix.nnz:
+        coordinates = matrix.tocoo()
+        same(csr((coordinates.data, (coordinates.row, coordinates.col)), matrix.shape), matrix)
+    same(csr((rows, columns), dtype=dtype), sparse.csr_matrix((rows, columns), dtype=dtype))
+    same(csr(matrix).T, matrix.T)
+    same(csr(matrix.tocsc()), matrix)
+    assert csr(matrix).nnz == matrix.nnz
+    assert (csr(matrix).to_scipy() != matrix).nnz == 0
+
+
+def test_scipys_memory_is_shared():
+    matrix = random_matrix(2000, 300, 0.1)
+    ours = csr(matrix)
+    for mine, theirs in ((ours.data, matrix.data), (ours.indices, matrix.indices)):
+        assert np.asarray(mine).ctypes.data == theirs.ctypes.data
+    assert ours.to_scipy().data.ctypes.data == matrix.data.ctypes.data
+    rows = ours[100:200]
+    assert np.asarray(rows.data).ctypes.data == matrix[:100].nnz * 8 + matrix.data.ctypes.data
+    same(rows, matrix[100:200])
+    same(rows[10:20], matrix[110:120])
+    same(rows.T, matrix[100:200].T)
+    same(rows * 2, matrix[100:200] * 2)
+
+
+def test_duplicates_are_added_in_their_order():
+    rng = np.random.default_rng(3)
+    n = 100_000
+    places, values = (rng.integers(0, 50, n), rng.integers(0, 70, n)), rng.normal(size=n)
+    expected = np.zeros((50, 70))
+    np.add.at(expected, places, values)
+    ours = csr((values, places), shape=(50, 70))
+    assert np.array_equal(np.asarray(ours.toarray()), expected) and ours.nnz == 3500
+    unsorted = csr((values, places[1], np.arange(0, n + 1, n // 50)), shape=(50, 70))
+    theirs = sparse.csr_matrix((values, places[1], np.arange(0, n + 1, n // 50)), shape=(50, 70))
+    assert np.array_equal(np.asarray(unsorted.toarray()), theirs.toarray())
+    x = rng.normal(size=70)
+    assert np.allclose(np.asarray(unsorted @ x), theirs @ x, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("rows, columns, density", CASES)
+def test_products(rows, columns, density, dtype):
+    matrix = random_matrix(rows, columns, density, seed=1, dtype=dtype)
+    ours, rng = csr(matrix), np.random.default_rng(2)
+    close = {
+        "rtol": 2e-4 if dtype == "float32" else 1e-11,
+        "atol": 0.1 if dtype == "float32" else 1e-9,
+    }
+    for width in (None, 0, 1, 3, 8, 45):
+        shape = (columns,) if width is None else (columns, width)
+        x = rng.normal(size=shape).astype(dtype) if dtype != "int64" else rng.integers(-9, 9, shape)
+        made = ours @ x
+        assert made.dtype == dtype and made.shape == (matrix @ x).shape
+        assert np.allclose(np.asarray(made), matrix @ x, **close)
+    left = np.ones((2, rows), dtype)
+    assert np.allclose(np.asarray(left @ ours), left @ matrix, **close)
+    for axis in (0, 1, None):
+        assert np.allclose(
+            np.asarray(ours.sum(axis)), np.asarray(matrix.sum(axis)).ravel(), **close
+        )
+
+
+def test_dtypes_meet():
+    matrix = random_matrix(30, 20, 0.5, dtype="int64")
+    assert (csr(matrix) @ np.ones(20)).dtype == "float64"
+    assert (csr(matrix.astype("float32")) @ np.ones(20)).dtype == "float64"
+    assert csr(matrix.astype("int8")).dtype == "int64" and csr(matrix != 0).dtype == "int64"
+    assert (csr(matrix) / 4).dtype == "float64" and (csr(matrix) * 0.5).dtype == "float64"
+    same(-csr(matrix) * 3, -matrix * 3)
+    same(np.float64(2) * csr(matrix.astype("float64")), matrix * 2.0)
+    x = np.asfortranarray(np.random.default_rng(1).normal(size=(20, 6)))
+    assert np.allclose(np.asarray(csr(matrix) @ x), matrix @ x)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_threads_change_nothing(threads):
+    matrix = random_matrix(20_000, 500, 0.05, seed=5)
+    x = np.random.default_rng(4).normal(size=(500, 7))
+
+    def made():
+        ours = csr(matrix)
+        coordinates = matrix.tocoo()
+        again = csr((coordinates.data, (coordinates.col, coordinates.row)))
+        results = [ours @ x, ours @ x[:, 0], ours.T.data, again.data, ours.sum(axis=0)]
+        return [np.asarray(result).tobytes() for result in results]
+
+    expected = made()
+    with hr.threads(threads):
+        assert made() == expected
+
+
+def test_rows():
+    matrix = random_matrix(50, 40, 0.3)
+    ours = csr(matrix)
+    mask = np.arange(50) % 3 == 0
+    for key in (3, -1, slice(2, 9), slice(40, 5, -3), [4, 4, -2, 0], mask, np.array([], int)):
+        same(ours[key], matrix[key])
+    for key in ((slice(1, 9), slice(3, 7)), (slice(None), [5, 2]), ([1, 2], 3)):
+        same(ours[key], matrix[key])
+    assert ours[3, 4] == matrix[3, 4] and ours[-1, -1] == matrix[-1, -1]
+    same(ours[hr.asarray([1, 2])], matrix[[1, 2]])
+    assert [row.nnz for row in ours] == [row.nnz for row in matrix]
+    same(pickle.loads(pickle.dumps(ours[5:9])), matrix[5:9])
+    assert repr(ours) == f"csr_matrix(shape=(50, 40), dtype=float64, nnz={ours.nnz})"
+
+
+def test_a_frame():
+    frame = hr.DataFrame({"a": [0.0, 2.0], "b": [3.0, 0.0]})
+    same(csr(frame), np.array([[0.0, 3.0], [2.0, 0.0]]))
+
+
+def test_hostile_parts():
+    one = np.ones(2)
+    for indices, indptr, error in [
+        ([0, 9], [0, 1, 2], "outside of the shape: entry=1, row=1, column=9"),
+        ([0, -1], [0, 1, 2], "column=-1"),
+        ([0, 1], [0, 5, 2], "indptr descends"),
+        ([0, 1], [0, -5, 2], "indptr descends"),
+        ([0, 1], [0, 1, 3], "do not have the entries"),
+        ([0, 1], [-1, 1, 2], "do not have the entries"),
+        ([0], [0, 1, 2], "do not have the entries"),
+        ([0, 1], [0, 2], "one element more than there are rows"),
+    ]:
+        with pytest.raises(hr.InvalidArgumentError, match=error):
+            csr((one, np.array(indices), np.array(indptr)), shape=(2, 2))
+    with pytest.raises(hr.InvalidArgumentError, match="outside of the shape"):
+        csr((one, ([0, 2], [0, 1])), shape=(2, 2))
+    with pytest.raises(hr.InvalidArgumentError, match="differ in length"):
+        csr((one, ([0], [0, 1])), shape=(2, 2))
+
+
+def test_errors():
+    ours = csr(np.eye(3))
+    for call, error in [
+        (lambda: ours @ np.ones(4), hr.InvalidArgumentError),
+        (lambda: ours @ np.ones((3, 1, 1)), hr.TypeMismatchError),
+        (lambda: ours @ ours, hr.UnsupportedError),
+        (lambda: ours[[5]], hr.InvalidArgumentError),
+        (lambda: ours[7], IndexError),
+        (lambda: ours[[0, 1], [0, 1]], hr.UnsupportedError),
+        (lambda: ours.sum(axis=2), hr.InvalidArgumentError),
+        (lambda: ours.astype("complex128"), hr.UnsupportedError),
+        (lambda: csr(np.eye(3), shape=(2, 2)), hr.InvalidArgumentError),
+        (lambda: len(ours), TypeError),
+        (lambda: ours * np.ones(3), TypeError),
+    ]:
+        with pytest.raises(error):
+            call()
