@@ -46,16 +46,14 @@ def test_keeps_all_components_by_default():
     ours = learn.PCA().fit(x)
     assert ours.n_components_ == 6
     assert ours.noise_variance_ == 0
-    np.testing.assert_allclose(ours.inverse_transform(ours.fit_transform(x)).to_numpy(), x)
+    np.testing.assert_allclose(ours.inverse_transform(ours.fit_transform(x)), x)
 
 
 def test_outliers_score_high():
     x = rows_of(5000, 32)
     ours = learn.PCA(20).fit(x)
     strange = x[:5] + np.random.default_rng(9).normal(size=(5, 32))
-    assert ours.reconstruction_error(strange).to_numpy().min() > (
-        10 * ours.reconstruction_error(x).to_numpy().max()
-    )
+    assert ours.reconstruction_error(strange).min() > 10 * ours.reconstruction_error(x).max()
 
 
 def test_takes_any_strides():
@@ -91,7 +89,7 @@ def test_threads_give_the_same_bits():
 def test_nothing_is_copied():
     x = rows_of(1000, 16)
     with hr.no_copies():
-        learn.PCA(2).fit(x).reconstruction_error(x).to_numpy()
+        np.asarray(learn.PCA(2).fit(x).reconstruction_error(x))
 
 
 def test_errors():
@@ -106,11 +104,9 @@ def test_errors():
             learn.PCA(2).fit(broken)
     with pytest.raises(ValueError, match="rows=1"):
         learn.PCA(1).fit(x[:1])
-    with pytest.raises(TypeError, match="pca_fit"):
+    with pytest.raises(ValueError, match="Reshape your data"):
         learn.PCA(1).fit(x[0])
-    with pytest.raises(TypeError, match="pca_fit"):
-        learn.PCA(1).fit(x.astype(int))
     with pytest.raises(ValueError, match=r"call fit\(\)"):
         learn.PCA(1).transform(x)
-    with pytest.raises(ValueError, match="columns=3"):
+    with pytest.raises(ValueError, match="X has 3 features"):
         learn.PCA(1).fit(x).transform(x[:, :3])

@@ -1,34 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Models with scikit-learn's interface."""
+"""Decompositions of matrices: principal components."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
 
 from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError
-from headrace.facade import missing_of_module
 from headrace.lazy.handle import mark
+from headrace.learn.base import PrefixedNames, Transformer, answer, check_rows, frozen, is_ours
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Mapping
 
     from headrace import _core as core
 
-__all__ = ["PCA"]
 
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
-
-
-__getattr__: Callable[[str], Any] = missing_of_module(__name__)
-
-
-class PCA:
+class PCA(PrefixedNames, Transformer):
     """Principal component analysis by the covariance matrix, in float64 inside.
 
     The same bits for any number of threads. `fit` evaluates its data; the results of `transform`,
@@ -60,6 +51,10 @@ class PCA:
     True
     """
 
+    _tags: ClassVar[Mapping[str, Any]] = {
+        "transformer_tags": {"preserves_dtype": ["float64", "float32"]}
+    }
+    _fitted_as = "components_"
     mean_: Array
     components_: Array
     explained_variance_: Array
@@ -71,29 +66,27 @@ class PCA:
     def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
 
-    def __repr__(self) -> str:
-        return f"PCA(n_components={self.n_components})"
-
-    def _fitted(self, op: str) -> tuple[core.Node, core.Node]:
-        if not hasattr(self, "components_"):
-            raise InvalidArgumentError(
-                f"{op}: the model is not fitted: n_components={self.n_components}; call fit() first"
-            )
+    def _nodes(self, op: str) -> tuple[core.Node, core.Node]:
+        self._check_fitted()
         mark(op)
         return self.mean_._node, self.components_._node
 
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Compute mean and components of `X`, ``[samples, features]``, float32 or float64.
 
         Raises ValueError for fewer than 2 rows, NaN or infinite values, or more components than
         rows or features; TypeError for other dtypes or dimensions.
         """
-        rows = asarray(X)
+        rows = check_rows(self, X, fit=True, allow_nan="inf", min_rows=2)
         mark("pca_fit")
         fitted = _core.pca_fit(rows._node, self.n_components)
         self.mean_, self.components_, self.explained_variance_ = map(Array, fitted[:3])
         self._total_variance, self.noise_variance_, self.n_samples_ = fitted[3:]
-        self.n_components_, self.n_features_in_ = self.components_.shape
+        self.n_components_ = self.components_.shape[0]
         return self
 
     @property
@@ -101,21 +94,19 @@ class PCA:
         """Variance along each component as a share of the total."""
         return self.explained_variance_ / (self._total_variance or 1.0)
 
-    def transform(self, X: Any) -> Array:  # noqa: N803
+    def transform(self, X: Any) -> Any:
         """Coordinates along the components: ``[samples, components]``, in the dtype of `X`."""
-        nodes = self._fitted("pca_transform")
-        return Array(_core.pca_transform(*nodes, asarray(X)._node))
+        nodes = self._nodes("pca_transform")
+        return self._answer(X, Array(_core.pca_transform(*nodes, check_rows(self, X)._node)))
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:  # noqa: N803
-        """Fit, then transform the same rows."""
-        return self.fit(X).transform(X)
-
-    def inverse_transform(self, X: Any) -> Array:  # noqa: N803
+    def inverse_transform(self, X: Any) -> Any:
         """Rows reconstructed from their coordinates: ``[samples, features]``."""
-        nodes = self._fitted("pca_inverse_transform")
-        return Array(_core.pca_inverse_transform(*nodes, asarray(X)._node))
+        nodes = self._nodes("pca_inverse_transform")
+        latent = frozen(np.asarray(X)) if not is_ours(X) else asarray(X)
+        return answer(X, Array(_core.pca_inverse_transform(*nodes, latent._node)))
 
-    def reconstruction_error(self, X: Any) -> Array:  # noqa: N803
+    def reconstruction_error(self, X: Any) -> Any:
         """Mean squared difference of each row from its reconstruction: an outlier score."""
-        nodes = self._fitted("pca_reconstruction_error")
-        return Array(_core.pca_reconstruction_error(*nodes, asarray(X)._node))
+        nodes = self._nodes("pca_reconstruction_error")
+        rows = check_rows(self, X)._node
+        return answer(X, Array(_core.pca_reconstruction_error(*nodes, rows)))

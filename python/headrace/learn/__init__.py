@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models with scikit-learn's interface, without importing scikit-learn."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from headrace.facade import missing_of_module
+
+if TYPE_CHECKING:
+    from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
+    from headrace.learn.base import NotFittedError as NotFittedError
+    from headrace.learn.decomposition import PCA as PCA
+
+#: Where each public name is defined; a module is imported on first use.
+_MODULES = {
+    "base": "ConvergenceWarning NotFittedError",
+    "decomposition": "PCA",
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = ["PCA", "ConvergenceWarning", "NotFittedError"]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+_missing = missing_of_module(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        return _missing(name)
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,580 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What estimators have in common: parameters, tags, checks of rows, kinds of results."""
+
+from __future__ import annotations
+
+import functools
+import html
+import inspect
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.frame.columns import is_frame
+from headrace.lazy.handle import is_array
+from headrace.series.column import is_series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from headrace.array.array import Array
+    from headrace.frame.dataframe import DataFrame
+
+
+class NotFittedError(InvalidArgumentError, AttributeError):
+    """A model is used before `fit`; scikit-learn's class of this name too, where it is loaded."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration ended before it converged; scikit-learn's too, where it is loaded."""
+
+
+class DataConversionWarning(UserWarning):
+    """Labels came as a column of a matrix; scikit-learn's too, where it is loaded."""
+
+
+@functools.cache
+def _both(ours: type[Any], theirs: type[Any]) -> type[Any]:
+    return type(ours.__name__, (ours, theirs), {"__module__": ours.__module__})
+
+
+def also_sklearns(ours: type[Any]) -> type[Any]:
+    """A class that code written for scikit-learn catches too, when scikit-learn is loaded."""
+    exceptions = sys.modules.get("sklearn.exceptions")
+    return ours if exceptions is None else _both(ours, getattr(exceptions, ours.__name__))
+
+
+def warn_not_converged(message: str) -> None:
+    """Warn in the user's line that an iteration did not converge."""
+    warnings.warn(message, also_sklearns(ConvergenceWarning), stacklevel=3)
+
+
+def is_ours(values: object) -> bool:
+    """Whether values are a frame, series or array of Headrace."""
+    return is_array(values) or is_series(values) or is_frame(values)
+
+
+@functools.cache
+def _requester(cls: type[Any]) -> type[Any]:
+    """The class with the methods of metadata routing that scikit-learn makes by signatures."""
+    from sklearn.utils._metadata_requests import _MetadataRequester
+
+    return type(cls.__name__, (cls, _MetadataRequester), {})
+
+
+class Estimator:
+    """The base of estimators: `__init__` stores its parameters, and `fit` makes ``names_``.
+
+    A class says in `_tags` what it accepts, in the words of scikit-learn's tags:
+    ``{"estimator_type": "classifier", "input_tags": {"allow_nan": True}}``.
+    """
+
+    _tags: ClassVar[Mapping[str, Any]] = {}
+    _fitted_as: ClassVar[str] = "n_features_in_"
+    n_features_in_: int
+    feature_names_in_: np.ndarray[Any, Any]
+
+    # ---- parameters ------------------------------------------------------------------------------
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        if cls.__init__ is object.__init__:
+            return []
+        names = list(inspect.signature(cls.__init__).parameters)
+        return sorted(names[1:])
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with `deep`, also those of estimators among them.
+
+        >>> hr.learn.PCA(2).get_params()
+        {'n_components': 2}
+        """
+        made = {}
+        for name in self._get_param_names():
+            value = made[name] = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                made |= {f"{name}__{key}": each for key, each in value.get_params().items()}
+        return made
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, ``step__name`` for those of an estimator among them."""
+        known = self.get_params() if params else {}
+        for name, value in params.items():
+            first, _, rest = name.partition("__")
+            if first not in known:
+                raise InvalidArgumentError(
+                    f"Invalid parameter {first!r} for estimator {self}. Valid parameters are: "
+                    f"{self._get_param_names()!r}."
+                )
+            if rest:
+                known[first].set_params(**{rest: value})
+            else:
+                self._set_param(first, value)
+                known[first] = value
+        return self
+
+    def _set_param(self, name: str, value: Any) -> None:
+        setattr(self, name, value)
+
+    def _changed_params(self) -> Iterator[tuple[str, Any]]:
+        """Parameters that differ from their defaults, as scikit-learn prints them."""
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            if name == "self":
+                continue
+            value, default = getattr(self, name), parameter.default
+            if type(value) is not type(default) or repr(value) != repr(default):
+                yield name, value
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self._changed_params())
+        return f"{type(self).__name__}({inside})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{name}</td><td>{html.escape(repr(value))}</td></tr>"
+            for name, value in self._changed_params()
+        )
+        state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
+        name = type(self).__name__
+        return f"<details><summary>{name} ({state})</summary><table>{rows}</table></details>"
+
+    # ---- scikit-learn's protocols ----------------------------------------------------------------
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, self._fitted_as)
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import (
+            ClassifierTags,
+            InputTags,
+            RegressorTags,
+            Tags,
+            TargetTags,
+            TransformerTags,
+        )
+
+        given = dict(self._more_tags())
+        kind = given.pop("estimator_type", None)
+        transformer = given.pop("transformer_tags", None)
+        classifier = given.pop("classifier_tags", {} if kind == "classifier" else None)
+        regressor = given.pop("regressor_tags", {} if kind == "regressor" else None)
+        target = given.pop("target_tags", {})
+        target = {"required": kind in ("classifier", "regressor")} | target
+        return Tags(
+            estimator_type=kind,
+            target_tags=TargetTags(**target),
+            transformer_tags=None if transformer is None else TransformerTags(**transformer),
+            classifier_tags=None if classifier is None else ClassifierTags(**classifier),
+            regressor_tags=None if regressor is None else RegressorTags(**regressor),
+            input_tags=InputTags(**given.pop("input_tags", {})),
+            **given,
+        )
+
+    def _more_tags(self) -> Mapping[str, Any]:
+        """Tags; a class whose tags depend on its parameters overrides this."""
+        return self._tags
+
+    def get_metadata_routing(self) -> Any:
+        """What metadata each method requests, as scikit-learn's `MetadataRequest`."""
+        from sklearn.utils._metadata_requests import _MetadataRequester
+
+        return _MetadataRequester.get_metadata_routing(self)
+
+    def __getattr__(self, name: str) -> Any:
+        routed = name.startswith(("set_", "_get_")) and "_request" in name
+        if routed and "sklearn" in sys.modules:
+            cls = _requester(type(self))
+            return getattr(cls, name).__get__(self, cls)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # ---- checks ----------------------------------------------------------------------------------
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            name = type(self).__name__
+            raise also_sklearns(NotFittedError)(
+                f"{name}: the model is not fitted yet: parameters={dict(self._changed_params())}; "
+                "call fit() first"
+            )
+
+    def _refuse_params(self, reason: str = "is not supported", **supported: Any) -> None:
+        """Raise for parameters that differ from the only value that is supported."""
+        for name, value in supported.items():
+            given = getattr(self, name)
+            if given is not value and given != value:
+                raise UnsupportedError(
+                    f"{type(self).__name__}: this value of {name} {reason}: {name}={given!r}; "
+                    f"leave it at {value!r}"
+                )
+
+
+class Transformer(Estimator):
+    """The base of transformers: results in the kind of `X`, names of columns, `set_output`."""
+
+    _tags: ClassVar[Mapping[str, Any]] = {"transformer_tags": {}}
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, then transform the same rows."""
+        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns.
+
+        Parameters
+        ----------
+        transform : {"default", "headrace", "pandas", "polars"}, optional
+            ``"default"``: an `Array` for data of Headrace and a NumPy array for other data; else a
+            frame of that library with the names of `get_feature_names_out`.
+        """
+        if transform not in (None, "default", "headrace", "pandas", "polars"):
+            raise InvalidArgumentError(
+                f"{type(self).__name__}.set_output: no such container: transform={transform!r}; "
+                "use 'default', 'headrace', 'pandas' or 'polars'"
+            )
+        if transform is not None:
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _output(self) -> str:
+        config = sys.modules.get("sklearn._config")
+        default = config.get_config()["transform_output"] if config else "default"
+        return self.__dict__.get("_sklearn_output_config", {}).get("transform", default)
+
+    def _answer(self, X: Any, made: Any) -> Any:
+        """A transformed matrix in the kind of `X`, or in that of `set_output`."""
+        output = self._output()
+        if output == "default":
+            return answer(X, made)
+        frame = _framed(made, list(self.get_feature_names_out()))
+        if output == "headrace":
+            return frame
+        if output == "pandas":
+            pandas = frame.to_pandas()
+            if hasattr(X, "iloc") and not is_ours(X):
+                pandas.index = X.index
+            return pandas
+        import polars
+
+        return polars.DataFrame(frame.to_arrow())
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray[Any, Any]:
+        """Names of the columns that `transform` makes, as a NumPy array of str objects."""
+        self._check_fitted()
+        return np.asarray(self._names_out(names_in(self, input_features)), dtype=object)
+
+    def _names_out(self, names: list[str]) -> list[str]:
+        return names
+
+
+class PrefixedNames:
+    """Columns that are named by the class and a number: ``pca0``, ``pca1``."""
+
+    def _names_out(self, names: list[str]) -> list[str]:
+        return [f"{type(self).__name__.lower()}{i}" for i in range(self._n_features_out)]  # type: ignore[attr-defined]
+
+
+def names_in(estimator: Estimator, input_features: Any = None) -> list[str]:
+    """Names of the columns of `fit`; `input_features` names those of a fit without names."""
+    known = getattr(estimator, "feature_names_in_", None)
+    if input_features is None:
+        return [f"x{i}" for i in range(estimator.n_features_in_)] if known is None else list(known)
+    given = list(input_features)
+    if known is not None and given != list(known):
+        raise InvalidArgumentError("input_features is not equal to feature_names_in_")
+    if len(given) != estimator.n_features_in_:
+        raise InvalidArgumentError(
+            "input_features should have length equal to number of features "
+            f"({estimator.n_features_in_}), got {len(given)}"
+        )
+    return given
+
+
+def answer(X: Any, made: Any) -> Any:
+    """A result in the kind of `X`: lazy where `X` is ours, else a NumPy array."""
+    return made if is_ours(X) or not is_ours(made) else made.to_numpy()
+
+
+def _framed(made: Any, names: list[str]) -> DataFrame:
+    from headrace.frame.dataframe import DataFrame
+
+    if is_frame(made):
+        return made
+    made = asarray(made)
+    return DataFrame({name: made[:, place] for place, name in enumerate(names)})
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+def frozen(values: np.ndarray[Any, Any]) -> Array:
+    """NumPy memory as an array whose chains stay lazy; only for results made before a return."""
+    view = values.view()
+    view.flags.writeable = False
+    return asarray(view)
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether values are a sparse matrix or array of SciPy."""
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(values)
+
+
+def _feature_names(X: Any) -> np.ndarray[Any, Any] | None:
+    if is_frame(X):
+        names = [str(name) if type(name) is str else name for name in X.columns]
+    elif (hasattr(X, "columns") and hasattr(X, "dtypes")) or hasattr(X, "column_names"):
+        names = list(getattr(X, "column_names", None) or X.columns)
+    else:
+        return None
+    kinds = sorted({type(name).__qualname__ for name in names})
+    if "str" in kinds and len(kinds) > 1:
+        raise TypeMismatchError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {kinds} as feature name / column name types; convert them all to strings"
+        )
+    return np.asarray(names, dtype=object) if kinds == ["str"] else None
+
+
+def _listed(title: str, names: set[str]) -> str:
+    rest = sorted(names)
+    shown = "".join(f"- {name}\n" for name in rest[:5]) + ("- ...\n" if len(rest) > 5 else "")
+    return f"{title}:\n{shown}" if rest else ""
+
+
+def check_names(estimator: Estimator, X: Any, *, fit: bool) -> None:
+    """Keep the names of columns at `fit`, and compare those of later data with them."""
+    names = _feature_names(X)
+    if fit:
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return
+    known, name = getattr(estimator, "feature_names_in_", None), type(estimator).__name__
+    if known is None and names is None:
+        return
+    if known is None:
+        warnings.warn(
+            f"X has feature names, but {name} was fitted without feature names", stacklevel=4
+        )
+    elif names is None:
+        warnings.warn(
+            f"X does not have valid feature names, but {name} was fitted with feature names",
+            stacklevel=4,
+        )
+    elif list(known) != list(names):
+        now, then = set(names), set(known)
+        details = _listed("Feature names unseen at fit time", now - then)
+        details += _listed("Feature names seen at fit time, yet now missing", then - now)
+        raise InvalidArgumentError(
+            "The feature names should match those that were passed during fit.\n"
+            + (details or "Feature names must be in the same order as they were in fit.\n")
+        )
+
+
+def _matrix(name: str, X: Any) -> Any:
+    """`X` as one of our arrays, or as a NumPy array of numbers."""
+    if is_sparse(X):
+        raise TypeMismatchError(
+            f"{name}: Sparse data was passed for X, but dense data is required: "
+            f"type={type(X).__name__}; convert it with .toarray()"
+        )
+    if is_ours(X):
+        return asarray(X)
+    if hasattr(X, "column_names") and not hasattr(X, "__array__"):  # an Arrow table
+        return asarray(_frame_of(X))
+    values = np.asarray(X)
+    if values.dtype.kind == "O":
+        if any(isinstance(value, complex) for value in values.ravel()):
+            raise InvalidArgumentError(f"{name}: Complex data not supported: dtype=object")
+        try:
+            values = values.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            kind = type(error)
+            raise kind(f"{name}: {error}; X must hold numbers") from None
+    if values.dtype.kind in "US":
+        try:
+            values = values.astype(np.float64)
+        except ValueError as error:
+            raise InvalidArgumentError(
+                f"{name}: dtype='numeric' is not compatible with arrays of bytes/strings: {error}; "
+                "encode the strings as numbers first"
+            ) from None
+    return values
+
+
+def _frame_of(X: Any) -> DataFrame:
+    from headrace.frame.dataframe import DataFrame
+
+    return DataFrame(X)
+
+
+def check_shape(estimator: Estimator, shape: tuple[int, ...], *, fit: bool, min_rows: int) -> None:
+    """Raise unless a shape is that of a matrix with rows, and with the columns of `fit`."""
+    name = type(estimator).__name__
+    if len(shape) != 2:
+        raise InvalidArgumentError(
+            f"{name}: Expected 2D array, got {len(shape)}D array instead: shape={shape}; Reshape "
+            "your data with X.reshape(-1, 1) for a single feature or X.reshape(1, -1) for a "
+            "single sample"
+        )
+    rows, features = shape
+    if fit:
+        estimator.n_features_in_ = features
+    if rows < min_rows:
+        raise InvalidArgumentError(
+            f"{name}: Found array with {rows} sample(s) (shape={shape}) while a minimum of "
+            f"{min_rows} is required by {name}: rows={rows}"
+        )
+    if features < 1:
+        raise InvalidArgumentError(
+            f"{name}: Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is "
+            f"required by {name}: features=0"
+        )
+    if features != estimator.n_features_in_:
+        raise InvalidArgumentError(
+            f"X has {features} features, but {name} is expecting {estimator.n_features_in_} "
+            "features as input"
+        )
+
+
+def check_rows(
+    estimator: Estimator,
+    X: Any,
+    *,
+    fit: bool = False,
+    allow_nan: bool | str = False,
+    integers: bool = False,
+    min_rows: int = 1,
+    non_negative: bool = False,
+) -> Array:
+    """`X` as a two-dimensional array of floats; raise what `check_estimator` expects.
+
+    Memory of NumPy is read in place, by lazy chains: evaluate the results before you
+    return.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Gets `n_features_in_` and `feature_names_in_` if `fit`, else has them compared with `X`.
+    X : array_like
+        Arrays and frames of Headrace, NumPy, pandas, Polars or Arrow, or nested lists.
+    fit : bool, default False
+        Whether this is the data that the model is made of.
+    allow_nan : bool or "inf", default False
+        Accept NaN; ``"inf"`` accepts infinite values too, and saves the pass that finds them.
+        Lazy data of Headrace are checked only if `fit`.
+    integers : bool, default False
+        Leave integers as they are; else they become float64.
+    min_rows : int, default 1
+        The fewest rows that are accepted.
+    non_negative : bool, default False
+        Refuse negative values.
+    """
+    name = type(estimator).__name__
+    made = _matrix(name, X)
+    dtype = np.dtype(made.dtype)
+    if dtype.kind == "c":
+        raise InvalidArgumentError(f"{name}: Complex data not supported: dtype={dtype}")
+    check_names(estimator, X, fit=fit)
+    check_shape(estimator, made.shape, fit=fit, min_rows=min_rows)
+    rows = made if is_array(made) else frozen(_native(made))
+    if dtype not in (np.float32, np.float64) and not (integers and dtype.kind in "iu"):
+        rows = rows.astype("float64")
+    if allow_nan != "inf" and dtype.kind == "f" and (fit or not is_ours(X)):
+        refuse_not_finite(estimator, rows, allow_nan=bool(allow_nan))
+    if non_negative and rows.size and float(rows.min()) < 0:
+        raise InvalidArgumentError(
+            f"Negative values in data passed to {name}: minimum={float(rows.min())}"
+        )
+    return rows
+
+
+def _native(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """NumPy numbers in a dtype and byte order that the engine reads."""
+    wanted = values.dtype.newbyteorder("=")
+    if wanted.kind == "f" and wanted.itemsize not in (4, 8):
+        wanted = np.dtype("float32" if wanted.itemsize == 2 else "float64")
+    return values.astype(wanted, copy=False)
+
+
+def refuse_not_finite(estimator: Estimator, rows: Array, *, allow_nan: bool = False) -> None:
+    """Raise for NaN (unless allowed) and infinite values, naming the first by row and column."""
+    if allow_nan:  # the absolute value of NaN is skipped by fmax
+        bad = np.isinf(rows)
+        if not bool(bad.any()):
+            return
+    elif np.isfinite(float((rows * 0.0).sum())):
+        return
+    else:
+        bad = np.logical_not(np.isfinite(rows))
+    values = rows.to_numpy()
+    place = int(np.asarray(bad).ravel().argmax())
+    row, column = divmod(place, values.shape[1])
+    known = getattr(estimator, "feature_names_in_", None)
+    what = "NaN" if np.isnan(values[row, column]) else f"infinity ({values[row, column]})"
+    where = f"row={row}, column={column if known is None else known[column]!r}"
+    name = type(estimator).__name__
+    raise InvalidArgumentError(
+        f"{name}: Input X contains {what}: {where}; "
+        + ("clip the values" if what[0] == "i" else "drop these rows or fill them (SimpleImputer)")
+    )
+
+
+def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
+    """`y` as one column of labels or targets: ours, or a one-dimensional NumPy array."""
+    name = type(estimator).__name__
+    if y is None:
+        raise InvalidArgumentError(f"{name} requires y to be passed, but the target y is None")
+    if is_sparse(y):
+        raise TypeMismatchError(f"{name}: Sparse data was passed for y, but dense data is required")
+    made = y if is_series(y) or is_array(y) else np.asarray(y)
+    if made.ndim == 2 and made.shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of "
+            "y to (n_samples,), for example using ravel().",
+            also_sklearns(DataConversionWarning),
+            stacklevel=4,
+        )
+        made = made.reshape(-1)
+    if made.ndim != 1:
+        raise InvalidArgumentError(
+            f"{name}: y should be a 1d array, got an array of shape {made.shape} instead."
+        )
+    if len(made) != rows:
+        raise InvalidArgumentError(
+            f"{name}: Found input variables with inconsistent numbers of samples: "
+            f"[{rows}, {len(made)}]"
+        )
+    if isinstance(made, np.ndarray):
+        if made.dtype.kind == "c":
+            raise InvalidArgumentError(f"{name}: Complex data not supported: y.dtype={made.dtype}")
+        if made.dtype.kind == "f" and not np.isfinite(made).all():
+            row = int(np.flatnonzero(~np.isfinite(made))[0])
+            what = "NaN" if np.isnan(made[row]) else "infinity"
+            raise InvalidArgumentError(f"{name}: Input y contains {what}: row={row}")
+    return made
+
+
+def check_weights(estimator: Estimator, weights: Any, rows: int) -> Array | None:
+    """Weights of rows as an array of float64, or None."""
+    if weights is None:
+        return None
+    name = type(estimator).__name__
+    if np.isscalar(weights):
+        weights = np.full(rows, float(weights))  # type: ignore[arg-type]
+    made = asarray(weights) if is_ours(weights) else frozen(_native(np.asarray(weights)))
+    if made.ndim != 1:
+        raise InvalidArgumentError(f"{name}: Sample weights must be 1D array or scalar")
+    if made.shape != (rows,):
+        raise InvalidArgumentError(
+            f"{name}: sample_weight.shape == {made.shape}, expected {(rows,)}!"
+        )
+    total = float(made.sum())
+    if not np.isfinite(total):
+        raise InvalidArgumentError(f"{name}: Input sample_weight contains NaN or infinity")
+    if float(made.min()) < 0:
+        raise InvalidArgumentError(f"Negative values in data passed to {name}: sample_weight")
+    if total == 0:
+        raise InvalidArgumentError(
+            f"{name}: Sample weights must contain at least one non-zero number"
+        )
+    return made.astype("float64")

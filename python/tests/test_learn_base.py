@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all estimators of `hr.learn` do alike, beyond the checks of scikit-learn."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import learn
+
+base = pytest.importorskip("sklearn.base")
+
+
+@pytest.fixture
+def x():
+    return np.random.default_rng(0).normal(size=(50, 3))
+
+
+def test_scikit_learn_is_not_imported():
+    code = """if True:
+    import sys, numpy as np, headrace as hr
+    model = hr.learn.PCA(2).fit(np.eye(4))
+    repr(model), model._repr_html_(), model.transform(np.eye(4)), model.get_feature_names_out()
+    try:
+        hr.learn.PCA().transform(np.eye(4))
+    except hr.learn.NotFittedError:
+        print("sklearn" in sys.modules)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_results_are_of_the_kind_of_the_data(x):
+    model = learn.PCA(2).fit(x)
+    assert type(model.transform(x)) is np.ndarray
+    assert type(model.transform(x.tolist())) is np.ndarray
+    frame = hr.DataFrame({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]})
+    ours = learn.PCA(2).fit(frame)
+    assert list(ours.feature_names_in_) == ["a", "b", "c"]
+    for data in (frame, hr.asarray(x)):
+        with pytest.warns(UserWarning, match="feature names") if data is not frame else _none():
+            made = ours.transform(data)
+        assert type(made) is hr.Array
+        np.testing.assert_allclose(np.asarray(made), model.transform(x), atol=1e-12)
+
+
+def _none():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def test_set_output(x):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pandas.DataFrame(x, columns=list("abc"), index=range(50, 100))
+    model = learn.PCA(2).fit(frame)
+    plain = model.transform(frame)
+    made = model.set_output(transform="pandas").transform(frame)
+    assert list(made.columns) == ["pca0", "pca1"] and list(made.index) == list(frame.index)
+    np.testing.assert_array_equal(made.to_numpy(), plain)
+    made = model.set_output(transform="polars").transform(frame)
+    assert isinstance(made, polars.DataFrame) and made.columns == ["pca0", "pca1"]
+    made = model.set_output(transform="headrace").transform(frame)
+    assert type(made) is hr.DataFrame and list(made.columns) == ["pca0", "pca1"]
+    with pytest.raises(ValueError, match="set_output: no such container"):
+        model.set_output(transform="arrow")
+
+
+def test_global_output_of_scikit_learn(x):
+    sklearn = pytest.importorskip("sklearn")
+    pandas = pytest.importorskip("pandas")
+    with sklearn.config_context(transform_output="pandas"):
+        assert isinstance(learn.PCA(2).fit_transform(x), pandas.DataFrame)
+
+
+def test_errors_are_also_scikit_learns(x):
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError) as caught:
+        learn.PCA().transform(x)
+    assert isinstance(caught.value, learn.NotFittedError | hr.Error)
+
+
+def test_not_finite_values_are_named_by_row_and_column(x):
+    frame = hr.DataFrame({"a": x[:, 0], "b": np.where(np.arange(50) == 7, np.inf, x[:, 1])})
+    model = learn.PCA(1).fit(x[:, :2])
+    with pytest.raises(ValueError, match=r"infinity \(inf\): row=7, column=1"):
+        model.transform(frame.to_numpy())
+    broken = x[:, :2].copy()
+    broken[3, 0] = np.nan
+    with pytest.raises(ValueError, match="NaN: row=3, column=0"):
+        model.transform(broken)
+
+
+def test_parameters_clone_repr_and_pickle(x):
+    model = learn.PCA(2)
+    assert repr(model) == "PCA(n_components=2)" and repr(learn.PCA()) == "PCA()"
+    assert base.clone(model).get_params() == {"n_components": 2}
+    assert model.set_params(n_components=1) is model and model.n_components == 1
+    with pytest.raises(ValueError, match="Invalid parameter 'k' for estimator PCA"):
+        model.set_params(k=1)
+    model.fit(x)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(x), model.transform(x))
+    assert "not fitted" in learn.PCA()._repr_html_() and "(fitted)" in model._repr_html_()
+
+
+def test_metadata_routing(x):
+    assert learn.PCA().get_metadata_routing().fit.requests == {}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every public estimator of `hr.learn` under the checks that scikit-learn has for its own."""
+
+import inspect
+import warnings
+
+import pytest
+
+from headrace import learn
+
+pytest.importorskip("sklearn")
+from sklearn.utils import estimator_checks
+from sklearn.utils._test_common import instance_generator
+
+#: Estimators that need parameters to be made.
+EXAMPLES = {}
+
+
+def estimators():
+    for name in learn.__all__:
+        cls = getattr(learn, name)
+        if inspect.isclass(cls) and hasattr(cls, "fit"):
+            yield from EXAMPLES[name]() if name in EXAMPLES else [cls()]
+
+
+def cases():
+    """Each estimator with each check, but those that scikit-learn's own estimator fails."""
+    theirs = {
+        cls.__name__: xfails
+        for cls, xfails in instance_generator.PER_ESTIMATOR_XFAIL_CHECKS.items()
+    }
+    for estimator in estimators():
+        left_out = theirs.get(type(estimator).__name__, {})
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            checks = list(estimator_checks.estimator_checks_generator(estimator, legacy=True))
+        for made, check in checks:
+            name = getattr(check, "func", check).__name__
+            if name not in left_out:
+                yield pytest.param(made, check, id=f"{made!r}-{name}")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator, check", list(cases()))
+def test_check(estimator, check):
+    check(estimator)
