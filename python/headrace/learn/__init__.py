@@ -12,15 +12,30 @@ if TYPE_CHECKING:
     from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.decomposition import PCA as PCA
+    from headrace.learn.scalers import MaxAbsScaler as MaxAbsScaler
+    from headrace.learn.scalers import MinMaxScaler as MinMaxScaler
+    from headrace.learn.scalers import Normalizer as Normalizer
+    from headrace.learn.scalers import RobustScaler as RobustScaler
+    from headrace.learn.scalers import StandardScaler as StandardScaler
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
     "decomposition": "PCA",
+    "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-__all__ = ["PCA", "ConvergenceWarning", "NotFittedError"]
+__all__ = [
+    "PCA",
+    "ConvergenceWarning",
+    "MaxAbsScaler",
+    "MinMaxScaler",
+    "Normalizer",
+    "NotFittedError",
+    "RobustScaler",
+    "StandardScaler",
+]
 
 
 def __dir__() -> list[str]:

@@ -429,7 +429,7 @@ def check_shape(estimator: Estimator, shape: tuple[int, ...], *, fit: bool, min_
             f"{name}: Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is "
             f"required by {name}: features=0"
         )
-    if features != estimator.n_features_in_:
+    if features != getattr(estimator, "n_features_in_", features):
         raise InvalidArgumentError(
             f"X has {features} features, but {name} is expecting {estimator.n_features_in_} "
             "features as input"
