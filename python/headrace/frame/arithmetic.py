@@ -129,7 +129,7 @@ def with_number(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
     None for other operands.
     """
     columns = frame._nodes
-    if not columns or any(node.dtype not in _NUMBERS for node in columns.values()):
+    if not columns or not {node.dtype for node in columns.values()} <= _NUMBERS:
         return None
     if is_column_values(value):
         values = value._nodes_of(columns)

@@ -59,9 +59,7 @@ class Columns:
 
     def _names_of(self, kinds: str) -> list[str]:
         """The columns of these kinds of dtypes; see `DType.is_of`."""
-        dtypes = {name: node.dtype for name, node in self._nodes.items()}
-        found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
-        return [name for name, dtype in dtypes.items() if found[dtype]]
+        return names_of(self._nodes, kinds)
 
     def _find(self, name: Any) -> Any:
         """The name, if there is such a column."""
@@ -219,6 +217,13 @@ def new_frame(
 ) -> DataFrame:
     """A frame of values, or another handle on a frame."""
     return Columns._frame(data, index, columns, dtype, copy)
+
+
+def names_of(nodes: Mapping[Any, _core.Node], kinds: str) -> list[Any]:
+    """The names of the nodes of these kinds of dtypes; see `DType.is_of`."""
+    dtypes = {name: node.dtype for name, node in nodes.items()}
+    found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
+    return [name for name, dtype in dtypes.items() if found[dtype]]
 
 
 def frame_of(

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.aggregates import NUMBERS, group_kinds
-from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of, framed
+from headrace.frame.columns import frame_of, framed, names_of
 from headrace.groupby.empty_groups import OF_NO_ROWS, with_empty_groups
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
@@ -29,10 +28,8 @@ def value_columns(groups: GroupBy) -> dict[str, _core.Node]:
     """The columns that are not keys; a single selected one whatever it is."""
     if groups._single:
         return groups._nodes
-    keys = [node for _, node in groups._keys]
-    return {
-        name: node for name, node in groups._nodes.items() if not any(node is key for key in keys)
-    }
+    keys = {id(node) for _, node in groups._keys}
+    return {name: node for name, node in groups._nodes.items() if id(node) not in keys}
 
 
 def aggregated(groups: GroupBy, columns: list[Words]) -> DataFrame:
@@ -40,11 +37,11 @@ def aggregated(groups: GroupBy, columns: list[Words]) -> DataFrame:
     mark("groupby")
     names = engine_names([*(name for name, _ in groups._keys), *(c.name for c in columns)])
     named = list(zip(names, (node for _, node in groups._keys), strict=False))
-    words = [c._replace(name=n) for c, n in zip(columns, names[len(named) :], strict=True)]
+    words = [(n, *c[1:]) for c, n in zip(columns, names[len(named) :], strict=True)]
     nodes = _core.group_columns(named, words, groups._order, groups._dropna)
     keys = {name: nodes[i] for i, (name, _) in enumerate(groups._keys)}
     found = {column.name: node for column, node in zip(columns, nodes[len(keys) :], strict=True)}
-    kinds = {column.name: OF_NO_ROWS.get(column.aggregate) for column in columns}
+    kinds = {} if groups._observed else {c.name: OF_NO_ROWS.get(c.aggregate) for c in columns}
     return with_keys(groups, keys, found, kinds)
 
 
@@ -71,8 +68,8 @@ def group_series(groups: GroupBy, made: DataFrame, name: Any) -> Any:
 
 def refuse_others(op: str, columns: Mapping[str, _core.Node], kinds: str) -> None:
     """Raise if there are columns of other kinds."""
-    others = [name for name, node in columns.items() if not DType(node.dtype).is_of(kinds)]
-    if others:
+    if len(supported := names_of(columns, kinds)) < len(columns):
+        others = [name for name in columns if name not in supported]
         raise TypeMismatchError(
             f"groupby: {op} does not support these columns: columns={others}; "
             "select other columns, or pass numeric_only=True"
@@ -86,12 +83,13 @@ def aggregable_columns(
     if groups._single:
         return groups._nodes
     kinds = group_kinds(aggregate) + ("UO" if aggregate in ("any", "all") else "")
-    values = value_columns(groups).items()
+    values = value_columns(groups)
     if numeric_only:
         kinds = "".join(each for each in kinds if each in NUMBERS)
     else:
-        refuse_others(aggregate, dict(values), kinds)
-    return {name: node for name, node in values if DType(node.dtype).is_of(kinds)}
+        refuse_others(aggregate, values, kinds)
+        return values
+    return {name: values[name] for name in names_of(values, kinds)}
 
 
 def frame_or_group_series(groups: GroupBy, made: DataFrame) -> Any:
