@@ -12,6 +12,7 @@
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/memory/device/cuda_device.h"
+#include "headrace/memory/log/ledger.h"
 
 #include <memory>
 
@@ -187,6 +188,26 @@ hr::Buffer adopt_bytes(nb::handle object, std::string_view op) {
   return tensor.buffer();
 }
 
+namespace {
+
+// Columns that were evaluated, into a new array of NumPy's; false where integers are missing.
+bool fill_matrix(const std::vector<hr::NodePtr>& nodes, std::string_view dtype, nb::handle matrix) {
+  std::vector<hr::Column> columns;
+  for (const hr::NodePtr& node : nodes) {
+    columns.push_back(std::get<hr::Column>(node->value()));
+    if (columns.back().null_count() > 0 && !columns.back().dtype().is_floating()) return false;
+  }
+  Py_buffer view;
+  if (PyObject_GetBuffer(matrix.ptr(), &view, PyBUF_CONTIG) != 0) nb::raise_python_error();
+  const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> held(&view, PyBuffer_Release);
+  hr::record_copy("to_numpy", "columns gathered into one array", view.len, false);
+  const GilReleased released;
+  hr::fill_matrix(columns, hr::dtype_from_name(dtype), static_cast<std::byte*>(view.buf));
+  return true;
+}
+
+}  // namespace
+
 void bind_from_array(nb::module_& m) {
   m.def("from_array", from_array, "object"_a, "op"_a,
         nb::sig("def from_array(object: object, op: str) -> tuple[Tensor, bool]"));
@@ -205,12 +226,7 @@ void bind_from_array(nb::module_& m) {
           "index"_a, "op"_a, Unlocked())
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });
   m.def("from_arrow", from_arrow, "object"_a, "op"_a);
-  m.def(
-      "fill_matrix",
-      [](const std::vector<hr::Column>& columns, std::string_view dtype, uintptr_t address) {
-        hr::fill_matrix(columns, hr::dtype_from_name(dtype), reinterpret_cast<std::byte*>(address));
-      },
-      "columns"_a, "dtype"_a, "address"_a, Unlocked());
+  m.def("fill_matrix", fill_matrix, "nodes"_a, "dtype"_a, "matrix"_a);
   m.def(
       "snapshot",
       [](const hr::Tensor& tensor, std::string_view op, bool asked) {

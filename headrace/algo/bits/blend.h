@@ -32,6 +32,13 @@ inline uint64_t bytes_of_bits(uint64_t bits) {
   return ((apart + 0x7F7F7F7F7F7F7F7F) >> 7) & 0x0101010101010101;
 }
 
+/// The way back.
+inline uint64_t packed_bits(const uint8_t* bytes) {
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word * 0x0102040810204080 >> 56;
+}
+
 /// Writes `values[i]` where bit i of `valid` is set, else `other(i)`.
 template <class T, class Other>
 inline void blend(const T* values, const uint64_t* valid, int64_t count, Other&& other, T* out) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bools and nulls by row, as bits.
 #pragma once
+#include "headrace/algo/bits/blend.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/access_pattern.h"
@@ -38,7 +39,13 @@ Buffer bits_of(int64_t rows, const std::vector<BufferAccess>& accesses, F&& test
         std::memcpy(out + begin / 8, &word, static_cast<size_t>((count + 7) / 8));
         continue;
       }
-      for (int64_t i = 0; i < count; ++i) word |= uint64_t{test(begin + i)} << i;
+      if (count == 64) {  // by bytes, which compilers make in vectors
+        uint8_t flags[64];
+        for (int64_t i = 0; i < 64; ++i) flags[i] = test(begin + i);
+        for (int64_t i = 0; i < 64; i += 8) word |= packed_bits(flags + i) << i;
+      } else {
+        for (int64_t i = 0; i < count; ++i) word |= uint64_t{test(begin + i)} << i;
+      }
       word &= wanted;
       std::memcpy(out + begin / 8, &word, static_cast<size_t>((count + 7) / 8));
     }
@@ -55,10 +62,22 @@ class Nulls {
 
   bool any() const { return valid_ != nullptr; }
 
+  /// The `count` rows from `row` on that are not null, as bits.
+  uint64_t valid(int64_t row, int64_t count) const {
+    return valid_ ? load_bits(valid_, offset_ + row, count) : ~uint64_t{0} >> (64 - count);
+  }
+
   /// The validity of `rows` results that are null where the column is; empty for none.
   Buffer bitmap(int64_t rows) const {
     if (!valid_) return {};
-    return bits_of(rows, {}, [&](int64_t row) { return !(*this)(row); });
+    Buffer bits = Buffer::allocate(bitmap_bytes(rows));
+    uint8_t* const out = bits.mutable_as<uint8_t>();
+    for (int64_t row = 0; row < rows; row += 64) {
+      const int64_t count = std::min<int64_t>(64, rows - row);
+      const uint64_t word = valid(row, count);
+      std::memcpy(out + row / 8, &word, static_cast<size_t>(bitmap_bytes(count)));
+    }
+    return bits;
   }
 
  private:

@@ -82,13 +82,22 @@ struct RenameCategories final : OperatorOf<RenameCategories> {
   }
 };
 
-bool is_value(const Column& values, int32_t code, const Scalar& value) {
-  if (value.is_null()) return false;
-  if (values.dtype().is_bool()) return values.bit(code) == value.as<bool>();
+// The code of a value; -1 if it is none of them.
+int32_t code_of(const Column& values, const Scalar& value) {
+  if (value.is_null()) return -1;
+  const auto size = static_cast<int32_t>(values.num_rows());
+  if (values.dtype().is_bool()) {
+    int32_t code = 0;
+    while (code < size && values.bit(code) != value.as<bool>()) ++code;
+    return code < size ? code : -1;
+  }
   return visit_real(values.dtype().storage(), [&]<class T>(std::type_identity<T>) {
-    const T own = values.values<T>()[static_cast<size_t>(code)];
-    return value.dtype().is_floating() ? static_cast<double>(own) == value.as<double>()
-                                       : own == value.as<T>();
+    const auto own = values.values<T>();
+    const auto found = value.dtype().is_floating()
+                           ? std::ranges::find(own, value.as<double>(),
+                                               [](T each) { return static_cast<double>(each); })
+                           : std::ranges::find(own, value.as<T>());
+    return found == own.end() ? -1 : static_cast<int32_t>(found - own.begin());
   });
 }
 
@@ -107,12 +116,11 @@ struct CategoryComparison final : OperatorOf<CategoryComparison> {
     if (orders && !dictionary.is_ordered())
       throw_error<TypeMismatchError>(name(), "these categories have no order", {},
                                      "use cat.as_ordered(), or astype with their dtype");
-    int32_t other = 0;
-    while (other < dictionary.size() && !is_value(dictionary.values(), other, value)) ++other;
-    if (orders && other == dictionary.size())
+    const int32_t code = code_of(dictionary.values(), value);
+    if (orders && code < 0)
       throw_error<TypeMismatchError>(name(), "the value is not one of the categories", {},
                                      "use astype with their dtype");
-    return test_codes(column, [&](int32_t code) { return holds(op, code - other); });
+    return compare_code(op, column, code);
   }
 
   static auto parameters(auto& self) { return std::tie(self.op); }

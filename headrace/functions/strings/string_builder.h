@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/algo/select/codes_between.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -26,6 +27,14 @@ namespace hr {
 /// The values of categories, other columns as they are.
 inline Column text_of(const Column& column) {
   return column.dtype().is_category() ? dictionary_decode(column) : column;
+}
+
+/// Which rows hold a category whose code compares so with `code`; -1 equals none.
+inline Column compare_code(Op op, const Column& column, int32_t code, const Mask* where = nullptr) {
+  const bool is_equality = op == Op::kEqual || op == Op::kNotEqual;
+  const bool counts_own = is_equality || op == Op::kLessEqual || op == Op::kGreater;
+  const bool inside = op == Op::kEqual || op == Op::kLess || op == Op::kLessEqual;
+  return codes_between(column, is_equality ? code : 0, code + counts_own, inside, where);
 }
 
 /// Whether an order (negative, 0, positive) is what `op` asks for.

@@ -162,11 +162,15 @@ Column compare_codes(Op op, const Column& left, const Column& right) {
   return bool_column(left.num_rows(), std::move(bits), left_null.any() || right_null.any(), null);
 }
 
-// The code of an ordered dictionary's text.
-int32_t code_of(Op op, const Dictionary& dictionary, std::string_view text) {
-  for (int32_t code = 0; code < dictionary.size(); ++code)
-    if (dictionary.values().string(code) == text) return code;
-  refuse_order(op, "the string is not one of the categories");
+// The code of a dictionary's text; -1 if it has none.
+int32_t code_of(const Dictionary& dictionary, std::string_view text) {
+  const int64_t size = dictionary.size();
+  const Buffer bits = match_strings(dictionary.values(), {text}, nullptr);
+  for (int64_t code = 0; code < size; code += 64)
+    if (const uint64_t word =
+            load_bits(bits.as<uint8_t>(), code, std::min<int64_t>(64, size - code)))
+      return static_cast<int32_t>(code) + std::countr_zero(word);
+  return -1;
 }
 
 NodePtr text_column(std::string_view op, const NodePtr& node) {
@@ -189,13 +193,10 @@ Signature bool_signature(const NodePtr& column) {
 Column compare_text(Op op, const Column& column, std::string_view text, const Mask* where) {
   if (!column.dtype().is_category()) return compare_strings(op, column, text, where);
   const Dictionary& dictionary = *column.dictionary();
-  if (is_order(op)) {
-    if (!dictionary.is_ordered()) refuse_order(op, "these categories have no order");
-    const int32_t other = code_of(op, dictionary, text);
-    return test_codes(column, [&](int32_t code) { return holds(op, code - other); }, where);
-  }
-  const Column entries = compare_strings(op, dictionary.values(), text);
-  return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
+  if (is_order(op) && !dictionary.is_ordered()) refuse_order(op, "these categories have no order");
+  const int32_t code = code_of(dictionary, text);
+  if (is_order(op) && code < 0) refuse_order(op, "the string is not one of the categories");
+  return compare_code(op, column, code, where);
 }
 
 Column is_one_of(const Column& column, const std::vector<std::string_view>& texts,

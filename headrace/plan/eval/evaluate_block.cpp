@@ -6,6 +6,7 @@
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/algo/math/vmath.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
@@ -53,10 +54,11 @@ BoundProgram::BoundProgram(const Program& program, std::span<const Value> values
   once_of_.assign(program.nodes().size(), nullptr);
   once_ = Buffer::allocate(static_cast<int64_t>(compiled_.once.size()) * kRegisterBytes);
   std::byte* next = compiled_.once.empty() ? nullptr : once_.mutable_data();
+  const int64_t filled = std::min(kBlockRows, round_up(rows_, 64));  // kernels read whole vectors
   for (const int v : compiled_.once) {
     const Node& node = program.nodes()[at(v)];
     broadcast(node.op == Op::kConstant ? node.constant : inputs_[at(node.input)].once, node.dtype,
-              next, kBlockRows);
+              next, filled);
     once_of_[at(v)] = next;
     next += kRegisterBytes;
   }

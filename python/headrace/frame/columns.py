@@ -263,9 +263,7 @@ class PickedNumbers(dict[str, Any]):
         super().__init__()
         self._make: Callable[[], _core.Node] | None = make
         self._node: _core.Node | None = None
-        self.depth: int = 1 + max(
-            (b.depth for b in below if isinstance(b, PickedNumbers)), default=0
-        )
+        self.depth: int = max([1, *(b.depth + 1 for b in below if isinstance(b, PickedNumbers))])
         if self.depth > _DEEPEST:  # a loop of selections must not recurse as deep as it is long
             with contextlib.suppress(InvalidArgumentError):
                 self.node()

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import functools
 from io import TextIOBase
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import DType
+from headrace.dtypes import FLOATS, INTEGERS
 from headrace.errors import ExchangeError, InvalidArgumentError, TypeMismatchError
 from headrace.interop.through_pandas import written
 from headrace.io.csv import write_csv
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
 
+_NUMBERS = frozenset((*INTEGERS, *FLOATS))
 #: Options of pandas' `to_csv` that have no form in the engine: pandas writes such files.
 # fmt: off
 _BY_PANDAS = frozenset({
@@ -122,23 +124,25 @@ def info(frame: DataFrame) -> None:
     print(f"memory: {size_text(sum(series_of(node).nbytes for _, node in every))}")
 
 
+@functools.cache
+def _matrix_dtype(words: frozenset[str]) -> str | None:
+    """The dtype of an array of columns of numbers; None for others, and where NumPy converts."""
+    import numpy as np
+
+    if not words or not words <= _NUMBERS:
+        return None
+    name: str = np.result_type(*words).name
+    return name if words == {name} or name == "float64" else None
+
+
 def _number_matrix(nodes: list[_core.Node]) -> np.ndarray[Any, Any] | None:
     """Columns of numbers in one array; None for others, and for those that NumPy converts."""
     import numpy as np
 
-    words = {node.dtype for node in nodes}
-    if not words or not all(DType(word).is_of("iuf") for word in words):
+    if (dtype := _matrix_dtype(frozenset(node.dtype for node in nodes))) is None:
         return None
-    dtype = np.result_type(*words)
-    columns = [node.value() for node in nodes]
-    if words != {dtype.name} and dtype.name != "float64":
-        return None
-    if any(c.null_count and DType(c.dtype).kind != "f" for c in columns):
-        return None  # which raises
-    made = np.empty((columns[0].num_rows, len(columns)), dtype)
-    _core.record_copy("to_numpy", "columns gathered into one array", made.nbytes, False)
-    _core.fill_matrix(columns, dtype.name, made.ctypes.data)
-    return made
+    made = np.empty((nodes[0].shape[0], len(nodes)), dtype)
+    return made if _core.fill_matrix(nodes, dtype, made) else None  # missing integers raise
 
 
 def to_numpy(frame: DataFrame) -> np.ndarray[Any, Any]:

@@ -18,7 +18,7 @@ from headrace.frame.names import masked_names
 from headrace.frame.setitem import Picked, add_row, is_of_locator, lost_assignment, put_values
 from headrace.lazy.advice import value_by_value
 from headrace.lazy.handle import Deferred, is_array, mark
-from headrace.rows import Row, are_picked, is_missing, is_ready, whole_number
+from headrace.rows import Row, are_picked, is_missing, is_ready, same_rows, whole_number
 from headrace.series.column import is_series, new_series, series_of, series_over, single_value
 from headrace.series.datetime import is_time
 from headrace.series.partial_dates import (
@@ -439,6 +439,21 @@ class Locator:
         return Picked.by_mask(self._equal_mask(rows), domain)
 
 
+def row_slice(frame: DataFrame, rows: slice) -> DataFrame | None:
+    """The rows of a slice of positions, shared; None for labels, and for steps other than one."""
+    if isinstance(rows.stop or rows.start, str) or rows.step not in (None, 1):
+        return None
+    nodes = frame._every()
+    begin, stop, _ = rows.indices(frame._rows())
+    count = stop - begin if stop > begin else 0
+    domain = same_rows(nodes[0] if nodes else None, rows)
+
+    def pick(node: _core.Node) -> _core.Node:
+        return _core.slice_columns([node], begin, count, domain)[0]
+
+    return frame._of_rows(_core.slice_columns(nodes, begin, count, domain), pick)
+
+
 class PositionLocator:
     """``frame.iloc``: rows and columns by position."""
 
@@ -452,7 +467,8 @@ class PositionLocator:
         mark("iloc")
         frame = self._frame
         if type(key) is slice:
-            return frame[key]
+            made = row_slice(frame, key)
+            return frame[key] if made is None else made
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         if type(rows) is type(columns) is int and -len(frame._nodes) <= columns < len(frame._nodes):
             node = list(frame._nodes.values())[columns]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,13 @@ from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.frame.construct import columns_of_array, columns_of_rows, is_single, repeated
-from headrace.frame.indexing import check_row_numbers, counts_rows, domain_of, is_mask
+from headrace.frame.indexing import (
+    check_row_numbers,
+    counts_rows,
+    domain_of,
+    is_mask,
+    row_slice,
+)
 from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.reshape.alignment import at_labels
 from headrace.rows import by_position, picked_domain, refuse_apart, same_rows
@@ -41,26 +48,14 @@ def _is_of(column: Series, kind: Any) -> bool:
     return str(column.dtype) == dtype_word(kind)
 
 
-def row_slice(frame: DataFrame, rows: slice) -> DataFrame | None:
-    """The rows of a slice of positions, shared; None for labels, and for steps other than one."""
-    if isinstance(rows.stop or rows.start, str) or rows.step not in (None, 1):
-        return None
-    begin, stop, _ = rows.indices(len(frame))
-    nodes = frame._every()
-    domain = same_rows(nodes[0] if nodes else None, rows)
-    count = max(stop - begin, 0)
-
-    def pick(nodes: list[_core.Node]) -> list[_core.Node]:
-        return _core.slice_columns(nodes, begin, count, domain)
-
-    return frame._of_rows(pick(nodes), lambda node: pick([node])[0])
-
-
 def get_item(frame: DataFrame, key: Any) -> Any:
     """See `DataFrame.__getitem__`."""
     mark("getitem")
     if type(key) is slice and (made := row_slice(frame, key)) is not None:
         return made
+    if type(key) is list:
+        with contextlib.suppress(KeyError, TypeError):
+            return frame_of({name: frame._nodes[name] for name in key}, frame._labels)
     if isinstance(key, str | int | tuple | float) and (
         type(key) is not bool or key in frame._nodes
     ):
