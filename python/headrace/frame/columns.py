@@ -52,7 +52,7 @@ class Columns:
         pick: Callable[[_core.Node], _core.Node] | None = None,
     ) -> DataFrame:
         """A frame of new rows, given as `_every` gives these; `pick` makes them of a node."""
-        columns = dict(zip(self._nodes, nodes, strict=False))
+        columns = dict(zip(self._nodes, nodes))  # noqa: B905 (the labels come behind)
         if not self._labels and pick is not None:
             return frame_of(columns, picked_numbers(self._labels, self._any_node(), pick))
         return frame_of(columns, dict(zip(self._labels, nodes[len(columns) :], strict=True)))
@@ -259,11 +259,15 @@ class PickedNumbers(dict[str, Any]):
 
     __slots__ = ("_make", "_node", "depth")
 
+    depth: int
+
     def __init__(self, make: Callable[[], _core.Node], below: Iterable[Any] = ()) -> None:
-        super().__init__()
         self._make: Callable[[], _core.Node] | None = make
         self._node: _core.Node | None = None
-        self.depth: int = max([1, *(b.depth + 1 for b in below if isinstance(b, PickedNumbers))])
+        self.depth = 1
+        for each in below:
+            if isinstance(each, PickedNumbers):
+                self.depth = max(self.depth, each.depth + 1)
         if self.depth > _DEEPEST:  # a loop of selections must not recurse as deep as it is long
             with contextlib.suppress(InvalidArgumentError):
                 self.node()

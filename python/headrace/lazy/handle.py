@@ -312,8 +312,8 @@ def eval(*values: Deferred | DataFrame) -> None:
     for value in values:
         if isinstance(value, Deferred):
             nodes.append(value._node)
-        elif hasattr(value, "_every"):
-            nodes += value._every()
+        elif every := getattr(value, "_every", None):
+            nodes += every()
         else:
             raise TypeMismatchError(
                 f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"
