@@ -5,7 +5,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
-#include "headrace/learn/eigh.h"
+#include "headrace/algo/linalg/eigh.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/memory/log/tag.h"
 

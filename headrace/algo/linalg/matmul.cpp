@@ -3,6 +3,7 @@
 #include "headrace/algo/linalg/matmul.h"
 
 #include "headrace/algo/linalg/matmul_kernels.h"
+#include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
@@ -29,13 +30,6 @@ template <class T>
 Buffer panels(int64_t rows, int64_t width, int64_t depth) {
   return Buffer::allocate(divided_up(rows, width) * width * depth *
                           static_cast<int64_t>(sizeof(T)));
-}
-
-AnyMatrix part_of(AnyMatrix x, int64_t i, int64_t j, int64_t rows, int64_t columns) {
-  x.data += (i * x.row_stride + j * x.column_stride) * x.dtype.size_bytes();
-  x.rows = rows;
-  x.columns = columns;
-  return x;
 }
 
 /// What the block after the first does.
@@ -65,9 +59,8 @@ void multiply_by_tiles(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
       parallel_for(blocks * pack_tasks, [&](int64_t task) {
         const int64_t k = task / pack_tasks * kSumBlock, j = task % pack_tasks * kTaskColumns;
         const int64_t deep = std::min(kSumBlock, depth - k);
-        cpu::pack(
-            part_of(b, k0 + k, j0 + j, deep, std::min(kTaskColumns, columns - j)).transposed(),
-            width, right + k * padded + j * deep);
+        cpu::pack(b.block(k0 + k, j0 + j, deep, std::min(kTaskColumns, columns - j)).transposed(),
+                  width, right + k * padded + j * deep);
       });
       parallel_for(row_tasks * column_tasks, [&](int64_t task) {
         const int64_t i = task / column_tasks * kTaskRows, j = task % column_tasks * task_columns;
@@ -76,7 +69,7 @@ void multiply_by_tiles(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
         auto* left = scratch.mutable_as<T>();
         for (int64_t k = 0; k < depth; k += kSumBlock) {
           const int64_t deep = std::min(kSumBlock, depth - k);
-          cpu::pack(part_of(a, i, k0 + k, rows, deep), height, left);
+          cpu::pack(a.block(i, k0 + k, rows, deep), height, left);
           cpu::multiply_packed(left, right + k * padded + j * deep, deep,
                                out.block(i, j0 + j, rows, std::min(task_columns, columns - j)),
                                k0 + k == 0 ? update : next_update(update));
@@ -97,8 +90,8 @@ void multiply_by_columns(const AnyMatrix& a, const AnyMatrix& b, const MatrixVie
     Buffer left = panels<T>(out.rows, height, most), right = panels<T>(columns, width, most);
     for (int64_t k = 0; k < a.columns; k += kSumBlock) {
       const int64_t deep = std::min(kSumBlock, a.columns - k);
-      cpu::pack(part_of(a, 0, k, out.rows, deep), height, left.mutable_as<T>());
-      cpu::pack(part_of(b, k, j, deep, columns).transposed(), width, right.mutable_as<T>());
+      cpu::pack(a.block(0, k, out.rows, deep), height, left.mutable_as<T>());
+      cpu::pack(b.block(k, j, deep, columns).transposed(), width, right.mutable_as<T>());
       cpu::multiply_packed(left.as<T>(), right.as<T>(), deep, out.block(0, j, out.rows, columns),
                            k == 0 ? update : next_update(update));
     }
@@ -122,8 +115,8 @@ void multiply_by_depth(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
       const int64_t k = (first + task) * kSumBlock;
       const int64_t deep = std::min(kSumBlock, a.columns - k);
       Buffer left = panels<T>(out.rows, height, deep), right = panels<T>(out.columns, width, deep);
-      cpu::pack(part_of(a, 0, k, out.rows, deep), height, left.mutable_as<T>());
-      cpu::pack(part_of(b, k, 0, deep, out.columns).transposed(), width, right.mutable_as<T>());
+      cpu::pack(a.block(0, k, out.rows, deep), height, left.mutable_as<T>());
+      cpu::pack(b.block(k, 0, deep, out.columns).transposed(), width, right.mutable_as<T>());
       cpu::multiply_packed(
           left.as<T>(), right.as<T>(), deep,
           MatrixView<T>{products + task * size, out.rows, out.columns, out.columns}, Update::kSet);
@@ -144,51 +137,13 @@ void multiply_by_depth(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
   }
 }
 
-/// Leading dimensions of a product, and the steps of both operands along them.
-struct Stack {
-  Shape shape;
-  Shape a_strides;
-  Shape b_strides;
-
-  /// Where the matrices of one place lie, in elements.
-  std::pair<int64_t, int64_t> offsets(int64_t place) const {
-    int64_t a = 0, b = 0;
-    for (size_t axis = shape.size(); axis-- > 0; place /= shape[axis]) {
-      a += place % shape[axis] * a_strides[axis];
-      b += place % shape[axis] * b_strides[axis];
-    }
-    return {a, b};
-  }
-};
-
-Stack stack_of(const Tensor& a, const Tensor& b) {
-  Stack stack;
-  const auto depth = [](const Tensor& x) { return x.shape().size() - 2; };
-  const size_t axes = std::max(depth(a), depth(b));
-  for (size_t axis = 0; axis < axes; ++axis) {
-    const auto of = [&](const Tensor& x) -> std::pair<int64_t, int64_t> {
-      if (axis + depth(x) < axes) return {1, 0};
-      const size_t own = axis + depth(x) - axes;
-      return {x.shape()[own], x.shape()[own] == 1 ? 0 : x.strides()[own]};
-    };
-    const auto [left, left_stride] = of(a);
-    const auto [right, right_stride] = of(b);
-    if (left != right && left != 1 && right != 1)
-      throw_error<InvalidArgumentError>("matmul", "stacks of different shapes",
-                                        {{"axis", axis}, {"left", left}, {"right", right}});
-    stack.shape.push_back(left == 1 ? right : left);
-    stack.a_strides.push_back(left_stride);
-    stack.b_strides.push_back(right_stride);
-  }
-  return stack;
-}
-
 template <class T>
 Tensor matmul_as(const Tensor& a, const Tensor& b, Dtype dtype) {
-  const Stack stack = stack_of(a, b);
-  const int64_t count = num_elements(stack.shape);
+  const MatrixStack left("matmul", a), right("matmul", b);
+  Shape shape = broadcast("matmul", left.lead, right.lead);
+  const MatrixStack lefts = left.broadcast_to(shape), rights = right.broadcast_to(shape);
+  const int64_t count = num_elements(shape);
   const int64_t rows = a.shape()[a.shape().size() - 2], columns = b.shape().back();
-  Shape shape = stack.shape;
   shape.insert(shape.end(), {rows, columns});
   const int64_t size = num_elements(shape);
   Buffer made = Buffer::allocate(checked_multiply("matmul", size, int64_t{sizeof(T)}));
@@ -198,8 +153,7 @@ Tensor matmul_as(const Tensor& a, const Tensor& b, Dtype dtype) {
   const int64_t step = std::max<int64_t>(1, kTaskProducts / products);
   parallel_for(divided_up(count, step), [&](int64_t task) {
     for (int64_t place = task * step; place < std::min(count, (task + 1) * step); ++place) {
-      const auto [left, right] = stack.offsets(place);
-      multiply(AnyMatrix(a, left), AnyMatrix(b, right),
+      multiply(lefts[place], rights[place],
                MatrixView<T>{out + place * rows * columns, rows, columns, columns});
     }
   });
@@ -234,11 +188,7 @@ template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<doub
 template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<uint64_t>&, Update);
 
 Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
-  for (const Tensor* x : {&a, &b})
-    if (x->num_dimensions() < 2 || !x->dtype().is_real())
-      throw_error<TypeMismatchError>(
-          "matmul", "expected numbers of two or more dimensions",
-          {{"dimensions", x->num_dimensions()}, {"dtype", x->dtype().name()}});
+  const MatrixStack left("matmul", a), right("matmul", b);
   const int64_t inner = b.shape()[b.shape().size() - 2];
   if (a.shape().back() != inner)
     throw_error<InvalidArgumentError>("matmul", "columns of the left are not rows of the right",

@@ -60,6 +60,14 @@ struct AnyMatrix {
         row_stride(x.strides()[x.shape().size() - 2]),
         column_stride(x.strides().back()) {}
 
+  AnyMatrix block(int64_t i, int64_t j, int64_t num_rows, int64_t num_columns) const {
+    AnyMatrix part = *this;
+    part.data += (i * row_stride + j * column_stride) * dtype.size_bytes();
+    part.rows = num_rows;
+    part.columns = num_columns;
+    return part;
+  }
+
   AnyMatrix transposed() const {
     AnyMatrix turned = *this;
     std::swap(turned.rows, turned.columns);

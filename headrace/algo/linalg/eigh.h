@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Eigenvalues and eigenvectors of a small symmetric matrix.
+// Eigenvalues and eigenvectors of symmetric matrices.
 #pragma once
 #include "headrace/base/api.h"
+#include "headrace/data/tensor.h"
 
 #include <cstdint>
 
@@ -20,5 +21,15 @@ HR_API void eigh(double* matrix, double* values, double* scratch, int64_t size);
 /// `matrix` is used up; `scratch` is 8 * size.
 HR_API void eigh_largest(double* matrix, double* values, double* vectors, double* scratch,
                          int64_t size, int64_t count);
+
+struct Eigh {
+  Tensor values;   ///< [..., n], rising
+  Tensor vectors;  ///< [..., n, n], column i belongs to value i; empty without them
+};
+
+/// Of one symmetric matrix or of a stack, of which the lower triangle is read. Float64 inside;
+/// float32 for float32, else float64. Throws TypeMismatchError unless `a` is real and has two or
+/// more dimensions, InvalidArgumentError unless it is square and finite.
+HR_API Eigh eigh(const Tensor& a, bool with_vectors = true);
 
 }  // namespace hr

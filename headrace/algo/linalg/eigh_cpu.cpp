@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Householder reduction and rotations, on rows so that every inner loop is contiguous.
-#define HWY_TARGET_INCLUDE "headrace/learn/eigh_cpu.cpp"
+#define HWY_TARGET_INCLUDE "headrace/algo/linalg/eigh_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
-#include "headrace/learn/eigh_kernels.h"
+#include "headrace/algo/linalg/row_simd.h"
+//
+#include "headrace/algo/linalg/eigh_kernels.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,25 +16,9 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
-void add_scaled(double* __restrict to, double scale, const double* __restrict from, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) to[j] += scale * from[j];
-}
-
 void subtract_two(double* __restrict to, double a, const double* __restrict x, double b,
                   const double* __restrict y, int64_t n) {
   for (int64_t j = 0; j < n; ++j) to[j] -= a * x[j] + b * y[j];
-}
-
-/// Sum of products in 16 virtual lanes and one tree.
-double dot(const double* a, const double* b, int64_t n) {
-  double sums[16] = {};
-  int64_t j = 0;
-  for (; j + 16 <= n; j += 16)
-    for (int lane = 0; lane < 16; ++lane) sums[lane] += a[j + lane] * b[j + lane];
-  for (int lane = 0; j < n; ++j, ++lane) sums[lane] += a[j] * b[j];
-  for (int half = 8; half > 0; half /= 2)
-    for (int lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
-  return sums[0];
 }
 
 /// A reflection I - beta v v^T that turns x[0..count) into (return value, 0, ..., 0); v replaces x.
@@ -149,16 +135,6 @@ void orthogonalize(double* x, const double* before, int64_t count, int64_t n) {
   }
 }
 
-void rotate_rows(double* __restrict upper, double* __restrict lower, double c, double s,
-                 int64_t n) {
-  for (int64_t j = 0; j < n; ++j) {
-    const double u = upper[j];
-    const double l = lower[j];
-    upper[j] = c * u + s * l;
-    lower[j] = c * l - s * u;
-  }
-}
-
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 
@@ -183,10 +159,6 @@ void reflect_back(const double* a, const double* betas, double* vectors, int64_t
 
 void orthogonalize(double* x, const double* before, int64_t count, int64_t n) {
   HR_SIMD(orthogonalize)(x, before, count, n);
-}
-
-void rotate_rows(double* upper, double* lower, double c, double s, int64_t n) {
-  HR_SIMD(rotate_rows)(upper, lower, c, s, n);
 }
 
 }  // namespace hr::cpu

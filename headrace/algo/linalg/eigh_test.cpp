@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eigenvectors are orthonormal and give the matrix back.
-#include "headrace/learn/eigh.h"
+#include "headrace/algo/linalg/eigh.h"
 
 #include "headrace/base/error.h"
 

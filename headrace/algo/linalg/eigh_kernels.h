@@ -20,7 +20,4 @@ void reflect_back(const double* a, const double* betas, double* vectors, int64_t
 /// Makes `x` a unit vector that has no part along the `count` unit vectors before.
 void orthogonalize(double* x, const double* before, int64_t count, int64_t n);
 
-/// Turns two rows of `n` values by the angle of cosine `c` and sine `s`.
-void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);
-
 }  // namespace hr::cpu

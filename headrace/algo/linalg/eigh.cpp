@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Householder reduction and implicit QR steps.
-#include "headrace/learn/eigh.h"
+#include "headrace/algo/linalg/eigh.h"
 
+#include "headrace/algo/linalg/eigh_kernels.h"
+#include "headrace/algo/linalg/matrix_stack.h"
+#include "headrace/algo/linalg/row_kernels.h"
 #include "headrace/base/error.h"
-#include "headrace/learn/eigh_kernels.h"
+#include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>
@@ -193,6 +196,36 @@ void eigh_largest(double* matrix, double* values, double* vectors, double* scrat
   }
   cpu::reflect_back(matrix, betas, vectors, count, size);
   for (int64_t i = 0; i < size; ++i) values[i] *= unit;
+}
+
+Eigh eigh(const Tensor& a, bool with_vectors) {
+  const MatrixStack stack("eigh", a);
+  check_square("eigh", stack);
+  const ScopedTag tag("eigh");
+  const int64_t size = stack.rows();
+  Buffer values = doubles(stack.count() * size);
+  Buffer vectors = doubles(with_vectors ? stack.count() * size * size : 0);
+  auto *values_out = values.mutable_as<double>(), *vectors_out = vectors.mutable_as<double>();
+  for_matrices(stack.count(), [&](int64_t place) {
+    Buffer room = doubles(size * size + 8 * size);
+    const MatrixView<double> matrix{room.mutable_as<double>(), size, size, size};
+    double* const out = values_out + place * size;
+    load_doubles(stack[place], matrix);
+    if (!with_vectors) {
+      eigh_largest(matrix.data, out, nullptr, matrix.data + size * size, size, 0);
+      std::reverse(out, out + size);
+      return;
+    }
+    eigh(matrix.data, out, matrix.data + size * size, size);
+    std::reverse(out, out + size);
+    for (int64_t i = 0; i < size; ++i)
+      for (int64_t j = 0; j < size; ++j)
+        vectors_out[(place * size + i) * size + j] = matrix(size - 1 - j, i);
+  });
+  Eigh made;
+  made.values = store_doubles(std::move(values), stack.dtype(), stacked(stack.lead, {size}));
+  if (with_vectors) made.vectors = store_doubles(std::move(vectors), stack.dtype(), a.shape());
+  return made;
 }
 
 }  // namespace hr

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orthogonal factors by Householder reflections.
+#pragma once
+#include "headrace/algo/linalg/matrix_view.h"
+#include "headrace/base/api.h"
+
+namespace hr {
+
+enum class QrMode { kReduced, kComplete, kR };
+
+struct Qr {
+  Tensor q;  ///< [..., rows, min(rows, columns)], complete: [..., rows, rows]; empty for kR
+  Tensor
+      r;  ///< upper triangular, [..., min(rows, columns), columns], complete: [..., rows, columns]
+};
+
+/// A = Q R of one matrix or of a stack, by reflections in blocks of 32 (Schreiber and Van Loan
+/// 1989), with LAPACK's signs. Float64 inside; float32 for float32, else float64. The same bits for
+/// any number of threads. NaN spreads. Throws TypeMismatchError unless `a` is real and has two or
+/// more dimensions.
+HR_API Qr qr(const Tensor& a, QrMode mode = QrMode::kReduced);
+
+/// An orthonormal basis [rows, columns] of the columns of a matrix with at least as many rows, by
+/// Cholesky's factor of its Gram matrix, twice (Fukaya and others 2014), and by reflections where
+/// that factor does not exist. Its signs are not those of `qr`.
+HR_API Tensor tall_q(const Tensor& a);
+
+/// The factors of a matrix whose columns are the rows of `columns`: R on and above its diagonal,
+/// reflections beyond it.
+class Reflections {
+ public:
+  /// Works in place; rows of `columns` lie contiguous.
+  explicit Reflections(const MatrixView<double>& columns);
+
+  int64_t count() const { return std::min(columns_.rows, columns_.columns); }
+
+  /// Entry of R.
+  double r(int64_t i, int64_t j) const { return i <= j ? columns_(j, i) : 0; }
+
+  /// Multiplies each row of `rows`, taken as a column, by Q.
+  void apply(const MatrixView<double>& rows) const;
+
+ private:
+  MatrixView<double> columns_;
+  Buffer factors_;  // of each reflection
+
+  void apply_block(int64_t begin, int64_t end, bool turned, const MatrixView<double>& rows) const;
+};
+
+}  // namespace hr

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops of factorizations over rows of `n` values. No element depends on the vector width.
+#pragma once
+#include <cstdint>
+
+namespace hr::cpu {
+
+/// Sum of products, in 16 lanes and one tree.
+double dot(const double* a, const double* b, int64_t n);
+
+/// to += scale * from.
+void add_scaled(double* to, double scale, const double* from, int64_t n);
+
+/// Turns two rows by the angle of cosine `c` and sine `s`.
+void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);
+
+}  // namespace hr::cpu

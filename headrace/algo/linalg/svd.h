@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Singular values and vectors by one-sided Jacobi rotations.
+#pragma once
+#include "headrace/data/tensor.h"
+
+namespace hr {
+
+enum class SvdVectors { kNone, kReduced, kFull };
+
+struct Svd {
+  Tensor u;   ///< [..., rows, min(rows, columns)], full: [..., rows, rows]; columns of length 1
+  Tensor s;   ///< [..., min(rows, columns)], falling
+  Tensor vh;  ///< [..., min(rows, columns), columns], full: [..., columns, columns]
+};
+
+/// A = U diag(s) V^T of one matrix or of a stack. Reflections first, then rotations of the rows of
+/// R, all pairs in one cyclic order (Demmel and Veselic 1992), so that small singular values of
+/// graded matrices are as exact as large ones. Float64 inside; float32 for float32, else float64.
+/// O(rows columns^2) and some ten times columns^3 for the rotations; the same bits for any number
+/// of threads. Throws TypeMismatchError unless `a` is real and has two or more dimensions,
+/// InvalidArgumentError for NaN and infinite entries.
+HR_API Svd svd(const Tensor& a, SvdVectors vectors = SvdVectors::kReduced);
+
+struct Lstsq {
+  Tensor x;  ///< [columns of a, columns of b]
+  Tensor
+      residuals;  ///< sums of squares, [columns of b]; empty unless of full rank and rows > columns
+  int64_t rank = 0;
+  Tensor s;  ///< singular values of `a`
+};
+
+/// The shortest X for which A X is nearest to B, matrices both. Singular values up to `cutoff`
+/// times the largest count as zero. Throws as `svd`, and InvalidArgumentError for other numbers of
+/// rows.
+HR_API Lstsq lstsq(const Tensor& a, const Tensor& b, double cutoff);
+
+}  // namespace hr
