@@ -6,6 +6,8 @@
 #include "headrace/base/api.h"
 #include "headrace/exchange/protocol.h"
 
+void bind_linalg(nb::module_& m);
+
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.attr("version") = HR_VERSION;
@@ -34,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_group(m);
   bind_join(m);
   bind_signal(m);
+  bind_linalg(m);
   bind_learn(m);
   bind_plot(m);
   bind_random(m);

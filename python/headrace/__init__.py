@@ -16,7 +16,7 @@ from headrace import _loader as _loader  # before anything that imports the bina
 
 # isort: split
 from headrace import errors as errors  # first, so that the engine's errors become these classes
-from headrace import memory, signal
+from headrace import linalg, memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
@@ -138,6 +138,7 @@ __all__ = [
     "isnull",
     "json_normalize",
     "learn",
+    "linalg",
     "melt",
     "memory",
     "merge",

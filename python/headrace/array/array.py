@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from headrace import _core
+from headrace import _core, linalg
 from headrace.array import convert, json_numbers, views
 from headrace.array.array_function import call_numpy
 from headrace.array.convert import Flags
@@ -126,6 +126,20 @@ class Array(Deferred, role="_array"):
     def __getitem__(self, key: Any) -> Array:
         """Index by slices, integers, a boolean mask or an array of positions; slices are views."""
         return views.get_item(self, key)
+
+    def __matmul__(self, other: Any) -> Any:
+        return linalg.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return linalg.matmul(other, self)
+
+    def dot(self, other: Any) -> Array:
+        """The sum of products over the last axis and the last but one of `other`.
+
+        >>> hr.asarray([[1, 2], [3, 4]]).dot([1, 10]).tolist()
+        [21, 43]
+        """
+        return linalg.dot(self, other)
 
     # ---- reductions ------------------------------------------------------------------------------
     def sum(self, axis: int | None = None) -> Array:

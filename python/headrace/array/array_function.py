@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace import linalg
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
 from headrace.frame import sort as sorting
@@ -77,6 +78,11 @@ def _ordering(name: str) -> Callable[..., Any]:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(linalg, name)
+        for name in linalg.__all__
+        if name not in ("LinAlgError", "outer", "svdvals", "trace")
+    },
     **{
         name: _method(method)
         for name, method in {

@@ -23,9 +23,10 @@ from headrace import _core
 from headrace.dtypes import FLOATS, INTEGERS
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import by_column
-from headrace.frame.columns import frame_of, framed, is_frame
+from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.construct import columns_of_array
-from headrace.lazy.handle import is_array, mark, matmul
+from headrace.lazy.handle import is_array, mark
+from headrace.linalg.products import product_of_values
 from headrace.operators import turned
 from headrace.reshape.alignment import beside
 from headrace.series.column import is_column_values, is_series, new_series, with_rows_of
@@ -177,6 +178,8 @@ def array_ufunc(frame: DataFrame, ufunc: Any, method: str, *inputs: Any, **kwarg
     if method != "__call__" or kwargs or not 1 <= len(inputs) <= 2:
         return NotImplemented
     frame = next(each for each in inputs if is_frame(each))
+    if ufunc.__name__ == "matmul":
+        return dot(frame, inputs[1]) if inputs[0] is frame else dot_from_left(frame, inputs[0])
     if len(inputs) == 1:
         return map_columns(frame, ufunc)
     if inputs[0] is frame:
@@ -258,7 +261,7 @@ def dot(frame: DataFrame, other: Any) -> Any:
     right: Any = other if is_frame(other) else framed(other) if is_series(other) else None
     if right is not None and right._labels and right._label_list() != names:
         other = other.loc[list(names)]
-    values = matmul(frame, other)
+    values = product_of_values(frame, other)
     columns = list(right._nodes) if is_frame(other) else range(values.shape[-1])
     parts = values.T if values.ndim == 2 else [values]
     like, symmetric = frame._every()[0], frame._labels and frame._label_list() == names
@@ -270,6 +273,14 @@ def dot(frame: DataFrame, other: Any) -> Any:
     }
     result = frame_of(made, frame._labels)
     return result if values.ndim == 2 else result._series(columns[0]).rename(None)
+
+
+def dot_from_left(frame: DataFrame, other: Any) -> Any:
+    """``other @ frame``: rows of the other operand times the columns of the frame."""
+    values = product_of_values(other, frame)
+    if values.ndim == 1:
+        return new_series(values, index=frame.columns)
+    return new_frame(values, columns=frame.columns)
 
 
 def along_rows(frame: DataFrame, function: Callable[[Any], Any]) -> DataFrame:

@@ -42,7 +42,7 @@ from headrace.groupby.keys import keys_of
 from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
 from headrace.io.parquet import write_parquet
-from headrace.lazy.handle import Deferred, mark, matmul
+from headrace.lazy.handle import Deferred, mark
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
@@ -833,10 +833,10 @@ class DataFrame(Tabular, Columns):
         return arithmetic.dot(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self)
+        return arithmetic.dot_from_left(self, other)
 
     def dot(self, other: Any) -> Any:
-        """The matrix product, computed by NumPy, with the labels of these rows.
+        """The matrix product, by `hr.linalg`, with the labels of these rows.
 
         Labels of the other rows are matched with the names of these columns.
 

@@ -180,12 +180,6 @@ class Deferred(Operators, _core.BufferSource):
                 break
         return best._like(node)
 
-    def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self)
-
     def __pos__(self) -> Self:
         return self
 
@@ -261,6 +255,10 @@ class Deferred(Operators, _core.BufferSource):
                 return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
         if method == "__call__" and not kwargs and name in _core.elementwise_ops():
             return self._elementwise(name, *inputs)
+        if method == "__call__" and not kwargs and name == "matmul":
+            left, right = inputs
+            ours: Any = left if isinstance(left, Deferred) else right
+            return ours.__matmul__(right) if ours is left else ours.__rmatmul__(left)
         others = (type(value) for value in inputs if not isinstance(value, Deferred))
         if any(
             getattr(kind, "__array_ufunc__", None) not in (None, _plain_ufunc()) for kind in others
@@ -268,13 +266,6 @@ class Deferred(Operators, _core.BufferSource):
             return NotImplemented  # another library may support it
         call = name if method == "__call__" else f"{name}.{method}"
         return through_numpy(call, getattr(ufunc, method), inputs, kwargs)
-
-
-def matmul(left: Any, right: Any) -> Any:
-    """The matrix product of small operands, by NumPy."""
-    import numpy as np
-
-    return through_numpy("matmul", np.matmul, (left, right), {})
 
 
 def array_of(node: _core.Node) -> Array:

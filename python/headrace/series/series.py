@@ -28,6 +28,7 @@ from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_c
 from headrace.interop.narwhals import narwhals_series
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.handle import array_of, mark
+from headrace.linalg.products import product_of_values
 from headrace.operators import turned
 from headrace.reshape import matched
 from headrace.reshape.alignment import reindex, valid_label
@@ -514,6 +515,12 @@ class Series(Tabular, Column, role="_series"):
         [1, 50, 0]
         """
         return arithmetic.case_when(self, caselist)
+
+    def __matmul__(self, other: Any) -> Any:
+        return product_of_values(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return product_of_values(other, self)
 
     def dot(self, other: Any) -> Any:
         """The dot product.

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear algebra with NumPy's names, defaults and result shapes, of matrices and stacks of them.
+
+Products are lazy; factorizations run at the call. float32 and float64 stay what they are, integers
+and bools become float64 in factorizations. The last bits do not depend on the number of threads or
+on the processor. Operands are arrays, frames, series without nulls, or what `hr.asarray` takes. On
+a GPU the work runs on the host, as `hr.fallbacks` lists.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.errors import InvalidArgumentError
+from headrace.facade import missing_of_module
+from headrace.linalg.equations import det, inv, lstsq, matrix_rank, pinv, slogdet, solve
+from headrace.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
+from headrace.linalg.norms import norm
+from headrace.linalg.products import dot, einsum, inner, matmul, outer, trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "det",
+    "dot",
+    "eigh",
+    "eigvalsh",
+    "einsum",
+    "inner",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_rank",
+    "norm",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "trace",
+]
+
+#: What a singular or indefinite matrix raises.
+LinAlgError = InvalidArgumentError
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)

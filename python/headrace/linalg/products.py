@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices and vectors, lazy, and `einsum`."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.lazy.handle import array_of, mark
+
+if TYPE_CHECKING:
+    from headrace.array.array import Array
+
+
+def operand(op: str, x: Any) -> Array:
+    """An array of real numbers."""
+    array = asarray(x)
+    if array.dtype.kind not in "biuf":
+        error = UnsupportedError if array.dtype.kind == "c" else TypeMismatchError
+        raise error(f"{op}: expected real numbers: dtype={array.dtype}; convert with to_numpy()")
+    return array
+
+
+def matrix_operand(op: str, x: Any) -> Array:
+    """An array of at least two dimensions that a factorization takes."""
+    array = operand(op, x)
+    if array.ndim < 2:
+        raise InvalidArgumentError(f"{op}: expected a matrix: dimensions={array.ndim}")
+    mark(op)
+    return array.astype("float64") if array.dtype.kind == "b" else array
+
+
+def turned(x: Array) -> Array:
+    """Each matrix transposed."""
+    return x.transpose(*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
+
+
+def as_columns(b: Array) -> tuple[Array, bool]:
+    """Right sides as columns, and whether it was one alone."""
+    return (b.reshape(-1, 1), True) if b.ndim == 1 else (b, False)
+
+
+def matrix_product(a: Array, b: Array) -> Array:
+    """The product of matrices, in NumPy's dtype."""
+    import numpy as np
+
+    dtype = str(np.result_type(str(a.dtype), str(b.dtype)))
+    sums = dtype if dtype.startswith("float") else "int64"
+    left, right = (x.astype("uint8") if x.dtype.kind == "b" else x for x in (a, b))
+    mark("matmul")
+    made = array_of(_core.matmul(left._node, right._node, sums))
+    return made != 0 if dtype == "bool" else made if dtype == sums else made.astype(dtype)
+
+
+def matmul(x1: Any, x2: Any, /) -> Array:
+    """The matrix product ``x1 @ x2``, lazy, as `numpy.matmul`.
+
+    Dimensions before the last two broadcast; a vector is a row on the left and a column on the
+    right. Each sum goes over the inner dimension in order, by fused multiply-add in blocks of 256.
+    Integers wrap.
+
+    Raises ValueError for shapes that do not fit and for scalars, NotImplementedError for complex
+    numbers.
+
+    >>> hr.linalg.matmul([[1.0, 2.0], [3.0, 4.0]], [[1.0], [10.0]]).tolist()
+    [[21.0], [43.0]]
+    """
+    a, b = operand("matmul", x1), operand("matmul", x2)
+    if 0 in (a.ndim, b.ndim):
+        raise InvalidArgumentError("matmul: an operand is a scalar; use *")
+    made = matrix_product(a.reshape(1, -1) if a.ndim == 1 else a, as_columns(b)[0])
+    if a.ndim > 1 < b.ndim:
+        return made
+    shape = made.shape
+    rows, columns = shape[-2:-1] if a.ndim > 1 else (), shape[-1:] if b.ndim > 1 else ()
+    return made.reshape(shape[:-2] + rows + columns)
+
+
+def product_of_values(left: Any, right: Any) -> Any:
+    """The matrix product of frames and series, whose nulls are NaN, as NumPy's values."""
+    a, b = (x.to_numpy() if hasattr(x, "to_numpy") else x for x in (left, right))
+    return matmul(a, b).to_numpy()[()]
+
+
+def dot(a: Any, b: Any) -> Array:
+    """The sum of products over the last axis of `a` and the last but one of `b`, as `numpy.dot`.
+
+    >>> hr.linalg.dot([1.0, 2.0], [3.0, 4.0]).item()
+    11.0
+    """
+    x, y = operand("dot", a), operand("dot", b)
+    if 0 in (x.ndim, y.ndim):
+        return x * y
+    if y.ndim <= 2:
+        return matmul(x, y)
+    axes = list(range(y.ndim))
+    flat = y.transpose(axes.pop(-2), *axes).reshape(y.shape[-2], -1)
+    return matmul(x, flat).reshape(x.shape[:-1] + y.shape[:-2] + y.shape[-1:])
+
+
+def inner(a: Any, b: Any, /) -> Array:
+    """The sum of products over the last axes, as `numpy.inner`.
+
+    >>> hr.linalg.inner([[1, 2], [3, 4]], [1, 10]).tolist()
+    [21, 43]
+    """
+    x, y = operand("inner", a), operand("inner", b)
+    if 0 in (x.ndim, y.ndim):
+        return x * y
+    return dot(x, y if y.ndim == 1 else turned(y))
+
+
+def outer(a: Any, b: Any, /) -> Array:
+    """All products of two vectors, as `numpy.outer`.
+
+    >>> hr.linalg.outer([1, 2], [3, 4]).tolist()
+    [[3, 4], [6, 8]]
+    """
+    x, y = operand("outer", a), operand("outer", b)
+    return matrix_product(x.reshape(-1, 1), y.reshape(1, -1))
+
+
+def _diagonal(x: Array, offset: int = 0) -> Array:
+    """Of the last two dimensions."""
+    part = x[..., :, offset:] if offset >= 0 else x[..., -offset:, :]
+    *lead, rows, columns = part.shape
+    count = min(rows, columns)
+    return part[..., :count, :].reshape((*lead, count * columns))[..., :: columns + 1]
+
+
+def trace(x: Any, /, *, offset: int = 0) -> Array:
+    """The sum along a diagonal of the last two dimensions, as `numpy.linalg.trace`.
+
+    >>> hr.linalg.trace([[1, 2], [3, 4]]).item()
+    5
+    """
+    return _diagonal(matrix_operand("trace", x), offset).sum(-1)
+
+
+def _summed(x: Array, names: str, kept: set[str]) -> tuple[Array, str]:
+    """One operand of `einsum`: repeated names as their diagonal, others summed."""
+    for name in dict.fromkeys(names):
+        while names.count(name) > 1:
+            first, second = names.index(name), names.rindex(name)
+            rest = [axis for axis in range(len(names)) if axis not in (first, second)]
+            x = _diagonal(x.transpose(*rest, first, second))
+            names = "".join(names[axis] for axis in rest) + name
+        if name not in kept:
+            x = x.sum(names.index(name))
+            names = names.replace(name, "")
+    return x, names
+
+
+def _joined(x: Array, left: str, y: Array, right: str, kept: set[str]) -> tuple[Array, str]:
+    """Two operands of `einsum` as one product of stacked matrices."""
+    both = [name for name in left if name in right]
+    stack = [name for name in both if name in kept]
+    inner = [name for name in both if name not in kept]
+    rows = [name for name in left if name not in right]
+    columns = [name for name in right if name not in left]
+    sizes = dict(zip(left + right, x.shape + y.shape, strict=True))
+    for name in both:
+        if x.shape[left.index(name)] != y.shape[right.index(name)]:
+            raise InvalidArgumentError(f"einsum: sizes differ: index={name!r}")
+
+    def matrices(z: Array, names: str, *parts: list[str]) -> Array:
+        order = [names.index(name) for part in parts for name in part]
+        return z.transpose(*order).reshape(
+            tuple(math.prod(sizes[name] for name in part) for part in parts)
+        )
+
+    made = matrix_product(
+        matrices(x, left, stack, rows, inner), matrices(y, right, stack, inner, columns)
+    )
+    names = "".join(stack + rows + columns)
+    return made.reshape(tuple(sizes[name] for name in names)), names
+
+
+def einsum(subscripts: str, /, *operands: Any) -> Array:
+    """Sums of products by named axes, as `numpy.einsum`, lazy: each pair is one matrix product.
+
+    Operands are joined from the left; an index that the rest does not need is summed at once.
+    Raises NotImplementedError for an ellipsis and for the form with lists of axes, ValueError for
+    subscripts that do not fit the operands.
+
+    >>> hr.linalg.einsum("ij,kj->ik", [[1.0, 2.0]], [[3.0, 4.0]]).tolist()
+    [[11.0]]
+    """
+    if not isinstance(subscripts, str) or "." in subscripts:
+        raise UnsupportedError(
+            f"einsum: expected names of all axes: subscripts={subscripts!r}; use numpy.einsum"
+        )
+    inputs, arrow, result = subscripts.replace(" ", "").partition("->")
+    names = inputs.split(",")
+    if not arrow:
+        every = "".join(names)
+        result = "".join(sorted(name for name in set(every) if every.count(name) == 1))
+    arrays = [operand("einsum", x) for x in operands]
+    if [len(each) for each in names] != [x.ndim for x in arrays]:
+        raise InvalidArgumentError(
+            f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
+            f"dimensions={[x.ndim for x in arrays]}"
+        )
+    if not set(result) <= set(inputs) or len(set(result)) < len(result):
+        raise InvalidArgumentError(f"einsum: invalid result: subscripts={subscripts!r}")
+    needed = [set(result).union(*names[place + 1 :]) for place in range(len(names))]
+    made, own = _summed(arrays[0], names[0], needed[0])
+    for place in range(1, len(names)):
+        other, theirs = _summed(arrays[place], names[place], needed[place] | set(own))
+        made, own = _joined(made, own, other, theirs, needed[place])
+        made, own = _summed(made, own, needed[place])
+    order = [own.index(name) for name in result]
+    return made if order == sorted(order) else made.transpose(*order)
