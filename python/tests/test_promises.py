@@ -790,7 +790,7 @@ def test_search(blobs):
     assert search.fit(*blobs).best_score_ > 0.9
 
 
-@promise("002: labels to numbers and back", later)
+@promise("002: labels to numbers and back")
 def test_label_encoder():
     words = hr.Series(["b", "a", "b", "c"])
     encoder = hr.learn.LabelEncoder()
@@ -799,7 +799,7 @@ def test_label_encoder():
     assert encoder.inverse_transform(codes).to_list() == ["b", "a", "b", "c"]
 
 
-@promise("002: one column of ones and zeros for each label", later)
+@promise("002: one column of ones and zeros for each label")
 def test_one_hot():
     made = hr.get_dummies(hr.Series(["b", "a", "b"]), dtype="int8")
     assert columns(made) == {"a": [0, 1, 0], "b": [1, 0, 1]}

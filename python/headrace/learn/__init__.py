@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.decomposition import PCA as PCA
+    from headrace.learn.encoders import LabelBinarizer as LabelBinarizer
+    from headrace.learn.encoders import LabelEncoder as LabelEncoder
+    from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
+    from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
     from headrace.learn.scalers import MaxAbsScaler as MaxAbsScaler
     from headrace.learn.scalers import MinMaxScaler as MinMaxScaler
     from headrace.learn.scalers import Normalizer as Normalizer
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
     "decomposition": "PCA",
+    "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -29,10 +34,14 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names.s
 __all__ = [
     "PCA",
     "ConvergenceWarning",
+    "LabelBinarizer",
+    "LabelEncoder",
     "MaxAbsScaler",
     "MinMaxScaler",
     "Normalizer",
     "NotFittedError",
+    "OneHotEncoder",
+    "OrdinalEncoder",
     "RobustScaler",
     "StandardScaler",
 ]

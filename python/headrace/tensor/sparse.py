@@ -281,7 +281,7 @@ class csr_matrix:  # noqa: N801
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
         if isinstance(rows, numbers.Integral) and isinstance(columns, numbers.Integral):
             return self[rows].toarray()[0, columns].item()
-        if isinstance(columns, slice) and columns == slice(None):
+        if columns is Ellipsis or (isinstance(columns, slice) and columns == slice(None)):
             return self._rows(rows)
         if not isinstance(rows, slice | numbers.Integral) and not isinstance(
             columns, slice | numbers.Integral
