@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
   bind_plot(m);
   bind_random(m);
   bind_sparse(m);
+  bind_vectorizers(m);
   bind_temporal(m);
   bind_window(m);
   bind_row_groups(m);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Characters of UTF-8 one by one, as Python counts them. For this room only.
+// Characters of UTF-8 one by one, as Python counts them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

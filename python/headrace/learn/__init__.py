@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from headrace.learn.scalers import Normalizer as Normalizer
     from headrace.learn.scalers import RobustScaler as RobustScaler
     from headrace.learn.scalers import StandardScaler as StandardScaler
+    from headrace.learn.text import CountVectorizer as CountVectorizer
+    from headrace.learn.text import HashingVectorizer as HashingVectorizer
+    from headrace.learn.text import TfidfTransformer as TfidfTransformer
+    from headrace.learn.text import TfidfVectorizer as TfidfVectorizer
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
@@ -28,12 +32,15 @@ _MODULES = {
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
+    "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "PCA",
     "ConvergenceWarning",
+    "CountVectorizer",
+    "HashingVectorizer",
     "LabelBinarizer",
     "LabelEncoder",
     "MaxAbsScaler",
@@ -44,6 +51,8 @@ __all__ = [
     "OrdinalEncoder",
     "RobustScaler",
     "StandardScaler",
+    "TfidfTransformer",
+    "TfidfVectorizer",
 ]
 
 
