@@ -2,10 +2,11 @@
 // Checks, allocates and puts the parts of a PCA together.
 #include "headrace/learn/pca.h"
 
+#include "headrace/algo/linalg/eigh.h"
+#include "headrace/algo/linalg/gram.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
-#include "headrace/algo/linalg/eigh.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/memory/log/tag.h"
 
@@ -73,28 +74,24 @@ Buffer sums_of(const Tensor& x, int64_t padded) {
       return sums;
     }
   check_on_host("pca_fit", x.place());
-  const int64_t parts = divide_up(x.shape()[0], pca_part_rows(x.shape()[0]));
+  const int64_t parts = divide_up(x.shape()[0], gram_part_rows(x.shape()[0]));
   Buffer sums = Buffer::allocate(parts * padded * kDouble);
   cpu::pca_sums(x, sums.mutable_as<double>(), padded);
   add_parts(sums.mutable_as<double>(), parts, padded);
   return sums;
 }
 
-/// Sums of products of the columns less their means: the lower triangle, padded.
-Buffer products_of(const Tensor& x, const double* mean, int64_t padded) {
-  const int64_t square = checked_multiply("pca_fit", padded, padded);
+/// Sums of products of the columns less their means, of which the lower triangle is read.
+Tensor products_of(const Tensor& x, const double* mean) {
   if constexpr (built_with_cuda)
     if (x.place().is_gpu()) {
-      Buffer products = Buffer::allocate(checked_multiply("pca_fit", square, kDouble));
-      cuda::pca_products(x, mean, products.mutable_as<double>(), padded);
-      return products;
+      const int64_t features = x.shape()[1];
+      Buffer products = Buffer::allocate(
+          checked_multiply("pca_fit", checked_multiply("pca_fit", features, features), kDouble));
+      cuda::pca_products(x, mean, products.mutable_as<double>());
+      return Tensor(TypeId::kFloat64, {features, features}, std::move(products));
     }
-  const int64_t parts = divide_up(x.shape()[0], pca_part_rows(x.shape()[0]));
-  Buffer products = Buffer::allocate(
-      checked_multiply("pca_fit", checked_multiply("pca_fit", parts, square), kDouble));
-  cpu::pca_products(x, mean, products.mutable_as<double>(), padded);
-  add_parts(products.mutable_as<double>(), parts, square);
-  return products;
+  return gram(RowTiles(x), {mean});
 }
 
 /// A part of a model where the rows are that it is used for; wanted with kernels alone.
@@ -128,7 +125,7 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
                                         {{"column", j}}, "drop or fill them first");
   }
 
-  const Buffer matrix = products_of(x, mean, padded);
+  const Tensor matrix = products_of(x, mean);
   const auto* products = matrix.as<double>();
   // Half of the directions, or fewer, are found by themselves.
   const int64_t alone = 2 * num_components <= features ? num_components : 0;
@@ -139,7 +136,7 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
   double total = 0;
   for (int64_t i = 0; i < features; ++i) {
     for (int64_t j = 0; j <= i; ++j)
-      entries[i * features + j] = products[i * padded + j] / static_cast<double>(rows - 1);
+      entries[i * features + j] = products[i * features + j] / static_cast<double>(rows - 1);
     total += entries[i * features + i];
   }
   if (alone > 0)

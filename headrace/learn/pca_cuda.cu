@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums, products and projections on a CUDA device, each sum in the CPU's order: the same bits.
+#include "headrace/algo/linalg/gram.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/learn/pca_kernels.h"
@@ -9,10 +10,10 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kPanelRows = 64;  // of the CPU: their products are summed before they join the rest
-constexpr int kStageRows = 32;  // of a panel, in shared memory together
-constexpr int kTile = 48;       // columns
-constexpr int kOwn = 3;         // products of a thread: 3 x 3
+constexpr int kPanelRows = 256;  // of the CPU: their products are summed before they join the rest
+constexpr int kStageRows = 32;   // of a panel, in shared memory together
+constexpr int kTile = 48;        // columns
+constexpr int kOwn = 3;          // products of a thread: 3 x 3
 constexpr int kLoads = kStageRows * 2 * kTile / kThreads;
 constexpr int kAhead = 32;  // rows that are read before they are summed
 constexpr int kLanes = 16;  // of a row's sums
@@ -98,14 +99,14 @@ struct TilePair {
 #pragma unroll
     for (int i = 0; i < kOwn; ++i)
 #pragma unroll
-      for (int j = 0; j < kOwn; ++j) sums[i][j] += a[i] * b[j];
+      for (int j = 0; j < kOwn; ++j) sums[i][j] = fma(a[i], b[j], sums[i][j]);
   }
 };
 
 /// Products of the columns of two tiles, the lower triangle, in part blockIdx.y.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    products_kernel(Matrix<T> x, const double* __restrict__ mean, int64_t part_rows, int64_t padded,
+    products_kernel(Matrix<T> x, const double* __restrict__ mean, int64_t part_rows,
                     double* __restrict__ products) {
   __shared__ TilePair tiles;
   const int thread = static_cast<int>(threadIdx.x);
@@ -126,8 +127,12 @@ __global__ void __launch_bounds__(kThreads)
   };
   const int i0 = thread / 16;
   const int j0 = thread % 16;
-  double sums[kOwn][kOwn] = {};
+  double sums[kOwn][kOwn];
   double panel[kOwn][kOwn] = {};
+#pragma unroll
+  for (int i = 0; i < kOwn; ++i)
+#pragma unroll
+    for (int j = 0; j < kOwn; ++j) sums[i][j] = -0.0;  // what changes no first panel
   double values[kLoads];
   read(first_row, values);
   for (int64_t stage = first_row; stage < last_row; stage += kStageRows) {
@@ -143,7 +148,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll 1
       for (int row = 0; row < rows; ++row) tiles.add_row(row, i0, j0, panel);
     }
-    if ((stage - first_row) % kPanelRows == 0 && stage + kStageRows < last_row) continue;
+    const int64_t read_rows = stage + kStageRows - first_row;
+    if (read_rows % kPanelRows != 0 && first_row + read_rows < last_row) continue;
 #pragma unroll
     for (int i = 0; i < kOwn; ++i)
 #pragma unroll
@@ -152,14 +158,14 @@ __global__ void __launch_bounds__(kThreads)
         panel[i][j] = 0;
       }
   }
-  double* const out = products + blockIdx.y * padded * padded;
+  double* const out = products + blockIdx.y * x.columns * x.columns;
 #pragma unroll
   for (int i = 0; i < kOwn; ++i)
 #pragma unroll
     for (int j = 0; j < kOwn; ++j) {
       const int64_t row = row_tile * kTile + i0 + 16 * i;
       const int64_t column = column_tile * kTile + j0 + 16 * j;
-      if (row < padded && column < padded) out[row * padded + column] = sums[i][j];
+      if (row < x.columns && column < x.columns) out[row * x.columns + column] = sums[i][j];
     }
 }
 
@@ -233,7 +239,7 @@ __global__ void inverse_kernel(Matrix<T> latent, Model<M> model, int64_t feature
 }
 
 int64_t parts_of(const Tensor& x) {
-  return blocks_of(x.shape()[0], pca_part_rows(x.shape()[0]));
+  return blocks_of(x.shape()[0], gram_part_rows(x.shape()[0]));
 }
 
 void add_parts(DeviceCall& call, const Buffer& parts, int64_t count, int64_t size, double* host) {
@@ -286,25 +292,25 @@ void pca_sums(const Tensor& x, double* sums, int64_t padded) {
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const dim3 blocks(blocks_of(padded, kThreads), static_cast<unsigned>(count));
     sums_kernel<T><<<blocks, kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
-        matrix_of<T>(x), pca_part_rows(x.shape()[0]), padded, call.writes_as<double>(parts));
+        matrix_of<T>(x), gram_part_rows(x.shape()[0]), padded, call.writes_as<double>(parts));
   });
   add_parts(call, parts, count, padded, sums);
 }
 
-void pca_products(const Tensor& x, const double* mean, double* products, int64_t padded) {
+void pca_products(const Tensor& x, const double* mean, double* products) {
   DeviceCall call("pca_fit", x.place());
   call.reads(x.buffer());
   const int64_t count = parts_of(x);
-  const int64_t square = padded * padded;
-  const Buffer means = call.table(mean, padded * static_cast<int64_t>(sizeof(double)));
+  const int64_t features = x.shape()[1], square = features * features;
+  const Buffer means = call.table(mean, features * static_cast<int64_t>(sizeof(double)));
   const Buffer parts = call.scratch(count * square * static_cast<int64_t>(sizeof(double)));
-  const unsigned tiles = blocks_of(padded, kTile);
+  const unsigned tiles = blocks_of(features, kTile);
   // The tiles above the diagonal are never read; what lies there is added up nonetheless.
   call.fill(call.writes(parts), 0, count * square * static_cast<int64_t>(sizeof(double)));
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     const dim3 blocks(tiles * (tiles + 1) / 2, static_cast<unsigned>(count));
     products_kernel<T><<<blocks, kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
-        matrix_of<T>(x), means.as<double>(), pca_part_rows(x.shape()[0]), padded,
+        matrix_of<T>(x), means.as<double>(), gram_part_rows(x.shape()[0]),
         call.writes_as<double>(parts));
   });
   add_parts(call, parts, count, square, products);

@@ -12,12 +12,6 @@ constexpr int64_t pca_padded(int64_t features) {
   return (features + 15) / 16 * 16;
 }
 
-/// Rows of a part; parts depend on the shape alone, and there are at most 64 of them.
-constexpr int64_t pca_part_rows(int64_t rows) {
-  const int64_t even = (rows + 63) / 64;
-  return even < 8192 ? 8192 : even;
-}
-
 /// The float64 values of a row, and of its result, that the kernel for CUDA of a projection takes.
 inline constexpr int64_t kMostProjected = 3072;
 
@@ -27,10 +21,6 @@ namespace hr::cpu {
 
 /// Sums of the columns, part k in `sums + k * padded`.
 void pca_sums(const Tensor& x, double* sums, int64_t padded);
-
-/// Sums of products of the columns less `mean`: the lower triangle, in tiles, of part k in
-/// `products + k * padded * padded`.
-void pca_products(const Tensor& x, const double* mean, double* products, int64_t padded);
 
 /// latent[row, component], in the dtype of `x`.
 void pca_transform(const Tensor& x, const double* mean, const double* components, int64_t count,
@@ -51,7 +41,10 @@ namespace hr::cuda {
 // Sums and products of all parts together, on the host.
 
 void pca_sums(const Tensor& x, double* sums, int64_t padded);
-void pca_products(const Tensor& x, const double* mean, double* products, int64_t padded);
+
+/// The lower triangle of what `gram` gives, of all features.
+void pca_products(const Tensor& x, const double* mean, double* products);
+
 void pca_transform(const Tensor& x, const Tensor& mean, const Tensor& components, Buffer& latent);
 void pca_inverse_transform(const Tensor& latent, const Tensor& mean, const Tensor& components,
                            Buffer& rows);

@@ -10,19 +10,6 @@
 #include <algorithm>
 #include <cmath>
 
-#ifndef HEADRACE_ALGO_LINALG_MATMUL_CONVERSION
-#define HEADRACE_ALGO_LINALG_MATMUL_CONVERSION
-namespace hr {
-
-template <class F, class T>
-struct Conversion {
-  using From = F;
-  using To = T;
-};
-
-}  // namespace hr
-#endif
-
 HWY_BEFORE_NAMESPACE();
 
 namespace hr::HWY_NAMESPACE {

@@ -76,4 +76,11 @@ struct AnyMatrix {
   }
 };
 
+/// The types of a loop that converts.
+template <class F, class T>
+struct Conversion {
+  using From = F;
+  using To = T;
+};
+
 }  // namespace hr

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Few columns: parts are tasks. Many: parts one after the other, and tiles of the result are tasks.
+#include "headrace/algo/linalg/gram.h"
+
+#include "headrace/algo/linalg/matmul_kernels.h"
+#include "headrace/algo/linalg/matrix_stack.h"
+#include "headrace/base/checked.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/log/tag.h"
+
+#include <algorithm>
+
+namespace hr {
+namespace {
+
+constexpr int64_t kFewColumns = 256;
+constexpr int64_t kTileRows = 96;  // of the result; a multiple of the panels of every SIMD level
+
+int64_t padded_to(int64_t size, int64_t width) {
+  return (size + width - 1) / width * width;
+}
+
+/// The products of one block of rows after the other, the lower triangle.
+class Accumulator {
+ public:
+  Accumulator(const RowTiles& x, const GramOptions& options)
+      : x_(x),
+        options_(options),
+        width_(cpu::right_width<double>()),
+        height_(cpu::left_width<double>()),
+        room_(doubles(kSumBlock * (2 * x.columns() + padded_to(x.columns(), width_) +
+                                   padded_to(x.columns(), height_)))) {}
+
+  /// Rows [begin, end), at most kSumBlock of them.
+  void add(int64_t begin, int64_t end, double* out, Update update) {
+    const int64_t rows = end - begin, columns = x_.columns();
+    auto* tile = room_.mutable_as<double>();
+    double* const weighted = tile + kSumBlock * columns;
+    double* const left = weighted + kSumBlock * columns;
+    double* const right = left + kSumBlock * padded_to(columns, height_);
+    x_.read(begin, rows, TileForm::kRows, options_.shift, nullptr, tile);
+    const double* second = tile;
+    if (options_.weights != nullptr) {
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          weighted[i * columns + j] = options_.weights[begin + i] * tile[i * columns + j];
+      second = weighted;
+    }
+    const auto panels = [&](const double* from, int64_t width, double* to) {
+      const int64_t step = kTileRows / width * width;  // whole panels
+      parallel_for((columns + step - 1) / step, [&](int64_t task) {
+        const int64_t j = task * step, count = std::min(step, columns - j);
+        cpu::pack(MatrixView<const double>{from + j, count, rows, 1, columns}, width,
+                  to + j * rows);
+      });
+    };
+    panels(tile, height_, left);
+    panels(second, width_, right);
+    parallel_for((columns + kTileRows - 1) / kTileRows, [&](int64_t task) {
+      const int64_t i = task * kTileRows, count = std::min(kTileRows, columns - i);
+      cpu::multiply_packed(left + i * rows, right, rows,
+                           MatrixView<double>{out + i * columns, count, i + count, columns},
+                           update);
+    });
+  }
+
+ private:
+  const RowTiles& x_;
+  const GramOptions& options_;
+  int64_t width_;
+  int64_t height_;
+  Buffer room_;
+};
+
+void add_part(const RowTiles& x, const GramOptions& options, int64_t part, double* out) {
+  const int64_t size = gram_part_rows(x.rows());
+  const int64_t begin = part * size, end = std::min(x.rows(), begin + size);
+  Accumulator sums(x, options);
+  for (int64_t row = begin; row < end; row += kSumBlock)
+    sums.add(row, std::min(end, row + kSumBlock), out, row == begin ? Update::kSet : Update::kAdd);
+}
+
+}  // namespace
+
+Tensor gram(const RowTiles& x, const GramOptions& options) {
+  const ScopedTag tag("gram");
+  const int64_t columns = x.columns(), size = checked_multiply("gram", columns, columns);
+  const int64_t parts = (x.rows() + gram_part_rows(x.rows()) - 1) / gram_part_rows(x.rows());
+  const bool together = columns <= kFewColumns;
+  Buffer made = doubles(size);
+  auto* out = made.mutable_as<double>();
+  if (parts == 0) std::fill(out, out + size, 0.0);
+  Buffer room = doubles(parts < 2 ? 0 : checked_multiply("gram", together ? parts - 1 : 1, size));
+  auto* rest = room.mutable_as<double>();
+  const auto place_of = [&](int64_t part) {
+    return part == 0 ? out : rest + (together ? part - 1 : 0) * size;
+  };
+  if (together)
+    parallel_for(parts, [&](int64_t part) { add_part(x, options, part, place_of(part)); });
+  for (int64_t part = 0; part < parts; ++part) {
+    if (!together) add_part(x, options, part, place_of(part));
+    const double* from = place_of(part);
+    for (int64_t i = 0; i < columns && part > 0; ++i)
+      for (int64_t j = 0; j <= i; ++j) out[i * columns + j] += from[i * columns + j];
+  }
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j < i; ++j) out[j * columns + i] = out[i * columns + j];
+  return Tensor(TypeId::kFloat64, {columns, columns}, std::move(made));
+}
+
+}  // namespace hr
