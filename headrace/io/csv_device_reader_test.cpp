@@ -282,7 +282,7 @@ TEST_P(CsvReaderDevices, ColumnsOfEverySize) {
     expect_same(text, {.num_rows = 40}, 1 << 16);
     expect_same(text, {}, 4096, 7);
   }
-  EXPECT_EQ(last_fallback(), "");
+  if (built_with_cuda || !GetParam().is_gpu()) { EXPECT_EQ(last_fallback(), ""); }
 }
 
 TEST_P(CsvReaderDevices, RandomTextOfEveryKind) {
@@ -331,7 +331,7 @@ TEST_P(CsvReaderDevices, WhatHasNoKernelIsReadOnTheHost) {
                                    const std::string& why, int64_t chunk = 1 << 20) {
     clear_fallbacks();
     expect_same(text, options, chunk);
-    if (!GetParam().is_gpu()) return;
+    if (!built_with_cuda || !GetParam().is_gpu()) return;
     EXPECT_NE(last_fallback().find(why), std::string::npos) << last_fallback();
   };
   expect_fallback("a,b\n1,x\n2,y\n", {}, "string");
