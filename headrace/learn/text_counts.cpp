@@ -2,6 +2,7 @@
 // Counts by ranges of documents, whose terms are then merged into one vocabulary.
 #include "headrace/learn/text_counts.h"
 
+#include "headrace/algo/sort/sort.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/base/error.h"
 #include "headrace/data/string_reader.h"
@@ -10,6 +11,9 @@
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
+#include <span>
 
 namespace hr {
 namespace {
@@ -81,6 +85,8 @@ Sparse put_together(const std::vector<RowEntries>& parts, int64_t rows, int64_t 
   Buffer indices = Buffer::allocate(entries * static_cast<int64_t>(sizeof(Index)));
   Buffer data = Buffer::allocate(entries * static_cast<int64_t>(sizeof(Number)));
   auto* pointer = pointers.mutable_as<Index>();
+  auto* column = entries == 0 ? nullptr : indices.mutable_as<Index>();
+  auto* value = entries == 0 ? nullptr : data.mutable_as<Number>();
   std::vector<std::pair<int64_t, int64_t>> begins;  // row and entry of each part
   int64_t row = 0, entry = 0;
   for (const RowEntries& part : parts) {
@@ -92,8 +98,8 @@ Sparse put_together(const std::vector<RowEntries>& parts, int64_t rows, int64_t 
     const RowEntries& part = parts[static_cast<size_t>(k)];
     auto [to, at] = begins[static_cast<size_t>(k)];
     for (int64_t i = 0; i < part.columns.size(); ++i) {
-      indices.mutable_as<Index>()[at + i] = static_cast<Index>(part.columns[i]);
-      data.mutable_as<Number>()[at + i] = static_cast<Number>(part.values[i]);
+      column[at + i] = static_cast<Index>(part.columns[i]);
+      value[at + i] = static_cast<Number>(part.values[i]);
     }
     for (int64_t i = 0; i < part.lengths.size(); ++i) {
       pointer[to + i] = static_cast<Index>(at);
@@ -159,9 +165,17 @@ Sparse count_keys(const Column& column, const TextOptions& options, int64_t colu
   return put_together(parts, rows, columns, dtype);
 }
 
+constexpr int64_t kShards = 32;
+
+int64_t shard_of(uint64_t hash) {
+  return static_cast<int64_t>(hash >> 59);
+}
+
 /// What the documents of a morsel have: terms by their number there.
 struct LocalCounts {
   TermMap terms{};
+  GrowingBuffer<uint32_t> by_shard{};  ///< numbers of terms, shard by shard
+  std::array<int64_t, kShards + 1> shard_begin{};
   GrowingBuffer<uint32_t> texts{};  ///< that have the term
   GrowingBuffer<int64_t> counts{};
   RowEntries entries{};
@@ -198,18 +212,24 @@ void count_morsel(const Texts& texts, const TextOptions& options, const Morsel& 
   });
 }
 
+void sort_by_shard(LocalCounts& local) {
+  const uint32_t count = local.terms.size();
+  std::array<int64_t, kShards + 1>& begin = local.shard_begin;
+  for (uint32_t term = 0; term < count; ++term)
+    ++begin[static_cast<size_t>(shard_of(local.terms.hash(term)) + 1)];
+  for (size_t k = 0; k < kShards; ++k) begin[k + 1] += begin[k];
+  std::array<int64_t, kShards + 1> at = begin;
+  local.by_shard.resize(count, 0);
+  for (uint32_t term = 0; term < count; ++term)
+    local.by_shard[at[static_cast<size_t>(shard_of(local.terms.hash(term)))]++] = term;
+}
+
 /// A share of all terms: those whose hash ends in its number.
 struct Shard {
   TermMap terms{};
   GrowingBuffer<int64_t> texts{};
   GrowingBuffer<int64_t> counts{};
 };
-
-constexpr int64_t kShards = 32;
-
-int64_t shard_of(uint64_t hash) {
-  return static_cast<int64_t>(hash >> 59);
-}
 
 /// All terms in shards; `numbers[part][term]` becomes the number of a term in its shard.
 std::vector<Shard> merge(const std::vector<LocalCounts>& parts,
@@ -221,10 +241,10 @@ std::vector<Shard> merge(const std::vector<LocalCounts>& parts,
     Shard& shard = shards[static_cast<size_t>(k)];
     for (size_t part = 0; part < parts.size(); ++part) {
       const LocalCounts& local = parts[part];
-      for (uint32_t term = 0; term < local.terms.size(); ++term) {
-        const uint64_t hash = local.terms.hash(term);
-        if (shard_of(hash) != k) continue;
-        const uint32_t number = shard.terms.add(local.terms.term(term), hash);
+      const auto place = static_cast<size_t>(k);
+      for (int64_t i = local.shard_begin[place]; i < local.shard_begin[place + 1]; ++i) {
+        const uint32_t term = local.by_shard[i];
+        const uint32_t number = shard.terms.add(local.terms.term(term), local.terms.hash(term));
         if (number == shard.texts.size()) {
           shard.texts.push_back(0);
           shard.counts.push_back(0);
@@ -244,28 +264,6 @@ struct GlobalTerm {
   uint32_t shard;
   uint32_t number;
 };
-
-/// The terms within the limits, ascending.
-std::vector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
-                                   const VocabularyLimits& limits) {
-  std::vector<GlobalTerm> kept;
-  for (size_t k = 0; k < shards.size(); ++k)
-    for (uint32_t number = 0; number < shards[k].terms.size(); ++number) {
-      const auto texts = static_cast<double>(shards[k].texts[number]);
-      if (texts >= limits.least_texts && texts <= limits.most_texts)
-        kept.push_back({shards[k].terms.term(number), shards[k].counts[number],
-                        static_cast<uint32_t>(k), number});
-    }
-  const auto by_text = [](const GlobalTerm& a, const GlobalTerm& b) { return a.text < b.text; };
-  if (static_cast<int64_t>(kept.size()) > limits.most_terms) {
-    std::sort(kept.begin(), kept.end(), [&](const GlobalTerm& a, const GlobalTerm& b) {
-      return a.count != b.count ? a.count > b.count : by_text(a, b);
-    });
-    kept.resize(static_cast<size_t>(limits.most_terms));
-  }
-  std::sort(kept.begin(), kept.end(), by_text);
-  return kept;
-}
 
 Column strings_of(const std::vector<GlobalTerm>& terms) {
   const auto count = static_cast<int64_t>(terms.size());
@@ -296,6 +294,33 @@ Column strings_of(const std::vector<GlobalTerm>& terms) {
     at += view[k].size;
   }
   return Column::strings(count, std::move(views), {std::move(text)});
+}
+
+/// The terms within the limits, ascending.
+std::vector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
+                                   const VocabularyLimits& limits) {
+  std::vector<GlobalTerm> found;
+  for (size_t k = 0; k < shards.size(); ++k)
+    for (uint32_t number = 0; number < shards[k].terms.size(); ++number) {
+      const auto documents = static_cast<double>(shards[k].texts[number]);
+      if (documents >= limits.least_texts && documents <= limits.most_texts)
+        found.push_back({shards[k].terms.term(number), shards[k].counts[number],
+                         static_cast<uint32_t>(k), number});
+    }
+  std::vector<GlobalTerm> kept;
+  const Tensor order = argsort({strings_of(found)}, {SortOrder()});
+  for (const int64_t row : std::span(order.as<int64_t>(), found.size()))
+    kept.push_back(found[static_cast<size_t>(row)]);
+  if (static_cast<int64_t>(kept.size()) <= limits.most_terms) return kept;
+  std::vector<size_t> common(kept.size());
+  std::iota(common.begin(), common.end(), size_t{0});
+  std::stable_sort(common.begin(), common.end(),
+                   [&](size_t a, size_t b) { return kept[a].count > kept[b].count; });
+  common.resize(static_cast<size_t>(limits.most_terms));
+  std::sort(common.begin(), common.end());
+  std::vector<GlobalTerm> most;
+  for (const size_t place : common) most.push_back(kept[place]);
+  return most;
 }
 
 /// The entries of a morsel with the columns of the vocabulary, sorted; others are left out.
@@ -330,7 +355,9 @@ CountedTerms count_terms(const Column& column, const TextOptions& options,
   const int64_t step = texts.step(), rows = texts.num_rows();
   std::vector<LocalCounts> parts(static_cast<size_t>((rows + step - 1) / step));
   parallel_morsels(rows, step, {}, [&](const Morsel& morsel) {
-    count_morsel(texts, options, morsel, parts[static_cast<size_t>(morsel.index)]);
+    LocalCounts& part = parts[static_cast<size_t>(morsel.index)];
+    count_morsel(texts, options, morsel, part);
+    sort_by_shard(part);
   });
   std::vector<GrowingBuffer<uint32_t>> numbers(parts.size());
   const std::vector<Shard> shards = merge(parts, numbers);
