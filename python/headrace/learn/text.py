@@ -19,8 +19,16 @@ import numpy as np
 from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.lazy.handle import array_of, is_array, mark
-from headrace.learn.base import NotFittedError, Transformer, also_sklearns, check_shape, is_sparse
+from headrace.lazy.handle import array_of, mark
+from headrace.learn.base import (
+    NotFittedError,
+    Transformer,
+    also_sklearns,
+    check_rows,
+    check_shape,
+    is_ours,
+    is_sparse,
+)
 from headrace.series.column import is_series, series_of
 from headrace.series.series import Series
 from headrace.tensor.sparse import csr_matrix
@@ -74,7 +82,7 @@ def _stop_words(words: Any) -> Series | None:
 
 def _by_sparse(X: Any, made: csr_matrix) -> Any:
     """A matrix in the kind of what it was made of: ours, else SciPy's."""
-    ours = is_series(X) or is_array(X) or isinstance(X, csr_matrix)
+    ours = is_ours(X) or isinstance(X, csr_matrix)
     try:
         return made if ours else made.to_scipy()
     except ImportError:
@@ -572,9 +580,13 @@ class TfidfTransformer(Transformer):
         self.sublinear_tf = sublinear_tf
 
     def _counts(self, X: Any, *, fit: bool) -> csr_matrix:
-        matrix = X if isinstance(X, csr_matrix) or is_sparse(X) else asarray(X)
-        made = csr_matrix(matrix)
-        check_shape(self, made.shape, fit=fit, min_rows=1)
+        if isinstance(X, csr_matrix) or is_sparse(X):
+            made = csr_matrix(X)
+            check_shape(self, made.shape, fit=fit, min_rows=1)
+            if not math.isfinite(float((made.data * 0.0).sum())):
+                raise InvalidArgumentError("TfidfTransformer: Input X contains NaN or infinity")
+        else:
+            made = csr_matrix(check_rows(self, X, fit=fit))
         wanted = "float32" if str(made.dtype) == "float32" else "float64"
         return made if str(made.dtype) == wanted else made.astype(wanted)
 
