@@ -13,7 +13,16 @@ from sklearn.utils import estimator_checks
 from sklearn.utils._test_common import instance_generator
 
 #: Estimators that need parameters to be made.
-EXAMPLES = {}
+EXAMPLES = {
+    "Pipeline": lambda: [
+        learn.Pipeline([("scaler", learn.StandardScaler()), ("pca", learn.PCA())]),
+        learn.make_pipeline(learn.MinMaxScaler(), learn.StandardScaler()),
+    ],
+    "FeatureUnion": lambda: [learn.FeatureUnion([("scaler", learn.StandardScaler())])],
+    "ColumnTransformer": lambda: [
+        learn.ColumnTransformer([("scaler", learn.StandardScaler(), [0, 1])])
+    ],
+}
 
 
 def estimators():

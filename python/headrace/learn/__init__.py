@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
     from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
+    from headrace.learn.pipeline import FeatureUnion as FeatureUnion
+    from headrace.learn.pipeline import Pipeline as Pipeline
+    from headrace.learn.pipeline import make_column_transformer as make_column_transformer
+    from headrace.learn.pipeline import make_pipeline as make_pipeline
     from headrace.learn.scalers import MaxAbsScaler as MaxAbsScaler
     from headrace.learn.scalers import MinMaxScaler as MinMaxScaler
     from headrace.learn.scalers import Normalizer as Normalizer
@@ -31,6 +36,7 @@ _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
+    "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
@@ -38,8 +44,10 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names.s
 
 __all__ = [
     "PCA",
+    "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
+    "FeatureUnion",
     "HashingVectorizer",
     "LabelBinarizer",
     "LabelEncoder",
@@ -49,10 +57,13 @@ __all__ = [
     "NotFittedError",
     "OneHotEncoder",
     "OrdinalEncoder",
+    "Pipeline",
     "RobustScaler",
     "StandardScaler",
     "TfidfTransformer",
     "TfidfVectorizer",
+    "make_column_transformer",
+    "make_pipeline",
 ]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import html
 import inspect
@@ -155,7 +156,7 @@ class Estimator:
             TransformerTags,
         )
 
-        given = dict(self._more_tags())
+        given = dict(self._all_tags())
         kind = given.pop("estimator_type", None)
         transformer = given.pop("transformer_tags", None)
         classifier = given.pop("classifier_tags", {} if kind == "classifier" else None)
@@ -172,7 +173,7 @@ class Estimator:
             **given,
         )
 
-    def _more_tags(self) -> Mapping[str, Any]:
+    def _all_tags(self) -> Mapping[str, Any]:
         """Tags; a class whose tags depend on its parameters overrides this."""
         return self._tags
 
@@ -207,6 +208,28 @@ class Estimator:
                     f"{type(self).__name__}: this value of {name} {reason}: {name}={given!r}; "
                     f"leave it at {value!r}"
                 )
+
+
+def clone(estimator: Any) -> Any:
+    """An estimator with equal parameters that is not fitted; lists of them are cloned inside."""
+    if isinstance(estimator, list | tuple):
+        return type(estimator)([clone(each) for each in estimator])
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        return copy.deepcopy(estimator)
+    params = {name: clone(value) for name, value in estimator.get_params(deep=False).items()}
+    made = type(estimator)(**params)
+    for name in ("_sklearn_output_config", "_metadata_request"):
+        if name in vars(estimator):
+            setattr(made, name, copy.deepcopy(vars(estimator)[name]))
+    return made
+
+
+def kind_of(estimator: Any) -> str | None:
+    """``"classifier"``, ``"regressor"`` or another kind, as scikit-learn's tags say it."""
+    if isinstance(estimator, Estimator):
+        return estimator._all_tags().get("estimator_type")
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    return None if tags is None else tags().estimator_type
 
 
 class Transformer(Estimator):

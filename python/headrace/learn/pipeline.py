@@ -1,0 +1,780 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Estimators after each other and beside each other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.frame.columns import is_frame
+from headrace.learn.base import (
+    Estimator,
+    NotFittedError,
+    Transformer,
+    also_sklearns,
+    clone,
+    is_ours,
+    is_sparse,
+    kind_of,
+)
+from headrace.learn.columns import stacked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+_SKIPPED = ("passthrough", None)
+
+
+def _is_fitted(estimator: Any) -> bool:
+    if isinstance(estimator, Estimator):
+        return estimator.__sklearn_is_fitted__()
+    return any(name.endswith("_") and not name.startswith("__") for name in vars(estimator))
+
+
+class _OfLast:
+    """A method that a pipeline has where its last step does."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function, self.__doc__ = function, function.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, pipeline: Any, owner: type | None = None) -> Any:
+        if pipeline is None:
+            return self._function
+        last = pipeline._final
+        through = last in _SKIPPED if isinstance(last, str | None) else False
+        if not (through and "transform" in self._name) and not hasattr(last, self._name):
+            raise AttributeError(
+                f"This 'Pipeline' has no attribute {self._name!r}: its last step is {last!r}"
+            )
+        return self._function.__get__(pipeline, owner)
+
+
+class NamedEstimators(Estimator):
+    """The base of estimators that hold others by name, in the list that `_list` names."""
+
+    _list: ClassVar[str]
+
+    def _named(self) -> list[tuple[str, Any]]:
+        try:
+            return [(each[0], each[1]) for each in getattr(self, self._list)]
+        except (TypeError, IndexError):  # `fit` says what is wrong
+            return []
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name; with `deep`, the estimators and theirs too."""
+        made = super().get_params(deep=False)
+        for name, estimator in self._named() if deep else ():
+            made[name] = estimator
+            if hasattr(estimator, "get_params"):
+                made |= {f"{name}__{key}": each for key, each in estimator.get_params().items()}
+        return made
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, estimators by theirs, and ``name__parameter`` of these."""
+        if self._list in params:
+            setattr(self, self._list, params.pop(self._list))
+        return super().set_params(**params)
+
+    def _set_param(self, name: str, value: Any) -> None:
+        if name in self._get_param_names():
+            setattr(self, name, value)
+            return
+        setattr(
+            self,
+            self._list,
+            [
+                (each[0], value, *each[2:]) if each[0] == name else each
+                for each in getattr(self, self._list)
+            ],
+        )
+
+    def _check_names(self) -> None:
+        names = [name for name, _ in self._named()]
+        if len(set(names)) != len(names):
+            raise InvalidArgumentError(f"Names provided are not unique: {names!r}")
+        own = sorted({*names} & {*self._get_param_names()})
+        if own:
+            raise InvalidArgumentError(
+                f"Estimator names conflict with constructor arguments: {own!r}"
+            )
+        wrong = [name for name in names if "__" in name]
+        if wrong:
+            raise InvalidArgumentError(f"Estimator names must not contain __: got {wrong!r}")
+
+    def _repr_html_(self) -> str:
+        inside = "".join(
+            each._repr_html_() if hasattr(each, "_repr_html_") else f"<div>{each!r}</div>"
+            for _, each in self._named()
+        )
+        name = type(self).__name__
+        return f"<details open><summary>{name}</summary><div>{inside}</div></details>"
+
+
+class Pipeline(NamedEstimators):
+    """Transformers after each other, and an estimator at the end.
+
+    Lazy results of one step are the data of the next: a scaler and a model read the data once.
+    Steps may be estimators of scikit-learn.
+
+    Parameters
+    ----------
+    steps : list of (name, estimator)
+        A step ``"passthrough"`` changes nothing.
+    transform_input, memory : None
+        Not supported.
+    verbose : False
+        Not supported.
+
+    >>> scale = hr.learn.StandardScaler()
+    >>> pipeline = hr.learn.Pipeline([("scale", scale), ("pca", hr.learn.PCA(1))])
+    >>> pipeline.fit_transform([[0.0, 0.0], [1.0, 2.0], [2.0, 4.0]]).round(3).tolist()
+    [[-1.732], [0.0], [1.732]]
+    """
+
+    _list = "steps"
+
+    def __init__(
+        self,
+        steps: list[tuple[str, Any]],
+        *,
+        transform_input: None = None,
+        memory: None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.steps = steps
+        self.transform_input = transform_input
+        self.memory = memory
+        self.verbose = verbose
+
+    @property
+    def _final(self) -> Any:
+        return self.steps[-1][1]
+
+    @property
+    def named_steps(self) -> dict[str, Any]:
+        """The steps by name."""
+        return dict(self.steps)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return type(self)(self.steps[key])
+        return self.named_steps[key] if isinstance(key, str) else self.steps[key][1]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        fitted = [each for _, each in self.steps if not isinstance(each, str | None)]
+        return all(_is_fitted(each) for each in fitted[-1:])
+
+    def _all_tags(self) -> Mapping[str, Any]:
+        tags: dict[str, Any] = {"estimator_type": kind_of(self._final)}
+        if hasattr(self, "transform"):
+            tags["transformer_tags"] = {"preserves_dtype": []}
+        given = [
+            each._all_tags().get("input_tags", {}) if isinstance(each, Estimator) else {}
+            for each in (step for _, step in self._named())
+        ]
+        if given:
+            kept = ("pairwise", "string", "categorical", "two_d_array")
+            tags["input_tags"] = {name: given[0][name] for name in kept if name in given[0]}
+            tags["input_tags"]["allow_nan"] = all(each.get("allow_nan") for each in given)
+        last = self._final
+        if isinstance(last, Estimator) and "target_tags" in last._all_tags():
+            tags["target_tags"] = last._all_tags()["target_tags"]
+        return tags
+
+    def _check_steps(self) -> None:
+        self._refuse_params(transform_input=None, memory=None, verbose=False)
+        if not self.steps:
+            raise InvalidArgumentError("The pipeline is empty. Please add steps.")
+        self._check_names()
+        for name, step in self.steps[:-1]:
+            if step in _SKIPPED if isinstance(step, str | None) else hasattr(step, "transform"):
+                continue
+            raise TypeMismatchError(
+                "All intermediate steps should be transformers and implement fit and transform or "
+                f"be the string 'passthrough': step={name!r}, {step!r}"
+            )
+        last = self._final
+        if not hasattr(last, "fit") and last not in _SKIPPED:
+            raise TypeMismatchError(
+                f"Last step of Pipeline should implement fit or be 'passthrough': {last!r}"
+            )
+
+    def _params_of_steps(self, params: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        parts: dict[str, dict[str, Any]] = {name: {} for name, _ in self.steps}
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if not rest or name not in parts:
+                raise InvalidArgumentError(
+                    f"Pipeline.fit does not accept the {key} parameter. You can pass parameters to "
+                    "specific steps of your pipeline using the stepname__parameter format"
+                )
+            parts[name][rest] = value
+        return parts
+
+    def _fit_before(self, X: Any, y: Any, params: dict[str, dict[str, Any]]) -> Any:
+        """Fit all steps but the last; their result."""
+        self.steps = list(self.steps)
+        for place, (name, step) in enumerate(self.steps[:-1]):
+            if isinstance(step, str | None):
+                continue
+            fitted = clone(step)
+            if hasattr(fitted, "fit_transform"):
+                X = fitted.fit_transform(X, y, **params[name])  # noqa: N806
+            else:
+                X = fitted.fit(X, y, **params[name]).transform(X)  # noqa: N806
+            self.steps[place] = (name, fitted)
+        return X
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit each step to the result of those before it; ``step__parameter=`` goes to a step."""
+        self._check_steps()
+        parts = self._params_of_steps(params)
+        made = self._fit_before(X, y, parts)
+        if not isinstance(self._final, str | None):
+            self._final.fit(made, y, **parts[self.steps[-1][0]])
+        return self
+
+    def _before(self, X: Any) -> Any:
+        if not self.__sklearn_is_fitted__():
+            raise also_sklearns(NotFittedError)("Pipeline: not fitted yet; call fit() first")
+        for _, step in self.steps[:-1]:
+            if not isinstance(step, str | None):
+                X = step.transform(X)  # noqa: N806
+        return X
+
+    @_OfLast
+    def transform(self, X: Any) -> Any:
+        """The result of all steps."""
+        made = self._before(X)
+        return made if isinstance(self._final, str | None) else self._final.transform(made)
+
+    @_OfLast
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit all steps and transform the same rows."""
+        self._check_steps()
+        parts = self._params_of_steps(params)
+        made, last = self._fit_before(X, y, parts), self._final
+        if isinstance(last, str | None):
+            return made
+        if hasattr(last, "fit_transform"):
+            return last.fit_transform(made, y, **parts[self.steps[-1][0]])
+        return last.fit(made, y, **parts[self.steps[-1][0]]).transform(made)
+
+    @_OfLast
+    def inverse_transform(self, X: Any) -> Any:
+        """Undo all steps, from the last to the first."""
+        for _, step in reversed(self.steps):
+            if not isinstance(step, str | None):
+                X = step.inverse_transform(X)  # noqa: N806
+        return X
+
+    @_OfLast
+    def fit_predict(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit all steps and predict the same rows."""
+        self._check_steps()
+        parts = self._params_of_steps(params)
+        made = self._fit_before(X, y, parts)
+        return self._final.fit_predict(made, y, **parts[self.steps[-1][0]])
+
+    @_OfLast
+    def predict(self, X: Any, **params: Any) -> Any:
+        """Predictions of the last step."""
+        return self._final.predict(self._before(X), **params)
+
+    @_OfLast
+    def predict_proba(self, X: Any, **params: Any) -> Any:
+        """Probabilities of the last step."""
+        return self._final.predict_proba(self._before(X), **params)
+
+    @_OfLast
+    def predict_log_proba(self, X: Any, **params: Any) -> Any:
+        """Logarithms of the probabilities of the last step."""
+        return self._final.predict_log_proba(self._before(X), **params)
+
+    @_OfLast
+    def decision_function(self, X: Any, **params: Any) -> Any:
+        """Decision values of the last step."""
+        return self._final.decision_function(self._before(X), **params)
+
+    @_OfLast
+    def score_samples(self, X: Any) -> Any:
+        """Scores of rows by the last step."""
+        return self._final.score_samples(self._before(X))
+
+    @_OfLast
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """The score of the last step."""
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._final.score(self._before(X), y, **weights)
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of the last step."""
+        return self._final.classes_
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Columns of the first step."""
+        return self.steps[0][1].n_features_in_
+
+    @property
+    def feature_names_in_(self) -> Any:  # type: ignore[override]
+        """Names of the columns of the first step."""
+        return self.steps[0][1].feature_names_in_
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Names of the columns that the last step makes."""
+        names = input_features
+        for _, step in self.steps:
+            if not isinstance(step, str | None):
+                names = step.get_feature_names_out(names)
+        return names
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what all steps return; see `StandardScaler.set_output`."""
+        for _, step in self.steps:
+            if hasattr(step, "set_output"):
+                step.set_output(transform=transform)
+        return self
+
+
+def named(estimators: Any) -> list[tuple[str, Any]]:
+    """Estimators by the names of their classes in lower case, numbered where these repeat."""
+    names = [each if isinstance(each, str) else type(each).__name__.lower() for each in estimators]
+    total, seen = Counter(names), Counter[str]()
+    made = []
+    for name, each in zip(names, estimators, strict=True):
+        seen[name] += 1
+        made.append((f"{name}-{seen[name]}" if total[name] > 1 else name, each))
+    return made
+
+
+def make_pipeline(
+    *steps: Any, memory: None = None, transform_input: None = None, verbose: bool = False
+) -> Pipeline:
+    """A `Pipeline` of estimators, named by their classes.
+
+    >>> hr.learn.make_pipeline(hr.learn.StandardScaler(), hr.learn.PCA(2)).steps[1]
+    ('pca', PCA(n_components=2))
+    """
+    return Pipeline(named(steps), transform_input=transform_input, memory=memory, verbose=verbose)
+
+
+# ---- beside each other ---------------------------------------------------------------------------
+def beside(parts: list[Any], rows: int, sparse_threshold: float = 1.0) -> Any:
+    """Matrices side by side: lazy if one is ours, in compressed rows if one is and few are set."""
+    from headrace.tensor.sparse import csr_matrix
+
+    if not parts:
+        return np.zeros((rows, 0))
+    thin = [isinstance(part, csr_matrix) or is_sparse(part) for part in parts]
+    if any(thin):
+        cells = sum(part.shape[0] * part.shape[1] for part in parts)
+        filled = sum(
+            part.nnz if flag else part.shape[0] * part.shape[1]
+            for part, flag in zip(parts, thin, strict=True)
+        )
+        if filled < sparse_threshold * max(cells, 1) or (filled <= cells and sparse_threshold >= 1):
+            return _sparse_beside(
+                [part if isinstance(part, csr_matrix) else csr_matrix(part) for part in parts]
+            )
+        parts = [
+            np.asarray(part.toarray()) if flag else part
+            for part, flag in zip(parts, thin, strict=True)
+        ]
+    if not any(is_ours(part) for part in parts):
+        return np.hstack([np.asarray(part) for part in parts])
+    arrays = [asarray(part) for part in parts]
+    dtype = np.result_type(*(np.dtype(each.dtype) for each in arrays))
+    columns = [each[:, place].astype(dtype) for each in arrays for place in range(each.shape[1])]
+    return stacked(columns)
+
+
+def _sparse_beside(parts: list[Any]) -> Any:
+    from headrace.tensor.sparse import csr_matrix
+
+    starts = [np.asarray(part.indptr) for part in parts]
+    total = np.sum(starts, axis=0)
+    dtype = np.result_type(*(np.dtype(part.dtype) for part in parts))
+    data, indices = np.empty(total[-1], dtype), np.empty(total[-1], np.int64)
+    before, width = total[:-1].copy(), 0
+    for part, start in zip(parts, starts, strict=True):
+        counts = np.diff(start)
+        to = np.repeat(before - start[:-1], counts) + np.arange(start[-1])
+        data[to], indices[to] = np.asarray(part.data), np.asarray(part.indices) + width
+        before += counts
+        width += part.shape[1]
+    return csr_matrix((data, indices, total), shape=(len(before), width))
+
+
+class _Beside(NamedEstimators, Transformer):
+    """The base of transformers whose results stand side by side."""
+
+    transformer_weights: dict[str, float] | None
+
+    def _weighted(self, name: str, made: Any) -> Any:
+        weight = (self.transformer_weights or {}).get(name)
+        return made if weight is None else made * weight
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose what `transform` returns; see `StandardScaler.set_output`."""
+        super().set_output(transform=transform)
+        return self
+
+
+def _default(estimator: Any) -> Any:
+    """Parts return matrices: the whole is framed at the end."""
+    if hasattr(estimator, "set_output"):
+        estimator.set_output(transform="default")
+    return estimator
+
+
+class FeatureUnion(_Beside):
+    """The results of several transformers of the same data, side by side.
+
+    Parameters
+    ----------
+    transformer_list : list of (name, transformer)
+        ``"drop"`` and ``"passthrough"`` are transformers too.
+    n_jobs : int, optional
+        Without effect: each transformer uses all threads.
+    transformer_weights : dict, optional
+        Factors of results, by name.
+    verbose : False
+        Not supported.
+    verbose_feature_names_out : bool, default True
+        Begin names of columns with the name of the transformer.
+
+    >>> union = hr.learn.FeatureUnion(
+    ...     [("scaled", hr.learn.StandardScaler()), ("plain", "passthrough")]
+    ... )
+    >>> union.fit_transform([[1.0], [3.0]]).tolist()
+    [[-1.0, 1.0], [1.0, 3.0]]
+    """
+
+    _list = "transformer_list"
+    _fitted_as = "_fitted"
+
+    def __init__(
+        self,
+        transformer_list: list[tuple[str, Any]],
+        *,
+        n_jobs: int | None = None,
+        transformer_weights: dict[str, float] | None = None,
+        verbose: bool = False,
+        verbose_feature_names_out: bool = True,
+    ) -> None:
+        self.transformer_list = transformer_list
+        self.n_jobs = n_jobs
+        self.transformer_weights = transformer_weights
+        self.verbose = verbose
+        self.verbose_feature_names_out = verbose_feature_names_out
+
+    def _used(self) -> Iterator[tuple[str, Any]]:
+        for name, each in self.transformer_list:
+            if not isinstance(each, str) or each != "drop":
+                yield name, each
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit each transformer."""
+        self._refuse_params(verbose=False)
+        self._check_names()
+        X = _shaped(X)  # noqa: N806
+        unknown = sorted({*(self.transformer_weights or {})} - {n for n, _ in self._named()})
+        if unknown:
+            raise InvalidArgumentError(
+                f"FeatureUnion: no such transformers: transformer_weights={unknown}"
+            )
+        self.transformer_list = [
+            (name, each if isinstance(each, str) else clone(each).fit(X, y, **params))
+            for name, each in self.transformer_list
+        ]
+        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(X, "columns"):
+            self.feature_names_in_ = np.asarray(list(X.columns), object)
+        self.n_features_in_ = X.shape[1]
+        self._fitted = True
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The results side by side."""
+        self._check_fitted()
+        X = _shaped(X)  # noqa: N806
+        parts = []
+        for name, each in self._used():
+            made = X if isinstance(each, str) else _default(each).transform(X)
+            parts.append(self._weighted(name, _matrix_of(made)))
+        return self._answer(X, beside(parts, len(X)))
+
+    def _names_out(self, names: list[str]) -> list[str]:
+        made = []
+        for name, each in self._used():
+            found = names if isinstance(each, str) else list(each.get_feature_names_out(names))
+            made += [f"{name}__{n}" if self.verbose_feature_names_out else n for n in found]
+        return made
+
+
+def _shaped(X: Any) -> Any:
+    return X if hasattr(X, "shape") else np.asarray(X)
+
+
+def _matrix_of(made: Any) -> Any:
+    """A frame or list as a matrix; matrices as they are."""
+    if is_frame(made):
+        return asarray(made)
+    return made if hasattr(made, "shape") and not hasattr(made, "iloc") else np.asarray(made)
+
+
+class ColumnTransformer(_Beside):
+    """A transformer for each group of columns, the results side by side.
+
+    Parameters
+    ----------
+    transformers : list of (name, transformer, columns)
+        ``"drop"`` and ``"passthrough"`` are transformers too. Columns are a name or place (the
+        transformer gets one dimension), a list of these, a slice, a mask, or a function of the
+        data that gives one of these.
+    remainder : {"drop", "passthrough"} or transformer, default "drop"
+        What happens to the columns that are in no group.
+    sparse_threshold : float, default 0.3
+        The result is a `hr.tensor.csr_matrix` where a part is sparse and fewer cells are filled.
+    n_jobs : int, optional
+        Without effect: each transformer uses all threads.
+    transformer_weights : dict, optional
+        Factors of results, by name.
+    verbose : False
+        Not supported.
+    verbose_feature_names_out : bool, default True
+        Begin names of columns with the name of the transformer.
+
+    Attributes
+    ----------
+    transformers_ : list of (name, fitted transformer, columns)
+    output_indices_ : dict of slices
+        The columns of the result by name of the transformer.
+
+    >>> frame = hr.DataFrame({"size": [1.0, 3.0], "kind": ["b", "a"]})
+    >>> both = hr.learn.ColumnTransformer(
+    ...     [("scale", hr.learn.StandardScaler(), ["size"]),
+    ...      ("kind", hr.learn.OneHotEncoder(), ["kind"])]
+    ... )
+    >>> both.fit_transform(frame).tolist()
+    [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
+    """
+
+    _list = "transformers"
+    _fitted_as = "transformers_"
+
+    def __init__(
+        self,
+        transformers: list[tuple[str, Any, Any]],
+        *,
+        remainder: Any = "drop",
+        sparse_threshold: float = 0.3,
+        n_jobs: int | None = None,
+        transformer_weights: dict[str, float] | None = None,
+        verbose: bool = False,
+        verbose_feature_names_out: bool = True,
+    ) -> None:
+        self.transformers = transformers
+        self.remainder = remainder
+        self.sparse_threshold = sparse_threshold
+        self.n_jobs = n_jobs
+        self.transformer_weights = transformer_weights
+        self.verbose = verbose
+        self.verbose_feature_names_out = verbose_feature_names_out
+
+    @property
+    def named_transformers_(self) -> dict[str, Any]:
+        """The fitted transformers by name."""
+        return {name: each for name, each, _ in self.transformers_}
+
+    def _places(self, X: Any, columns: Any) -> list[int]:
+        """Columns by number."""
+        if callable(columns):
+            columns = columns(X)
+        names, width = _names_of(X), X.shape[1]
+        if isinstance(columns, slice) and isinstance(columns.start or columns.stop, str):
+            first = names.index(columns.start) if columns.start is not None else 0
+            last = names.index(columns.stop) + 1 if columns.stop is not None else width
+            return list(range(first, last))
+        if isinstance(columns, slice):
+            return list(range(*columns.indices(width)))
+        each = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
+        if each and isinstance(each[0], bool | np.bool_):
+            return [int(place) for place in np.flatnonzero(each)]
+        wrong = [name for name in each if isinstance(name, str) and name not in names]
+        if wrong:
+            raise InvalidArgumentError(
+                f"A given column is not a column of the dataframe: columns={wrong}, there are "
+                f"{names}"
+            )
+        return [names.index(name) if isinstance(name, str) else int(name) % width for name in each]
+
+    def _fit_parts(self, X: Any, y: Any, *, transform: bool) -> Any:
+        self._refuse_params(verbose=False)
+        self._check_names()
+        X = _shaped(X)  # noqa: N806
+        names = _names_of(X)
+        self.__dict__.pop("feature_names_in_", None)
+        if names:
+            self.feature_names_in_ = np.asarray(names, object)
+        self.n_features_in_ = X.shape[1]
+        groups = [(n, each, c, self._places(X, c)) for n, each, c in self.transformers]
+        taken = {place for *_, places in groups for place in places}
+        left = [place for place in range(X.shape[1]) if place not in taken]
+        given = [*groups, ("remainder", self.remainder, left, left)]
+        fitted, parts = [], []
+        for name, each, columns, places in given:
+            if name == "remainder" and not places:
+                continue
+            made = None
+            if not isinstance(each, str) and places:
+                part = _picked(X, columns, places)
+                each = _default(clone(each))  # noqa: PLW2901
+                if transform and hasattr(each, "fit_transform"):
+                    made = each.fit_transform(part, y)
+                else:
+                    each.fit(part, y)
+                    made = each.transform(part) if transform else None
+            elif each == "passthrough" and places:
+                made = _picked(X, places, places)
+            fitted.append((name, each, columns))
+            if transform and made is not None:
+                parts.append((name, self._weighted(name, _matrix_of(made))))
+        self.transformers_, self._chosen = fitted, {n: p for n, _, _, p in given}
+        return parts
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Fit each transformer to its columns."""
+        self.fit_transform(X, y, **params)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit, then transform the same rows."""
+        X = _shaped(X)  # noqa: N806
+        if params:
+            raise TypeMismatchError(f"ColumnTransformer.fit: no such parameters: {sorted(params)}")
+        parts = self._fit_parts(X, y, transform=True)
+        self._remember(parts)
+        return self._finished(X, parts)
+
+    def _remember(self, parts: list[tuple[str, Any]]) -> None:
+        first, self.output_indices_ = 0, {name: slice(0, 0) for name, *_ in self.transformers_}
+        for name, part in parts:
+            width = part.shape[1] if len(part.shape) > 1 else 1
+            self.output_indices_[name] = slice(first, first + width)
+            first += width
+
+    def _finished(self, X: Any, parts: list[tuple[str, Any]]) -> Any:
+        for name, part in parts:
+            if len(part.shape) != 2:
+                raise InvalidArgumentError(
+                    f"The output of the {name!r} transformer should be 2D (numpy array, scipy "
+                    f"sparse array, dataframe): shape={part.shape}"
+                )
+        made = beside([part for _, part in parts], len(X), self.sparse_threshold)
+        return self._answer(X, made)
+
+    def transform(self, X: Any) -> Any:
+        """The results of all groups side by side."""
+        self._check_fitted()
+        X = _shaped(X)  # noqa: N806
+        known, names = list(getattr(self, "feature_names_in_", ())), _names_of(X)
+        if known and names:
+            missing = sorted(set(known) - set(names))
+            if missing:
+                raise InvalidArgumentError(f"columns are missing: {set(missing)}")
+        elif X.shape[1] != self.n_features_in_:
+            raise InvalidArgumentError(
+                f"X has {X.shape[1]} features, but ColumnTransformer is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        parts = []
+        for name, each, columns in self.transformers_:
+            places = self._chosen[name]
+            if not places or each == "drop":
+                continue
+            if known and names:
+                places = [names.index(known[place]) for place in places]
+            part = _picked(X, columns, places)
+            made = part if isinstance(each, str) else each.transform(part)
+            parts.append((name, self._weighted(name, _matrix_of(made))))
+        return self._finished(X, parts)
+
+    def _names_out(self, names: list[str]) -> list[str]:
+        made: list[tuple[str, str]] = []
+        for name, each, _ in self.transformers_:
+            inner = [names[place] for place in self._chosen[name]]
+            if not inner or each == "drop":
+                continue
+            found = inner if isinstance(each, str) else each.get_feature_names_out(inner)
+            made += [(name, n) for n in found]
+        if self.verbose_feature_names_out:
+            return [f"{name}__{n}" for name, n in made]
+        plain = [n for _, n in made]
+        twice = sorted(n for n, count in Counter(plain).items() if count > 1)
+        if twice:
+            raise InvalidArgumentError(
+                f"Output feature names: {twice} are not unique. Please set "
+                "verbose_feature_names_out=True to add prefixes to feature names"
+            )
+        return plain
+
+
+def _names_of(X: Any) -> list[Any]:
+    return list(X.columns) if hasattr(X, "columns") else list(getattr(X, "column_names", ()))
+
+
+def _picked(X: Any, columns: Any, places: list[int]) -> Any:
+    """Columns by number; one dimension for a single name or place."""
+    single = isinstance(columns, str | int | np.integer) and not isinstance(columns, bool)
+    if is_frame(X):
+        names = [X.columns[place] for place in places]
+        return X[names[0]] if single else X[names]
+    if hasattr(X, "iloc"):
+        return X.iloc[:, places[0]] if single else X.iloc[:, places]
+    names = _names_of(X)
+    if names:  # Polars and Arrow
+        chosen = [names[place] for place in places]
+        return X[chosen[0]] if single else X.select(chosen)
+    if single:
+        return X[:, places[0]]
+    if is_ours(X):
+        return stacked([X[:, place] for place in places])
+    return X[:, places]
+
+
+def make_column_transformer(
+    *transformers: tuple[Any, Any],
+    remainder: Any = "drop",
+    sparse_threshold: float = 0.3,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+    verbose_feature_names_out: bool = True,
+) -> ColumnTransformer:
+    """A `ColumnTransformer` of pairs of transformer and columns, named by the classes.
+
+    >>> made = hr.learn.make_column_transformer((hr.learn.StandardScaler(), ["size"]))
+    >>> made.transformers
+    [('standardscaler', StandardScaler(), ['size'])]
+    """
+    names = [name for name, _ in named([each for each, _ in transformers])]
+    return ColumnTransformer(
+        [(name, *each) for name, each in zip(names, transformers, strict=True)],
+        remainder=remainder,
+        sparse_threshold=sparse_threshold,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        verbose_feature_names_out=verbose_feature_names_out,
+    )
