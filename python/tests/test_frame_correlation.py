@@ -35,7 +35,8 @@ def pair(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize(
-    ("rows", "columns"), [(0, 2), (1, 2), (2, 3), (7, 5), (513, 17), (8193, 33), (70_000, 4)]
+    ("rows", "columns"),
+    [(0, 2), (1, 2), (2, 3), (7, 5), (513, 17), (300, 133), (8193, 33), (70_000, 4)],
 )
 def test_pairs_are_those_of_long_doubles_for_any_threads(rows, columns, missing):
     wanted = table(rows, columns, missing)

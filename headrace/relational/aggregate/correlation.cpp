@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Covariances and correlations of each pair of columns: tiles of columns, parts of rows.
+// Covariances and correlations of each pair of columns: parts of rows, whose blocks are read once
+// for all pairs of a tile of columns.
 #include "headrace/relational/aggregate/correlation.h"
 
 #include "headrace/algo/reduce/reduce.h"
@@ -21,8 +22,9 @@ namespace {
 
 using cpu::PairSums;
 
-constexpr int64_t kTile = 16;         // columns, a multiple of 4
-constexpr int64_t kBlock = 512;       // rows: two tiles of blocks are 128 KiB
+constexpr int64_t kTile = 128;        // columns, a multiple of kNear
+constexpr int64_t kNear = 16;         // columns, a multiple of 4: their blocks stay in the L1 cache
+constexpr int64_t kBlock = 256;       // rows: two tiles of blocks are 512 KiB
 constexpr int64_t kLeastRows = 8192;  // of a part
 constexpr int64_t kMostParts = 64;
 constexpr int64_t kMostSums = 1 << 18;  // of all parts together, where one part has no more
@@ -42,14 +44,9 @@ class Pairs {
         num_pairs_(checked_multiply("corr", count_, count_ + 1) / 2) {
     const int64_t most = std::clamp<int64_t>(kMostSums / num_pairs_, 1, kMostParts);
     part_rows_ = std::max(kLeastRows, divide_up(rows_, most));
-    for (const Column& column : columns_) {
-      const Scalar mean = reduce(column, Aggregate::kMean, {.skip_nan = true});
-      const Scalar there = reduce(column, Aggregate::kCount, {.skip_nan = true});
-      // Of infinite values there may be none in the rows of a pair.
-      const bool is_finite = !mean.is_null() && std::isfinite(mean.as<double>());
-      means_.push_back(is_finite ? mean.as<double>() : 0);
-      complete_.push_back(there.as<int64_t>() == rows_);
-    }
+    means_.resize(columns_.size());
+    complete_.resize(columns_.size());
+    parallel_for(count_, [&](int64_t c) { note_mean(static_cast<size_t>(c)); });
     add_up();
   }
 
@@ -73,14 +70,29 @@ class Pairs {
   }
 
  private:
+  void note_mean(size_t c) {
+    const auto finite = [](const Scalar& mean) {
+      return !mean.is_null() && std::isfinite(mean.as<double>());
+    };
+    Scalar mean = reduce(columns_[c], Aggregate::kMean);
+    complete_[c] = columns_[c].null_count() == 0 && finite(mean);
+    if (!complete_[c]) {
+      mean = reduce(columns_[c], Aggregate::kMean, {.skip_nan = true});
+      const Scalar there = reduce(columns_[c], Aggregate::kCount, {.skip_nan = true});
+      complete_[c] = there.as<int64_t>() == rows_;
+    }
+    // Of infinite values there may be none in the rows of a pair.
+    means_[c] = finite(mean) ? mean.as<double>() : 0;
+  }
+
   static int64_t pair(int64_t a, int64_t b) { return a * (a + 1) / 2 + b; }
 
   bool is_complete(int64_t a, int64_t b) const {
-    return complete_[static_cast<size_t>(a)] && complete_[static_cast<size_t>(b)];
+    return complete_[static_cast<size_t>(a)] != 0 && complete_[static_cast<size_t>(b)] != 0;
   }
 
   void add_up() {
-    const bool all = std::find(complete_.begin(), complete_.end(), false) == complete_.end();
+    const bool all = std::find(complete_.begin(), complete_.end(), 0) == complete_.end();
     if (!all) {  // how far the means of the common rows are from those of all
       sums_ = sums_of_parts({}, true);
       shifts_ = sums_;
@@ -121,18 +133,24 @@ class Pairs {
       for (int64_t c = columns.begin; c < columns.end; ++c)
         accesses.push_back(reads(columns_[static_cast<size_t>(c)]));
     const Pin pin(ranges_of(accesses, rows.begin, rows.end));
-    std::vector<double> of_a(kTile * kBlock), of_b(kTile * kBlock);
+    const bool same = tile_a == tile_b;
+    const auto size = [](const Rows& columns) {
+      return static_cast<size_t>((columns.end - columns.begin) * kBlock);
+    };
+    std::vector<double> of_a(size(own)), of_b(same ? 0 : size(other));
+    const double* const blocks = same ? of_a.data() : of_b.data();
     for (int64_t begin = rows.begin; begin < rows.end; begin += kBlock) {
       const Rows block{begin, std::min(begin + kBlock, rows.end)};
       const int64_t padded = (block.end - block.begin + 7) / 8 * 8;
       for (int64_t a = own.begin; a < own.end; ++a)
         load(a, block, padded, of_a.data() + (a - own.begin) * kBlock);
-      for (int64_t b = other.begin; b < other.end; ++b)
+      for (int64_t b = other.begin; b < other.end && !same; ++b)
         load(b, block, padded, of_b.data() + (b - other.begin) * kBlock);
-      for (int64_t a = own.begin; a < own.end; ++a)
-        add_column(a, of_a.data() + (a - own.begin) * kBlock,
-                   {other.begin, std::min(a + 1, other.end)}, of_b.data(), padded, shifts,
-                   only_missing, sums);
+      for (int64_t b = other.begin; b < other.end; b += kNear)
+        for (int64_t a = std::max(own.begin, b); a < own.end; ++a)
+          add_column(a, of_a.data() + (a - own.begin) * kBlock,
+                     {b, std::min({b + kNear, a + 1, other.end})},
+                     blocks + (b - other.begin) * kBlock, padded, shifts, only_missing, sums);
     }
   }
 
@@ -143,7 +161,7 @@ class Pairs {
     const double mean = means_[static_cast<size_t>(c)];
     const int64_t count = block.end - block.begin;
     for (int64_t i = 0; i < count; ++i) out[i] = values[block.begin + i] - mean;
-    const bool complete = complete_[static_cast<size_t>(c)];
+    const bool complete = complete_[static_cast<size_t>(c)] != 0;
     const double nothing = complete ? 0 : std::numeric_limits<double>::quiet_NaN();
     std::fill(out + count, out + padded, nothing);
     if (complete || column.null_count() == 0) return;
@@ -152,7 +170,7 @@ class Pairs {
       if (is_null(block.begin + i)) out[i] = nothing;
   }
 
-  // Column `a` with each of the `others`.
+  // Column `a` with each of the `others`, whose blocks begin at `blocks`.
   void add_column(int64_t a, const double* own, Rows others, const double* blocks, int64_t padded,
                   const Buffer& shifts, bool only_missing, PairSums* sums) const {
     const auto block_of = [&](int64_t b) { return blocks + (b - others.begin) * kBlock; };
@@ -166,7 +184,7 @@ class Pairs {
       }
       if (only_missing) continue;
       const auto at = complete_.begin() + static_cast<std::ptrdiff_t>(b);
-      if (b + 4 <= others.end && std::find(at, at + 4, false) == at + 4) {
+      if (b + 4 <= others.end && std::find(at, at + 4, 0) == at + 4) {
         double four[4];
         cpu::sum_products_of_4(own, block_of(b), kBlock, padded, four);
         for (int64_t k = 0; k < 4; ++k) sums[pair(a, b + k)].ab += four[k];
@@ -185,9 +203,9 @@ class Pairs {
   int64_t num_pairs_;
   int64_t part_rows_ = 0;
   std::vector<double> means_{};
-  std::vector<bool> complete_{};
-  Buffer sums_{};    // PairSums by pair
-  Buffer shifts_{};  // the same of the first pass, where values are missing
+  std::vector<char> complete_{};  // by column: bytes, which tasks write side by side
+  Buffer sums_{};                 // PairSums by pair
+  Buffer shifts_{};               // the same of the first pass, where values are missing
 };
 
 // A value for each pair of columns, in a square.
