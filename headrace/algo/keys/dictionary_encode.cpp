@@ -12,8 +12,12 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <new>
 #include <numeric>
+#include <optional>
+#include <type_traits>
 
 namespace hr {
 
@@ -127,6 +131,122 @@ class StringWork {
   bool first_open_ = true;
 };
 
+constexpr int64_t kLeastRange = 1024, kMostValues = std::numeric_limits<int32_t>::max();
+
+// Integers of a range of about as few numbers as rows: their codes stand in a table of the range.
+template <class T>
+class RangeWork {
+ public:
+  RangeWork(const Column& column, Buffer& codes)
+      : column_(column),
+        values_(column.values<T>().data()),
+        null_(column),
+        accesses_{reads(column), writes(codes, 4)},
+        codes_(codes.mutable_as<int32_t>()) {}
+
+  /// Whether there are values, of a range of at most `most` numbers: then the table is there.
+  bool fits(uint64_t most) {
+    const int64_t rows = column_.num_rows();
+    std::vector<std::array<T, 2>> ends(static_cast<size_t>(num_morsels(rows)), none());
+    parallel_morsels(rows, {accesses_[0]}, [&](Morsel morsel) {
+      auto [low, high] = none();
+      for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+        if (null_(row)) continue;
+        low = std::min(low, values_[row]);
+        high = std::max(high, values_[row]);
+      }
+      ends[static_cast<size_t>(morsel.index)] = {low, high};
+    });
+    auto [low, high] = none();
+    for (const auto& [least, greatest] : ends) {
+      low = std::min(low, least);
+      high = std::max(high, greatest);
+    }
+    low_ = low;
+    if (low > high || place(high) >= most) return false;
+    const auto slots = static_cast<int64_t>(place(high)) + 1;
+    table_ = Buffer::allocate(4 * slots);
+    slots_ = table_.mutable_as<int32_t>();
+    std::fill_n(slots_, slots, -1);
+    return true;
+  }
+
+  bool look(Morsel morsel) {
+    const Pin pin(ranges_of(accesses_, morsel.begin, morsel.end));
+    bool missed = false;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      codes_[row] = null_(row) ? 0 : slots_[place(values_[row])];
+      missed |= codes_[row] < 0;
+    }
+    return missed;
+  }
+
+  void add(int64_t k) {
+    const Morsel morsel = morsel_at(k, column_.num_rows());
+    const Pin pin(ranges_of(accesses_, morsel.begin, morsel.end));
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      if (codes_[row] >= 0) continue;
+      int32_t& slot = slots_[place(values_[row])];
+      if (slot < 0) {
+        slot = static_cast<int32_t>(distinct_.size());
+        distinct_.push_back(values_[row]);
+      }
+      codes_[row] = slot;
+    }
+  }
+
+  void mend(Morsel) {}
+
+  bool goes_on(int64_t) { return true; }
+
+  DictionaryPtr finish() {
+    const auto size = static_cast<int64_t>(distinct_.size());
+    Buffer values = Buffer::allocate(size * static_cast<int64_t>(sizeof(T)));
+    std::ranges::copy(distinct_, values.mutable_as<T>());
+    return dictionary_of(column_.with_rows(size, std::move(values), {}, 0));
+  }
+
+ private:
+  static std::array<T, 2> none() {
+    return {std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest()};
+  }
+
+  uint64_t place(T value) const {
+    return static_cast<uint64_t>(value) - static_cast<uint64_t>(low_);
+  }
+
+  const Column& column_;
+  const T* values_;
+  Nulls null_;
+  std::vector<BufferAccess> accesses_;  // the values, then their codes
+  int32_t* codes_;
+  T low_ = 0;
+  Buffer table_{};
+  int32_t* slots_ = nullptr;
+  std::vector<T> distinct_{};
+};
+
+// Nothing where the values are no integers, or far apart.
+std::optional<Column> encode_range(const Column& values) {
+  const Dtype storage = values.dtype().storage();
+  const int64_t rows = values.num_rows();
+  if (!storage.is_integer()) return {};
+  return visit_real(storage, [&]<class T>(std::type_identity<T>) -> std::optional<Column> {
+    if constexpr (std::is_integral_v<T>) {
+      Buffer codes = Buffer::allocate_spillable(rows * 4);
+      RangeWork<T> work(values, codes);
+      if (!work.fits(
+              static_cast<uint64_t>(std::min(rows, kMostValues - kLeastRange) + kLeastRange)))
+        return {};
+      factorize_in_waves(rows, work);
+      codes.seal();
+      return Column::categories(rows, std::move(codes), work.finish(), realigned_validity(values),
+                                values.null_count());
+    }
+    return {};
+  });
+}
+
 // Fixed-width values as strings of their bytes.
 Column texts_of(const Column& values) {
   const int64_t rows = values.num_rows();
@@ -171,6 +291,7 @@ Column dictionary_encode(const Column& values) {
   const Dtype dtype = Dtype::category(values.dtype());
   const int64_t rows = values.num_rows();
   if (rows == 0) return Column(dtype, 0, {});
+  if (std::optional<Column> made = encode_range(values)) return *std::move(made);
   const Column strings = dtype.has_text() ? values : texts_of(values);
   Buffer buffer = Buffer::allocate_spillable(rows * 4);
   StringWork work(strings, buffer);

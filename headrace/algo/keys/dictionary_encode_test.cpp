@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings to categories and back: first-seen order, nulls, slices, the same codes on any threads.
+// Values to categories and back: first-seen order, nulls, slices, the same codes on any threads.
 #include "headrace/algo/keys/dictionary_encode.h"
 
 #include "headrace/base/bits.h"
+#include "headrace/data/column_testing.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <limits>
 #include <map>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace hr {
 
@@ -59,6 +62,46 @@ TEST(DictionaryEncode, EqualALoopAndGoBack) {
           }
         }
       }
+}
+
+template <class T>
+void expect_codes_of(int64_t rows, T low, uint64_t range, bool nulls) {
+  std::mt19937_64 random(11);
+  std::vector<T> values;
+  std::vector<bool> valid;
+  for (int64_t row = 0; row < rows + 5; ++row) {
+    values.push_back(static_cast<T>(static_cast<uint64_t>(low) + random() % range));
+    valid.push_back(random() % 4 != 0);
+  }
+  const Column column =
+      testing::column_of(values, nulls ? valid : std::vector<bool>{}).slice(5, rows);
+  const Column categories = dictionary_encode(column);
+  ASSERT_EQ(categories.dtype(), Dtype::category(column.dtype()));
+  ASSERT_EQ(categories.null_count(), column.null_count());
+  std::map<T, int32_t> order;
+  for (int64_t row = 0; row < rows; ++row) {
+    ASSERT_EQ(categories.is_null(row), column.is_null(row));
+    if (column.is_null(row)) continue;
+    const T value = values[static_cast<size_t>(row + 5)];
+    const auto it = order.try_emplace(value, static_cast<int32_t>(order.size())).first;
+    const int32_t code = categories.values<int32_t>()[static_cast<size_t>(row)];
+    ASSERT_EQ(code, it->second);
+    ASSERT_EQ(categories.dictionary()->values().values<T>()[static_cast<size_t>(code)], value);
+  }
+  ASSERT_EQ(categories.dictionary()->size(), static_cast<int32_t>(order.size()));
+}
+
+TEST(DictionaryEncode, OfIntegersNearAndFarEqualALoop) {
+  for (const int64_t rows : {0L, 1L, 64L, 65L, 131'073L, 600'000L})
+    for (const bool nulls : {false, true}) {
+      expect_codes_of<int8_t>(rows, -128, 256, nulls);
+      expect_codes_of<uint16_t>(rows, 3, 40'000, nulls);
+      expect_codes_of<int32_t>(rows, -70'000, 140'000, nulls);
+      for (const uint64_t range : {1u, 500'000u, 3'000'000'000u}) {
+        expect_codes_of<int64_t>(rows, std::numeric_limits<int64_t>::min(), range, nulls);
+        expect_codes_of<uint64_t>(rows, uint64_t{1} << 63, range, nulls);
+      }
+    }
 }
 
 TEST(DictionaryEncode, AreTheSameOnAnyThreads) {
