@@ -2,6 +2,7 @@
 // Deferred operations on rows.
 #include "python/bind/bind.h"
 
+#include "headrace/frame/apply.h"
 #include "headrace/frame/series.h"
 #include "headrace/functions/strings/categories.h"
 #include "headrace/functions/strings/string_methods.h"
@@ -63,7 +64,8 @@ std::vector<NodePtr> elementwise_columns(std::string_view op, const std::vector<
                       [&](const NodePtr& column) { return hr::Series(column).fillna(value()); });
   const hr::Op operation = hr::op_from_name(op);
   return of_columns(columns, [&](const NodePtr& column) {
-    return hr::Series::elementwise(operation, {column, value()});
+    const hr::ApplyOperand sides[] = {{column}, {value()}};
+    return hr::apply(operation, sides, hr::NullRule::kPlainComparisons);
   });
 }
 

@@ -91,9 +91,18 @@ ScopedTag::ScopedTag(Tag tag) : previous_(tag_in_force) {
 
 Tag operator_tag(std::string_view op) {
   if (!memory_trace()) return 0;
+  // The same one for each of thousands of columns.
+  struct Last {
+    std::string op;
+    Tag in_force = 0, tag = 0;
+  };
+  thread_local Last last;
+  if (last.op == op && last.in_force == tag_in_force && last.tag != 0) return last.tag;
   TagTable& tags = table();
   const std::lock_guard lock(tags.mutex);
-  return tags.number(op, tags.infos[tag_in_force].line, tags.stacks[tag_in_force]);
+  const Tag tag = tags.number(op, tags.infos[tag_in_force].line, tags.stacks[tag_in_force]);
+  last = {std::string(op), tag_in_force, tag};
+  return tag;
 }
 
 ScopedTag::ScopedTag(std::string_view op) : ScopedTag(operator_tag(op)) {}

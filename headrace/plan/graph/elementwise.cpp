@@ -35,16 +35,17 @@ struct Elementwise final : OperatorOf<Elementwise> {
 
 // Rows and domain that the operands share. Unknown sizes fit only their own domain.
 void combine_rows(std::string_view op, Signature& result, const std::vector<NodePtr>& inputs) {
-  std::vector<Shape> shapes;
   const Signature* named = nullptr;
-  bool unknown = false;
+  const Shape* shape = nullptr;  // of the last operand that has dimensions
+  bool unknown = false, alike = true;
   for (const NodePtr& input : inputs) {
     const Signature& each = input->signature();
     if (each.form == Form::kTable)
       throw_error<TypeMismatchError>(op, "a table cannot be an operand", {}, "select a column");
-    shapes.push_back(each.shape);
     if (each.form == Form::kColumn) result.form = Form::kColumn;
     if (each.shape.empty()) continue;
+    alike &= !shape || *shape == each.shape;
+    shape = &each.shape;
     unknown |= each.rows() == kUnknown;
     if (each.domain == 0) continue;
     if (named && named->domain != each.domain)
@@ -58,7 +59,13 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
   }
   if (named) result.domain = named->domain;
   if (!unknown) {
-    result.shape = broadcast_shape(op, shapes);
+    if (!alike) {
+      std::vector<Shape> shapes;
+      for (const NodePtr& input : inputs) shapes.push_back(input->signature().shape);
+      result.shape = broadcast_shape(op, shapes);
+    } else if (shape) {
+      result.shape = *shape;
+    }
     if (result.form == Form::kColumn && result.shape.size() != 1)
       throw_error<InvalidArgumentError>(op, "a column has one dimension",
                                         {{"dimensions", result.shape.size()}});

@@ -89,6 +89,7 @@ void note_structure(Node::Fields& fields, bool over_live) {
   static std::atomic<uint64_t> last{0};
   fields.serial = ++last;
   std::string works_on;
+  works_on.reserve(64);
   if (over_live) append(works_on, fields.serial);
   for (const NodePtr& input : fields.inputs)
     if (!append_number(works_on, input)) append(works_on, input->fields().structure);

@@ -32,6 +32,9 @@ concept PlainParameter = std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is
 /// Equal bytes for equal values. Floats are compared by their bits.
 class ParameterWriter {
  public:
+  /// With room for an operator's name and some numbers: it is asked of each node that is made.
+  ParameterWriter() { bytes_.reserve(192); }
+
   template <class T>
   void write(const T& value) {
     if constexpr (PlainParameter<T>) {

@@ -53,9 +53,7 @@ class ColumnValues(LabelledSeries, role="_column_values"):
 
         domain = _domain_of(tuple(names))
         whole = all(isinstance(name, int) for name in names)
-        words = new_series(
-            names if whole else engine_names(names), dtype=None if whole else "string"
-        )
+        words = new_series(names if whole else engine_names(names))
         labels = _core.in_domain(words._node, domain)
         nodes = {name: _core.in_domain(values, domain)}
         super().__init__(frame_of(nodes, {_LABEL: labels}), name=name)
