@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from measure import OURS, WORKERS, Bench, Rival, run
+from measure import OURS, WORKERS, Bench, Rival, close_to, run
 
 import headrace as hr
 
@@ -219,6 +219,42 @@ def distinct(bench: Bench, rows: int) -> None:
             ],
             same_values,
             8 * rows,
+            rows,
+        )
+
+
+def totals(bench: Bench, rows: int) -> None:
+    """Sum a column where another is large, and take medians by 100 keys, of 1.5 times the rows."""
+    rows = rows * 3 // 2
+    random = np.random.default_rng(29)
+    data = {"a": random.standard_normal(rows), "b": random.random(rows)}
+    data["k"] = random.integers(0, 100, rows)
+    ours, polars = hr.DataFrame(data), pl.DataFrame(data)
+    hr.eval(ours)
+    total = polars.lazy().filter(pl.col("b") > 0.5).select(pl.col("a").sum())
+    if bench.wants("filter + sum"):
+        bench.step(
+            "filter + sum",
+            lambda: float(ours[ours.b > 0.5].a.sum()),
+            [
+                Rival("polars", lambda: total.collect().item()),
+                Rival("polars streaming", lambda: total.collect(engine="streaming").item(), 1),
+            ],
+            close_to(1e-9),
+            16 * rows,
+            rows,
+        )
+    if bench.wants("median by group"):
+        medians = polars.lazy().group_by("k").agg(pl.col("a").median())
+        bench.step(
+            "median by group",
+            lambda: evaluated(ours.groupby("k", as_index=False).a.median()),
+            [
+                Rival(name, lambda engine=engine: medians.collect(engine=engine).sort("k"), 1.3)
+                for name, engine in (("polars", "in-memory"), ("polars streaming", "streaming"))
+            ],
+            lambda a, b: close_to(1e-12)(columns(a)["a"], columns(b)["a"]),
+            16 * rows,
             rows,
         )
 
@@ -427,6 +463,7 @@ def steps(bench: Bench, rows: int) -> None:
     sort_large(bench, rows)
     first_rows(bench, rows)
     distinct(bench, rows)
+    totals(bench, rows)
     one_column(bench, rows)
     optimiser(bench, rows)
     first_operation(bench)
