@@ -20,6 +20,7 @@ constexpr int64_t kFewColumns = 128;     // packed by their task
 constexpr int64_t kPanelColumns = 2048;  // packed together
 constexpr int64_t kPanelBytes = int64_t{4} << 20;
 constexpr int64_t kPartialBytes = int64_t{16} << 20;
+constexpr int64_t kSmallLeft = 256;                  // elements of a left matrix that is not packed
 constexpr int64_t kTaskProducts = int64_t{1} << 18;  // of a stack of small matrices
 
 constexpr int64_t divided_up(int64_t a, int64_t b) {
@@ -30,6 +31,11 @@ template <class T>
 Buffer panels(int64_t rows, int64_t width, int64_t depth) {
   return Buffer::allocate(divided_up(rows, width) * width * depth *
                           static_cast<int64_t>(sizeof(T)));
+}
+
+template <class T>
+MatrixView<const T> view_of(const AnyMatrix& x) {
+  return {reinterpret_cast<const T*>(x.data), x.rows, x.columns, x.row_stride, x.column_stride};
 }
 
 /// What the block after the first does.
@@ -170,6 +176,10 @@ void multiply(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out, 
       for (int64_t j = 0; j < out.columns; ++j) out(i, j) = T{};
     return;
   }
+  if constexpr (std::is_floating_point_v<T>)
+    if (out.columns <= cpu::kSmallColumns && out.rows * a.columns <= kSmallLeft &&
+        a.columns <= kSumBlock && a.dtype == dtype_of<T>() && b.dtype == dtype_of<T>())
+      return cpu::multiply_small(view_of<T>(a), view_of<T>(b), out, update);
   // The vectors of the kernels lie along the columns.
   if ((out.columns < 8 && out.columns < out.rows) ||
       (out.column_stride != 1 && out.row_stride == 1 && out.rows >= 8))

@@ -182,6 +182,28 @@ void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixV
   }
 }
 
+/// The product of small matrices as they lie, of kSmallColumns columns at most.
+template <class T>
+void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                    const MatrixView<T>& out, Update update) {
+  for (int64_t i = 0; i < out.rows; ++i) {
+    T sums[cpu::kSmallColumns] = {};
+    for (int64_t k = 0; k < a.columns; ++k) {
+      const T left = a(i, k);
+      const T* right = &b(k, 0);
+      if (b.column_stride == 1)
+        for (int64_t j = 0; j < out.columns; ++j) sums[j] = std::fma(left, right[j], sums[j]);
+      else
+        for (int64_t j = 0; j < out.columns; ++j)
+          sums[j] = std::fma(left, right[j * b.column_stride], sums[j]);
+    }
+    for (int64_t j = 0; j < out.columns; ++j) {
+      T& to = out(i, j);
+      to = update == Update::kSet ? sums[j] : update == Update::kAdd ? to + sums[j] : to - sums[j];
+    }
+  }
+}
+
 /// A panel of whole rows that lie contiguous: squares of them are turned in registers.
 template <class T>
 void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* to) {
@@ -258,6 +280,17 @@ void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixV
                      Update update) {
   HR_SIMD(multiply_packed<T>)(left, right, depth, out, update);
 }
+
+template <class T>
+void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                    const MatrixView<T>& out, Update update) {
+  HR_SIMD(multiply_small<T>)(a, b, out, update);
+}
+
+template void multiply_small(const MatrixView<const float>&, const MatrixView<const float>&,
+                             const MatrixView<float>&, Update);
+template void multiply_small(const MatrixView<const double>&, const MatrixView<const double>&,
+                             const MatrixView<double>&, Update);
 
 #define HR_MATMUL_OF(T)                              \
   template int64_t left_width<T>();                  \

@@ -25,4 +25,13 @@ template <class T>
 void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixView<T>& out,
                      Update update);
 
+/// The most columns of a product that `multiply_small` takes.
+inline constexpr int64_t kSmallColumns = 16;
+
+/// The product of matrices too small to be packed, over a depth of at most kSumBlock; float or
+/// double.
+template <class T>
+void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                    const MatrixView<T>& out, Update update);
+
 }  // namespace hr::cpu
