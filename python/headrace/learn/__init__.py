@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.facade import missing_of_module
 
 if TYPE_CHECKING:
+    from headrace.learn import metrics as metrics
     from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.decomposition import PCA as PCA
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from headrace.learn.scalers import Normalizer as Normalizer
     from headrace.learn.scalers import RobustScaler as RobustScaler
     from headrace.learn.scalers import StandardScaler as StandardScaler
+    from headrace.learn.splits import GroupKFold as GroupKFold
+    from headrace.learn.splits import KFold as KFold
+    from headrace.learn.splits import StratifiedKFold as StratifiedKFold
+    from headrace.learn.splits import TimeSeriesSplit as TimeSeriesSplit
+    from headrace.learn.splits import cross_val_score as cross_val_score
+    from headrace.learn.splits import train_test_split as train_test_split
     from headrace.learn.text import CountVectorizer as CountVectorizer
     from headrace.learn.text import HashingVectorizer as HashingVectorizer
     from headrace.learn.text import TfidfTransformer as TfidfTransformer
@@ -38,6 +45,7 @@ _MODULES = {
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
+    "splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -48,7 +56,9 @@ __all__ = [
     "ConvergenceWarning",
     "CountVectorizer",
     "FeatureUnion",
+    "GroupKFold",
     "HashingVectorizer",
+    "KFold",
     "LabelBinarizer",
     "LabelEncoder",
     "MaxAbsScaler",
@@ -60,10 +70,15 @@ __all__ = [
     "Pipeline",
     "RobustScaler",
     "StandardScaler",
+    "StratifiedKFold",
     "TfidfTransformer",
     "TfidfVectorizer",
+    "TimeSeriesSplit",
+    "cross_val_score",
     "make_column_transformer",
     "make_pipeline",
+    "metrics",
+    "train_test_split",
 ]
 
 
@@ -76,6 +91,8 @@ _missing = missing_of_module(__name__)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "metrics":
+        return importlib.import_module(f"{__name__}.metrics")
     if name not in _HOMES:
         return _missing(name)
     value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
