@@ -126,7 +126,7 @@ int64_t compact_row(const Index* index, const Number* number, int64_t count,
                     Number* number_out) {
   order.clear();
   for (int64_t k = 0; k < count; ++k) order.emplace_back(index[k], k);
-  if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
+  std::sort(order.begin(), order.end());
   int64_t last = -1;
   for (const auto& [column, k] : order) {
     if (last >= 0 && index_out[last] == column) {
@@ -137,6 +137,49 @@ int64_t compact_row(const Index* index, const Number* number, int64_t count,
     }
   }
   return last + 1;
+}
+
+/// Entries in the order of their rows, those of a row in their own.
+template <class Index, class Place, class Number>
+Sparse by_rows(int64_t rows, int64_t columns, int64_t entries, const Place* row,
+               const Place* column, const Number* value) {
+  parallel_morsels(entries, [&](const Morsel& morsel) {
+    for (int64_t k = morsel.begin; k < morsel.end; ++k)
+      if (row[k] < 0 || row[k] >= rows || column[k] < 0 || column[k] >= columns)
+        refuse_place(k, row[k], column[k], rows, columns);
+  });
+  const int64_t chunks = num_chunks(entries, rows);
+  NewMatrix<Index, Number> made(entries);
+  const Buffer pointers = group_entries(
+      chunks, rows,
+      [&](int64_t chunk, auto&& put) {
+        for (int64_t k = entries * chunk / chunks; k < entries * (chunk + 1) / chunks; ++k)
+          put(row[k], k);
+      },
+      [&](int64_t place, int64_t k) {
+        made.index[place] = static_cast<Index>(column[k]);
+        made.number[place] = value[k];
+      });
+  return made.finish(rows, columns, pointers.as<int64_t>());
+}
+
+/// Whether each row is sorted, with one entry for each column.
+bool is_canonical(const Sparse& matrix) {
+  std::atomic<bool> ascends = true;
+  visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
+    const auto* index = matrix.indices().as<Index>();
+    for_row_ranges(matrix, [&](RowRange rows) {
+      bool here = ascends.load(std::memory_order_relaxed);
+      int64_t k = matrix.row_begin(rows.begin);
+      for (int64_t row = rows.begin; here && row < rows.end; ++row) {
+        const int64_t end = matrix.row_begin(row + 1);
+        for (++k; k < end; ++k) here &= index[k - 1] < index[k];
+        k = end;
+      }
+      if (!here) ascends = false;
+    });
+  });
+  return ascends;
 }
 
 template <class Index, class Number>
@@ -217,39 +260,26 @@ Sparse sparse_from_coordinates(int64_t rows, int64_t columns, const Tensor& row,
                                         {{"data", entries}, {"other", part->num_elements()}});
     check_on_host(kOp, part->place());
   }
-  if (row.dtype() != dtype_of<int64_t>() || column.dtype() != dtype_of<int64_t>())
-    throw_error<TypeMismatchError>(
-        kOp, "rows and columns must be int64",
-        {{"rows", row.dtype().name()}, {"columns", column.dtype().name()}});
-  const Tensor packed = contiguous(row, kOp), packed_columns = contiguous(column, kOp),
+  const Dtype place = row.dtype();
+  if (column.dtype() != place || (place != dtype_of<int32_t>() && place != dtype_of<int64_t>()))
+    throw_error<TypeMismatchError>(kOp, "rows and columns must be int32 or int64, both the same",
+                                   {{"rows", place.name()}, {"columns", column.dtype().name()}});
+  const Tensor at_row = contiguous(row, kOp), at_column = contiguous(column, kOp),
                values = contiguous(data, kOp);
-  const auto *at_row = packed.as<int64_t>(), *at_column = packed_columns.as<int64_t>();
-  parallel_morsels(entries, [&](const Morsel& morsel) {
-    for (int64_t k = morsel.begin; k < morsel.end; ++k)
-      if (at_row[k] < 0 || at_row[k] >= rows || at_column[k] < 0 || at_column[k] >= columns)
-        refuse_place(k, at_row[k], at_column[k], rows, columns);
-  });
-  const int64_t chunks = num_chunks(entries, rows);
   return canonical(with_number(data.dtype(), [&]<class Number>(Number) {
     return with_index(rows, columns, entries, [&]<class Index>(Index) {
-      NewMatrix<Index, Number> made(entries);
-      const Buffer pointers = group_entries(
-          chunks, rows,
-          [&](int64_t chunk, auto&& put) {
-            for (int64_t k = entries * chunk / chunks; k < entries * (chunk + 1) / chunks; ++k)
-              put(at_row[k], k);
-          },
-          [&](int64_t place, int64_t k) {
-            made.index[place] = static_cast<Index>(at_column[k]);
-            made.number[place] = values.as<Number>()[k];
-          });
-      return made.finish(rows, columns, pointers.as<int64_t>());
+      const auto grouped = [&]<class Place>(Place) {
+        return by_rows<Index>(rows, columns, entries, at_row.as<Place>(), at_column.as<Place>(),
+                              values.as<Number>());
+      };
+      return place == dtype_of<int32_t>() ? grouped(int32_t()) : grouped(int64_t());
     });
   }));
 }
 
 Sparse canonical(const Sparse& matrix) {
   const ScopedTag tag(kOp);
+  if (is_canonical(matrix)) return matrix;
   const int64_t rows = matrix.rows();
   Sparse result;
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {

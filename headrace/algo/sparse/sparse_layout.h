@@ -12,12 +12,13 @@ HR_API void check_entries(const Sparse& matrix);
 /// The elements that are not zero (NaN is not) of a 2-D float32, float64 or int64 tensor.
 HR_API Sparse sparse_from_dense(const Tensor& dense);
 
-/// Values at (row[i], column[i]), int64; those of one place are added in their order. The rows of
-/// the result are sorted. Throws InvalidArgumentError for places outside.
+/// Values at (row[i], column[i]), int32 or int64; those of one place are added in their order. The
+/// rows of the result are sorted. Throws InvalidArgumentError for places outside.
 HR_API Sparse sparse_from_coordinates(int64_t rows, int64_t columns, const Tensor& row,
                                       const Tensor& column, const Tensor& data);
 
-/// Every row sorted by columns, with one entry a column: the sum of its values in their order.
+/// Every row sorted by columns, with one entry for each: the sum of its values in their order. The
+/// matrix itself where it is so already.
 HR_API Sparse canonical(const Sparse& matrix);
 
 /// The transpose, its rows sorted. About 6 ns an entry and core.

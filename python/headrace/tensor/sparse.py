@@ -70,7 +70,9 @@ def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike) -> _
         return _csr(*parts, shape, check=True)
     if isinstance(source, tuple) and len(source) == 2:
         data, (row, column) = source
-        places = [_indices(row).astype("int64"), _indices(column).astype("int64")]
+        places = [_indices(row), _indices(column)]
+        if places[0].dtype != places[1].dtype:
+            places = [place.astype("int64") for place in places]
         if shape is None:
             rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
         else:
