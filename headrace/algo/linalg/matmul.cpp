@@ -166,6 +166,23 @@ Tensor matmul_as(const Tensor& a, const Tensor& b, Dtype dtype) {
   return Tensor(dtype, std::move(shape), std::move(made));
 }
 
+template <class T>
+void multiply_by_vector(const MatrixView<const T>& a, const MatrixView<const T>& b,
+                        const MatrixView<T>& out, Update update) {
+  Buffer room = Buffer::allocate(b.row_stride == 1 ? 0 : b.rows * int64_t{sizeof(T)});
+  const T* x = b.data;
+  if (b.row_stride != 1) {
+    T* packed = room.mutable_as<T>();
+    for (int64_t k = 0; k < b.rows; ++k) packed[k] = b(k, 0);
+    x = packed;
+  }
+  const int64_t step = std::max<int64_t>(32, kTaskProducts / a.columns / 32 * 32);
+  parallel_for(divided_up(out.rows, step), [&](int64_t task) {
+    const int64_t i = task * step, rows = std::min(step, out.rows - i);
+    cpu::multiply_vector(a.block(i, 0, rows, a.columns), x, out.block(i, 0, rows, 1), update);
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -176,10 +193,14 @@ void multiply(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out, 
       for (int64_t j = 0; j < out.columns; ++j) out(i, j) = T{};
     return;
   }
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T>) {
+    const bool as_they_are = a.dtype == dtype_of<T>() && b.dtype == dtype_of<T>();
+    if (out.columns == 1 && out.rows >= 64 && as_they_are && a.column_stride == 1)
+      return multiply_by_vector(view_of<T>(a), view_of<T>(b), out, update);
     if (out.columns <= cpu::kSmallColumns && out.rows * a.columns <= kSmallLeft &&
-        a.columns <= kSumBlock && a.dtype == dtype_of<T>() && b.dtype == dtype_of<T>())
+        a.columns <= kSumBlock && as_they_are)
       return cpu::multiply_small(view_of<T>(a), view_of<T>(b), out, update);
+  }
   // The vectors of the kernels lie along the columns.
   if ((out.columns < 8 && out.columns < out.rows) ||
       (out.column_stride != 1 && out.row_stride == 1 && out.rows >= 8))

@@ -223,6 +223,82 @@ void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* 
     for (int64_t i = 0; i < width; ++i) to[k * width + i] = x[k + i * row_stride];
 }
 
+#if HWY_TARGET == HWY_SCALAR
+template <class T>
+void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
+                     Update update) {
+  for (int64_t i = 0; i < out.rows; ++i)
+    for (int64_t begin = 0; begin < a.columns; begin += kSumBlock) {
+      const int64_t end = std::min(a.columns, begin + kSumBlock);
+      T sum = 0;
+      for (int64_t k = begin; k < end; ++k) sum = std::fma(a(i, k), x[k], sum);
+      T& to = out(i, 0);
+      const bool set = begin == 0 && update == Update::kSet;
+      to = set ? sum : update == Update::kSubtract ? to - sum : to + sum;
+    }
+}
+#else
+/// Rows `i` on, as many as two vectors have lanes: squares of the matrix are turned in registers.
+template <class T>
+HWY_INLINE void multiply_rows(const MatrixView<const T>& a, int64_t i, const T* x, T* sums,
+                              int64_t begin, int64_t end) {
+  const hn::ScalableTag<T> tag;
+  constexpr int64_t side = kWidth<T>;
+  auto upper = hn::Zero(tag), lower = hn::Zero(tag);
+  const T* rows = &a(i, 0);
+  const int64_t whole = begin + (end - begin) / side * side;
+  for (int64_t k = begin; k < whole; k += side) {
+    Vector<T> square[2][side];
+#pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+#pragma GCC unroll 16
+      for (int64_t row = 0; row < side; ++row)
+        square[half][row] = load(rows + (half * side + row) * a.row_stride + k);
+      transpose<T>(square[half]);
+    }
+#pragma GCC unroll 16
+    for (int64_t step = 0; step < side; ++step) {
+      auto first = hn::Zero(tag), second = first;
+      __builtin_memcpy(&first, &square[0][step], sizeof first);
+      __builtin_memcpy(&second, &square[1][step], sizeof second);
+      const auto right = hn::Set(tag, x[k + step]);
+      upper = fused(first, right, upper);
+      lower = fused(second, right, lower);
+    }
+  }
+  hn::StoreU(upper, tag, sums);
+  hn::StoreU(lower, tag, sums + side);
+  for (int64_t k = whole; k < end; ++k)
+    for (int64_t row = 0; row < 2 * side; ++row)
+      sums[row] = std::fma(rows[row * a.row_stride + k], x[k], sums[row]);
+}
+
+template <class T>
+void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
+                     Update update) {
+  constexpr int64_t group = 2 * kWidth<T>;
+  T sums[group];
+  for (int64_t i = 0; i < out.rows; i += group)
+    for (int64_t begin = 0; begin < a.columns; begin += kSumBlock) {
+      const int64_t end = std::min(a.columns, begin + kSumBlock);
+      const int64_t rows = std::min(group, out.rows - i);
+      if (rows == group)
+        multiply_rows(a, i, x, sums, begin, end);
+      else
+        for (int64_t row = 0; row < rows; ++row) {
+          sums[row] = 0;
+          for (int64_t k = begin; k < end; ++k)
+            sums[row] = std::fma(a(i + row, k), x[k], sums[row]);
+        }
+      const bool set = begin == 0 && update == Update::kSet;
+      for (int64_t row = 0; row < rows; ++row) {
+        T& to = out(i + row, 0);
+        to = set ? sums[row] : update == Update::kSubtract ? to - sums[row] : to + sums[row];
+      }
+    }
+}
+#endif
+
 template <class Pair>
 void pack_panels(const typename Pair::From* from, int64_t rows, int64_t depth, int64_t row_stride,
                  int64_t stride, int64_t width, typename Pair::To* to) {
@@ -291,6 +367,17 @@ template void multiply_small(const MatrixView<const float>&, const MatrixView<co
                              const MatrixView<float>&, Update);
 template void multiply_small(const MatrixView<const double>&, const MatrixView<const double>&,
                              const MatrixView<double>&, Update);
+
+template <class T>
+void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
+                     Update update) {
+  HR_SIMD(multiply_vector<T>)(a, x, out, update);
+}
+
+template void multiply_vector(const MatrixView<const float>&, const float*,
+                              const MatrixView<float>&, Update);
+template void multiply_vector(const MatrixView<const double>&, const double*,
+                              const MatrixView<double>&, Update);
 
 #define HR_MATMUL_OF(T)                              \
   template int64_t left_width<T>();                  \

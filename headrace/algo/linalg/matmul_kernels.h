@@ -34,4 +34,10 @@ template <class T>
 void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
                     const MatrixView<T>& out, Update update);
 
+/// The product with one vector of a matrix whose rows lie contiguous, read once and not packed,
+/// over any depth; float or double.
+template <class T>
+void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
+                     Update update);
+
 }  // namespace hr::cpu

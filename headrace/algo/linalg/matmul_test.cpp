@@ -69,8 +69,17 @@ TEST_F(Matmul, IsItsDefinitionBitForBit) {
   for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
     if (level > best_simd_level()) continue;
     set_simd_level(level);
-    for (const auto& [rows, columns] :
-         {std::pair{1, 1}, {1, 40}, {40, 1}, {2, 7}, {7, 2}, {5, 8}, {13, 33}, {25, 64}, {97, 17}})
+    for (const auto& [rows, columns] : {std::pair{1, 1},
+                                        {1, 40},
+                                        {40, 1},
+                                        {2, 7},
+                                        {7, 2},
+                                        {5, 8},
+                                        {13, 33},
+                                        {25, 64},
+                                        {97, 17},
+                                        {67, 1},
+                                        {96, 1}})
       for (const int64_t depth : {1, 2, 63, 255, 256, 257, 1024, 1100}) {
         check<double>(rows, columns, depth);
         check<float>(rows, columns, depth);
@@ -80,8 +89,11 @@ TEST_F(Matmul, IsItsDefinitionBitForBit) {
 }
 
 TEST_F(Matmul, SameBitsForAnyThreadsAndSimdLevel) {
-  for (const auto& [rows, columns, depth] :
-       {std::tuple{200, 2100, 300}, {300, 100, 600}, {20, 30, 9000}, {700, 5, 260}}) {
+  for (const auto& [rows, columns, depth] : {std::tuple{200, 2100, 300},
+                                             {300, 100, 600},
+                                             {500, 1, 700},
+                                             {20, 30, 9000},
+                                             {700, 5, 260}}) {
     const Tensor a = random_matrix<float>({rows, depth}, 3);
     const Tensor b = random_matrix<float>({depth, columns}, 4);
     set_threads(1);
