@@ -469,7 +469,7 @@ class CountVectorizer(_Vectorizer):
         for name in ("min_df", "max_df"):
             value = getattr(self, name)
             most = math.inf if isinstance(value, Integral) else 1.0
-            if not isinstance(value, Real) or not 0 <= value <= most:
+            if not isinstance(value, Real) or not 0 <= float(value) <= most:
                 raise InvalidArgumentError(
                     f"CountVectorizer: {name} is no count and no share: {name}={value!r}; use an "
                     "integer, or a float from 0.0 to 1.0"
@@ -518,18 +518,18 @@ class CountVectorizer(_Vectorizer):
             _core.text_count(*documents, self._terms._node, self.binary, self._count_dtype())
         )
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn the vocabulary of the documents."""
-        self._fit_counts(X)
+        self._fit_counts(raw_documents)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Learn the vocabulary of the documents and count their terms, in one pass."""
-        return _by_sparse(X, self._fit_counts(X))
+        return _by_sparse(raw_documents, self._fit_counts(raw_documents))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, raw_documents: Any) -> Any:
         """A row of counts for each text; terms outside of the vocabulary are left out."""
-        return _by_sparse(X, self._counts(X))
+        return _by_sparse(raw_documents, self._counts(raw_documents))
 
     def inverse_transform(self, X: Any) -> list[np.ndarray[Any, Any]]:
         """The terms of each row, as arrays of str objects."""
@@ -687,17 +687,17 @@ class TfidfVectorizer(CountVectorizer):
         ).fit(counts)
         return self._weights.transform(counts)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn the vocabulary of the documents and how rare its terms are."""
-        self._fit_weights(self._fit_counts(X))
+        self._fit_weights(self._fit_counts(raw_documents))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Learn from the documents, and weigh the counts of their terms."""
-        return _by_sparse(X, self._fit_weights(self._fit_counts(X)))
+        return _by_sparse(raw_documents, self._fit_weights(self._fit_counts(raw_documents)))
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, raw_documents: Any) -> Any:
         """The weighed counts of the terms of each text."""
         if not hasattr(self, "_weights"):
             _ = self.idf_
-        return _by_sparse(X, self._weights.transform(self._counts(X)))
+        return _by_sparse(raw_documents, self._weights.transform(self._counts(raw_documents)))

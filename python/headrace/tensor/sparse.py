@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _VALUES = ("float32", "float64", "int64")
 
 
-def _values(data: Any, dtype: npt.DTypeLike = None) -> Array:
+def _values(data: Any, dtype: npt.DTypeLike | None = None) -> Array:
     """An array of a dtype that sparse matrices have: floats, else int64."""
     made = asarray(data)
     if dtype is not None:
@@ -50,7 +50,7 @@ def _is_pair(value: Any, kind: type = numbers.Integral) -> bool:
     return isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, kind) for v in value)
 
 
-def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike) -> _core.Sparse:
+def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None) -> _core.Sparse:
     """The engine's matrix of any of SciPy's forms of arguments."""
     if isinstance(source, csr_matrix):
         return source.astype(dtype or source.dtype)._matrix
@@ -77,8 +77,9 @@ def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike) -> _
             rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
         else:
             rows, columns = shape
-        nodes = (place._node for place in places)
-        return _core.sparse_from_coordinates(rows, columns, *nodes, _values(data, dtype)._node)
+        at_row, at_column = (place._node for place in places)
+        values = _values(data, dtype)._node
+        return _core.sparse_from_coordinates(rows, columns, at_row, at_column, values)
     dense = _values(source, dtype)
     if dense.ndim == 1:
         dense = dense.reshape(1, -1)
@@ -92,7 +93,8 @@ def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike) -> _
 def _csr(
     data: Array, indices: Array, indptr: Array, shape: tuple[int, int], check: bool = False
 ) -> _core.Sparse:
-    return _core.sparse(*map(int, shape), indptr._node, indices._node, data._node, check)
+    rows, columns = map(int, shape)
+    return _core.sparse(rows, columns, indptr._node, indices._node, data._node, check)
 
 
 @facade("csr_matrix")
@@ -130,7 +132,7 @@ class csr_matrix:  # noqa: N801
         self,
         arg1: Any,
         shape: tuple[int, int] | None = None,
-        dtype: npt.DTypeLike = None,
+        dtype: npt.DTypeLike | None = None,
     ) -> None:
         self._matrix = arg1 if isinstance(arg1, _core.Sparse) else _from(arg1, shape, dtype)
 
@@ -188,7 +190,7 @@ class csr_matrix:  # noqa: N801
         mark("toarray")
         return array_of(_core.sparse_to_dense(self._matrix))
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
         return np.asarray(self.toarray(), dtype)
 
     def to_scipy(self) -> Any:
