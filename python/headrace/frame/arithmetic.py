@@ -141,7 +141,7 @@ def with_number(frame: DataFrame, op: str, value: Any) -> DataFrame | None:
     if not values:
         return None
     made = _core.elementwise_columns(op, list(columns.values()), values)
-    return frame_of({**frame._nodes, **dict(zip(columns, made, strict=True))}, frame._labels)
+    return frame_of(dict(zip(columns, made, strict=True)), frame._labels)
 
 
 def over_all_labels(frame: DataFrame, other: Any) -> tuple[DataFrame, Any]:

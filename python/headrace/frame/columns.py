@@ -221,9 +221,10 @@ def new_frame(
 
 def names_of(nodes: Mapping[Any, _core.Node], kinds: str) -> list[Any]:
     """The names of the nodes of these kinds of dtypes; see `DType.is_of`."""
-    dtypes = {name: node.dtype for name, node in nodes.items()}
-    found = {dtype: DType(dtype).is_of(kinds) for dtype in set(dtypes.values())}
-    return [name for name, dtype in dtypes.items() if found[dtype]]
+    found = {dtype: DType(dtype).is_of(kinds) for dtype in {n.dtype for n in nodes.values()}}
+    if all(found.values()):
+        return list(nodes)
+    return [name for name, node in nodes.items() if found[node.dtype]]
 
 
 def frame_of(

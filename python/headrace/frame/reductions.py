@@ -197,7 +197,9 @@ def reduce_frame(
         raise InvalidArgumentError(f"{kind}: expected axis 0 or 1: axis={axis!r}")
     if not skipna:
         options = {**options, "skipna": False}
-    found = reduced_numbers({name: frame._nodes[name] for name in names}, kind, options)
+    every = frame._nodes
+    columns = every if len(names) == len(every) else {name: every[name] for name in names}
+    found = reduced_numbers(columns, kind, options)
     if found is not None:
         return found
     named = {name: frame._series(name) for name in names}
