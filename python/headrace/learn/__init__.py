@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from headrace.learn import metrics as metrics
     from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
     from headrace.learn.base import NotFittedError as NotFittedError
+    from headrace.learn.bins import KBinsDiscretizer as KBinsDiscretizer
+    from headrace.learn.bins import QuantileTransformer as QuantileTransformer
     from headrace.learn.decomposition import PCA as PCA
     from headrace.learn.encoders import LabelBinarizer as LabelBinarizer
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
     from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
+    from headrace.learn.imputer import SimpleImputer as SimpleImputer
     from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
     from headrace.learn.pipeline import FeatureUnion as FeatureUnion
     from headrace.learn.pipeline import Pipeline as Pipeline
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from headrace.learn.splits import TimeSeriesSplit as TimeSeriesSplit
     from headrace.learn.splits import cross_val_score as cross_val_score
     from headrace.learn.splits import train_test_split as train_test_split
+    from headrace.learn.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.text import CountVectorizer as CountVectorizer
     from headrace.learn.text import HashingVectorizer as HashingVectorizer
     from headrace.learn.text import TfidfTransformer as TfidfTransformer
@@ -41,11 +46,14 @@ if TYPE_CHECKING:
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
+    "bins": "KBinsDiscretizer QuantileTransformer",
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
+    "imputer": "PolynomialFeatures SimpleImputer",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
-    "splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split",
+    "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split"),
+    "target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -58,6 +66,7 @@ __all__ = [
     "FeatureUnion",
     "GroupKFold",
     "HashingVectorizer",
+    "KBinsDiscretizer",
     "KFold",
     "LabelBinarizer",
     "LabelEncoder",
@@ -68,9 +77,13 @@ __all__ = [
     "OneHotEncoder",
     "OrdinalEncoder",
     "Pipeline",
+    "PolynomialFeatures",
+    "QuantileTransformer",
     "RobustScaler",
+    "SimpleImputer",
     "StandardScaler",
     "StratifiedKFold",
+    "TargetEncoder",
     "TfidfTransformer",
     "TfidfVectorizer",
     "TimeSeriesSplit",

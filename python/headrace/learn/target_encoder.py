@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Levels encoded by the target's mean, shrunk towards that of all rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.learn.base import check_labels, frozen, is_ours
+from headrace.learn.columns import stacked
+from headrace.learn.encoders import LevelEncoder
+from headrace.learn.levels import Values
+from headrace.learn.splits import KFold, StratifiedKFold, check_cv, target_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Numbers = np.ndarray[Any, Any]
+
+
+class TargetEncoder(LevelEncoder):
+    """Encode each level by the mean of the target there, by empirical Bayes.
+
+    `fit_transform` encodes each fold by the other folds, so that no row sees its own target: it
+    differs from ``fit(X, y).transform(X)``. It reads the data once for all folds.
+
+    Parameters
+    ----------
+    categories : "auto" or list of array_like, default "auto"
+        The levels of each column; the distinct values in order by default.
+    target_type : {"auto", "continuous", "binary", "multiclass"}
+        What `y` is; a column for each class where it is multiclass.
+    smooth : "auto" or float, default "auto"
+        The weight of the mean of all rows, in rows; "auto" takes it from the variances.
+    cv : int, splitter or list of (train, test), default 5
+        Splits of `fit_transform`; an int is shuffled.
+    shuffle, random_state : optional
+        For an int `cv`; deprecated in scikit-learn.
+
+    Attributes
+    ----------
+    encodings_ : list of NumPy arrays
+        The value of each level, for each column (and class).
+    categories_ : list of NumPy arrays
+        The levels of each column.
+    target_type_, target_mean_, classes_
+        What `y` is, its mean, and its classes or None.
+
+    >>> encoder = hr.learn.TargetEncoder(smooth=0.0)
+    >>> words, values = [["a"], ["b"], ["a"], ["b"]], [1.5, 2.0, 2.5, 5.0]
+    >>> encoder.fit(words, values).transform(words).tolist()
+    [[2.0], [3.5], [2.0], [3.5]]
+    """
+
+    _tags: ClassVar[Mapping[str, Any]] = {
+        **LevelEncoder._tags,
+        "target_tags": {"required": True},
+    }
+    _fitted_as = "encodings_"
+
+    def __init__(
+        self,
+        categories: Any = "auto",
+        target_type: str = "auto",
+        smooth: Any = "auto",
+        cv: Any = 5,
+        shuffle: Any = "deprecated",
+        random_state: Any = "deprecated",
+    ) -> None:
+        self.categories = categories
+        self.target_type = target_type
+        self.smooth = smooth
+        self.cv = cv
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the encodings from all rows; for training data use `fit_transform`."""
+        self._fit_all(X, y)
+        return self
+
+    def _fit_all(self, X: Any, y: Any) -> tuple[list[Numbers], Numbers]:
+        """Fit to all rows; their levels' places by column, and the target, ``[classes, rows]``."""
+        columns = self._fit_levels(X, refuse=False)
+        if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
+            raise InvalidArgumentError("Unknown label type: multilabel-indicator")
+        labels = check_labels(self, y, len(columns[0].series))
+        targets = self._targets(labels)
+        places = [
+            column.numbers(levels).to_numpy()
+            for column, levels in zip(columns, self.categories_, strict=True)
+        ]
+        means = targets.mean(axis=1)
+        self.target_mean_ = means if self.target_type_ == "multiclass" else float(means[0])
+        fold = np.zeros(targets.shape[1], np.int8)
+        self.encodings_ = [
+            self._encoded(each, target, fold, 1, len(levels), whole=True)[0, :-1]
+            for each, levels in zip(places, self.categories_, strict=True)
+            for target in targets
+        ]
+        return places, targets
+
+    def _targets(self, y: Any) -> Numbers:
+        kinds = ("binary", "multiclass", "continuous")
+        if self.target_type not in ("auto", *kinds):
+            raise InvalidArgumentError(
+                f"TargetEncoder: no such kind: target_type={self.target_type!r}; use 'auto', "
+                "'binary', 'multiclass' or 'continuous'"
+            )
+        self.target_type_ = target_kind(y) if self.target_type == "auto" else self.target_type
+        if self.target_type_ not in kinds:
+            raise InvalidArgumentError(
+                f"Unknown label type: Target type was inferred to be {self.target_type_!r}. Only "
+                f"{kinds} are supported."
+            )
+        self.classes_ = None
+        if self.target_type_ == "continuous":
+            return np.asarray(y).astype(np.float64).reshape(1, -1)
+        labels = Values("TargetEncoder", y)
+        self.classes_ = labels.levels()
+        numbers = labels.numbers(self.classes_).to_numpy()
+        if self.target_type_ == "binary":
+            return numbers.astype(np.float64).reshape(1, -1)
+        return (np.arange(len(self.classes_))[:, None] == numbers).astype(np.float64)
+
+    def _encoded(
+        self,
+        places: Numbers,
+        target: Numbers,
+        fold: Numbers,
+        folds: int,
+        size: int,
+        *,
+        whole: bool = False,
+    ) -> Numbers:
+        """Encodings of levels without the rows of each fold, ``[folds, size + 1]``.
+
+        The last is the mean, for unknown values. `whole` leaves no rows out.
+        """
+        center = target.mean()
+        apart = target - center  # sums of squares lose nothing near zero
+        # Unknown values have a level of their own, at the end.
+        at = np.where(places < 0, size, places).astype(np.int64) * folds + fold
+        shape = (size + 1, folds)
+        counts, sums, squares = (
+            np.bincount(at, weights, minlength=shape[0] * folds).reshape(shape).astype(np.float64)
+            for weights in (None, apart, apart * apart)
+        )
+        if not whole:
+            counts, sums, squares = (
+                each.sum(axis=1, keepdims=True) - each for each in (counts, sums, squares)
+            )
+        rows = counts.sum(axis=0)
+        mean = sums.sum(axis=0) / rows
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self.smooth == "auto":
+                variance = squares.sum(axis=0) / rows - mean**2
+                spread = np.maximum(squares - sums * sums / counts, 0.0)
+                share = variance * counts / (variance * counts + spread / counts)
+                made = share * sums / counts + (1 - share) * mean
+            else:
+                made = (sums + self.smooth * mean) / (counts + self.smooth)
+        made = np.where(np.isfinite(made), made, mean)
+        made[size] = mean
+        return (made + center).T
+
+    def _folds(self, y: Any, rows: int, groups: Any) -> tuple[Numbers, int]:
+        cv = self.cv
+        if isinstance(cv, int):
+            options = {"shuffle": True if self.shuffle == "deprecated" else self.shuffle}
+            if self.random_state != "deprecated":
+                options["random_state"] = self.random_state
+            stratified = self.target_type_ != "continuous"
+            cv = StratifiedKFold(cv, **options) if stratified else KFold(cv, **options)
+        else:
+            cv = check_cv(cv, y, classifier=False)
+        fold, seen = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+        count = 0
+        for count, (train, test) in enumerate(cv.split(seen, y, groups), 1):
+            fold[test] = count - 1
+            seen[test] += 1
+            if len(train) + len(test) != rows:
+                raise UnsupportedError(
+                    "TargetEncoder: training rows must be all that are not tested: "
+                    f"train={len(train)}, test={len(test)}, rows={rows}"
+                )
+        if (seen != 1).any():
+            raise InvalidArgumentError(
+                "Validation indices from `cv` must cover each sample index exactly once with no "
+                "overlap. Pass a splitter with non-overlapping validation folds as `cv`"
+            )
+        return fold, count
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+        """Fit to all rows, and encode the rows of each fold by those of the other folds.
+
+        Parameters
+        ----------
+        X : array_like
+            ``[samples, features]``, of any dtypes.
+        y : array_like
+            The target.
+        **params
+            `groups`, for `cv`.
+        """
+        places, targets = self._fit_all(X, y)
+        rows = targets.shape[1]
+        fold, count = self._folds(y, rows, params.get("groups"))
+        made = np.empty((rows, len(places) * len(targets)), order="F")
+        for place, (each, levels) in enumerate(zip(places, self.categories_, strict=True)):
+            at = np.where(each < 0, len(levels), each) + fold * (len(levels) + 1)
+            for number, target in enumerate(targets):
+                table = self._encoded(each, target, fold, count, len(levels))
+                made[:, place * len(targets) + number] = table.ravel()[at]
+        return self._answer(X, frozen(made) if is_ours(X) else made)
+
+    def transform(self, X: Any) -> Any:
+        """Encode by all rows of `fit`; values that it did not see get the mean."""
+        self._check_fitted()
+        places = self._numbers(X, refuse=False)
+        means = np.atleast_1d(self.target_mean_)
+        columns = []
+        for number, table in enumerate(self.encodings_):
+            at, mean = places[number // len(means)], means[number % len(means)]
+            known = np.where(at < 0, len(table), at)
+            columns.append(asarray(np.append(table, mean))[known])  # type: ignore[index]
+        return self._answer(X, stacked(columns))
+
+    def _names_out(self, names: list[str]) -> list[str]:
+        if self.target_type_ != "multiclass":
+            return names
+        assert self.classes_ is not None
+        return [f"{name}_{label}" for name in names for label in self.classes_]
