@@ -284,7 +284,7 @@ Column strings_of(const std::vector<GlobalTerm>& terms) {
     view[k] = {};
     view[k].size = static_cast<uint32_t>(term.size());
     if (term.size() <= sizeof view[k].inlined) {
-      std::memcpy(view[k].inlined, term.data(), term.size());
+      if (!term.empty()) std::memcpy(view[k].inlined, term.data(), term.size());
       continue;
     }
     std::memcpy(view[k].indirect.prefix, term.data(), sizeof view[k].indirect.prefix);

@@ -61,6 +61,7 @@ TEST(TermMap, NumbersTermsAsTheyAreSeenFirst) {
     }
   EXPECT_EQ(map.size(), 5000u);
   EXPECT_EQ(map.term(24), "x24");
+  EXPECT_EQ(map.add("", hash_term("")), 5000u);
   EXPECT_EQ(map.find("absent", hash_term("absent")), TermMap::kAbsent);
 }
 

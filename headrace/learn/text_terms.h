@@ -106,7 +106,8 @@ class TermMap {
     if (slot.number == kAbsent) {
       slot = {static_cast<uint32_t>(hash >> 32), size()};
       terms_.push_back({hash, text_.size(), static_cast<uint32_t>(term.size())});
-      std::memcpy(text_.reserve(static_cast<int64_t>(term.size())), term.data(), term.size());
+      char* text = text_.reserve(static_cast<int64_t>(term.size()));
+      if (!term.empty()) std::memcpy(text, term.data(), term.size());
       text_.append(static_cast<int64_t>(term.size()));
     }
     return slot.number;

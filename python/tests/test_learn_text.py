@@ -81,6 +81,7 @@ OPTIONS = [
     {"tokenizer": str.split, "token_pattern": None, "ngram_range": (1, 2)},
     {"preprocessor": str.swapcase},
     {"analyzer": str.split},
+    {"analyzer": lambda text: ["", *text.split("e")]},
 ]
 
 

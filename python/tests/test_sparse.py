@@ -107,6 +107,13 @@ def test_products(rows, columns, density, dtype):
         )
 
 
+def test_integers_wrap():
+    most = np.array([2**63 - 1, 1])
+    ours = csr((most, ([0, 0], [0, 0])), shape=(1, 1))
+    assert ours.toarray().tolist() == [[-(2**63)]]
+    assert csr((most, [0, 0], [0, 2]), shape=(1, 1)).toarray().tolist() == [[-(2**63)]]
+
+
 def test_dtypes_meet():
     matrix = random_matrix(30, 20, 0.5, dtype="int64")
     assert (csr(matrix) @ np.ones(20)).dtype == "float64"

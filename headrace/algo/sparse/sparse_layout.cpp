@@ -119,6 +119,14 @@ int64_t num_chunks(int64_t entries, int64_t groups) {
       {{"entry", entry}, {"row", row}, {"column", column}, {"rows", rows}, {"columns", columns}});
 }
 
+template <class Number>
+Number wrapped_sum(Number a, Number b) {
+  if constexpr (std::is_integral_v<Number>)
+    return static_cast<Number>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+
 /// Sorts the entries of a row by column and adds those of one column; returns how many are left.
 template <class Index, class Number>
 int64_t compact_row(const Index* index, const Number* number, int64_t count,
@@ -130,7 +138,7 @@ int64_t compact_row(const Index* index, const Number* number, int64_t count,
   int64_t last = -1;
   for (const auto& [column, k] : order) {
     if (last >= 0 && index_out[last] == column) {
-      number_out[last] += number[k];
+      number_out[last] = wrapped_sum(number_out[last], number[k]);
     } else {
       index_out[++last] = column;
       number_out[last] = number[k];
@@ -361,7 +369,7 @@ Tensor to_dense(const Sparse& matrix) {
     for_row_ranges(matrix, [&](RowRange range) {
       for (int64_t row = range.begin; row < range.end; ++row)
         for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
-          out[row * columns + index[k]] += number[k];
+          out[row * columns + index[k]] = wrapped_sum(out[row * columns + index[k]], number[k]);
     });
     result = Tensor(matrix.dtype(), shape, std::move(values));
   });
