@@ -198,8 +198,8 @@ def reduce_frame(
     if not skipna:
         options = {**options, "skipna": False}
     every = frame._nodes
-    columns = every if len(names) == len(every) else {name: every[name] for name in names}
-    found = reduced_numbers(columns, kind, options)
+    taken = every if len(names) == len(every) else {name: every[name] for name in names}
+    found = reduced_numbers(taken, kind, options)
     if found is not None:
         return found
     named = {name: frame._series(name) for name in names}
