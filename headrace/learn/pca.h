@@ -22,7 +22,7 @@ struct Pca {
 /// Fits on `x`, [rows, features], float32 or float64, any strides, by the covariance matrix in
 /// float64 and its eigenvectors. The largest loading of each component is positive, as in
 /// scikit-learn. The same bits for any number of threads. O(rows features^2 + features^3) time;
-/// scratch as `gram`. Of rows on a CUDA device sums and products
+/// scratch as for `gram`. Of rows on a CUDA device sums and products
 /// are made there, with the same bits, and the eigenvectors on the host. Throws TypeMismatchError
 /// for other dtypes or dimensions; InvalidArgumentError for fewer than 2 rows, NaN or infinite
 /// values, or unless 1 <= num_components <= min(rows, features).
