@@ -182,7 +182,7 @@ void multiply_packed(const T* left, const T* right, int64_t depth, const MatrixV
   }
 }
 
-/// The product of small matrices as they lie, of kSmallColumns columns at most.
+/// The product of small matrices without packing, of kSmallColumns columns at most.
 template <class T>
 void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
                     const MatrixView<T>& out, Update update) {

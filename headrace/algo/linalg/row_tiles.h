@@ -13,12 +13,12 @@ namespace hr {
 
 /// How a tile lies in memory.
 enum class TileForm {
-  kRows,    ///< rows beside each other: value j of row i at `out[i * columns + j]`
+  kRows,    ///< row after row: value j of row i at `out[i * columns + j]`
   kPoints,  ///< points in lanes: the values of one column side by side, at `out[j * count + i]`
 };
 
-/// Rows of a matrix that nobody copied. Reading converts, subtracts and scales in one step. Holds
-/// its buffers; any number of threads may read.
+/// Rows of a matrix, read without a copy of it. Reading converts, subtracts and scales in one step.
+/// Holds its buffers; any number of threads may read.
 class HR_API RowTiles {
  public:
   /// Gives `count` rows from `first` on, in the form of points, as float64.
