@@ -118,4 +118,56 @@ NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components,
   return model_node(PcaReconstructionError::make(), mean, components, x, shape[1], -1);
 }
 
+namespace {
+
+/// Runs `work` on the host with the tensors of `nodes`, null ones left out.
+template <class F>
+NodePtr with_tensors(std::string_view op, const std::vector<NodePtr>& nodes, F work) {
+  std::vector<Value> inputs;
+  for (const NodePtr& node : nodes) {
+    if (node == nullptr) continue;
+    if (node->signature().form != Form::kTensor)
+      throw_error<TypeMismatchError>(op, "expected an array");
+    inputs.push_back(force(node));
+  }
+  const auto run = [&](std::span<const Value> given) -> std::vector<Value> {
+    std::vector<Tensor> tensors;
+    for (const Value& value : given) tensors.push_back(std::get<Tensor>(value));
+    return {work(tensors.data())};
+  };
+  const auto limits = [](std::span<const Value>) { return kNoKernel; };
+  return lazy_value(dispatch_to_place(op, limits, std::move(inputs), run)[0]);
+}
+
+}  // namespace
+
+Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
+                  const ForestOptions& options) {
+  Forest model;
+  with_tensors("forest_fit", {x, y, weights}, [&](const Tensor* inputs) {
+    model = forest_fit(forest_bins(inputs[0]), inputs[1], weights ? inputs + 2 : nullptr, options);
+    return model.importances;
+  });
+  return model;
+}
+
+NodePtr predict_forest(const Forest& model, const NodePtr& x) {
+  return with_tensors("forest_predict", {x}, [&](const Tensor* inputs) {
+    return forest_predict(model, model.importances.num_elements(), inputs[0]);
+  });
+}
+
+NodePtr apply_forest(const Forest& model, const NodePtr& x) {
+  return with_tensors("forest_apply", {x}, [&](const Tensor* inputs) {
+    return forest_apply(model, model.importances.num_elements(), inputs[0]);
+  });
+}
+
+NodePtr predict_forest_out_of_bag(const Forest& model, const NodePtr& x, const NodePtr& weights,
+                                  const ForestOptions& options) {
+  return with_tensors("forest_predict_out_of_bag", {x, weights}, [&](const Tensor* inputs) {
+    return forest_predict_out_of_bag(model, inputs[0], weights ? inputs + 1 : nullptr, options);
+  });
+}
+
 }  // namespace hr

@@ -2,6 +2,7 @@
 // The lazy forms of this room's functions: dtype and shape are checked now, the work is done
 // later. Fitting is not lazy: it reads its data, in place.
 #pragma once
+#include "headrace/learn/forest.h"
 #include "headrace/learn/pca.h"
 #include "headrace/plan/graph/node.h"
 
@@ -18,5 +19,14 @@ HR_API NodePtr pca_inverse_transform(const NodePtr& mean, const NodePtr& compone
                                      const NodePtr& latent);
 HR_API NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components,
                                         const NodePtr& x);
+
+/// Runs the plans of these arrays (`weights` may be null) and grows a forest on them. This and what
+/// uses a forest read their data now, on the host, to which they are copied from a device.
+HR_API Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
+                         const ForestOptions& options);
+HR_API NodePtr predict_forest(const Forest& model, const NodePtr& x);
+HR_API NodePtr apply_forest(const Forest& model, const NodePtr& x);
+HR_API NodePtr predict_forest_out_of_bag(const Forest& model, const NodePtr& x,
+                                         const NodePtr& weights, const ForestOptions& options);
 
 }  // namespace hr

@@ -21,6 +21,74 @@ std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
           model.num_rows};
 }
 
+// ---- forests ------------------------------------------------------------------------------------
+hr::ForestOptions forest_options(std::string_view criterion, int64_t num_trees, int64_t num_classes,
+                                 int64_t max_depth, int64_t min_samples_split,
+                                 int64_t min_samples_leaf, double min_weight_fraction_leaf,
+                                 double min_impurity_decrease, int64_t max_features,
+                                 int64_t bootstrap, bool balance_samples, uint64_t seed) {
+  const auto kind = criterion == "gini"      ? hr::ForestCriterion::kGini
+                    : criterion == "entropy" ? hr::ForestCriterion::kEntropy
+                                             : hr::ForestCriterion::kSquaredError;
+  return {kind,
+          num_trees,
+          num_classes,
+          max_depth,
+          min_samples_split,
+          min_samples_leaf,
+          min_weight_fraction_leaf,
+          min_impurity_decrease,
+          max_features,
+          bootstrap,
+          balance_samples,
+          seed};
+}
+
+using ForestParts = std::vector<NodePtr>;  // in the order of hr::Forest
+
+hr::Forest forest_of(const ForestParts& parts) {
+  const auto part = [&](size_t place) { return std::get<hr::Tensor>(hr::force(parts.at(place))); };
+  return {part(0), part(1), part(2), part(3), part(4), part(5)};
+}
+
+ForestParts forest_fit(const NodePtr& x, const NodePtr& y, const std::optional<NodePtr>& weights,
+                       const hr::ForestOptions& options) {
+  const hr::Forest model = hr::fit_forest(x, y, weights.value_or(nullptr), options);
+  ForestParts parts;
+  for (const hr::Tensor& part :
+       {model.offsets, model.link, model.threshold, model.value, model.samples, model.importances})
+    parts.push_back(hr::lazy_value(part));
+  return parts;
+}
+
+void bind_forest(nb::module_& m) {
+  nb::class_<hr::ForestOptions>(m, "ForestOptions");
+  m.def("forest_options", forest_options, "criterion"_a, "num_trees"_a, "num_classes"_a,
+        "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_weight_fraction_leaf"_a,
+        "min_impurity_decrease"_a, "max_features"_a, "bootstrap"_a, "balance_samples"_a, "seed"_a);
+  m.def("forest_fit", forest_fit, "x"_a, "y"_a, "weights"_a.none(), "options"_a, Unlocked());
+  m.def(
+      "forest_predict",
+      [](const ForestParts& model, const NodePtr& x) {
+        return hr::predict_forest(forest_of(model), x);
+      },
+      "model"_a, "x"_a, Unlocked());
+  m.def(
+      "forest_apply",
+      [](const ForestParts& model, const NodePtr& x) {
+        return hr::apply_forest(forest_of(model), x);
+      },
+      "model"_a, "x"_a, Unlocked());
+  m.def(
+      "forest_predict_out_of_bag",
+      [](const ForestParts& model, const NodePtr& x, const std::optional<NodePtr>& weights,
+         const hr::ForestOptions& options) {
+        return hr::predict_forest_out_of_bag(forest_of(model), x, weights.value_or(nullptr),
+                                             options);
+      },
+      "model"_a, "x"_a, "weights"_a.none(), "options"_a, Unlocked());
+}
+
 }  // namespace
 
 void bind_learn(nb::module_& m) {
@@ -30,4 +98,5 @@ void bind_learn(nb::module_& m) {
         "latent"_a, Unlocked());
   m.def("pca_reconstruction_error", lazy(&hr::pca_reconstruction_error), "mean"_a, "components"_a,
         "x"_a, Unlocked());
+  bind_forest(m);
 }

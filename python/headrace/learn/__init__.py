@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
     from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
+    from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
     from headrace.learn.imputer import SimpleImputer as SimpleImputer
     from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
@@ -49,6 +51,7 @@ _MODULES = {
     "bins": "KBinsDiscretizer QuantileTransformer",
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
+    "ensemble": "RandomForestClassifier RandomForestRegressor",
     "imputer": "PolynomialFeatures SimpleImputer",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -79,6 +82,8 @@ __all__ = [
     "Pipeline",
     "PolynomialFeatures",
     "QuantileTransformer",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "RobustScaler",
     "SimpleImputer",
     "StandardScaler",

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks and allocates the bins of a forest.
+#include "headrace/learn/forest_bins.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/device.h"
+#include "headrace/learn/forest_kernels.h"
+#include "headrace/memory/log/tag.h"
+
+namespace hr {
+
+ForestBins forest_bins(const Tensor& x) {
+  if (x.num_dimensions() != 2 || !x.dtype().is_floating())
+    throw_error<TypeMismatchError>(
+        "forest_bins", "expected a 2-D float32 or float64 array",
+        {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
+  check_on_host("forest_bins", x.place());
+  const ScopedTag tag("forest_bins");
+  ForestBins bins;
+  bins.rows = x.shape()[0];
+  bins.features = x.shape()[1];
+  bins.codes = Buffer::allocate(checked_multiply("forest_bins", bins.rows, bins.features));
+  const int64_t borders = checked_multiply("forest_bins", bins.features, kForestBins * 8);
+  bins.low = Buffer::allocate_zeroed(borders);
+  bins.high = Buffer::allocate_zeroed(borders);
+  cpu::forest_bins(x, bins.codes.mutable_as<uint8_t>(), bins.low.mutable_as<double>(),
+                   bins.high.mutable_as<double>());
+  return bins;
+}
+
+}  // namespace hr

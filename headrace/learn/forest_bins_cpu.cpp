@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column is a task: its borders from sorted values, then the code of each value by search.
+#include "headrace/algo/random/philox.h"
+#include "headrace/exec/workers.h"
+#include "headrace/learn/forest_bins.h"
+#include "headrace/learn/forest_kernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace hr::cpu {
+namespace {
+
+constexpr int64_t kSampledRows = int64_t{1} << 18;
+
+/// The borders between bins of sorted values, in `edges[kForestBins - 1]`; returns how many. A bin
+/// begins where a value does: with each, or with those nearest to equal parts.
+int64_t find_edges(const double* sorted, int64_t count, double* edges) {
+  int64_t distinct = count > 0 ? 1 : 0;
+  for (int64_t i = 1; i < count && distinct <= kForestBins; ++i)
+    distinct += sorted[i] != sorted[i - 1] ? 1 : 0;
+  int64_t made = 0;
+  for (int64_t i = 1, begin = 0; i < count; ++i) {
+    if (sorted[i] == sorted[i - 1]) continue;
+    if (distinct > kForestBins && i * kForestBins / count == begin * kForestBins / count) continue;
+    edges[made++] = forest_middle(sorted[i - 1], sorted[i]);
+    begin = i;
+  }
+  return made;
+}
+
+/// The first bin whose border is not less than `value`; borders that are not there are infinite.
+uint8_t find_bin(const double* edges, double value) {
+  size_t bin = 0;
+  for (size_t step = 128; step > 0; step /= 2) bin += edges[bin + step - 1] < value ? step : 0;
+  return static_cast<uint8_t>(bin);
+}
+
+}  // namespace
+
+void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
+  const int64_t rows = x.shape()[0];
+  const int64_t taken = std::min(rows, kSampledRows);
+  visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    parallel_for(x.shape()[1], [&](int64_t feature) {
+      const T* column = x.as<T>() + feature * x.strides()[1];
+      const int64_t stride = x.strides()[0];
+      Buffer scratch = Buffer::allocate(taken * static_cast<int64_t>(sizeof(double)));
+      auto* values = scratch.mutable_as<double>();
+      int64_t count = 0;
+      for (int64_t i = 0; i < taken; ++i) {
+        // A row of each of `taken` equal parts, so the sample is spread and has no period.
+        int64_t row = i;
+        if (taken < rows) {
+          const uint64_t draw = philox_block({0, 0}, static_cast<uint64_t>(i)).word[0];
+          const int64_t begin = rows * i / taken, end = rows * (i + 1) / taken;
+          row = begin + static_cast<int64_t>(draw * static_cast<uint64_t>(end - begin) >> 32);
+        }
+        const auto value = static_cast<double>(column[row * stride]);
+        if (!std::isnan(value)) values[count++] = value;
+      }
+      std::sort(values, values + count);
+      double edges[kForestBins];
+      std::fill(edges + find_edges(values, count, edges), edges + kForestBins,
+                std::numeric_limits<double>::infinity());
+      uint8_t* out = codes + feature * rows;
+      double* least = low + feature * kForestBins;
+      double* greatest = high + feature * kForestBins;
+      std::fill(least, least + kForestBins, std::numeric_limits<double>::infinity());
+      std::fill(greatest, greatest + kForestBins, -std::numeric_limits<double>::infinity());
+      for (int64_t row = 0; row < rows; ++row) {
+        const auto value = static_cast<double>(column[row * stride]);
+        if (std::isnan(value)) {
+          out[row] = kForestMissing;
+          continue;
+        }
+        const uint8_t bin = find_bin(edges, value);
+        out[row] = bin;
+        least[bin] = std::min(least[bin], value);
+        greatest[bin] = std::max(greatest[bin], value);
+      }
+    });
+  });
+}
+
+}  // namespace hr::cpu

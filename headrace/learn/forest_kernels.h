@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of forest. Inputs are checked, outputs are allocated.
+#pragma once
+#include "headrace/learn/forest.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hr {
+
+/// A node that splits: the right child (the left one is the next node), the feature, and whether
+/// NaN goes left.
+constexpr int64_t forest_link(int64_t right, int64_t feature, bool missing_left) {
+  return right << 32 | feature << 1 | (missing_left ? 1 : 0);
+}
+
+/// Between two values: not less than the lower one, less than the upper one.
+inline double forest_middle(double low, double high) {
+  const double middle = low / 2 + high / 2;
+  return middle >= low && middle < high ? middle : low;
+}
+
+/// A tree while it grows.
+struct ForestTree {
+  std::vector<int64_t> link;
+  std::vector<double> threshold;
+  std::vector<double> value;
+  std::vector<int64_t> samples;
+  std::vector<double> gain;  ///< by feature
+};
+
+/// What all trees of a fit read. Weights and sums are integers, so that no order matters.
+struct ForestRows {
+  const uint8_t* codes = nullptr;
+  const double* low = nullptr;
+  const double* high = nullptr;
+  int64_t rows = 0;
+  int64_t features = 0;
+  const double* y = nullptr;
+  const int64_t* weights = nullptr;     ///< fixed point, sum below 2^52; null: 1 each
+  const int64_t* cumulative = nullptr;  ///< inclusive sums of weights to draw by; null: evenly
+  const int64_t* deviation = nullptr;   ///< weight (y - center) in fixed point, of targets
+  double center = 0;
+  double unit = 1;  ///< value of a `deviation` over a weight
+};
+
+}  // namespace hr
+
+namespace hr::cpu {
+
+/// The columns of `x` in codes, with the least and greatest value of each bin.
+void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high);
+
+/// Grows the tree with this number.
+ForestTree forest_grow(const ForestRows& rows, const ForestOptions& options, int64_t number);
+
+/// How often the tree with this number draws each row: counts[rows].
+void forest_draw(const ForestRows& rows, const ForestOptions& options, int64_t number,
+                 uint32_t* counts);
+
+/// Sums over trees of the values of leaves, divided by their number.
+void forest_predict(const Forest& model, const Tensor& x, double* out);
+
+void forest_apply(const Forest& model, const Tensor& x, int64_t* out);
+
+/// Adds the values of one tree's leaves to rows that it did not draw, and counts them.
+void forest_add_unseen(const Forest& model, int64_t tree, const Tensor& x, const uint32_t* counts,
+                       double* sums, int64_t* trees);
+
+}  // namespace hr::cpu
