@@ -170,6 +170,13 @@ def test_missing_values_are_a_level(missing):
         )
 
 
+@pytest.mark.parametrize("dtype", ["int8", "int64", "bool", "float32"])
+def test_one_hot_dtypes(dtype):
+    for sparse in (True, False):
+        made = learn.OneHotEncoder(dtype=dtype, sparse_output=sparse).fit_transform([["b"], ["a"]])
+        assert dense(made).tolist() == [[0, 1], [1, 0]]
+
+
 def test_frames_of_ours():
     x = table()
     frame = hr.DataFrame(x)

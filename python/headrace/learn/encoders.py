@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.learn.base import Transformer, answer, frozen, is_ours, names_in
@@ -456,7 +457,8 @@ class OneHotEncoder(LevelEncoder):
             columns.append(made)
         if self.sparse_output:
             return self._sparse(columns, holes=bool(unknown) or dropping)
-        one, zero = np.dtype(self.dtype).type(1), np.dtype(self.dtype).type(0)
+        number = np.dtype("uint8" if np.dtype(self.dtype) == bool else self.dtype).type
+        one, zero = number(1), number(0)
         ones = [
             np.where(column == level, one, zero)
             for column, size in zip(columns, self._sizes, strict=True)
@@ -464,7 +466,7 @@ class OneHotEncoder(LevelEncoder):
         ]
         if not ones:
             return self._answer(X, frozen(np.zeros((len(columns[0]), 0), self.dtype)))
-        return self._answer(X, stacked(ones))  # type: ignore[arg-type]
+        return self._answer(X, stacked(ones).astype(self.dtype))  # type: ignore[arg-type]
 
     def _sparse(self, columns: list[Array], *, holes: bool) -> Any:
         """The places of ones as a matrix in compressed rows."""
@@ -472,19 +474,27 @@ class OneHotEncoder(LevelEncoder):
 
         rows, width = len(columns[0]), len(columns)
         starts = np.concatenate([[0], np.cumsum(self._sizes)])
-        shape = (rows, int(starts[-1]))
+        word = "int32" if max(rows * width, starts[-1]) < 1 << 31 else "int64"
         shifted = [
-            column.astype("int64") + int(start) if start else column.astype("int64")
+            (column + int(start) if start else column).astype(word)
             for column, start in zip(columns, starts[:-1], strict=True)
         ]
         if not holes:
-            indices = stacked(shifted).reshape(-1).to_numpy()
-            indptr = np.arange(0, rows * width + 1, width)
-            return csr_matrix((np.ones(rows * width, self.dtype), indices, indptr), shape=shape)
-        there = np.stack([np.asarray(column >= 0) for column in columns], axis=1)
-        indices = np.stack([np.asarray(each) for each in shifted], axis=1)[there]
-        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
-        return csr_matrix((np.ones(len(indices), self.dtype), indices, indptr), shape=shape)
+            indices = stacked(shifted).reshape(-1)
+            indptr = np.arange(0, rows * width + 1, width, dtype=word)
+        else:
+            there = np.stack([np.asarray(column >= 0) for column in columns], axis=1)
+            indices = frozen(np.stack([np.asarray(each) for each in shifted], axis=1)[there])
+            indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(word)
+        dtype = np.dtype(self.dtype)  # what sparse matrices hold
+        ones = frozen(
+            np.ones(len(indices), dtype if dtype in (np.float32, np.float64) else np.int64)
+        )
+        return csr_matrix(
+            _core.sparse(
+                rows, int(starts[-1]), frozen(indptr)._node, indices._node, ones._node, False
+            )
+        )
 
     def inverse_transform(self, X: Any) -> Any:
         """The levels of ones: a frame for data of Headrace, else a NumPy array."""

@@ -82,26 +82,41 @@ class TargetEncoder(LevelEncoder):
         self._fit_all(X, y)
         return self
 
-    def _fit_all(self, X: Any, y: Any) -> tuple[list[Numbers], Numbers]:
-        """Fit to all rows; their levels' places by column, and the target, ``[classes, rows]``."""
+    def _fit_all(self, X: Any, y: Any, groups: Any = None, *, apart: bool = False) -> Any:
+        """Fit to all rows, by sums over each fold; `apart` encodes each row by the other folds."""
         columns = self._fit_levels(X, refuse=False)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
             raise InvalidArgumentError("Unknown label type: multilabel-indicator")
         labels = check_labels(self, y, len(columns[0].series))
         targets = self._targets(labels)
-        places = [
-            column.numbers(levels).to_numpy()
-            for column, levels in zip(columns, self.categories_, strict=True)
-        ]
+        rows = targets.shape[1]
+        fold, folds = self._folds(labels, rows, groups) if apart else (None, 1)
         means = targets.mean(axis=1)
         self.target_mean_ = means if self.target_type_ == "multiclass" else float(means[0])
-        fold = np.zeros(targets.shape[1], np.int8)
-        self.encodings_ = [
-            self._encoded(each, target, fold, 1, len(levels), whole=True)[0, :-1]
-            for each, levels in zip(places, self.categories_, strict=True)
-            for target in targets
-        ]
-        return places, targets
+        made = np.empty((rows if apart else 0, len(columns) * len(targets)), order="F")
+        encodings: list[Numbers] = []
+        for column, levels in zip(columns, self.categories_, strict=True):
+            # Unknown values have a level of their own, at the end.
+            at = column.numbers(levels).to_numpy().astype(np.int64)
+            at[at < 0] = len(levels)
+            if fold is not None:
+                at *= folds
+                at += fold
+            counts = np.bincount(at, minlength=(len(levels) + 1) * folds).astype(np.float64)
+            for target, center in zip(targets, means, strict=True):
+                off = target - center  # sums of squares lose nothing near zero
+                shape = (len(levels) + 1, folds)
+                each = [counts.reshape(shape)] + [
+                    np.bincount(at, weights, minlength=counts.size).reshape(shape)
+                    for weights in (off, off * off)
+                ]
+                whole = [sums.sum(axis=1, keepdims=True) for sums in each]
+                if apart:
+                    others = [sums - part for sums, part in zip(whole, each, strict=True)]
+                    made[:, len(encodings)] = self._encoded(*others, center).ravel()[at]
+                encodings.append(self._encoded(*whole, center)[:-1, 0])
+        self.encodings_ = encodings
+        return made
 
     def _targets(self, y: Any) -> Numbers:
         kinds = ("binary", "multiclass", "continuous")
@@ -126,36 +141,11 @@ class TargetEncoder(LevelEncoder):
             return numbers.astype(np.float64).reshape(1, -1)
         return (np.arange(len(self.classes_))[:, None] == numbers).astype(np.float64)
 
-    def _encoded(
-        self,
-        places: Numbers,
-        target: Numbers,
-        fold: Numbers,
-        folds: int,
-        size: int,
-        *,
-        whole: bool = False,
-    ) -> Numbers:
-        """Encodings of levels without the rows of each fold, ``[folds, size + 1]``.
-
-        The last is the mean, for unknown values. `whole` leaves no rows out.
-        """
-        center = target.mean()
-        apart = target - center  # sums of squares lose nothing near zero
-        # Unknown values have a level of their own, at the end.
-        at = np.where(places < 0, size, places).astype(np.int64) * folds + fold
-        shape = (size + 1, folds)
-        counts, sums, squares = (
-            np.bincount(at, weights, minlength=shape[0] * folds).reshape(shape).astype(np.float64)
-            for weights in (None, apart, apart * apart)
-        )
-        if not whole:
-            counts, sums, squares = (
-                each.sum(axis=1, keepdims=True) - each for each in (counts, sums, squares)
-            )
+    def _encoded(self, counts: Numbers, sums: Numbers, squares: Numbers, center: float) -> Numbers:
+        """Encodings by sums of distances from a center; the last, of unknown values, the mean."""
         rows = counts.sum(axis=0)
-        mean = sums.sum(axis=0) / rows
         with np.errstate(invalid="ignore", divide="ignore"):
+            mean = sums.sum(axis=0) / rows
             if self.smooth == "auto":
                 variance = squares.sum(axis=0) / rows - mean**2
                 spread = np.maximum(squares - sums * sums / counts, 0.0)
@@ -164,8 +154,8 @@ class TargetEncoder(LevelEncoder):
             else:
                 made = (sums + self.smooth * mean) / (counts + self.smooth)
         made = np.where(np.isfinite(made), made, mean)
-        made[size] = mean
-        return (made + center).T
+        made[-1] = mean
+        return made + center
 
     def _folds(self, y: Any, rows: int, groups: Any) -> tuple[Numbers, int]:
         cv = self.cv
@@ -206,15 +196,7 @@ class TargetEncoder(LevelEncoder):
         **params
             `groups`, for `cv`.
         """
-        places, targets = self._fit_all(X, y)
-        rows = targets.shape[1]
-        fold, count = self._folds(y, rows, params.get("groups"))
-        made = np.empty((rows, len(places) * len(targets)), order="F")
-        for place, (each, levels) in enumerate(zip(places, self.categories_, strict=True)):
-            at = np.where(each < 0, len(levels), each) + fold * (len(levels) + 1)
-            for number, target in enumerate(targets):
-                table = self._encoded(each, target, fold, count, len(levels))
-                made[:, place * len(targets) + number] = table.ravel()[at]
+        made = self._fit_all(X, y, params.get("groups"), apart=True)
         return self._answer(X, frozen(made) if is_ours(X) else made)
 
     def transform(self, X: Any) -> Any:
