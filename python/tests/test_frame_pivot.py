@@ -169,3 +169,16 @@ def test_a_key_that_is_a_series_leaves_the_frame_as_it_is():
     table = frame.pivot_table(index=frame["k"] // 10, values="x", aggfunc="sum")
     assert table["x"].to_list() == [3, 4]
     assert frame.to_dict() == {"k": [11, 12, 21], "x": [1, 2, 4]}
+
+
+@pytest.mark.parametrize("columns", [None, "c", ["c", "d"]])
+def test_sizes_of_cells(columns: Any) -> None:
+    data = {"k": ["b", "a", "b"], "c": ["x", "x", "y"], "d": [1, 2, 1], "x": [1.0, None, 3.0]}
+    ours, theirs = (
+        lib.DataFrame(data).pivot_table(
+            index="k", columns=columns, aggfunc="size", fill_value=None if columns is None else 0
+        )
+        for lib in (hr, pd)
+    )
+    assert ours.to_dict() == (theirs.to_dict() if columns is None else theirs.to_dict("list"))
+    assert ours.index.to_list() == list(theirs.index)

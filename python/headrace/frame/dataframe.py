@@ -521,8 +521,8 @@ class DataFrame(Tabular, Columns):
     ) -> DataFrame:
         """Join the rows of two frames on equal keys.
 
-        Rows follow the left frame; matches of one left row follow the right frame. An outer join
-        appends unmatched right rows; a right join follows the right frame. Null equals null, and
+        Rows follow the left frame; matches of one left row follow the right frame. A right join
+        follows the right frame, an outer join is sorted by key. Null equals null, and
         NaN equals NaN. Unmatched rows get null in the other side's columns, which keep their dtype.
 
         Parameters

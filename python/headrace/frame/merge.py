@@ -140,6 +140,11 @@ def merge(
     pairs = [(a[1], b[1]) for a, b in keys]
     kind = {"cross": "inner", "right": "left"}.get(how, how)
     word = "_merge" if indicator is True else indicator or ""
+    order: list[Any] = []
+    if sort or how == "outer":  # by the keys of either side
+        order = [f" key {i}" for i in range(len(keys))]
+        for name, (a, b) in zip(order, keys, strict=True):
+            columns.append((name, *_core.shared_key(a[1], b[1], how)))
     if how == "right":  # the left join with swapped sides
         rows, unique = rows[::-1], unique[::-1]
         pairs = [(b, a) for a, b in pairs]
@@ -148,10 +153,7 @@ def merge(
     called = [(n if isinstance(n, str) else engine_names([n])[0], a, b) for n, a, b in columns]
     table = _core.join(rows, pairs, called, kind, unique, word, how)
     made = frame_of_parts(table, names)
-    if not sort:
-        return made
-    found: list[Any] = [a[0] if a[0] in names else b[0] for a, b in keys]
-    return made.sort_values([name for name in found if name in names])
+    return made.sort_values(order, ignore_index=True).drop(columns=order) if order else made
 
 
 def _carrying(frame: DataFrame, side: str, needed: bool) -> tuple[DataFrame, list[str]]:

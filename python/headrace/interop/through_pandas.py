@@ -14,6 +14,7 @@ from headrace.settings import is_strict
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.series.series import Series
 
 
 def pandas_module(op: str) -> Any:
@@ -79,7 +80,7 @@ def read_pickle(*args: Any, **kwargs: Any) -> DataFrame:
     )
 
 
-def written(frame: DataFrame, op: str, *args: Any, **kwargs: Any) -> Any:
-    """What a writer of pandas gives for a frame."""
+def written(frame: DataFrame | Series, op: str, *args: Any, **kwargs: Any) -> Any:
+    """What a writer of pandas gives for a frame or a series."""
     pandas_module(op)
     return called(op, lambda: getattr(frame.to_pandas(), op)(*args, **kwargs))

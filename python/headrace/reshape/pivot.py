@@ -174,6 +174,12 @@ def pivot_table(
     keys, across = (_named(frame, each) for each in (index, columns))
     if not keys:
         raise InvalidArgumentError("pivot_table: missing key; pass a column name as index")
+    if aggfunc == "size" and not margins:
+        counts = frame.groupby([*keys, *across], **how).size()
+        if not across:
+            return counts
+        table = unstack(counts.to_frame("size"), across, fill_value)
+        return table.set_axis([n[1] if len(n) == 2 else n[1:] for n in table.columns], axis=1)
     if isinstance(aggfunc, list | tuple):
         tables = [
             pivot_table(

@@ -26,6 +26,7 @@ from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
 from headrace.interop.narwhals import narwhals_series
+from headrace.interop.through_pandas import written
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.handle import array_of, mark
 from headrace.linalg.products import product_of_values
@@ -984,6 +985,14 @@ class Series(Tabular, Column, role="_series"):
         if self._numbers is not None:
             return dict(zip(framed(self)._label_list(), self.to_list(), strict=True))
         return dict(enumerate(self.to_list()))
+
+    def to_json(self, *args: Any, **kwargs: Any) -> Any:
+        """Make JSON text, or a file of it by pandas, which copies; see `hr.fallbacks`.
+
+        >>> hr.Series({"a": 1, "b": 2}).to_json()
+        '{"a":1,"b":2}'
+        """
+        return written(self, "to_json", *args, **kwargs)
 
     def items(self) -> Iterator[tuple[Any, Any]]:
         """Pairs of label and value.
