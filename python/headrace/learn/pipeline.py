@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimators after each other and beside each other."""
+"""Estimators in sequence and side by side."""
 
 from __future__ import annotations
 
@@ -370,7 +370,7 @@ def make_pipeline(
     return Pipeline(named(steps), transform_input=transform_input, memory=memory, verbose=verbose)
 
 
-# ---- beside each other ---------------------------------------------------------------------------
+# ---- side by side ---------------------------------------------------------------------------
 def beside(parts: list[Any], rows: int, sparse_threshold: float = 1.0) -> Any:
     """Matrices side by side: lazy if one is ours, in compressed rows if one is and few are set."""
     from headrace.tensor.sparse import csr_matrix

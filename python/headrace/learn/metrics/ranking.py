@@ -77,7 +77,7 @@ def roc_auc_score(
     y_true : array_like
         Labels; the second of two is the positive one.
     y_score : array_like
-        A value a row; for more classes their probabilities, ``[samples, classes]``.
+        One value for each row; for more classes their probabilities, ``[samples, classes]``.
     average : {"macro", "weighted"} or None
         Of more classes; None gives an array.
     sample_weight : array_like, optional
@@ -171,7 +171,7 @@ def average_precision_score(
     y_true : array_like
         Labels.
     y_score : array_like
-        A value a row; for more than two classes a column for each.
+        One value for each row; for more than two classes a column for each.
     average : {"macro", "weighted"} or None
         Of more classes; None gives an array.
     pos_label : default 1
