@@ -46,7 +46,7 @@ def _both(ours: type[Any], theirs: type[Any]) -> type[Any]:
 def also_sklearns(ours: type[Any]) -> type[Any]:
     """A class that code written for scikit-learn catches too, when scikit-learn is loaded."""
     exceptions = sys.modules.get("sklearn.exceptions")
-    return ours if exceptions is None else _both(ours, getattr(exceptions, ours.__name__))
+    return ours if exceptions is None else _both(ours, getattr(exceptions, ours.__name__))  # type: ignore[arg-type]
 
 
 def warn_not_converged(message: str) -> None:
@@ -186,7 +186,7 @@ class Estimator:
     def __getattr__(self, name: str) -> Any:
         routed = name.startswith(("set_", "_get_")) and "_request" in name
         if routed and "sklearn" in sys.modules:
-            cls = _requester(type(self))
+            cls = _requester(type(self))  # type: ignore[arg-type]
             return getattr(cls, name).__get__(self, cls)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -239,7 +239,7 @@ class Transformer(Estimator):
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, then transform the same rows."""
-        return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
+        return self.fit(X, y, **fit_params).transform(X)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `transform` returns.
@@ -557,7 +557,7 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
             also_sklearns(DataConversionWarning),
             stacklevel=4,
         )
-        made = made.reshape(-1)
+        made = made.reshape(-1)  # type: ignore[union-attr]
     if made.ndim != 1:
         raise InvalidArgumentError(
             f"{name}: y should be a 1d array, got an array of shape {made.shape} instead."

@@ -122,7 +122,7 @@ def _regrouped(places: Array, group: np.ndarray[Any, Any] | None, unknown: int =
         return places if unknown == -1 else np.where(places < 0, unknown, places)  # type: ignore[return-value]
     table = np.append(group, [len(group), unknown])  # the last is for -1
     at = np.where(places < 0, len(group) + 1, places)
-    return asarray(table)[at]  # type: ignore[index]
+    return asarray(table)[at]
 
 
 def _taken(levels: np.ndarray[Any, Any], places: np.ndarray[Any, Any], none: Any) -> Any:
@@ -449,8 +449,8 @@ class OneHotEncoder(LevelEncoder):
         columns, dropping = [], self.drop is not None
         for place, each in enumerate(places):
             group = self._groups[place]
-            rare = -1 if group is None or self.handle_unknown == "ignore" else int(group.max())
-            made = _regrouped(each, group, rare)
+            to = -1 if group is None or self.handle_unknown == "ignore" else int(group.max())
+            made = _regrouped(each, group, to)
             drop = self._dropped[place]
             if drop is not None:  # the level is gone, the later ones move down
                 made = np.where(made == drop, -1, made - (made > drop).astype("int32"))  # type: ignore[assignment]
@@ -466,7 +466,7 @@ class OneHotEncoder(LevelEncoder):
         ]
         if not ones:
             return self._answer(X, frozen(np.zeros((len(columns[0]), 0), self.dtype)))
-        return self._answer(X, stacked(ones).astype(self.dtype))  # type: ignore[arg-type]
+        return self._answer(X, stacked(ones).astype(self.dtype))
 
     def _sparse(self, columns: list[Array], *, holes: bool) -> Any:
         """The places of ones as a matrix in compressed rows."""
@@ -574,7 +574,7 @@ class _LabelTransformer(Transformer):
 
     def fit_transform(self, y: Any) -> Any:  # type: ignore[override]
         """Fit, then transform the same labels."""
-        return self.fit(y).transform(y)  # type: ignore[attr-defined]
+        return self.fit(y).transform(y)
 
 
 def _object_if_text(values: Any) -> Any:

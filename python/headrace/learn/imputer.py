@@ -143,7 +143,7 @@ class SimpleImputer(Transformer):
             return columns
         gone = float(self.missing_values)
         return Columns(
-            columns.map(lambda x: np.where(x == gone, float("nan"), x))  # type: ignore[return-value]
+            columns.map(lambda x: np.where(x == gone, float("nan"), x))  # type: ignore[arg-type, return-value]
         )
 
     def _statistics(self, columns: Columns) -> Numbers:

@@ -84,7 +84,7 @@ class Values:
             known = known[:0]
         empty = series.isna()
         if len(known):
-            places = series.astype(CategoricalDtype(known.tolist())).cat.codes
+            places = series.astype(CategoricalDtype(known.tolist())).cat.codes  # type: ignore[arg-type]
         else:
             places = empty.astype("int32") * 0 - 1
         if missing:
@@ -137,7 +137,7 @@ def check_values(estimator: Estimator, X: Any, *, fit: bool = False) -> list[Val
     for place, column in enumerate(columns):
         if column.series.dtype.kind == "f" and bool(
             np.isinf(asarray(column.series.fillna(0.0))).any()
-        ):  # type: ignore[union-attr]
+        ):
             raise InvalidArgumentError(f"{name}: Input X contains infinity: column={place}")
     return columns
 

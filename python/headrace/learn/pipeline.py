@@ -612,7 +612,7 @@ class ColumnTransformer(_Beside):
             return list(range(*columns.indices(width)))
         each = [columns] if isinstance(columns, str | int | np.integer) else list(columns)
         if each and isinstance(each[0], bool | np.bool_):
-            return [int(place) for place in np.flatnonzero(each)]
+            return [int(place) for place in np.flatnonzero(np.array(each))]
         wrong = [name for name in each if isinstance(name, str) and name not in names]
         if wrong:
             raise InvalidArgumentError(

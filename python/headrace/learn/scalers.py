@@ -38,6 +38,10 @@ class _Scaler(Transformer):
         "input_tags": {"allow_nan": True},
     }
     _fitted_as = "scale_"
+    n_samples_seen_: Any
+    data_min_: np.ndarray[Any, Any]
+    data_max_: np.ndarray[Any, Any]
+    max_abs_: np.ndarray[Any, Any]
 
     def _read(self, X: Any, *, first: bool) -> Columns:
         """The rows of `fit`; infinite values are found by the statistics, without a pass."""

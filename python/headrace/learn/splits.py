@@ -204,7 +204,7 @@ class _Folds:
         if getattr(self, "random_state", None) is not None and not getattr(self, "shuffle", True):
             raise InvalidArgumentError(
                 f"{type(self).__name__}: random_state has no effect without shuffle=True: "
-                f"random_state={self.random_state}"  # type: ignore[attr-defined]
+                f"random_state={self.random_state}"
             )
 
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Places:

@@ -113,8 +113,8 @@ class TargetEncoder(LevelEncoder):
                 whole = [sums.sum(axis=1, keepdims=True) for sums in each]
                 if apart:
                     others = [sums - part for sums, part in zip(whole, each, strict=True)]
-                    made[:, len(encodings)] = self._encoded(*others, center).ravel()[at]
-                encodings.append(self._encoded(*whole, center)[:-1, 0])
+                    made[:, len(encodings)] = self._encoded(others, center).ravel()[at]
+                encodings.append(self._encoded(whole, center)[:-1, 0])
         self.encodings_ = encodings
         return made
 
@@ -141,8 +141,9 @@ class TargetEncoder(LevelEncoder):
             return numbers.astype(np.float64).reshape(1, -1)
         return (np.arange(len(self.classes_))[:, None] == numbers).astype(np.float64)
 
-    def _encoded(self, counts: Numbers, sums: Numbers, squares: Numbers, center: float) -> Numbers:
+    def _encoded(self, totals: list[Numbers], center: float) -> Numbers:
         """Encodings by sums of distances from a center; the last, of unknown values, the mean."""
+        counts, sums, squares = totals
         rows = counts.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = sums.sum(axis=0) / rows
@@ -208,7 +209,7 @@ class TargetEncoder(LevelEncoder):
         for number, table in enumerate(self.encodings_):
             at, mean = places[number // len(means)], means[number % len(means)]
             known = np.where(at < 0, len(table), at)
-            columns.append(asarray(np.append(table, mean))[known])  # type: ignore[index]
+            columns.append(asarray(np.append(table, mean))[known])
         return self._answer(X, stacked(columns))
 
     def _names_out(self, names: list[str]) -> list[str]:
