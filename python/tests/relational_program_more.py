@@ -224,14 +224,13 @@ class MoreProgram(Program):
             theirs = theirs.drop("side_r")
         self.frame = self.frame.merge(theirs, how=how, **({"on": keys} if keys else {}))
         equal = " AND ".join(f"o.{key} IS NOT DISTINCT FROM t.{key}" for key in keys) or "true"
+        either = {n: f"CASE WHEN t.r IS NULL THEN o.{n} ELSE t.{n} END" for n in keys}
+        by_key = ", ".join(f"{key} NULLS LAST" for key in either.values())
         order = {
             "right": "o.side_r, t.r",
-            "outer": "t.r NULLS LAST, o.side_r",
+            "outer": f"{by_key}, t.r NULLS LAST, o.side_r",
         }.get(how, "t.r, o.side_r")
-        columns = ", ".join(
-            f"CASE WHEN t.r IS NULL THEN o.{n} ELSE t.{n} END AS {n}" if n in keys else f"t.{n}"
-            for n in self.kinds
-        )
+        columns = ", ".join(f"{either[n]} AS {n}" if n in keys else f"t.{n}" for n in self.kinds)
         word_of = {"right": "RIGHT", "outer": "FULL", "inner": "INNER", "cross": "INNER"}[how]
         self.then(
             f"SELECT row_number() OVER (ORDER BY {order}) - 1 AS r, {columns}, o.{p} FROM T! t "

@@ -241,7 +241,7 @@ def test_keys_beside_integers_and_other_digits() -> None:
     assert right.merge(left, on="k").to_dict() == {"k": [1], "y": [10], "x": [1]}
     outer = left.merge(right, on="k", how="outer")
     assert str(outer.k.dtype) == "decimal128(22, 2)"
-    assert outer.k.to_list() == [Decimal(1), Decimal("2.5"), None, Decimal(2), Decimal(7)]
+    assert outer.k.to_list() == [Decimal(1), Decimal(2), Decimal("2.5"), Decimal(7), None]
     turned = left.merge(right, on="k", how="right")
     assert (turned.k.to_list(), turned.x.to_list()) == ([2, 1, 7], [None, 1, None])
     fine = hr.DataFrame({"k": hr.Series([Decimal("2.5000")]), "z": [9]})

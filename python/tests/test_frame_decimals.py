@@ -301,7 +301,7 @@ def test_keys_that_are_floats_are_compared_as_floats() -> None:
     right = hr.DataFrame({"p": [0.1, 1.25, 2.0], "y": ["a", "b", "c"]})
     assert left.merge(right, on="p").y.to_list() == ["b", "a"]
     assert left.merge(right, on="p").p.dtype == left.p.dtype
-    assert left.merge(right, on="p", how="outer").p.to_list() == [1.25, None, 0.1, 2.0]
+    assert left.merge(right, on="p", how="outer").p.to_list() == [0.1, 1.25, 2.0, None]
     assert right.merge(left, on="p", how="semi").y.to_list() == ["a", "b"]
     assert left.p.isin([1.25]).to_list() == (left.p == 1.25).fillna(False).to_list()
     assert right.p.isin(left.p).to_list() == [True, True, False]
