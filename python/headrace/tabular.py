@@ -589,7 +589,7 @@ class Tabular(Windowed, Operators):
 
         Parameters
         ----------
-        method : {"linear", "time", "index", "values"}
+        method : {"linear", "time", "index", "values", "nearest"}
             Whether rows are equal steps, or as far apart as their labels, times or numbers.
         limit : int, optional
             The most values to fill in a row.

@@ -543,3 +543,13 @@ def test_floats_become_the_integers_of_numpy():
     assert hr.Series([2.0**64 - 2048]).astype("uint64").to_list() == [2**64 - 2048]
     assert hr.Series([-0.9, 255.9])[1:].astype("uint8").to_list() == [255]
     assert hr.Series([], dtype="float32").astype("int16").to_list() == []
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+@pytest.mark.parametrize("index", [None, [0, 1, 2, 10, 11, 12, 30, 31]])
+def test_the_nearest_value(index, limit):
+    values = [None, 1.0, None, None, 4.0, None, 6.0, None]
+    ours, theirs = (lib.Series(values, index=index) for lib in (hr, pd))
+    got = ours.interpolate(method="nearest", limit=limit)
+    wanted = theirs.interpolate(method="nearest", limit=limit)
+    assert got.to_list() == [None if v != v else v for v in wanted]

@@ -313,6 +313,9 @@ def interpolate(
     known = places.where(there)
     low, high = values.where(there).ffill(), values.where(there).bfill()
     left, right = known.ffill(), known.bfill()
+    if method == "nearest":  # the lower one of two as near; nothing beyond the ends
+        near = low.where(places - left <= right - places, high).where(left.notna())
+        return within_limit(values, values.where(there, near), direction, limit, area)
     line = low + (high - low) * ((places - left) / (right - left))
     if direction != "backward":
         line = line.where(right.notna(), low)
@@ -335,9 +338,9 @@ def interpolate_numbers(column: Any, *words: Any) -> Any:
 
 def _label_places(series: Series, method: str) -> Series:
     """The labels as numbers: times or numbers."""
-    if method not in ("time", "index", "values"):
+    if method not in ("time", "index", "values", "nearest"):
         raise UnsupportedError(
-            f"interpolate: expected 'linear', 'time' or 'index': method={method!r}; use "
+            f"interpolate: expected 'linear', 'time', 'index' or 'nearest': method={method!r}; use "
             "scipy.interpolate"
         )
     labels: Any = series.index
