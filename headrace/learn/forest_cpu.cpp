@@ -435,6 +435,8 @@ ForestTree grow(const ForestRows& rows, const ForestOptions& options, int64_t nu
   }
 }
 
+constexpr int64_t kTogether = 8;  // rows that go down a tree, so that their loads overlap
+
 /// Nodes of one tree, and how to find a row's leaf.
 struct Walk {
   Walk(const Forest& model, int64_t tree)
@@ -442,14 +444,27 @@ struct Walk {
         link(model.link.as<int64_t>() + begin),
         threshold(model.threshold.as<double>() + begin) {}
 
-  int64_t leaf(const double* row) const {
-    int64_t node = 0;
-    for (int64_t next = link[0]; next >= 0; next = link[node]) {
-      const double value = row[(next & 0xFFFFFFFF) >> 1];
-      const bool left = value <= threshold[node] || (std::isnan(value) && (next & 1) != 0);
-      node = left ? node + 1 : next >> 32;
+  /// Calls `found(i, leaf)` for `count` rows of `columns` values.
+  template <class F>
+  void leaves(const double* values, int64_t count, int64_t columns, F found) const {
+    for (int64_t first = 0; first < count; first += kTogether) {
+      const int64_t rows = std::min(kTogether, count - first);
+      int64_t node[kTogether] = {};
+      for (bool open = true; open;) {
+        open = false;
+        for (int64_t i = 0; i < rows; ++i) {
+          const int64_t next = link[node[i]];
+          if (next < 0) continue;
+          const double value = values[(first + i) * columns + ((next & 0xFFFFFFFF) >> 1)];
+          // Without a branch, which would be foreseen half of the time.
+          const int64_t left = -static_cast<int64_t>((value <= threshold[node[i]]) |
+                                                     ((value != value) & ((next & 1) != 0)));
+          node[i] = ((node[i] + 1) & left) | ((next >> 32) & ~left);
+          open = true;
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i) found(first + i, node[i]);
     }
-    return node;
   }
 
   int64_t begin;
@@ -460,7 +475,7 @@ struct Walk {
 /// Runs `body(first, count, values)` for blocks of rows, `values` being theirs as float64.
 template <class F>
 void for_blocks(const Tensor& x, F body) {
-  constexpr int64_t kRows = 256;
+  constexpr int64_t kRows = 1024;  // fewer would read the trees more often
   const int64_t rows = x.shape()[0], columns = x.shape()[1];
   parallel_for((rows + kRows - 1) / kRows, [&](int64_t block) {
     const int64_t first = block * kRows, count = std::min(kRows, rows - first);
@@ -512,10 +527,9 @@ void forest_predict(const Forest& model, const Tensor& x, double* out) {
     for (int64_t tree = 0; tree < trees; ++tree) {
       const Walk walk(model, tree);
       const double* value = model.value.as<double>() + walk.begin * outputs;
-      for (int64_t i = 0; i < count; ++i) {
-        const double* leaf = value + walk.leaf(values + i * columns) * outputs;
-        for (int64_t k = 0; k < outputs; ++k) sums[i * outputs + k] += leaf[k];
-      }
+      walk.leaves(values, count, columns, [&](int64_t i, int64_t leaf) {
+        for (int64_t k = 0; k < outputs; ++k) sums[i * outputs + k] += value[leaf * outputs + k];
+      });
     }
     for (int64_t i = 0; i < count * outputs; ++i) sums[i] /= static_cast<double>(trees);
   });
@@ -526,8 +540,8 @@ void forest_apply(const Forest& model, const Tensor& x, int64_t* out) {
   for_blocks(x, [&](int64_t first, int64_t count, const double* values) {
     for (int64_t tree = 0; tree < trees; ++tree) {
       const Walk walk(model, tree);
-      for (int64_t i = 0; i < count; ++i)
-        out[(first + i) * trees + tree] = walk.leaf(values + i * columns);
+      walk.leaves(values, count, columns,
+                  [&](int64_t i, int64_t leaf) { out[(first + i) * trees + tree] = leaf; });
     }
   });
 }
@@ -538,13 +552,12 @@ void forest_add_unseen(const Forest& model, int64_t tree, const Tensor& x, const
   const int64_t outputs = model.value.shape()[1], columns = x.shape()[1];
   const double* value = model.value.as<double>() + walk.begin * outputs;
   for_blocks(x, [&](int64_t first, int64_t count, const double* values) {
-    for (int64_t i = 0; i < count; ++i) {
+    walk.leaves(values, count, columns, [&](int64_t i, int64_t leaf) {
       const int64_t row = first + i;
-      if (counts[row] != 0) continue;
-      const double* leaf = value + walk.leaf(values + i * columns) * outputs;
-      for (int64_t k = 0; k < outputs; ++k) sums[row * outputs + k] += leaf[k];
+      if (counts[row] != 0) return;
+      for (int64_t k = 0; k < outputs; ++k) sums[row * outputs + k] += value[leaf * outputs + k];
       ++trees[row];
-    }
+    });
   });
 }
 

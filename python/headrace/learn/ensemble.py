@@ -197,14 +197,14 @@ class _RandomForest(Estimator):
         return self
 
     def _score_out_of_bag(self, y: Labels, made: Labels) -> None:
-        unseen = np.isnan(made).any(axis=1)
+        unseen = np.isnan(made[:, 0])
         if unseen.any():
             warnings.warn(
                 "Some inputs do not have OOB scores. This probably means too few trees were used "
                 "to compute any reliable OOB estimates.",
                 stacklevel=4,
             )
-        predicted = self._keep_out_of_bag(np.where(unseen[:, None], 0.0, made))
+        predicted = self._keep_out_of_bag(np.nan_to_num(made))
         measure = self.oob_score if callable(self.oob_score) else self._score
         self.oob_score_ = measure(y, predicted)
 
