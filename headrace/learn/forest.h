@@ -21,6 +21,7 @@ struct ForestOptions {
   int64_t max_features = 1;      ///< of which a node chooses, drawn anew for each
   int64_t bootstrap = 0;         ///< rows drawn with replacement for each tree; 0: all rows once
   bool balance_samples = false;  ///< classes weigh the same in each tree's rows
+  bool random_splits = false;    ///< of a feature one split at random, not the best (extra trees)
   uint64_t seed = 0;
 };
 

@@ -47,8 +47,8 @@ uint64_t below(uint64_t word, uint64_t bound) {
 struct Split {
   double score = kNone;
   int64_t feature = std::numeric_limits<int64_t>::max();
-  int64_t bin = 0;    // the last that goes left
-  int64_t next = -1;  // the first that goes right, -1 when only NaN does
+  int64_t bin = 0;                                             // the last that goes left
+  double threshold = std::numeric_limits<double>::infinity();  // of that bin and the next
   bool has_missing = false;
   bool missing_left = false;
 
@@ -115,10 +115,7 @@ class Grower {
       const int64_t middle = divide(split, node.begin, node.end);
       if (!split.has_missing) split.missing_left = middle - node.begin > node.end - middle;
       tree_.link.back() = forest_link(0, split.feature, split.missing_left);
-      const double* low = in_.low + split.feature * kForestBins;
-      const double* high = in_.high + split.feature * kForestBins;
-      tree_.threshold.back() = split.next < 0 ? std::numeric_limits<double>::infinity()
-                                              : forest_middle(high[split.bin], low[split.next]);
+      tree_.threshold.back() = split.threshold;
       tree_.gain[static_cast<size_t>(split.feature)] += std::max(gain, 0.0);
       open.push_back({middle, node.end, node.depth + 1, id});
       open.push_back({node.begin, middle, node.depth + 1, -1});
@@ -242,7 +239,7 @@ class Grower {
         swapped_.push_back(other);
       }
       const int64_t feature = features_[static_cast<size_t>(j)];
-      varies |= scan(feature, count_bins(feature), best);
+      varies |= scan(node, feature, count_bins(feature), best);
     }
     while (!swapped_.empty()) {
       const size_t other = swapped_.back();
@@ -325,29 +322,55 @@ class Grower {
     }
   }
 
-  /// Tries all splits between the `count` bins that have rows, and clears them; returns whether
-  /// there is more than one.
-  bool scan(int64_t feature, int64_t count, Split& best) {
+  /// A value at random between the least and the greatest of the first `bins` that have rows.
+  double draw_threshold(int64_t node, int64_t feature, int64_t bins) const {
+    const double low = in_.low[feature * kForestBins + present_[0]];
+    const double high = in_.high[feature * kForestBins + present_[bins - 1]];
+    // Attempts that the draws of features never reach.
+    const PhiloxBlock block =
+        philox_block({options_.seed, static_cast<uint32_t>(2 * number_ + 1)},
+                     static_cast<uint64_t>(node), 1u << 31 | static_cast<uint32_t>(feature));
+    const double share = std::ldexp(static_cast<double>(philox_word(block, 0) >> 11), -53);
+    return low * (1 - share) + high * share;
+  }
+
+  /// Tries the splits between the `count` bins that have rows, all or one, and clears them; returns
+  /// whether there is more than one bin.
+  bool scan(int64_t node, int64_t feature, int64_t count, Split& best) {
+    const double* low = in_.low + feature * kForestBins;
+    const double* high = in_.high + feature * kForestBins;
     const bool missing = present_[count - 1] == kForestMissing;
     const int64_t bins = count - (missing ? 1 : 0);
     Split split;
     split.feature = feature;
     split.has_missing = missing;
+    int64_t only = -1;  // the one split that is tried
+    double drawn = 0;
+    if (options_.random_splits && bins > 1) {
+      drawn = draw_threshold(node, feature, bins);
+      for (only = 0; only + 2 < bins && high[present_[only + 1]] <= drawn;) ++only;
+    }
     for (const bool missing_left : {false, true}) {
       if (count < 2 || (missing_left && !missing)) break;
-      const int64_t splits = missing && !missing_left ? bins : bins - 1;
+      const int64_t all = missing && !missing_left ? bins : bins - 1;
+      const int64_t splits = only < 0 ? all : only + 1;
       add_left(splits, missing_left);
       for (int64_t k = 0; k < splits; ++k)
         left_term_[k] =
             score(left_term_[k], left_weight_[k], right_term_[k], weight_ - left_weight_[k]);
-      for (int64_t k = 0; k < splits; ++k) {
+      for (int64_t k = std::max<int64_t>(only, 0); k < splits; ++k) {
         if (!(left_term_[k] > split.score)) continue;
         const int64_t few = std::min(left_count_[k], size_ - left_count_[k]);
         const double light = std::min(left_weight_[k], weight_ - left_weight_[k]);
         if (few < options_.min_samples_leaf || light < min_weight_) continue;
         split.score = left_term_[k];
         split.bin = present_[k];
-        split.next = k + 1 < bins ? present_[k + 1] : -1;
+        split.threshold = std::numeric_limits<double>::infinity();  // only NaN goes right
+        if (k + 1 < bins) {
+          const double from = high[present_[k]], to = low[present_[k + 1]];
+          const bool between = only >= 0 && drawn >= from && drawn < to;
+          split.threshold = between ? drawn : forest_middle(from, to);
+        }
         split.missing_left = missing_left;
       }
     }

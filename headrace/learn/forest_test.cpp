@@ -222,6 +222,28 @@ TEST(Forest, HasTheSameBitsForAnyThreads) {
   }
 }
 
+TEST(Forest, SplitsAtRandomWhenAsked) {
+  const std::vector<double> x = draw(1000, 0, 2);
+  std::vector<double> y;
+  for (const double value : x) y.push_back(value / 65536);
+  const Tensor rows = matrix_of(x, 1);
+  ForestOptions options = one_tree(ForestCriterion::kSquaredError, 0, 1);
+  options.num_trees = 50;
+  options.random_splits = true;
+  const Forest model = forest_fit(forest_bins(rows), tensor_of(y), nullptr, options);
+  std::set<double> roots;
+  const auto [least, greatest] = std::minmax_element(x.begin(), x.end());
+  for (int64_t tree = 0; tree < 50; ++tree) {
+    roots.insert(model.threshold.as<double>()[model.offsets.as<int64_t>()[tree]]);
+    EXPECT_GT(*roots.begin(), *least);
+    EXPECT_LT(*roots.rbegin(), *greatest);
+  }
+  EXPECT_GT(roots.size(), 40u);
+  EXPECT_GT(*roots.rbegin() - *roots.begin(), (*greatest - *least) / 2);
+  const Tensor made = forest_predict(model, 1, rows);
+  for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(made.as<double>()[i], y[i], 0.02);
+}
+
 TEST(Forest, RefusesBadInput) {
   const ForestBins bins = forest_bins(matrix_of({1, 2, 3, 4}, 1));
   const auto gini = one_tree(ForestCriterion::kGini, 2, 1);

@@ -26,7 +26,8 @@ hr::ForestOptions forest_options(std::string_view criterion, int64_t num_trees, 
                                  int64_t max_depth, int64_t min_samples_split,
                                  int64_t min_samples_leaf, double min_weight_fraction_leaf,
                                  double min_impurity_decrease, int64_t max_features,
-                                 int64_t bootstrap, bool balance_samples, uint64_t seed) {
+                                 int64_t bootstrap, bool balance_samples, bool random_splits,
+                                 uint64_t seed) {
   const auto kind = criterion == "gini"      ? hr::ForestCriterion::kGini
                     : criterion == "entropy" ? hr::ForestCriterion::kEntropy
                                              : hr::ForestCriterion::kSquaredError;
@@ -41,6 +42,7 @@ hr::ForestOptions forest_options(std::string_view criterion, int64_t num_trees, 
           max_features,
           bootstrap,
           balance_samples,
+          random_splits,
           seed};
 }
 
@@ -65,7 +67,8 @@ void bind_forest(nb::module_& m) {
   nb::class_<hr::ForestOptions>(m, "ForestOptions");
   m.def("forest_options", forest_options, "criterion"_a, "num_trees"_a, "num_classes"_a,
         "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_weight_fraction_leaf"_a,
-        "min_impurity_decrease"_a, "max_features"_a, "bootstrap"_a, "balance_samples"_a, "seed"_a);
+        "min_impurity_decrease"_a, "max_features"_a, "bootstrap"_a, "balance_samples"_a,
+        "random_splits"_a, "seed"_a);
   m.def("forest_fit", forest_fit, "x"_a, "y"_a, "weights"_a.none(), "options"_a, Unlocked());
   m.def(
       "forest_predict",

@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 import headrace as hr
-from headrace.learn import RandomForestClassifier, RandomForestRegressor
+from headrace.learn import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 pytest.importorskip("sklearn")
 from sklearn import datasets, ensemble, metrics, model_selection
@@ -106,21 +111,35 @@ def test_missing_values_are_scikit_learns():
     np.testing.assert_allclose(ours.predict_proba(other), theirs.predict_proba(other), atol=1e-9)
 
 
+def test_extra_trees_are_as_good_as_scikit_learns():
+    x, other, y, known = split_data(1000, 8, 2, flip_y=0.1)
+    ours = ExtraTreesClassifier(80, random_state=0).fit(x, y)
+    theirs = ensemble.ExtraTreesClassifier(80, random_state=0).fit(x, y)
+    assert ours.score(other, known) >= theirs.score(other, known) - 0.03
+    assert ours.score(x, y) == 1 == theirs.score(x, y)
+    x, y = datasets.make_friedman1(800, random_state=0)
+    ours = ExtraTreesRegressor(60, random_state=0).fit(x[:400], y[:400])
+    theirs = ensemble.ExtraTreesRegressor(60, random_state=0).fit(x[:400], y[:400])
+    assert ours.score(x[400:], y[400:]) >= theirs.score(x[400:], y[400:]) - 0.02
+
+
 def digest(model):
     parts = [part.to_numpy().tobytes() for part in model._forest]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
-@pytest.mark.parametrize("make", [RandomForestClassifier, RandomForestRegressor])
+@pytest.mark.parametrize(
+    "make", [RandomForestClassifier, ExtraTreesClassifier, ExtraTreesRegressor]
+)
 def test_same_trees_for_any_threads(make):
     x, other, y, _ = split_data(3000, 10, 0)
     made = set()
     for count in (1, 2, 4):
         with hr.threads(count):
-            model = make(40, random_state=3, oob_score=True).fit(x, y)
+            model = make(40, random_state=3, bootstrap=True, oob_score=True).fit(x, y)
             made.add((digest(model), model.predict(other).tobytes(), model.oob_score_))
     assert len(made) == 1
-    assert digest(make(40, random_state=4).fit(x, y)) != digest(model)
+    assert digest(make(40, random_state=4, bootstrap=True).fit(x, y)) != digest(model)
     assert digest(pickle.loads(pickle.dumps(model))) == digest(model)
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
     from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.ensemble import ExtraTreesClassifier as ExtraTreesClassifier
+    from headrace.learn.ensemble import ExtraTreesRegressor as ExtraTreesRegressor
     from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
@@ -51,7 +53,8 @@ _MODULES = {
     "bins": "KBinsDiscretizer QuantileTransformer",
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
-    "ensemble": "RandomForestClassifier RandomForestRegressor",
+    "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
+    "RandomForestClassifier RandomForestRegressor",
     "imputer": "PolynomialFeatures SimpleImputer",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -66,6 +69,8 @@ __all__ = [
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "FeatureUnion",
     "GroupKFold",
     "HashingVectorizer",

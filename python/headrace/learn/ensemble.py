@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random forests of histogram trees."""
+"""Random forests and extra trees on histograms."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class _RandomForest(Estimator):
 
     _fitted_as = "n_outputs_"
     _classes = 0
+    _random_splits = False
     _criteria: ClassVar[Mapping[str, str]]
     n_estimators: int
     criterion: str
@@ -154,6 +155,7 @@ class _RandomForest(Estimator):
             self._num_features(self.n_features_in_),
             self._num_drawn(rows, weights),
             self.bootstrap and getattr(self, "class_weight", None) == "balanced_subsample",
+            self._random_splits,
             seed_from(self.random_state),
         )
 
@@ -459,3 +461,80 @@ class RandomForestRegressor(_RandomForest):
     def predict(self, X: Any) -> Any:
         """The mean of the leaves' means: float64 ``[samples]``."""
         return answer(X, self._walk("forest_predict", X)[:, 0])
+
+
+class ExtraTreesClassifier(RandomForestClassifier):
+    """A forest whose nodes try one split at random of each drawn feature, not all.
+
+    As `RandomForestClassifier` in all else, but that trees take all rows unless ``bootstrap=True``.
+
+    >>> rows, labels = [[0.0], [1.0], [2.0], [3.0]], ["no", "no", "yes", "yes"]
+    >>> model = hr.learn.ExtraTreesClassifier(10, random_state=0).fit(rows, labels)
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    _random_splits = True
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Any = None,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+    ) -> None:
+        self._store(locals())
+
+
+class ExtraTreesRegressor(RandomForestRegressor):
+    """A forest of numbers whose nodes try one split at random of each drawn feature, not all.
+
+    As `RandomForestRegressor` in all else, but that trees take all rows unless ``bootstrap=True``.
+
+    >>> rows, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 1.0, 5.0, 5.0]
+    >>> model = hr.learn.ExtraTreesRegressor(10, random_state=0).fit(rows, y)
+    >>> model.predict([[0.0], [3.0]]).tolist()
+    [1.0, 5.0]
+    """
+
+    _random_splits = True
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: Any = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        ccp_alpha: float = 0.0,
+        max_samples: float | None = None,
+        monotonic_cst: Any = None,
+    ) -> None:
+        self._store(locals())
