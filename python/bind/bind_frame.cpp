@@ -148,7 +148,7 @@ void bind_frame(nb::module_& m) {
       [](std::string_view op, const NodePtr& column, const std::string& pattern,
          const std::string& flags) {
         return hr::test_regex(hr::regex_anchor_from_name(op), column,
-                              {std::string(op), hr::with_flags(pattern, flags)});
+                              hr::regex_pattern(std::string(op), pattern, flags));
       },
       "op"_a, "column"_a, "pattern"_a, "flags"_a, TextCall());
   m.def(
@@ -161,7 +161,7 @@ void bind_frame(nb::module_& m) {
   m.def(
       "extract_regex",
       [](const NodePtr& column, const std::string& pattern, const std::string& flags) {
-        return hr::extract_regex(column, {"extract", hr::with_flags(pattern, flags)});
+        return hr::extract_regex(column, hr::regex_pattern("extract", pattern, flags));
       },
       "column"_a, "pattern"_a, "flags"_a, TextCall());
   m.def(

@@ -34,19 +34,19 @@ void bind_text(nb::module_& m) {
       "split_regex",
       [](const NodePtr& column, const std::string& pattern, const std::string& flags,
          int64_t most) {
-        return hr::split_regex(column, {"split", hr::with_flags(pattern, flags)}, most);
+        return hr::split_regex(column, hr::regex_pattern("split", pattern, flags), most);
       },
       "column"_a, "pattern"_a, "flags"_a, "most"_a, Unlocked());
   m.def(
       "find_all",
       [](const NodePtr& column, const std::string& pattern, const std::string& flags) {
-        return hr::find_all(column, {"findall", hr::with_flags(pattern, flags)});
+        return hr::find_all(column, hr::regex_pattern("findall", pattern, flags));
       },
       "column"_a, "pattern"_a, "flags"_a, Unlocked());
   m.def(
       "count_regex",
       [](const NodePtr& column, const std::string& pattern, const std::string& flags) {
-        return hr::count_regex(column, {"count", hr::with_flags(pattern, flags)});
+        return hr::count_regex(column, hr::regex_pattern("count", pattern, flags));
       },
       "column"_a, "pattern"_a, "flags"_a, Unlocked());
   m.def("list_length", lazy(&hr::list_length), "column"_a, Unlocked());

@@ -142,18 +142,18 @@ def test_patterns_match_as_those_of_python(pattern: str, threads: int) -> None:
         None if rng.random() < 0.05 else "".join(rng.choices("abé .-+19\n_", k=rng.randrange(24)))
         for _ in range(3000)
     ]
-    ascii_only = re.compile(pattern, re.ASCII)
+    compiled = re.compile(pattern)
     made = hr.Series(texts).str
     with hr.threads(threads):
         for got, function in (
-            (made.count(pattern), lambda s: len(ascii_only.findall(s))),
-            (made.findall(pattern), ascii_only.findall),
-            (made.split(pattern, regex=True), ascii_only.split),
-            (made.split(pattern, n=2, regex=True), lambda s: ascii_only.split(s, 2)),
-            (made.replace(pattern, "<>", regex=True), lambda s: ascii_only.sub("<>", s)),
-            (made.replace(pattern, "", n=1, regex=True), lambda s: ascii_only.sub("", s, count=1)),
-            (made.contains(pattern, na=None), lambda s: bool(ascii_only.search(s))),
-            (made.match(pattern, na=None), lambda s: bool(ascii_only.match(s))),
+            (made.count(pattern), lambda s: len(compiled.findall(s))),
+            (made.findall(pattern), compiled.findall),
+            (made.split(pattern, regex=True), compiled.split),
+            (made.split(pattern, n=2, regex=True), lambda s: compiled.split(s, 2)),
+            (made.replace(pattern, "<>", regex=True), lambda s: compiled.sub("<>", s)),
+            (made.replace(pattern, "", n=1, regex=True), lambda s: compiled.sub("", s, count=1)),
+            (made.contains(pattern, na=None), lambda s: bool(compiled.search(s))),
+            (made.match(pattern, na=None), lambda s: bool(compiled.match(s))),
         ):
             assert got.to_list() == [None if s is None else function(s) for s in texts]
 
@@ -202,3 +202,46 @@ def test_changes_and_tests_are_those_of_python(alphabet: str, threads: int) -> N
         assert made.center(15, "é").to_list() == [
             None if s is None else s.center(15, "é") for s in texts
         ]
+
+
+WIDE = [
+    "héllo wörld 12",
+    "Ωmega ٣٤",
+    "日本語 テキスト",
+    "plain_text 7",
+    "",
+    "a\u00a0b\u2003c",
+    "½ Ⅷ €5",
+    None,
+]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\w+", r"\W+", r"\d", r"\D+", r"\s", r"\S+", r"[\w ]+", r"[^\w\s]", r"[\W_]", r"[^\W\d_]+"],
+)
+def test_classes_of_patterns_are_those_of_unicode(pattern: str) -> None:
+    ours, theirs = hr.Series(WIDE), pd.Series(WIDE)
+    for call in (
+        lambda s: s.str.contains(pattern),
+        lambda s: s.str.fullmatch(pattern),
+        lambda s: s.str.count(pattern),
+        lambda s: s.str.replace(pattern, "<>", regex=True),
+        lambda s: s.str.extract(f"({pattern})")[0],
+        lambda s: s.str.findall(pattern).str.join("|"),
+        lambda s: s.str.split(pattern, regex=True).str.join("|"),
+    ):
+        got, expected = call(ours).to_list(), call(theirs).to_list()
+        assert [None if pd.isna(x) else x for x in got] == [
+            None if pd.isna(x) else x for x in expected
+        ]
+
+
+def test_borders_of_words_beyond_ascii_raise_unless_ascii_is_meant() -> None:
+    plain = ["cat", "the cat – 5 €", "concat"]
+    assert hr.Series(plain).str.contains(r"\bcat\b").to_list() == [True, True, False]
+    accented = hr.Series(["caté", *plain])
+    with pytest.raises(hr.UnsupportedError, match=r"caté.*flags=re.ASCII"):
+        hr.eval(accented.str.contains(r"\bcat\b"))
+    found = accented.str.contains(r"\bcat\b", flags=re.ASCII).to_list()
+    assert found == pd.Series(["caté", *plain]).str.contains(r"\bcat\b", flags=re.ASCII).to_list()

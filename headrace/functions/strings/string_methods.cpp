@@ -114,25 +114,21 @@ NodePtr test_text_any(TextTest test, const NodePtr& column, std::span<const std:
   return found;
 }
 
-std::string with_flags(const std::string& pattern, const std::string& flags) {
-  return flags.empty() ? pattern : "(?" + flags + ")" + pattern;
-}
-
 NodePtr contains_pattern(const NodePtr& column, const std::string& pattern,
                          const PatternOptions& options) {
   const bool has_signs = pattern.find_first_of(kSigns) != pattern.npos;
   if (options.flags.empty() && !(options.is_regex && has_signs))
     return test_text(TextTest::kContains, column, pattern);
   const std::string text = options.is_regex ? pattern : escaped(pattern, kSigns);
-  return test_regex(RegexAnchor::kAnywhere, column, {"contains", with_flags(text, options.flags)});
+  return test_regex(RegexAnchor::kAnywhere, column, regex_pattern("contains", text, options.flags));
 }
 
 NodePtr replace_pattern(const NodePtr& column, const std::string& pattern, const std::string& fresh,
                         int64_t most, const PatternOptions& options) {
   if (options.is_regex)
-    return replace_regex(column, {"replace", with_flags(pattern, options.flags)}, fresh, most);
+    return replace_regex(column, regex_pattern("replace", pattern, options.flags), fresh, most);
   if (options.flags.empty()) return replace_text(column, pattern, fresh, most);
-  return replace_regex(column, {"replace", with_flags(escaped(pattern, kSigns), options.flags)},
+  return replace_regex(column, regex_pattern("replace", escaped(pattern, kSigns), options.flags),
                        escaped(fresh, "\\"), most);
 }
 

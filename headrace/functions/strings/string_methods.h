@@ -54,7 +54,4 @@ HR_API NodePtr replace_pattern(const NodePtr& column, const std::string& pattern
                                const std::string& fresh, int64_t most,
                                const PatternOptions& options = {});
 
-/// A regular expression with its flags.
-HR_API std::string with_flags(const std::string& pattern, const std::string& flags);
-
 }  // namespace hr

@@ -4,7 +4,9 @@
 
 #include "headrace/algo/select/map_rows.h"
 #include "headrace/base/enum_names.h"
+#include "headrace/base/utf8.h"
 #include "headrace/functions/strings/byte_runs.h"
+#include "headrace/functions/strings/regex_syntax.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 #include "headrace/functions/strings/text_pieces.h"
 
@@ -28,22 +30,32 @@ RegexAnchor regex_anchor_from_name(std::string_view name) {
   return enum_from_name<RegexAnchor>("str", "test", name, kAnchors);
 }
 
+RegexPattern regex_pattern(std::string op, const std::string& pattern, const std::string& flags) {
+  std::string letters = flags;
+  const bool is_ascii = std::erase(letters, 'a') > 0;
+  return {std::move(op), letters.empty() ? pattern : "(?" + letters + ")" + pattern, is_ascii};
+}
+
 #ifdef HR_WITH_RE2
 
 namespace {
 
 using Regex = std::unique_ptr<const re2::RE2>;
 
-Regex compile(const RegexPattern& pattern) {
+Regex compile(const RegexPattern& pattern, const std::string& text) {
   re2::RE2::Options options;
   options.set_log_errors(false);
-  auto regex = std::make_unique<re2::RE2>(pattern.text, options);
+  auto regex = std::make_unique<re2::RE2>(text, options);
   if (!regex->ok())
     throw_error<InvalidArgumentError>(
         pattern.op, "invalid RE2 pattern",
         {{"pat", pattern.text}, {"reason", regex->error()}, {"at", regex->error_arg()}},
         "pass regex=False to match the pattern literally");
   return regex;
+}
+
+Regex compile(const RegexPattern& pattern) {
+  return compile(pattern, pattern.text);
 }
 
 re2::StringPiece piece_of(std::string_view text) {
@@ -95,20 +107,35 @@ std::string required_literal(std::string_view pattern) {
   return best.size() > 1 ? best : std::string();
 }
 
-// Finds a pattern in strings.
+// Finds a pattern in strings. One thread uses it.
 class Matcher {
  public:
   explicit Matcher(const RegexPattern& pattern)
-      : regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {
+      : pattern_(pattern), regex_(compile(pattern)), runs_(ByteRuns::of(pattern.text)) {
+    if (!pattern.is_ascii) unicode_ = unicode_pattern(pattern.text);
     if (pattern.text.find_first_of("\\.^$*+?{}[]|()") == std::string::npos) literal_ = pattern.text;
     if (!runs_) required_ = required_literal(pattern.text);
   }
 
   const re2::RE2& regex() const { return *regex_; }
 
+  /// The pattern as a text needs it: classes of ASCII serve a text of ASCII, and cost less.
+  const re2::RE2& regex(std::string_view text) const {
+    if (!unicode_.differs || is_ascii(text)) return *regex_;
+    if (!unicode_.lacking.empty() && has_wide_word_characters(text))
+      throw_error<UnsupportedError>(
+          pattern_.op, "RE2 knows letters of ASCII only in a part of this pattern",
+          {{"pat", pattern_.text}, {"part", unicode_.lacking}, {"text", shortened(text)}},
+          "pass flags=re.ASCII where letters beyond ASCII are no part of words, or map a function "
+          "of Python's re");
+    if (!wide_) wide_ = compile(pattern_, unicode_.text);
+    return *wide_;
+  }
+
   /// The first match from `at` on, with as many groups as there is room for.
   bool find(std::string_view text, size_t at, std::vector<re2::StringPiece>& groups) const {
-    if (runs_) return (groups[0] = piece_of(runs_->find(text, at))).data() != nullptr;
+    if (runs_ && (!unicode_.differs || is_ascii(text)))
+      return (groups[0] = piece_of(runs_->find(text, at))).data() != nullptr;
     if (!literal_.empty()) {
       const size_t found = find_text_(text.substr(at), literal_);
       if (found == std::string_view::npos) return false;
@@ -116,8 +143,8 @@ class Matcher {
       return true;
     }
     return may_match(text.substr(at)) &&
-           regex_->Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                         static_cast<int>(groups.size()));
+           regex(text).Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                             static_cast<int>(groups.size()));
   }
 
   /// False only where nothing matches.
@@ -126,7 +153,10 @@ class Matcher {
   }
 
  private:
+  RegexPattern pattern_;
   Regex regex_;
+  UnicodePattern unicode_{};
+  mutable Regex wide_{};  // of the pattern in Unicode, once a text needs it
   // Instead, of a pattern without groups:
   std::optional<ByteRuns> runs_;
   std::string literal_{};
@@ -153,7 +183,8 @@ Column test_strings(RegexAnchor anchor, const Column& strings, const RegexPatter
         if (null(row) || (where && where->word(row, 1) == 0)) continue;
         if (!matcher.may_match(strings.string(row))) continue;
         const re2::StringPiece text = piece_of(strings.string(row));
-        if (matcher.regex().Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
+        if (matcher.regex(strings.string(row))
+                .Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
           set_bit(out, row, true);
       }
     });
@@ -283,14 +314,14 @@ Column extract_group(const Column& from, const RegexPattern& pattern, int64_t gr
     auto* const valid = validity.mutable_as<uint8_t>();
     const StringView* const in = from.values<StringView>().data();
     parallel_morsels(rows, {reads(from), writes(views, 16)}, [&](Morsel morsel) {
-      const Regex regex = compile(pattern);
+      const Matcher matcher(pattern);
       std::vector<re2::StringPiece> groups(static_cast<size_t>(group) + 1);
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         out[row] = {};
         if (null(row)) continue;
         const std::string_view text = from.string(row);
-        if (!regex->Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                          static_cast<int>(groups.size())) ||
+        if (!matcher.regex(text).Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED,
+                                       groups.data(), static_cast<int>(groups.size())) ||
             !groups.back().data())
           continue;
         out[row] = view_of_part(in[row], text, view_of(groups.back()));

@@ -13,12 +13,19 @@ namespace hr {
 
 /// A pattern that was checked. What RE2 has not (looking around, references back) and what is no
 /// pattern throws InvalidArgumentError with the place; a build without RE2 throws UnsupportedError.
+/// `\w`, `\d`, `\s` and their complements are Unicode's, as in Python, unless `is_ascii`. `\b` is
+/// ASCII's: where a text has letters beyond it, running throws UnsupportedError.
 struct RegexPattern {
   std::string op;  ///< in whose name errors are
   std::string text;
+  bool is_ascii = false;
 
-  static auto parameters(auto& self) { return std::tie(self.op, self.text); }
+  static auto parameters(auto& self) { return std::tie(self.op, self.text, self.is_ascii); }
 };
+
+/// A pattern with its flags, of Python's letters `a`, `i`, `m` and `s`.
+HR_API RegexPattern regex_pattern(std::string op, const std::string& pattern,
+                                  const std::string& flags);
 
 /// Where in a string the pattern has to match.
 enum class RegexAnchor : uint8_t { kAnywhere, kStart, kBoth };

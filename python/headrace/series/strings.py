@@ -32,7 +32,7 @@ def is_text(value: Any) -> bool:
 
 
 #: Inline letters of Python's `re` flags.
-_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s"}
+_FLAGS = {re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.ASCII: "a"}
 
 
 def _pattern(op: str, pat: Any, case: bool = True, flags: int = 0) -> tuple[str, str]:
