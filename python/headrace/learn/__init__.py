@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.bins import KBinsDiscretizer as KBinsDiscretizer
     from headrace.learn.bins import QuantileTransformer as QuantileTransformer
+    from headrace.learn.cluster import DBSCAN as DBSCAN
+    from headrace.learn.cluster import KMeans as KMeans
     from headrace.learn.decomposition import PCA as PCA
     from headrace.learn.encoders import LabelBinarizer as LabelBinarizer
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
@@ -25,6 +27,9 @@ if TYPE_CHECKING:
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
     from headrace.learn.imputer import SimpleImputer as SimpleImputer
+    from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
+    from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
+    from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
     from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
     from headrace.learn.pipeline import FeatureUnion as FeatureUnion
     from headrace.learn.pipeline import Pipeline as Pipeline
@@ -51,6 +56,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
     "bins": "KBinsDiscretizer QuantileTransformer",
+    "cluster": "KMeans DBSCAN",
+    "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
@@ -65,6 +72,7 @@ _MODULES = {
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
+    "DBSCAN",
     "PCA",
     "ColumnTransformer",
     "ConvergenceWarning",
@@ -76,10 +84,14 @@ __all__ = [
     "HashingVectorizer",
     "KBinsDiscretizer",
     "KFold",
+    "KMeans",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "LabelBinarizer",
     "LabelEncoder",
     "MaxAbsScaler",
     "MinMaxScaler",
+    "NearestNeighbors",
     "Normalizer",
     "NotFittedError",
     "OneHotEncoder",

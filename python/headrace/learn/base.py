@@ -232,6 +232,28 @@ def kind_of(estimator: Any) -> str | None:
     return None if tags is None else tags().estimator_type
 
 
+# ---- parameters ----------------------------------------------------------------------------------
+def refuse(estimator: Estimator, name: str, wanted: str) -> None:
+    """Raise for a parameter that is not what it must be."""
+    raise InvalidArgumentError(
+        f"{type(estimator).__name__}: {name} is not valid: {name}={getattr(estimator, name)!r}; "
+        f"use {wanted}"
+    )
+
+
+def is_number(value: Any, *, integer: bool = False) -> bool:
+    """Whether a parameter is a number (of any library) and no bool."""
+    kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+def check_count(estimator: Estimator, *names: str) -> None:
+    """Raise unless parameters are integers from 1 on."""
+    for name in names:
+        if not (is_number(getattr(estimator, name), integer=True) and getattr(estimator, name) > 0):
+            refuse(estimator, name, "an integer from 1 on")
+
+
 class Transformer(Estimator):
     """The base of transformers: results in the kind of `X`, names of columns, `set_output`."""
 

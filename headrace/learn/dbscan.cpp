@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds core rows, joins those that are near, and gives the rest to the lowest cluster near them.
+#include "headrace/learn/dbscan.h"
+
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/learn/dense_grid.h"
+#include "headrace/learn/disjoint_sets.h"
+#include "headrace/learn/distance_tiles.h"
+#include "headrace/learn/matrix_rows.h"
+#include "headrace/memory/log/tag.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hr {
+namespace {
+
+/// Whether rows of `x` are near, where the filter leaves it open.
+struct Decision {
+  const Tensor& x;
+  Metric metric;
+  double limit;
+  int64_t query = -1;
+  std::vector<double> point = {}, other = {};
+
+  bool near(const TileRow& row, int64_t r) {
+    if (row.upper(r) <= limit) return true;
+    const auto d = static_cast<size_t>(x.shape()[1]);
+    if (query != row.query) {
+      point.resize(d);
+      other.resize(d);
+      query = row.query;
+      cpu::read_rows(x, query, 1, nullptr, 1, point.data());
+    }
+    cpu::read_rows(x, row.first + r, 1, nullptr, 1, other.data());
+    return exact_distance(metric, point.data(), other.data(), x.shape()[1]) <= limit;
+  }
+};
+
+/// Clusters of all pairs in tiles: the lowest core row of each row's cluster, or -1.
+std::vector<int64_t> compare_all(const Tensor& x, const double* weights, double limit,
+                                 double least_weight, Metric metric, std::vector<uint8_t>& core) {
+  const int64_t rows = x.shape()[0];
+  const auto near_rows = [&](const TileRow& row, auto take) {
+    int32_t positions[kTileColumns];
+    const int64_t count = row.at_most(limit, positions);
+    Decision decision{x, metric, limit};
+    for (int64_t p = 0; p < count; ++p)
+      if (decision.near(row, positions[p])) take(row.first + positions[p]);
+  };
+  std::vector<int64_t> all(static_cast<size_t>(rows));
+  std::iota(all.begin(), all.end(), int64_t{0});
+  std::vector<double> weight(all.size());
+  for_tiles(x, x, all, metric, [&](const TileRow& row) {
+    double& sum = weight[static_cast<size_t>(row.query)];
+    if (weights == nullptr && sum >= least_weight) return;  // more do not matter
+    near_rows(row, [&](int64_t i) { sum += weights == nullptr ? 1 : weights[i]; });
+  });
+  std::vector<int64_t> dense, sparse;
+  for (const int64_t i : all) {
+    core[static_cast<size_t>(i)] = weight[static_cast<size_t>(i)] >= least_weight;
+    (core[static_cast<size_t>(i)] != 0 ? dense : sparse).push_back(i);
+  }
+  DisjointSets sets(rows);
+  for_tiles(x, x, dense, metric, [&](const TileRow& row) {
+    if (row.first >= row.query) return;  // the pair comes again, the other way round
+    near_rows(row, [&](int64_t i) {
+      if (i < row.query && core[static_cast<size_t>(i)] != 0) sets.join(i, row.query);
+    });
+  });
+  std::vector<int64_t> lowest(all.size(), -1);
+  for (const int64_t i : dense) lowest[static_cast<size_t>(i)] = sets.root(i);
+  for_tiles(x, x, sparse, metric, [&](const TileRow& row) {
+    int64_t& own = lowest[static_cast<size_t>(row.query)];
+    near_rows(row, [&](int64_t i) {
+      if (core[static_cast<size_t>(i)] == 0) return;
+      const int64_t root = sets.root(i);
+      if (own < 0 || root < own) own = root;
+    });
+  });
+  return lowest;
+}
+
+}  // namespace
+
+DenseClusters dbscan(const Tensor& x, const Tensor& given, double epsilon, double least_weight,
+                     Metric metric) {
+  check_neighbors("dbscan", x, x);
+  const int64_t rows = x.shape()[0];
+  if (given.num_elements() != 0 && (given.dtype() != dtype_of<double>() ||
+                                    given.num_elements() != rows || !given.is_contiguous()))
+    throw_error<InvalidArgumentError>("dbscan", "expected a float64 weight for each row",
+                                      {{"weights", given.num_elements()}, {"rows", rows}});
+  const ScopedTag tag("dbscan");
+  const double* weights = given.num_elements() == 0 ? nullptr : given.as<double>();
+  std::vector<uint8_t> core(static_cast<size_t>(rows));
+  const double limit = reduced_distance(metric, epsilon);
+  std::vector<int64_t> lowest;
+  if (metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon))
+    lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
+  else
+    lowest = compare_all(x, weights, limit, least_weight, metric, core);
+
+  constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
+  Buffer labels = Buffer::allocate(rows * kWord);
+  std::vector<int64_t> number(static_cast<size_t>(rows));
+  int64_t clusters = 0, cores = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    if (lowest[static_cast<size_t>(i)] == i) number[static_cast<size_t>(i)] = clusters++;
+    cores += core[static_cast<size_t>(i)];
+  }
+  Buffer indices = Buffer::allocate(cores * kWord);
+  int64_t at = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t of = lowest[static_cast<size_t>(i)];
+    labels.mutable_as<int64_t>()[i] = of < 0 ? -1 : number[static_cast<size_t>(of)];
+    if (core[static_cast<size_t>(i)] != 0) indices.mutable_as<int64_t>()[at++] = i;
+  }
+  return {Tensor(dtype_of<int64_t>(), {rows}, std::move(labels)),
+          Tensor(dtype_of<int64_t>(), {cores}, std::move(indices))};
+}
+
+}  // namespace hr

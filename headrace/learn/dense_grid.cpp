@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sorts points by cell, and clusters cells.
+#include "headrace/learn/dense_grid.h"
+
+#include "headrace/exec/workers.h"
+#include "headrace/learn/disjoint_sets.h"
+#include "headrace/learn/matrix_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace hr {
+namespace {
+
+/// By this much a cell is too small, so that rounding never makes it too wide.
+constexpr double kMargin = 1e-6;
+constexpr int64_t kReach = 2;
+
+double side_of(double epsilon, int64_t dimensions) {
+  return epsilon / std::sqrt(static_cast<double>(dimensions)) * (1 - kMargin);
+}
+
+int bits_of(int64_t dimensions) {
+  return dimensions < 3 ? 31 : 20;
+}
+
+/// The least and the largest of each column.
+std::pair<std::array<double, 3>, std::array<double, 3>> range_of(const Tensor& x) {
+  std::array<double, 3> least, most;
+  least.fill(std::numeric_limits<double>::infinity());
+  most.fill(-std::numeric_limits<double>::infinity());
+  double row[3];
+  for (int64_t i = 0; i < x.shape()[0]; ++i) {
+    cpu::read_rows(x, i, 1, nullptr, 1, row);
+    for (size_t j = 0; j < static_cast<size_t>(x.shape()[1]); ++j) {
+      least[j] = std::min(least[j], row[j]);
+      most[j] = std::max(most[j], row[j]);
+    }
+  }
+  return {least, most};
+}
+
+/// Calls `body(begin, end)` for blocks of cells.
+template <class F>
+void for_cells(int64_t cells, F body) {
+  constexpr int64_t kCells = 512;
+  parallel_for((cells + kCells - 1) / kCells,
+               [&](int64_t k) { body(k * kCells, std::min(cells, (k + 1) * kCells)); });
+}
+
+}  // namespace
+
+bool DenseGrid::fits(const Tensor& x, double epsilon) {
+  const int64_t d = x.shape()[1];
+  if (d > 3) return false;
+  const auto [least, most] = range_of(x);
+  for (size_t j = 0; j < static_cast<size_t>(d); ++j)
+    if (!((most[j] - least[j]) / side_of(epsilon, d) + 8 < std::ldexp(1.0, bits_of(d))))
+      return false;
+  return true;
+}
+
+DenseGrid::DenseGrid(const Tensor& x, double epsilon)
+    : dimensions_(x.shape()[1]), limit_(epsilon * epsilon), bits_(bits_of(dimensions_)) {
+  const int64_t rows = x.shape()[0];
+  const auto d = static_cast<size_t>(dimensions_);
+  const std::array<double, 3> least = range_of(x).first;
+  const double side = side_of(epsilon, dimensions_);
+  struct Located {
+    uint64_t key;
+    int64_t row;
+  };
+  std::vector<Located> places(static_cast<size_t>(rows));
+  parallel_morsels(rows, [&](const Morsel& morsel) {
+    double row[3];
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+      cpu::read_rows(x, i, 1, nullptr, 1, row);
+      uint64_t key = 0;
+      for (size_t j = 0; j < d; ++j)
+        key = key << bits_ | static_cast<uint64_t>((row[j] - least[j]) / side + kReach);
+      places[static_cast<size_t>(i)] = {key, i};
+    }
+  });
+  std::sort(places.begin(), places.end(), [](const Located& a, const Located& b) {
+    return a.key != b.key ? a.key < b.key : a.row < b.row;
+  });
+  rows_.resize(places.size());
+  for (size_t j = 0; j < d; ++j) columns_[j].resize(places.size());
+  for (size_t p = 0; p < places.size(); ++p) {
+    if (p == 0 || places[p].key != places[p - 1].key) {
+      keys_.push_back(places[p].key);
+      begins_.push_back(static_cast<int64_t>(p));
+    }
+    rows_[p] = places[p].row;
+    double row[3];
+    cpu::read_rows(x, places[p].row, 1, nullptr, 1, row);
+    for (size_t j = 0; j < d; ++j) columns_[j][p] = row[j];
+  }
+  begins_.push_back(rows);
+}
+
+template <class F>
+void DenseGrid::around(int64_t cell, F take) const {
+  const uint64_t key = keys_[static_cast<size_t>(cell)];
+  const auto from = [&](uint64_t wanted) {
+    return std::lower_bound(keys_.begin(), keys_.end(), wanted) - keys_.begin();
+  };
+  const int64_t planes = dimensions_ > 2 ? kReach : 0, lines = dimensions_ > 1 ? kReach : 0;
+  for (int64_t plane = -planes; plane <= planes; ++plane)
+    for (int64_t line = -lines; line <= lines; ++line) {
+      const uint64_t middle =
+          key + static_cast<uint64_t>(plane * (int64_t{1} << (2 * bits_)) * (planes > 0 ? 1 : 0)) +
+          static_cast<uint64_t>(line * (int64_t{1} << bits_));
+      const int64_t first = from(middle - kReach);
+      int64_t end = first;
+      while (end < num_cells() && keys_[static_cast<size_t>(end)] <= middle + kReach) ++end;
+      if (first < end) take(first, end);
+    }
+}
+
+void DenseGrid::find_core(const double* weights, double least_weight,
+                          std::vector<uint8_t>& core) const {
+  const cpu::PointColumns points{{columns_[0].data(), columns_[1].data(), columns_[2].data()},
+                                 dimensions_};
+  for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
+    std::vector<std::pair<int64_t, int64_t>> runs;
+    for (int64_t cell = first_cell; cell < end_cell; ++cell) {
+      const int64_t begin = begins_[static_cast<size_t>(cell)];
+      const int64_t end = begins_[static_cast<size_t>(cell) + 1];
+      const bool full = weights == nullptr && static_cast<double>(end - begin) >= least_weight;
+      runs.clear();
+      if (!full)
+        around(cell, [&](int64_t first, int64_t last) {
+          runs.emplace_back(begins_[static_cast<size_t>(first)],
+                            begins_[static_cast<size_t>(last)]);
+        });
+      for (int64_t p = begin; p < end; ++p) {
+        double point[3] = {};
+        for (int64_t j = 0; j < dimensions_; ++j) point[j] = columns_[j][static_cast<size_t>(p)];
+        double weight = 0;
+        for (const auto& [from, to] : runs) {
+          if (weights == nullptr) {
+            weight += static_cast<double>(cpu::count_near(points, from, to, point, limit_));
+            if (weight >= least_weight) break;
+          } else {
+            for (int64_t other = from; other < to; ++other)
+              if (cpu::count_near(points, other, other + 1, point, limit_) != 0)
+                weight += weights[rows_[static_cast<size_t>(other)]];
+          }
+        }
+        core[static_cast<size_t>(rows_[static_cast<size_t>(p)])] = full || weight >= least_weight;
+      }
+    }
+  });
+}
+
+void DenseGrid::put_core_first(const std::vector<uint8_t>& core) {
+  cores_.resize(keys_.size());
+  for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
+    std::vector<int64_t> order;
+    std::vector<double> values;
+    for (int64_t cell = first_cell; cell < end_cell; ++cell) {
+      const int64_t begin = begins_[static_cast<size_t>(cell)];
+      const int64_t end = begins_[static_cast<size_t>(cell) + 1];
+      order.clear();
+      for (const bool wanted : {true, false}) {
+        for (int64_t p = begin; p < end; ++p)
+          if ((core[static_cast<size_t>(rows_[static_cast<size_t>(p)])] != 0) == wanted)
+            order.push_back(p);
+        if (wanted) cores_[static_cast<size_t>(cell)] = static_cast<int64_t>(order.size());
+      }
+      const auto reorder = [&](auto& all) {
+        std::vector<typename std::remove_reference_t<decltype(all)>::value_type> moved;
+        for (const int64_t p : order) moved.push_back(all[static_cast<size_t>(p)]);
+        std::copy(moved.begin(), moved.end(), all.begin() + begin);
+      };
+      reorder(rows_);
+      for (int64_t j = 0; j < dimensions_; ++j) reorder(columns_[j]);
+    }
+  });
+}
+
+std::vector<int64_t> DenseGrid::clusters(const double* weights, double least_weight,
+                                         std::vector<uint8_t>& core) {
+  find_core(weights, least_weight, core);
+  put_core_first(core);
+  const cpu::PointColumns points{{columns_[0].data(), columns_[1].data(), columns_[2].data()},
+                                 dimensions_};
+  const auto near_core = [&](int64_t p, int64_t cell) {
+    double point[3] = {};
+    for (int64_t j = 0; j < dimensions_; ++j) point[j] = columns_[j][static_cast<size_t>(p)];
+    const int64_t begin = begins_[static_cast<size_t>(cell)];
+    const int64_t end = begin + cores_[static_cast<size_t>(cell)];
+    constexpr int64_t kStep = 64;
+    for (int64_t at = begin; at < end; at += kStep)
+      if (cpu::count_near(points, at, std::min(end, at + kStep), point, limit_) != 0) return true;
+    return false;
+  };
+  DisjointSets sets(num_cells());
+  for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
+    for (int64_t cell = first_cell; cell < end_cell; ++cell) {
+      if (cores_[static_cast<size_t>(cell)] == 0) continue;
+      const int64_t begin = begins_[static_cast<size_t>(cell)];
+      around(cell, [&](int64_t first, int64_t last) {
+        for (int64_t other = std::max(first, cell + 1); other < last; ++other) {
+          if (cores_[static_cast<size_t>(other)] == 0 || sets.root(cell) == sets.root(other))
+            continue;
+          for (int64_t p = begin; p < begin + cores_[static_cast<size_t>(cell)]; ++p)
+            if (near_core(p, other)) {
+              sets.join(cell, other);
+              break;
+            }
+        }
+      });
+    }
+  });
+  // The first core point of a cell has its lowest row.
+  std::vector<int64_t> lowest(keys_.size(), std::numeric_limits<int64_t>::max());
+  for (int64_t cell = 0; cell < num_cells(); ++cell) {
+    if (cores_[static_cast<size_t>(cell)] == 0) continue;
+    int64_t& own = lowest[static_cast<size_t>(sets.root(cell))];
+    own = std::min(own, rows_[static_cast<size_t>(begins_[static_cast<size_t>(cell)])]);
+  }
+  std::vector<int64_t> found(rows_.size(), -1);
+  for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
+    for (int64_t cell = first_cell; cell < end_cell; ++cell) {
+      const int64_t begin = begins_[static_cast<size_t>(cell)];
+      const int64_t middle = begin + cores_[static_cast<size_t>(cell)];
+      for (int64_t p = begin; p < middle; ++p)
+        found[static_cast<size_t>(rows_[static_cast<size_t>(p)])] =
+            lowest[static_cast<size_t>(sets.root(cell))];
+      if (middle == begins_[static_cast<size_t>(cell) + 1]) continue;
+      around(cell, [&](int64_t first, int64_t last) {
+        for (int64_t other = first; other < last; ++other) {
+          if (cores_[static_cast<size_t>(other)] == 0) continue;
+          const int64_t cluster = lowest[static_cast<size_t>(sets.root(other))];
+          for (int64_t p = middle; p < begins_[static_cast<size_t>(cell) + 1]; ++p) {
+            int64_t& own = found[static_cast<size_t>(rows_[static_cast<size_t>(p)])];
+            if ((own < 0 || cluster < own) && near_core(p, other)) own = cluster;
+          }
+        }
+      });
+    }
+  });
+  return found;
+}
+
+}  // namespace hr

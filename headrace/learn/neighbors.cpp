@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps for each query what may be near, and decides it in float64.
+#include "headrace/learn/neighbors.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/learn/distance_tiles.h"
+#include "headrace/learn/matrix_rows.h"
+#include "headrace/memory/log/tag.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace hr {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// A row whose distance to the query lies in [lower, upper].
+struct Candidate {
+  double lower;
+  double upper;
+  int64_t index;
+};
+
+/// Decides distances of one query.
+struct Query {
+  const Tensor& rows;
+  Metric metric;
+  std::vector<double> point, other;
+
+  Query(const Tensor& all_rows, const Tensor& queries, int64_t number, Metric by)
+      : rows(all_rows),
+        metric(by),
+        point(static_cast<size_t>(rows.shape()[1])),
+        other(point.size()) {
+    cpu::read_rows(queries, number, 1, nullptr, 1, point.data());
+  }
+
+  double distance(int64_t index) {
+    cpu::read_rows(rows, index, 1, nullptr, 1, other.data());
+    return exact_distance(metric, point.data(), other.data(), rows.shape()[1]);
+  }
+};
+
+/// The candidates for the `count` nearest of one query.
+struct Nearest {
+  std::vector<Candidate> found;
+  double threshold = kInfinity;  ///< `count` rows are at most that far away
+
+  void add(const TileRow& row, int64_t r, int64_t count, const Tensor& rows, const Tensor& queries,
+           Metric metric) {
+    double lower = row.lower(r), upper = row.upper(r);
+    if (std::isnan(lower) || std::isnan(upper)) lower = -kInfinity, upper = kInfinity;
+    if (lower > threshold) return;
+    found.push_back({lower, upper, row.first + r});
+    const int64_t room = 2 * count + 64;
+    if (static_cast<int64_t>(found.size()) < room) return;
+    narrow(count);
+    if (2 * static_cast<int64_t>(found.size()) > room + count) {
+      Query query(rows, queries, row.query, metric);
+      decide(count, query);
+    }
+  }
+
+  /// Drops those that `count` others are nearer than.
+  void narrow(int64_t count) {
+    if (static_cast<int64_t>(found.size()) < count) return;
+    std::nth_element(found.begin(), found.begin() + (count - 1), found.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.upper < b.upper; });
+    threshold = std::min(threshold, found[static_cast<size_t>(count - 1)].upper);
+    std::erase_if(found, [&](const Candidate& each) { return each.lower > threshold; });
+  }
+
+  /// Leaves the `count` nearest, in their order.
+  void decide(int64_t count, Query& query) {
+    for (Candidate& each : found)
+      if (each.lower != each.upper) each.lower = each.upper = query.distance(each.index);
+    const auto kept = std::min<int64_t>(count, static_cast<int64_t>(found.size()));
+    std::partial_sort(found.begin(), found.begin() + kept, found.end(),
+                      [](const Candidate& a, const Candidate& b) {
+                        return a.lower != b.lower ? a.lower < b.lower : a.index < b.index;
+                      });
+    found.resize(static_cast<size_t>(kept));
+    if (kept == count) threshold = std::min(threshold, found.back().upper);
+  }
+};
+
+Tensor int64_tensor(Buffer buffer, Shape shape) {
+  return Tensor(dtype_of<int64_t>(), std::move(shape), std::move(buffer));
+}
+
+}  // namespace
+
+Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count, Metric metric,
+                            bool others) {
+  constexpr std::string_view kOp = "nearest_neighbors";
+  check_neighbors(kOp, rows, queries);
+  const int64_t n = queries.shape()[0];
+  if (count < 1 || count > rows.shape()[0] - (others ? 1 : 0))
+    throw_error<InvalidArgumentError>(kOp, "count is out of range",
+                                      {{"count", count}, {"rows", rows.shape()[0]}});
+  const ScopedTag tag(kOp);
+  const int64_t bytes =
+      checked_multiply(kOp, checked_multiply(kOp, n, count), static_cast<int64_t>(sizeof(double)));
+  Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);
+  constexpr int64_t kBatch = 128 * kTileQueries;
+  for (int64_t begin = 0; begin < n; begin += kBatch) {
+    const int64_t end = std::min(n, begin + kBatch);
+    std::vector<int64_t> chosen(static_cast<size_t>(end - begin));
+    std::iota(chosen.begin(), chosen.end(), begin);
+    std::vector<Nearest> nearest(chosen.size());
+    for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
+      Nearest& own = nearest[static_cast<size_t>(row.query - begin)];
+      int32_t positions[kTileColumns];
+      const int64_t near = row.at_most(own.threshold, positions);
+      for (int64_t p = 0; p < near; ++p)
+        if (!others || row.first + positions[p] != row.query)
+          own.add(row, positions[p], count, rows, queries, metric);
+    });
+    parallel_for((end - begin + 63) / 64, [&](int64_t k) {
+      for (int64_t q = begin + k * 64; q < std::min(end, begin + (k + 1) * 64); ++q) {
+        Nearest& own = nearest[static_cast<size_t>(q - begin)];
+        Query query(rows, queries, q, metric);
+        own.narrow(count);
+        own.decide(count, query);
+        for (int64_t i = 0; i < count; ++i) {
+          const Candidate& each = own.found[static_cast<size_t>(i)];
+          indices.mutable_as<int64_t>()[q * count + i] = each.index;
+          distances.mutable_as<double>()[q * count + i] = distance_of_reduced(metric, each.lower);
+        }
+      }
+    });
+  }
+  return {int64_tensor(std::move(indices), {n, count}),
+          Tensor(dtype_of<double>(), {n, count}, std::move(distances))};
+}
+
+NeighborRuns neighbors_within(const Tensor& rows, const Tensor& queries, double radius,
+                              Metric metric, bool others) {
+  constexpr std::string_view kOp = "neighbors_within";
+  check_neighbors(kOp, rows, queries);
+  const ScopedTag tag(kOp);
+  const int64_t n = queries.shape()[0];
+  const double limit = radius < 0 ? -1 : reduced_distance(metric, radius);
+  std::vector<int64_t> chosen(static_cast<size_t>(n));
+  std::iota(chosen.begin(), chosen.end(), int64_t{0});
+  struct Found {
+    double distance;
+    int64_t index;
+  };
+  std::vector<std::vector<Found>> within(chosen.size());
+  for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
+    int32_t positions[kTileColumns];
+    const int64_t near = row.at_most(limit, positions);
+    if (near == 0) return;
+    Query query(rows, queries, row.query, metric);
+    for (int64_t p = 0; p < near; ++p) {
+      const int64_t index = row.first + positions[p];
+      if (others && index == row.query) continue;
+      const double distance = query.distance(index);
+      if (distance <= limit) within[static_cast<size_t>(row.query)].push_back({distance, index});
+    }
+  });
+  constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
+  Buffer offsets = Buffer::allocate((n + 1) * kWord);
+  auto* ends = offsets.mutable_as<int64_t>();
+  ends[0] = 0;
+  for (int64_t q = 0; q < n; ++q)
+    ends[q + 1] = ends[q] + static_cast<int64_t>(within[static_cast<size_t>(q)].size());
+  const int64_t total = ends[n];
+  Buffer indices = Buffer::allocate(total * kWord), distances = Buffer::allocate(total * kWord);
+  for (int64_t q = 0; q < n; ++q) {
+    int64_t at = ends[q];
+    for (const Found& each : within[static_cast<size_t>(q)]) {
+      indices.mutable_as<int64_t>()[at] = each.index;
+      distances.mutable_as<double>()[at++] = distance_of_reduced(metric, each.distance);
+    }
+  }
+  return {int64_tensor(std::move(offsets), {n + 1}), int64_tensor(std::move(indices), {total}),
+          Tensor(dtype_of<double>(), {total}, std::move(distances))};
+}
+
+}  // namespace hr

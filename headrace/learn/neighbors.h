@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nearest rows, and those within a radius, by comparing all with all in tiles.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/tensor.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace hr {
+
+enum class Metric { kEuclidean, kSquaredEuclidean, kCosine, kManhattan, kChebyshev };
+
+/// "euclidean", "sqeuclidean", "cosine", "manhattan" or "chebyshev"; InvalidArgumentError for
+/// others.
+HR_API Metric metric_named(std::string_view name);
+
+/// What `nearest_neighbors` finds, nearest first.
+struct Neighbors {
+  Tensor indices;    ///< int64 [queries, count]
+  Tensor distances;  ///< float64 [queries, count]
+};
+
+/// What `neighbors_within` finds: those of query q lie from offsets[q] to offsets[q + 1].
+struct NeighborRuns {
+  Tensor offsets;    ///< int64 [queries + 1]
+  Tensor indices;    ///< int64, ascending in each run
+  Tensor distances;  ///< float64
+};
+
+// Rows and queries are [rows, features], float32 or float64, of any strides. A product of tiles in
+// float32 only tells which rows are too far, within its proven error; float64 distances, summed in
+// the order of the features, decide, ties by the lowest index: the same bits for any number of
+// threads and any SIMD level. Nothing of the size rows x queries is made. With `others`, queries
+// are the rows themselves and none is its own neighbour. All throw TypeMismatchError unless both
+// are 2-D float32 or float64, InvalidArgumentError for sizes that do not fit.
+
+/// The `count` nearest rows of each query. Scratch: 48 MiB at most for each thread's tile and 8 MiB
+/// of packed rows.
+HR_API Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count,
+                                   Metric metric, bool others);
+
+/// The rows at most `radius` away from each query.
+HR_API NeighborRuns neighbors_within(const Tensor& rows, const Tensor& queries, double radius,
+                                     Metric metric, bool others);
+
+}  // namespace hr

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clusters and neighbours: all of it evaluates its data.
+#include "python/bind/bind.h"
+
+#include "headrace/learn/dbscan.h"
+#include "headrace/learn/eager.h"
+#include "headrace/learn/kmeans.h"
+#include "headrace/learn/neighbors.h"
+
+namespace {
+
+using hr::NodePtr;
+using hr::Tensor;
+using Tensors = std::vector<Tensor>;
+
+// Centres, labels, inertia, iterations.
+std::tuple<NodePtr, NodePtr, double, int64_t> kmeans_fit(const NodePtr& x, const NodePtr& weights,
+                                                         const NodePtr& init, int64_t most,
+                                                         double tolerance) {
+  hr::KMeans found;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("kmeans_fit", {x, weights, init}, [&](std::span<const Tensor> in) {
+        found = hr::kmeans_fit(in[0], in[1], in[2], most, tolerance);
+        return Tensors{found.centers, found.labels};
+      });
+  return {made[0], made[1], found.inertia, found.iterations};
+}
+
+NodePtr kmeans_plus_plus(const NodePtr& x, const NodePtr& weights, int64_t clusters, uint64_t seed,
+                         uint32_t stream) {
+  return hr::run_eagerly("kmeans_plus_plus", {x, weights}, [&](std::span<const Tensor> in) {
+    return Tensors{hr::kmeans_plus_plus(in[0], in[1], clusters, {seed, stream})};
+  })[0];
+}
+
+NodePtr kmeans_predict(const NodePtr& centers, const NodePtr& x) {
+  return hr::run_eagerly("kmeans_predict", {centers, x}, [](std::span<const Tensor> in) {
+    return Tensors{hr::kmeans_predict(in[0], in[1])};
+  })[0];
+}
+
+NodePtr kmeans_transform(const NodePtr& centers, const NodePtr& x) {
+  return hr::run_eagerly("kmeans_transform", {centers, x}, [](std::span<const Tensor> in) {
+    return Tensors{hr::kmeans_transform(in[0], in[1])};
+  })[0];
+}
+
+double kmeans_inertia(const NodePtr& centers, const NodePtr& x, const NodePtr& weights,
+                      const NodePtr& labels) {
+  double inertia = 0;
+  hr::run_eagerly("kmeans_inertia", {centers, x, weights, labels}, [&](std::span<const Tensor> in) {
+    inertia = hr::kmeans_inertia(in[0], in[1], in[2], in[3]);
+    return Tensors();
+  });
+  return inertia;
+}
+
+// Indices and distances.
+std::tuple<NodePtr, NodePtr> nearest_neighbors(const NodePtr& rows, const NodePtr& queries,
+                                               int64_t count, const std::string& metric,
+                                               bool others) {
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("nearest_neighbors", {rows, queries}, [&](std::span<const Tensor> in) {
+        hr::Neighbors found =
+            hr::nearest_neighbors(in[0], in[1], count, hr::metric_named(metric), others);
+        return Tensors{found.indices, found.distances};
+      });
+  return {made[0], made[1]};
+}
+
+// Offsets, indices and distances.
+std::tuple<NodePtr, NodePtr, NodePtr> neighbors_within(const NodePtr& rows, const NodePtr& queries,
+                                                       double radius, const std::string& metric,
+                                                       bool others) {
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("neighbors_within", {rows, queries}, [&](std::span<const Tensor> in) {
+        hr::NeighborRuns found =
+            hr::neighbors_within(in[0], in[1], radius, hr::metric_named(metric), others);
+        return Tensors{found.offsets, found.indices, found.distances};
+      });
+  return {made[0], made[1], made[2]};
+}
+
+// Labels and core rows.
+std::tuple<NodePtr, NodePtr> dbscan(const NodePtr& x, const NodePtr& weights, double epsilon,
+                                    double least_weight, const std::string& metric) {
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("dbscan", {x, weights}, [&](std::span<const Tensor> in) {
+        hr::DenseClusters found =
+            hr::dbscan(in[0], in[1], epsilon, least_weight, hr::metric_named(metric));
+        return Tensors{found.labels, found.core};
+      });
+  return {made[0], made[1]};
+}
+
+}  // namespace
+
+void bind_clusters(nb::module_& m) {
+  m.def("kmeans_fit", kmeans_fit, "x"_a, "weights"_a, "init"_a, "most"_a, "tolerance"_a,
+        Unlocked());
+  m.def("kmeans_plus_plus", kmeans_plus_plus, "x"_a, "weights"_a, "clusters"_a, "seed"_a,
+        "stream"_a, Unlocked());
+  m.def("kmeans_predict", kmeans_predict, "centers"_a, "x"_a, Unlocked());
+  m.def("kmeans_transform", kmeans_transform, "centers"_a, "x"_a, Unlocked());
+  m.def("kmeans_inertia", kmeans_inertia, "centers"_a, "x"_a, "weights"_a, "labels"_a, Unlocked());
+  m.def("nearest_neighbors", nearest_neighbors, "rows"_a, "queries"_a, "count"_a, "metric"_a,
+        "others"_a, Unlocked());
+  m.def("neighbors_within", neighbors_within, "rows"_a, "queries"_a, "radius"_a, "metric"_a,
+        "others"_a, Unlocked());
+  m.def("dbscan", dbscan, "x"_a, "weights"_a, "epsilon"_a, "least_weight"_a, "metric"_a,
+        Unlocked());
+}

@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Clusters: k-means, and dense rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import mark
+from headrace.learn.base import (
+    Estimator,
+    PrefixedNames,
+    Transformer,
+    answer,
+    check_count,
+    check_rows,
+    check_weights,
+    frozen,
+    is_number,
+    refuse,
+    warn_not_converged,
+)
+from headrace.learn.neighbors import engine_metric
+from headrace.random import seed_from
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NO_WEIGHTS = np.empty(0)
+
+
+class KMeans(PrefixedNames, Transformer):
+    """k-means by Lloyd's iteration, the same bits for any number of threads.
+
+    Each row gets the centre that is nearest in float64, ties the lowest; float32 is only a filter
+    with a proven error. The same initial centres give scikit-learn's labels. No copy of the rows
+    is made, nor a matrix of all distances. Random draws are those of `hr.random`, so the centres
+    of a `random_state` differ from scikit-learn's.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+        Number of clusters.
+    init : {"k-means++", "random"}, array_like or callable, default "k-means++"
+        Initial centres: greedy k-means++, distinct rows, these, or what ``init(X, n_clusters,
+        random_state=seed)`` returns.
+    n_init : "auto" or int, default "auto"
+        Runs of which the best is kept; ``"auto"``: 10 for ``"random"`` and callables, else 1.
+    max_iter : int, default 300
+        The most iterations of a run.
+    tol : float, default 1e-4
+        A run ends when the squared shift of the centres is at most this times the mean variance
+        of the columns.
+    verbose, copy_x
+        Accepted and not used: `X` is never changed.
+    random_state : int, generator or None
+        Seed of the initial centres.
+    algorithm : {"lloyd", "elkan"}, default "lloyd"
+        Both give the same clusters; one loop serves them.
+
+    Attributes
+    ----------
+    cluster_centers_ : array
+        ``[n_clusters, features]``, in the dtype of `X`.
+    labels_ : array
+        int32, the cluster of each row of `fit`.
+    inertia_ : float
+        Weighted sum of squared distances to the nearest centre.
+    n_iter_ : int
+        Iterations of the best run.
+
+    >>> rows = [[1.0, 2.0], [1.0, 4.0], [10.0, 2.0], [10.0, 4.0]]
+    >>> model = hr.learn.KMeans(2, init=[[0.0, 0.0], [9.0, 0.0]]).fit(rows)
+    >>> model.labels_.tolist(), model.inertia_
+    ([0, 0, 1, 1], 4.0)
+    """
+
+    _tags: ClassVar[Mapping[str, Any]] = {
+        "estimator_type": "clusterer",
+        "transformer_tags": {"preserves_dtype": ["float64", "float32"]},
+    }
+    _fitted_as = "cluster_centers_"
+    cluster_centers_: Any
+    labels_: Any
+    inertia_: float
+    n_iter_: int
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        verbose: int = 0,
+        random_state: Any = None,
+        copy_x: bool = True,
+        algorithm: str = "lloyd",
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.verbose = verbose
+        self.random_state = random_state
+        self.copy_x = copy_x
+        self.algorithm = algorithm
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def _check_params(self) -> int:
+        """The number of runs."""
+        check_count(self, "n_clusters", "max_iter")
+        if not (is_number(self.tol) and self.tol >= 0):
+            refuse(self, "tol", "a number from 0 on")
+        if self.algorithm not in ("lloyd", "elkan"):
+            refuse(self, "algorithm", "'lloyd' or 'elkan'")
+        named = isinstance(self.init, str)
+        if named and self.init not in ("k-means++", "random"):
+            refuse(self, "init", "'k-means++', 'random', an array or a callable")
+        if self.n_init != "auto":
+            check_count(self, "n_init")
+        if not named and not callable(self.init):
+            return 1
+        if self.n_init == "auto":
+            return 1 if named and self.init == "k-means++" else 10
+        return int(self.n_init)
+
+    def _initial(self, X: Any, rows: Array, weights: Array, seed: int, run: int) -> Array:
+        """Initial centres of a run, float64."""
+        clusters = self.n_clusters
+        if isinstance(self.init, str) and self.init == "k-means++":
+            return Array(_core.kmeans_plus_plus(rows._node, weights._node, clusters, seed, run))
+        if isinstance(self.init, str):
+            if weights.size:  # the smallest exponential draws over the weights
+                draws = Array(_core.random_exponential(len(rows), "float64", seed, run))
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    keys = np.asarray(draws) / np.asarray(weights)
+                chosen = np.argsort(keys, kind="stable")[:clusters]
+            else:
+                chosen = np.asarray(Array(_core.random_sample(len(rows), clusters, seed, run)))
+            return frozen(np.asarray(rows[chosen], dtype=np.float64))
+        given = self.init
+        if callable(given):
+            given = given(X, clusters, random_state=(seed + run) % (1 << 32))
+        made = np.array(given, dtype=np.float64)
+        if made.shape != (clusters, rows.shape[1]):
+            raise InvalidArgumentError(
+                f"KMeans: The shape of the initial centers {made.shape} does not match the number "
+                f"of clusters {clusters} and of features {rows.shape[1]}"
+            )
+        if not np.isfinite(made).all():
+            raise InvalidArgumentError("KMeans: init contains NaN or infinity; pass finite centres")
+        return frozen(made)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the centres of `X`, ``[samples, features]``, in float64 inside.
+
+        Raises ValueError for NaN or infinite values, or fewer rows than clusters.
+        """
+        runs = self._check_params()
+        rows = check_rows(self, X, fit=True)
+        if len(rows) < self.n_clusters:
+            raise InvalidArgumentError(
+                f"KMeans: n_samples={len(rows)} should be >= n_clusters={self.n_clusters}."
+            )
+        weights = check_weights(self, sample_weight, len(rows))
+        weights = frozen(_NO_WEIGHTS) if weights is None else weights
+        tolerance = self.tol and self.tol * float(np.mean(np.asarray(rows.var(axis=0, ddof=0))))
+        seed = seed_from(self.random_state)
+        best = None
+        for run in range(runs):
+            init = self._initial(X, rows, weights, seed, run)
+            mark("kmeans_fit")
+            found = _core.kmeans_fit(
+                rows._node, weights._node, init._node, self.max_iter, tolerance
+            )
+            if best is None or found[2] < best[2]:
+                best = found
+        assert best is not None
+        self.cluster_centers_ = answer(X, Array(best[0]))
+        self.labels_ = answer(X, Array(best[1]))
+        self.inertia_, self.n_iter_ = best[2:]
+        used = len(np.unique(np.asarray(self.labels_)))
+        if used < self.n_clusters:
+            warn_not_converged(
+                f"Number of distinct clusters ({used}) found smaller than n_clusters "
+                f"({self.n_clusters}). Possibly due to duplicate points in X."
+            )
+        return self
+
+    def _nodes(self, op: str, X: Any) -> tuple[Any, Any]:
+        self._check_fitted()
+        rows = check_rows(self, X)
+        mark(op)
+        centers = self.cluster_centers_
+        return (centers if isinstance(centers, Array) else frozen(centers))._node, rows._node
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and the cluster of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row: int32 ``[samples]``."""
+        return answer(X, Array(_core.kmeans_predict(*self._nodes("kmeans_predict", X))))
+
+    def transform(self, X: Any) -> Any:
+        """Distances to all centres: ``[samples, n_clusters]``, in the dtype of `X`."""
+        return self._answer(X, Array(_core.kmeans_transform(*self._nodes("kmeans_transform", X))))
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The negative weighted sum of squared distances to the nearest centre."""
+        centers, rows = self._nodes("kmeans_inertia", X)
+        weights = check_weights(self, sample_weight, len(Array(rows)))
+        weighed = frozen(_NO_WEIGHTS) if weights is None else weights
+        labels = _core.kmeans_predict(centers, rows)
+        return -_core.kmeans_inertia(centers, rows, weighed._node, labels)
+
+
+class DBSCAN(Estimator):
+    """Clusters of rows that are dense: scikit-learn's labels, without lists of neighbours.
+
+    Up to three Euclidean dimensions go through a grid, others through tiles of all pairs. Scratch
+    grows with the number of rows only.
+
+    Parameters
+    ----------
+    eps : float, default 0.5
+        Rows at most that far apart are neighbours.
+    min_samples : int, default 5
+        A row with that many neighbours, itself included, or that weight of them, is a core row.
+    metric : str, default "euclidean"
+        As in `NearestNeighbors`.
+    p : float, optional
+        Power of the Minkowski metric; None means 2.
+    algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
+        All give the same clusters.
+    leaf_size, n_jobs
+        Accepted and not used.
+    metric_params
+        Only None.
+
+    Attributes
+    ----------
+    labels_ : array
+        int64 ``[samples]``; clusters are numbered by their first core row, noise is -1.
+    core_sample_indices_ : array
+        int64, ascending.
+    components_ : array
+        The core rows.
+
+    >>> rows = [[1.0, 2.0], [2.0, 2.0], [2.0, 3.0], [8.0, 7.0], [8.0, 8.0], [25.0, 80.0]]
+    >>> hr.learn.DBSCAN(eps=3, min_samples=2).fit_predict(rows).tolist()
+    [0, 0, 0, 1, 1, -1]
+    """
+
+    _tags: ClassVar[Mapping[str, Any]] = {"estimator_type": "clusterer"}
+    _fitted_as = "labels_"
+    labels_: Any
+    core_sample_indices_: Any
+    components_: Any
+
+    def __init__(
+        self,
+        eps: float = 0.5,
+        *,
+        min_samples: int = 5,
+        metric: str = "euclidean",
+        metric_params: Any = None,
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.eps = eps
+        self.min_samples = min_samples
+        self.metric = metric
+        self.metric_params = metric_params
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters of `X`, ``[samples, features]``."""
+        if not (is_number(self.eps) and self.eps > 0):
+            refuse(self, "eps", "a number above 0")
+        check_count(self, "min_samples")
+        metric = engine_metric(self)
+        rows = check_rows(self, X, fit=True)
+        weights = check_weights(self, sample_weight, len(rows))
+        weighed = frozen(_NO_WEIGHTS) if weights is None else weights
+        mark("dbscan")
+        labels, core = _core.dbscan(rows._node, weighed._node, self.eps, self.min_samples, metric)
+        self.labels_ = answer(X, Array(labels))
+        self.core_sample_indices_ = answer(X, Array(core))
+        self.components_ = answer(X, rows[np.asarray(self.core_sample_indices_)])
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, and the cluster of each row."""
+        return self.fit(X, sample_weight=sample_weight).labels_

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Neighbours and what they vote for, beside scikit-learn."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import learn
+
+neighbors = pytest.importorskip("sklearn.neighbors")
+
+METRICS = ["euclidean", "sqeuclidean", "cosine", "manhattan", "chebyshev"]
+
+
+def rows(count, columns, seed=0, dtype=np.float64):
+    return np.random.default_rng(seed).normal(size=(count, columns)).astype(dtype)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("columns", [1, 7, 270])
+def test_neighbors_are_scikit_learns(metric, dtype, columns):
+    if metric == "cosine" and columns == 1:
+        pytest.skip("all distances are 0 or 2")
+    x, queries = rows(1500, columns, dtype=dtype), rows(30, columns, 1, dtype)
+    theirs = neighbors.NearestNeighbors(n_neighbors=9, metric=metric, algorithm="brute")
+    theirs.fit(x.astype(float))
+    ours = learn.NearestNeighbors(n_neighbors=9, metric=metric).fit(x)
+    for asked in (queries, None):
+        wide = None if asked is None else asked.astype(float)
+        distances, indices = ours.kneighbors(asked)
+        expected = theirs.kneighbors(wide)
+        np.testing.assert_allclose(distances, expected[0], rtol=1e-7, atol=1e-7)
+        if columns > 1:
+            np.testing.assert_array_equal(indices, expected[1])
+        radius = float(np.median(expected[0][:, 5])) * (1 + 1e-9)
+        within = ours.radius_neighbors(asked, radius, sort_results=True)
+        other = theirs.radius_neighbors(wide, radius, sort_results=True)
+        for query in range(len(distances)):
+            np.testing.assert_array_equal(np.sort(within[1][query]), np.sort(other[1][query]))
+            np.testing.assert_allclose(within[0][query], other[0][query], rtol=1e-7, atol=1e-7)
+
+
+def test_ties_go_to_the_lowest_row():
+    x = np.repeat(np.arange(4.0)[:, None], 700, axis=0)
+    distances, indices = learn.NearestNeighbors(n_neighbors=750).fit(x).kneighbors([[1.0]])
+    np.testing.assert_array_equal(indices[0], [*range(700, 1400), *range(50)])
+    np.testing.assert_array_equal(distances[0], [0.0] * 700 + [1.0] * 50)
+
+
+def test_offsets_and_outliers_do_not_cancel():
+    x = rows(2000, 3) + 1e8
+    x[7] = 1e100
+    queries = rows(20, 3, 1) + 1e8
+    _, indices = learn.NearestNeighbors(n_neighbors=4).fit(x).kneighbors(queries)
+    apart = ((queries[:, None] - x[None]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(indices, np.argsort(apart, axis=1, kind="stable")[:, :4])
+
+
+@pytest.mark.parametrize("mode", ["connectivity", "distance"])
+def test_graphs(mode):
+    x = rows(100, 3)
+    theirs, ours = neighbors.NearestNeighbors(radius=0.7), learn.NearestNeighbors(radius=0.7)
+    theirs.fit(x)
+    ours.fit(x)
+    for asked in (None, rows(5, 3, 1)):
+        for method in ("kneighbors_graph", "radius_neighbors_graph"):
+            made = getattr(ours, method)(asked, mode=mode)
+            expected = getattr(theirs, method)(asked, mode=mode)
+            np.testing.assert_allclose(made.toarray(), expected.toarray(), atol=1e-12)
+    graph = learn.NearestNeighbors().fit(hr.asarray(x)).kneighbors_graph(mode=mode)
+    assert type(graph) is hr.tensor.csr_matrix
+    np.testing.assert_allclose(graph.toarray(), theirs.kneighbors_graph(mode=mode).toarray())
+
+
+@pytest.mark.parametrize("weights", ["uniform", "distance", lambda apart: 1 / (1 + apart)])
+def test_votes(weights):
+    x, queries = np.round(rows(400, 3), 1), np.round(rows(60, 3, 1), 1)
+    queries[:5] = x[:5]
+    labels = np.array(["a", "b", "c"])[(x.sum(axis=1) > 0).astype(int) + (x[:, 0] > 0.5)]
+    # Fewer than 25 ties at the border of 5 neighbours differ in who votes.
+    both = [
+        module.KNeighborsClassifier(5, weights=weights).fit(
+            x + np.arange(400)[:, None] * 1e-7, labels
+        )
+        for module in (neighbors, learn)
+    ]
+    theirs, ours = both
+    np.testing.assert_allclose(
+        ours.predict_proba(queries), theirs.predict_proba(queries), rtol=1e-7
+    )
+    np.testing.assert_array_equal(ours.predict(queries), theirs.predict(queries))
+    np.testing.assert_array_equal(ours.classes_, theirs.classes_)
+    assert ours.score(x, labels) == theirs.score(x, labels)
+    for targets in (x.sum(axis=1), x[:, :2]):
+        theirs = neighbors.KNeighborsRegressor(3, weights=weights).fit(x + queries[0], targets)
+        ours = learn.KNeighborsRegressor(3, weights=weights).fit(x + queries[0], targets)
+        made = ours.predict(rows(50, 3, 2))
+        np.testing.assert_allclose(made, theirs.predict(rows(50, 3, 2)), rtol=1e-7)
+        np.testing.assert_allclose(ours.score(x, targets), theirs.score(x, targets), rtol=0.2)
+
+
+def test_results_are_of_the_kind_of_the_data():
+    x = rows(50, 2)
+    frame = hr.DataFrame({"a": x[:, 0], "b": x[:, 1]})
+    model = learn.NearestNeighbors().fit(frame)
+    assert [type(part) for part in model.kneighbors(frame)] == [hr.Array, hr.Array]
+    voter = learn.KNeighborsClassifier(1).fit(frame, hr.Series(np.arange(50) % 2))
+    assert type(voter.predict(frame)) is hr.Array
+    assert voter.predict(frame).tolist() == [0, 1] * 25
+
+
+def test_errors_name_what_is_wrong():
+    x = rows(10, 2)
+    model = learn.NearestNeighbors().fit(x)
+    with pytest.raises(ValueError, match="n_neighbors <= n_samples_fit"):
+        model.kneighbors(x, 11)
+    with pytest.raises(ValueError, match="n_neighbors < n_samples_fit"):
+        model.kneighbors(n_neighbors=10)
+    with pytest.raises(ValueError, match="n_neighbors > 0"):
+        model.kneighbors(x, 0)
+    with pytest.raises(TypeError, match="enter integer value"):
+        model.kneighbors(x, 1.5)
+    with pytest.raises(ValueError, match="contains NaN: row=0, column=1"):
+        model.kneighbors([[0.0, np.nan]])
+    for options in ({"p": 3}, {"metric": "haversine"}, {"metric_params": {"V": 1}}):
+        with pytest.raises(hr.UnsupportedError, match=next(iter(options))):
+            learn.NearestNeighbors(**options).fit(x)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):
+        learn.KNeighborsClassifier().fit(x, x[:, 0])
+    with pytest.raises(ValueError, match="weights"):
+        learn.KNeighborsRegressor(weights="most").fit(x, x[:, 0])
