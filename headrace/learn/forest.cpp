@@ -41,7 +41,7 @@ void check_columns(std::string_view op, const Tensor& x, int64_t features) {
 
 /// The power of two that makes values of this total integers whose sum is below 2^bits.
 double scale_of(double total, int bits) {
-  return std::ldexp(1, total > 0 ? bits - 1 - std::ilogb(total) : 0);
+  return total > 0 ? std::ldexp(1, std::min(bits - 1 - std::ilogb(total), 1000)) : 1;
 }
 
 /// Weights in fixed point, none below zero; with `cumulative` their inclusive sums.

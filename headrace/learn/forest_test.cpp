@@ -171,6 +171,21 @@ TEST(Forest, SendsNaNToTheBetterSide) {
   EXPECT_EQ(forest_predict(model, 1, rows).as<double>()[5], 1);
 }
 
+TEST(Forest, TakesTargetsOfAnySize) {
+  for (const double size : {1e-320, 1e-300, 1.0, 1e300}) {
+    std::vector<double> x, y;
+    for (int i = 0; i < 64; ++i) {
+      x.push_back(i);
+      y.push_back(i < 20 ? -size : i < 50 ? size / 2 : size);
+    }
+    const Tensor rows = matrix_of(x, 1);
+    const Forest model = forest_fit(forest_bins(rows), tensor_of(y), nullptr,
+                                    one_tree(ForestCriterion::kSquaredError, 0, 1));
+    const Tensor made = forest_predict(model, 1, rows);
+    for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(made.as<double>()[i], y[i]) << size;
+  }
+}
+
 TEST(Forest, TakesWeightsAsRepetitions) {
   const std::vector<double> x = draw(300, 6, 5), y = draw(100, 3, 6);
   std::vector<double> weights, more_x, more_y;
