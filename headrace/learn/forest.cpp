@@ -138,6 +138,36 @@ Tensor mean_gains(const std::vector<ForestTree>& trees, int64_t features) {
   return Tensor(dtype_of<double>(), {features}, std::move(buffer));
 }
 
+ForestRows rows_of(const ForestBins& bins) {
+  ForestRows rows;
+  rows.codes = bins.codes.as<uint8_t>();
+  rows.low = bins.low.as<double>();
+  rows.high = bins.high.as<double>();
+  rows.rows = bins.rows;
+  rows.features = bins.features;
+  return rows;
+}
+
+Forest put_together(const std::vector<ForestTree>& trees, int64_t features) {
+  const auto count = static_cast<int64_t>(trees.size());
+  Buffer offsets = Buffer::allocate((count + 1) * kWord);
+  int64_t nodes = 0, values = 0;
+  for (int64_t k = 0; k <= count; ++k) {
+    offsets.mutable_as<int64_t>()[k] = nodes;
+    if (k == count) break;
+    nodes += static_cast<int64_t>(trees[static_cast<size_t>(k)].link.size());
+    values += static_cast<int64_t>(trees[static_cast<size_t>(k)].value.size());
+  }
+  Forest model;
+  model.offsets = Tensor(dtype_of<int64_t>(), {count + 1}, std::move(offsets));
+  model.link = join(trees, &ForestTree::link, {nodes});
+  model.threshold = join(trees, &ForestTree::threshold, {nodes});
+  model.value = join(trees, &ForestTree::value, {nodes, nodes > 0 ? values / nodes : 1});
+  model.samples = join(trees, &ForestTree::samples, {nodes});
+  model.importances = mean_gains(trees, features);
+  return model;
+}
+
 }  // namespace
 
 Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights,
@@ -146,12 +176,7 @@ Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights
   if (weights != nullptr) check_vector("forest_fit", "weights", *weights, bins.rows);
   check_options(bins, y, options);
   const ScopedTag tag("forest_fit");
-  ForestRows rows;
-  rows.codes = bins.codes.as<uint8_t>();
-  rows.low = bins.low.as<double>();
-  rows.high = bins.high.as<double>();
-  rows.rows = bins.rows;
-  rows.features = bins.features;
+  ForestRows rows = rows_of(bins);
   rows.y = y.as<double>();
   const bool drawn = options.bootstrap > 0;
   Buffer fixed, deviations;
@@ -172,21 +197,54 @@ Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights
   parallel_for(options.num_trees, [&](int64_t k) {
     trees[static_cast<size_t>(k)] = cpu::forest_grow(rows, options, k);
   });
-  Buffer offsets = Buffer::allocate((options.num_trees + 1) * kWord);
-  int64_t nodes = 0;
-  for (int64_t k = 0; k <= options.num_trees; ++k) {
-    offsets.mutable_as<int64_t>()[k] = nodes;
-    if (k < options.num_trees)
-      nodes += static_cast<int64_t>(trees[static_cast<size_t>(k)].link.size());
+  return put_together(trees, bins.features);
+}
+
+double isolation_path(double rows) {
+  if (rows <= 2) return rows < 2 ? 0 : 1;
+  constexpr double kEuler = 0.57721566490153286;
+  return 2 * (std::log(rows - 1) + kEuler) - 2 * (rows - 1) / rows;
+}
+
+Forest isolation_fit(const Tensor& x, const Tensor& chosen, const ForestOptions& options) {
+  check_columns("isolation_fit", x, x.num_dimensions() == 2 ? x.shape()[1] : 0);
+  if (chosen.num_dimensions() != 2 || chosen.dtype().id() != TypeId::kInt64 ||
+      !chosen.is_contiguous())
+    throw_error<TypeMismatchError>("isolation_fit", "expected int64 [trees, rows] of chosen rows",
+                                   {{"dtype", chosen.dtype().name()}});
+  const auto* places = chosen.as<int64_t>();
+  for (int64_t i = 0; i < chosen.num_elements(); ++i)
+    if (places[i] < 0 || places[i] >= x.shape()[0])
+      throw_error<InvalidArgumentError>("isolation_fit", "a chosen row is out of range",
+                                        {{"row", places[i]}, {"rows", x.shape()[0]}});
+  const ScopedTag tag("isolation_fit");
+  const int64_t size = chosen.shape()[1], features = x.shape()[1];
+  ForestOptions each = options;
+  each.criterion = ForestCriterion::kSquaredError;
+  each.num_classes = 0;
+  each.max_features = 1;
+  each.random_splits = true;
+  each.bootstrap = 0;
+  // All targets differ, so a node parts as long as its rows do; with one feature tried at one
+  // place, no split is better than another.
+  Buffer numbers = Buffer::allocate(size * kWord), targets = Buffer::allocate(size * kWord);
+  for (int64_t i = 0; i < size; ++i) {
+    numbers.mutable_as<int64_t>()[i] = i;
+    targets.mutable_as<double>()[i] = static_cast<double>(i);
   }
-  Forest model;
-  model.offsets = Tensor(dtype_of<int64_t>(), {options.num_trees + 1}, std::move(offsets));
-  model.link = join(trees, &ForestTree::link, {nodes});
-  model.threshold = join(trees, &ForestTree::threshold, {nodes});
-  model.value = join(trees, &ForestTree::value, {nodes, std::max<int64_t>(options.num_classes, 1)});
-  model.samples = join(trees, &ForestTree::samples, {nodes});
-  model.importances = mean_gains(trees, bins.features);
-  return model;
+  std::vector<ForestTree> trees(static_cast<size_t>(chosen.shape()[0]));
+  parallel_for(chosen.shape()[0], [&](int64_t k) {
+    Buffer taken = Buffer::allocate(size * features * kWord);
+    cpu::forest_take(x, places + k * size, size, taken.mutable_as<double>());
+    const ForestBins bins =
+        forest_bins(Tensor(dtype_of<double>(), {size, features}, std::move(taken)));
+    ForestRows rows = rows_of(bins);
+    rows.y = targets.as<double>();
+    rows.deviation = numbers.as<int64_t>();
+    ForestTree& tree = trees[static_cast<size_t>(k)] = cpu::forest_grow(rows, each, k);
+    cpu::forest_measure_paths(tree);
+  });
+  return put_together(trees, features);
 }
 
 Tensor forest_predict(const Forest& model, int64_t features, const Tensor& x) {

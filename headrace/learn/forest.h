@@ -58,4 +58,14 @@ HR_API Tensor forest_apply(const Forest& model, int64_t features, const Tensor& 
 HR_API Tensor forest_predict_out_of_bag(const Forest& model, const Tensor& x, const Tensor* weights,
                                         const ForestOptions& options);
 
+/// An isolation forest (F. T. Liu, K. M. Ting, Z.-H. Zhou, "Isolation forest", ICDM 2008): the tree
+/// k parts the rows `chosen[k]` of `x` at random, to `max_depth`. The value of a leaf is the length
+/// of the path to it, with what its rows would take further. `chosen` is int64 [trees, rows]; of
+/// `options` only `max_depth` and `seed` count. Throws as forest_bins and forest_fit do, and
+/// InvalidArgumentError for rows that `x` does not have.
+HR_API Forest isolation_fit(const Tensor& x, const Tensor& chosen, const ForestOptions& options);
+
+/// The mean length of a path to one of `rows` rows by themselves.
+HR_API double isolation_path(double rows);
+
 }  // namespace hr

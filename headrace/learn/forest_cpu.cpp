@@ -541,6 +541,25 @@ ForestTree forest_grow(const ForestRows& rows, const ForestOptions& options, int
   return grow<uint64_t>(rows, options, number);
 }
 
+void forest_take(const Tensor& x, const int64_t* rows, int64_t count, double* out) {
+  const int64_t columns = x.shape()[1];
+  visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (int64_t i = 0; i < count; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        out[i * columns + j] =
+            static_cast<double>(x.as<T>()[rows[i] * x.strides()[0] + j * x.strides()[1]]);
+  });
+}
+
+void forest_measure_paths(ForestTree& tree) {
+  std::vector<double> depth(tree.link.size());
+  for (size_t node = 0; node < depth.size(); ++node) {
+    tree.value[node] = depth[node] + isolation_path(static_cast<double>(tree.samples[node]));
+    if (tree.link[node] < 0) continue;
+    depth[node + 1] = depth[static_cast<size_t>(tree.link[node] >> 32)] = depth[node] + 1;
+  }
+}
+
 void forest_predict(const Forest& model, const Tensor& x, double* out) {
   const int64_t trees = model.offsets.num_elements() - 1, columns = x.shape()[1];
   const int64_t outputs = model.value.shape()[1];

@@ -59,6 +59,12 @@ ForestTree forest_grow(const ForestRows& rows, const ForestOptions& options, int
 void forest_draw(const ForestRows& rows, const ForestOptions& options, int64_t number,
                  uint32_t* counts);
 
+/// `count` rows of `x`, by their numbers, as float64 beside each other.
+void forest_take(const Tensor& x, const int64_t* rows, int64_t count, double* out);
+
+/// Makes the value of each node the length of the path to it and, on average, through its rows.
+void forest_measure_paths(ForestTree& tree);
+
 /// Sums over trees of the values of leaves, divided by their number.
 void forest_predict(const Forest& model, const Tensor& x, double* out);
 

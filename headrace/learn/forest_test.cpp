@@ -259,6 +259,29 @@ TEST(Forest, SplitsAtRandomWhenAsked) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(made.as<double>()[i], y[i], 0.02);
 }
 
+TEST(Isolation, FindsTheRowAlone) {
+  std::vector<double> x = draw(400, 0, 4);
+  x[100] = x[101] = 65536.0 * 50;  // row 50 lies far away
+  const Tensor rows = matrix_of(x, 2);
+  std::vector<int64_t> chosen;
+  for (int64_t tree = 0; tree < 50; ++tree)
+    for (int64_t row = 0; row < 200; ++row) chosen.push_back(row);
+  const Tensor flat = tensor_of(chosen);
+  ForestOptions options;
+  options.max_depth = 8;
+  const Forest model = isolation_fit(rows, Tensor(flat.dtype(), {50, 200}, flat.buffer()), options);
+  const Tensor made = forest_predict(model, 2, rows);
+  for (int64_t row = 0; row < 200; ++row)
+    if (row != 50) {
+      EXPECT_GT(made.as<double>()[row], made.as<double>()[50] + 2);
+    }
+  EXPECT_LT(made.as<double>()[50], 1.5);
+  EXPECT_NEAR(isolation_path(256), 10.2448, 1e-4);
+  const Tensor bad = tensor_of<int64_t>({200});
+  EXPECT_THROW(isolation_fit(rows, Tensor(bad.dtype(), {1, 1}, bad.buffer()), options),
+               InvalidArgumentError);
+}
+
 TEST(Forest, RefusesBadInput) {
   const ForestBins bins = forest_bins(matrix_of({1, 2, 3, 4}, 1));
   const auto gini = one_tree(ForestCriterion::kGini, 2, 1);

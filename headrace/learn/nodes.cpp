@@ -151,6 +151,15 @@ Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
   return model;
 }
 
+Forest fit_isolation(const NodePtr& x, const NodePtr& chosen, const ForestOptions& options) {
+  Forest model;
+  with_tensors("isolation_fit", {x, chosen}, [&](const Tensor* inputs) {
+    model = isolation_fit(inputs[0], inputs[1], options);
+    return model.importances;
+  });
+  return model;
+}
+
 NodePtr predict_forest(const Forest& model, const NodePtr& x) {
   return with_tensors("forest_predict", {x}, [&](const Tensor* inputs) {
     return forest_predict(model, model.importances.num_elements(), inputs[0]);

@@ -53,14 +53,17 @@ hr::Forest forest_of(const ForestParts& parts) {
   return {part(0), part(1), part(2), part(3), part(4), part(5)};
 }
 
-ForestParts forest_fit(const NodePtr& x, const NodePtr& y, const std::optional<NodePtr>& weights,
-                       const hr::ForestOptions& options) {
-  const hr::Forest model = hr::fit_forest(x, y, weights.value_or(nullptr), options);
+ForestParts parts_of(const hr::Forest& model) {
   ForestParts parts;
   for (const hr::Tensor& part :
        {model.offsets, model.link, model.threshold, model.value, model.samples, model.importances})
     parts.push_back(hr::lazy_value(part));
   return parts;
+}
+
+ForestParts forest_fit(const NodePtr& x, const NodePtr& y, const std::optional<NodePtr>& weights,
+                       const hr::ForestOptions& options) {
+  return parts_of(hr::fit_forest(x, y, weights.value_or(nullptr), options));
 }
 
 void bind_forest(nb::module_& m) {
@@ -70,6 +73,16 @@ void bind_forest(nb::module_& m) {
         "min_impurity_decrease"_a, "max_features"_a, "bootstrap"_a, "balance_samples"_a,
         "random_splits"_a, "seed"_a);
   m.def("forest_fit", forest_fit, "x"_a, "y"_a, "weights"_a.none(), "options"_a, Unlocked());
+  m.def(
+      "isolation_fit",
+      [](const NodePtr& x, const NodePtr& chosen, int64_t max_depth, uint64_t seed) {
+        hr::ForestOptions options;
+        options.max_depth = max_depth;
+        options.seed = seed;
+        return parts_of(hr::fit_isolation(x, chosen, options));
+      },
+      "x"_a, "chosen"_a, "max_depth"_a, "seed"_a, Unlocked());
+  m.def("isolation_path", &hr::isolation_path, "rows"_a);
   m.def(
       "forest_predict",
       [](const ForestParts& model, const NodePtr& x) {

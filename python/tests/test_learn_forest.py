@@ -11,6 +11,7 @@ import headrace as hr
 from headrace.learn import (
     ExtraTreesClassifier,
     ExtraTreesRegressor,
+    IsolationForest,
     RandomForestClassifier,
     RandomForestRegressor,
 )
@@ -246,3 +247,39 @@ def test_what_is_not_supported_says_so(options):
     for criterion in ("poisson", "absolute_error"):
         with pytest.raises(hr.UnsupportedError, match=criterion):
             RandomForestRegressor(criterion=criterion).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_isolation_finds_what_scikit_learn_finds():
+    random = np.random.default_rng(0)
+    x = np.concatenate([random.normal(size=(2000, 4)), random.uniform(-6, 6, size=(60, 4))])
+    truth = np.arange(len(x)) >= 2000
+    ours = IsolationForest(random_state=0, contamination=60 / 2060).fit(x)
+    theirs = ensemble.IsolationForest(random_state=0, contamination=60 / 2060).fit(x)
+    auc = [metrics.roc_auc_score(truth, -m.score_samples(x)) for m in (ours, theirs)]
+    assert auc[0] >= auc[1] - 0.01
+    assert np.corrcoef(ours.score_samples(x), theirs.score_samples(x))[0, 1] > 0.97
+    assert (ours.predict(x) == -1).sum() == 60
+    usual = IsolationForest(random_state=0).fit(x)
+    assert usual.offset_ == -0.5 and usual.max_samples_ == 256
+    np.testing.assert_array_equal(usual.predict(x), np.where(usual.decision_function(x) < 0, -1, 1))
+    made = set()
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            made.add(digest(IsolationForest(random_state=3, bootstrap=True).fit(x)))
+    assert len(made) == 1
+    ours = IsolationForest(random_state=0, max_samples=64).fit(x, sample_weight=1.0 * ~truth)
+    assert (ours.score_samples(x)[truth] < -0.5).mean() > 0.5
+    frame = hr.DataFrame({f"c{i}": x[:, i] for i in range(4)})
+    assert type(ours.fit(frame).predict(frame)) is hr.Array
+
+
+def test_isolation_refuses_bad_parameters():
+    x = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match="contamination is out of range"):
+        IsolationForest(contamination=1.5).fit(x)
+    with pytest.raises(ValueError, match="max_samples is out of range"):
+        IsolationForest(max_samples=0).fit(x)
+    with pytest.raises(hr.UnsupportedError, match="max_features"):
+        IsolationForest(max_features=0.5).fit(x)
+    with pytest.warns(UserWarning, match="greater than the total"):
+        assert IsolationForest(max_samples=30).fit(x).max_samples_ == 10

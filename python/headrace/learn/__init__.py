@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
     from headrace.learn.ensemble import ExtraTreesClassifier as ExtraTreesClassifier
     from headrace.learn.ensemble import ExtraTreesRegressor as ExtraTreesRegressor
+    from headrace.learn.ensemble import IsolationForest as IsolationForest
     from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
@@ -61,7 +62,7 @@ _MODULES = {
     "decomposition": "PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
-    "RandomForestClassifier RandomForestRegressor",
+    "IsolationForest RandomForestClassifier RandomForestRegressor",
     "imputer": "PolynomialFeatures SimpleImputer",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -82,6 +83,7 @@ __all__ = [
     "FeatureUnion",
     "GroupKFold",
     "HashingVectorizer",
+    "IsolationForest",
     "KBinsDiscretizer",
     "KFold",
     "KMeans",

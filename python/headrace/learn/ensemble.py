@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random forests and extra trees on histograms."""
+"""Random forests, extra trees and isolation forests on histograms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from headrace.learn.base import (
     frozen,
     is_ours,
 )
-from headrace.random.generator import seed_from
+from headrace.random.generator import default_rng, seed_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,30 +49,12 @@ class Tree(NamedTuple):
         return len(self.feature)
 
 
-class _RandomForest(Estimator):
-    """What both forests do; a subclass says what its targets are."""
+class _Trees(Estimator):
+    """What all forests do once they have grown."""
 
-    _fitted_as = "n_outputs_"
-    _classes = 0
-    _random_splits = False
-    _criteria: ClassVar[Mapping[str, str]]
-    n_estimators: int
-    criterion: str
-    max_depth: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
-    max_features: Any
-    min_impurity_decrease: float
-    bootstrap: bool
-    oob_score: bool | Callable[..., float]
-    random_state: Any
-    max_samples: float | None
-    n_outputs_: int
-    feature_importances_: Array
-    oob_score_: float
+    _fitted_as = "_forest"
+    _forest: list[Array]
 
-    # ---- parameters ------------------------------------------------------------------------------
     def _store(self, given: Mapping[str, Any]) -> None:
         for name, value in given.items():
             if name not in ("self", "__class__"):
@@ -94,6 +76,59 @@ class _RandomForest(Estimator):
             + " or ".join(wanted + ([f"a float in {part}"] if part else []))
         )
 
+    def _walk(self, op: str, X: Any) -> Array:
+        self._check_fitted()
+        rows = check_rows(self, X, allow_nan=True)
+        mark(op)
+        return Array(getattr(_core, op)([part._node for part in self._forest], rows._node))
+
+    @property
+    def estimators_(self) -> list[Tree]:
+        """The trees, each made when it is looked at; nodes count before their children."""
+        self._check_fitted()
+        offsets, *parts = [part.to_numpy() for part in self._forest[:-1]]
+        return [
+            self._tree(*[part[begin:end] for part in parts])
+            for begin, end in itertools.pairwise(offsets.tolist())
+        ]
+
+    @staticmethod
+    def _tree(link: Labels, threshold: Labels, value: Labels, samples: Labels) -> Tree:
+        leaf = link < 0
+        return Tree(
+            np.where(leaf, -1, np.arange(1, len(link) + 1)),
+            np.where(leaf, -1, link >> 32),
+            np.where(leaf, -2, (link & 0xFFFFFFFF) >> 1),
+            np.where(leaf, -2.0, threshold),
+            (link & 1).astype(bool) & ~leaf,
+            value,
+            samples,
+        )
+
+
+class _RandomForest(_Trees):
+    """What random forests do; a subclass says what its targets are."""
+
+    _classes = 0
+    _random_splits = False
+    _criteria: ClassVar[Mapping[str, str]]
+    n_estimators: int
+    criterion: str
+    max_depth: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
+    max_features: Any
+    min_impurity_decrease: float
+    bootstrap: bool
+    oob_score: bool | Callable[..., float]
+    random_state: Any
+    max_samples: float | None
+    n_outputs_: int
+    feature_importances_: Array
+    oob_score_: float
+
+    # ---- parameters ------------------------------------------------------------------------------
     def _rows_of(self, name: str, rows: int, least: int, part: str) -> int:
         value = self._check_param(name, whole=least, part=part)
         return max(least, math.ceil(value * rows)) if isinstance(value, float) else value
@@ -216,12 +251,6 @@ class _RandomForest(Estimator):
     def _score(self, y: Labels, predicted: Labels, sample_weight: Labels | None = None) -> float:
         raise NotImplementedError
 
-    def _walk(self, op: str, X: Any) -> Array:
-        self._check_fitted()
-        rows = check_rows(self, X, allow_nan=True)
-        mark(op)
-        return Array(getattr(_core, op)([part._node for part in self._forest], rows._node))
-
     def apply(self, X: Any) -> Any:
         """The number of the leaf of each row in each tree: int64 ``[samples, trees]``."""
         return answer(X, self._walk("forest_apply", X))
@@ -236,29 +265,6 @@ class _RandomForest(Estimator):
     def predict(self, X: Any) -> Any:
         """What the trees say of each row."""
         raise NotImplementedError
-
-    @property
-    def estimators_(self) -> list[Tree]:
-        """The trees, each made when it is looked at; nodes count before their children."""
-        self._check_fitted()
-        offsets, *parts = [part.to_numpy() for part in self._forest[:-1]]
-        return [
-            self._tree(*[part[begin:end] for part in parts])
-            for begin, end in itertools.pairwise(offsets.tolist())
-        ]
-
-    @staticmethod
-    def _tree(link: Labels, threshold: Labels, value: Labels, samples: Labels) -> Tree:
-        leaf = link < 0
-        return Tree(
-            np.where(leaf, -1, np.arange(1, len(link) + 1)),
-            np.where(leaf, -1, link >> 32),
-            np.where(leaf, -2, (link & 0xFFFFFFFF) >> 1),
-            np.where(leaf, -2.0, threshold),
-            (link & 1).astype(bool) & ~leaf,
-            value,
-            samples,
-        )
 
 
 def _by_class(
@@ -538,3 +544,114 @@ class ExtraTreesRegressor(RandomForestRegressor):
         monotonic_cst: Any = None,
     ) -> None:
         self._store(locals())
+
+
+class IsolationForest(_Trees):
+    """Outliers by how soon random splits part a row from others (Liu, Ting and Zhou, 2008).
+
+    Each tree parts rows drawn at random, by a random value of a random feature. The same forest for
+    any number of threads; `random_state` does not give scikit-learn's. `n_jobs` and `verbose` are
+    ignored: see `hr.threads`.
+
+    Parameters
+    ----------
+    max_samples : "auto", int or float
+        Rows of a tree: 256 at most, a number, or a share of all.
+    contamination : "auto" or float
+        The share of rows of the fit that `predict` calls outliers; "auto" is a score of 0.5.
+    bootstrap : bool
+        Whether a tree may draw a row more than once.
+    max_features, warm_start
+        Only their defaults are supported.
+
+    >>> rows = [[x / 10, -x / 10] for x in range(40)] + [[90.0, 90.0]]
+    >>> model = hr.learn.IsolationForest(contamination=1 / 41, random_state=0).fit(rows)
+    >>> model.predict(rows).tolist() == [1] * 40 + [-1]
+    True
+    """
+
+    _tags: ClassVar[Mapping[str, Any]] = {
+        "estimator_type": "outlier_detector",
+        "input_tags": {"allow_nan": True},
+    }
+    n_estimators: int
+    max_samples: str | float
+    contamination: str | float
+    bootstrap: bool
+    random_state: Any
+    max_samples_: int
+    offset_: float
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 100,
+        max_samples: str | float = "auto",
+        contamination: str | float = "auto",
+        max_features: float = 1.0,
+        bootstrap: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+    ) -> None:
+        self._store(locals())
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Draw the rows of each tree and part them; `sample_weight` is their chance to be drawn."""
+        rows = check_rows(self, X, fit=True, allow_nan=True)
+        weights = check_weights(self, sample_weight, rows.shape[0])
+        self._refuse_params(warm_start=False, max_features=1.0)
+        trees = self._check_param("n_estimators", whole=1)
+        if self.contamination != "auto":
+            share = self._check_param("contamination", whole=None, part="(0, 1)")
+        if self.max_samples == "auto":
+            size = min(256, rows.shape[0])
+        else:
+            value = self._check_param("max_samples", whole=1, part="(0, 1]")
+            size = max(1, int(value * rows.shape[0])) if isinstance(value, float) else value
+        if size > rows.shape[0]:
+            warnings.warn(
+                f"max_samples ({size}) is greater than the total number of samples "
+                f"({rows.shape[0]}); all of them are taken",
+                stacklevel=2,
+            )
+        self.max_samples_ = size = min(size, rows.shape[0])
+        random = default_rng(seed_from(self.random_state))
+        chances = None if weights is None else weights / float(weights.sum())
+        chosen = np.empty((trees, size), np.int64)
+        for tree in range(trees):
+            chosen[tree] = random.choice(rows.shape[0], size, replace=self.bootstrap, p=chances)
+        mark("isolation_fit")
+        depth = math.ceil(math.log2(max(size, 2)))
+        seed = int(random.integers(1 << 64, dtype="uint64"))
+        parts = _core.isolation_fit(rows._node, frozen(chosen)._node, depth, seed)
+        self._forest = [Array(node) for node in parts]
+        self.offset_ = -0.5
+        if self.contamination != "auto":
+            self.offset_ = float(np.percentile(self._scores(rows), 100.0 * share))
+        return self
+
+    def _scores(self, rows: Array) -> Labels:
+        nodes = [part._node for part in self._forest]
+        paths = Array(_core.forest_predict(nodes, rows._node)).to_numpy()[:, 0]
+        return -(2.0 ** (-paths / max(_core.isolation_path(self.max_samples_), 1e-300)))
+
+    def score_samples(self, X: Any) -> Any:
+        """The opposite of the score of the paper, float64: about -0.5 and above for usual rows."""
+        self._check_fitted()
+        made = self._scores(check_rows(self, X, allow_nan=True))
+        return asarray(made) if is_ours(X) else made
+
+    def decision_function(self, X: Any) -> Any:
+        """`score_samples` less `offset_`: negative for outliers."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> Any:
+        """1 for usual rows, -1 for outliers."""
+        made = np.where(np.asarray(self.decision_function(X)) < 0, -1, 1)
+        return asarray(made) if is_ours(X) else made
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+        """Fit, then predict the same rows."""
+        return self.fit(X, y, sample_weight).predict(X)
