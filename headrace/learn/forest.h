@@ -39,9 +39,9 @@ struct Forest {
 /// (float64, or null: 1 each) are the chances of rows to be drawn, or without bootstrap what they
 /// weigh. Splits are of largest gain, ties by feature, then bin, counted in integers, so the trees
 /// are the same for any number of threads. Rows with NaN go to the side of the larger gain.
-/// A tree is a task: 28 bytes a row (36 with weights) and its nodes for each worker beside the
-/// bins. Throws InvalidArgumentError for sizes that do not agree, labels that are no number of a
-/// class, or 2^30 rows and more.
+/// A tree is a task: each worker takes 28 bytes a row (36 with weights) and its nodes. Throws
+/// InvalidArgumentError for sizes that do not agree, labels outside the classes, or 2^30 rows and
+/// more.
 HR_API Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights,
                          const ForestOptions& options);
 

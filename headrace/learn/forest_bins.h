@@ -17,8 +17,8 @@ struct ForestBins {
   int64_t rows = 0;
   int64_t features = 0;
   Buffer codes;  ///< uint8 [features, rows]
-  Buffer low;    ///< float64 [features, kForestBins], the least value of each bin
-  Buffer high;   ///< float64 [features, kForestBins], the greatest value of each bin
+  Buffer low;    ///< float64 [features, kForestBins], the smallest value of each bin
+  Buffer high;   ///< float64 [features, kForestBins], the largest value of each bin
 };
 
 /// Bins of `x`, [rows, features], float32 or float64, any strides, without infinite values. A

@@ -49,7 +49,7 @@ struct ForestRows {
 
 namespace hr::cpu {
 
-/// The columns of `x` in codes, with the least and greatest value of each bin.
+/// The columns of `x` in codes, with the smallest and largest value of each bin.
 void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high);
 
 /// Grows the tree with this number.
@@ -59,7 +59,7 @@ ForestTree forest_grow(const ForestRows& rows, const ForestOptions& options, int
 void forest_draw(const ForestRows& rows, const ForestOptions& options, int64_t number,
                  uint32_t* counts);
 
-/// `count` rows of `x`, by their numbers, as float64 beside each other.
+/// `count` rows of `x`, by their numbers, as contiguous float64.
 void forest_take(const Tensor& x, const int64_t* rows, int64_t count, double* out);
 
 /// Makes the value of each node the length of the path to it and, on average, through its rows.

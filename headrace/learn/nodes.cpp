@@ -3,6 +3,7 @@
 #include "headrace/learn/nodes.h"
 
 #include "headrace/base/error.h"
+#include "headrace/learn/eager.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -118,65 +119,48 @@ NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components,
   return model_node(PcaReconstructionError::make(), mean, components, x, shape[1], -1);
 }
 
-namespace {
-
-/// Runs `work` on the host with the tensors of `nodes`, null ones left out.
-template <class F>
-NodePtr with_tensors(std::string_view op, const std::vector<NodePtr>& nodes, F work) {
-  std::vector<Value> inputs;
-  for (const NodePtr& node : nodes) {
-    if (node == nullptr) continue;
-    if (node->signature().form != Form::kTensor)
-      throw_error<TypeMismatchError>(op, "expected an array");
-    inputs.push_back(force(node));
-  }
-  const auto run = [&](std::span<const Value> given) -> std::vector<Value> {
-    std::vector<Tensor> tensors;
-    for (const Value& value : given) tensors.push_back(std::get<Tensor>(value));
-    return {work(tensors.data())};
-  };
-  const auto limits = [](std::span<const Value>) { return kNoKernel; };
-  return lazy_value(dispatch_to_place(op, limits, std::move(inputs), run)[0]);
-}
-
-}  // namespace
-
 Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
                   const ForestOptions& options) {
   Forest model;
-  with_tensors("forest_fit", {x, y, weights}, [&](const Tensor* inputs) {
-    model = forest_fit(forest_bins(inputs[0]), inputs[1], weights ? inputs + 2 : nullptr, options);
-    return model.importances;
+  std::vector<NodePtr> given = {x, y};
+  if (weights != nullptr) given.push_back(weights);
+  run_eagerly("forest_fit", given, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    model = forest_fit(forest_bins(in[0]), in[1], in.size() > 2 ? &in[2] : nullptr, options);
+    return {};
   });
   return model;
 }
 
 Forest fit_isolation(const NodePtr& x, const NodePtr& chosen, const ForestOptions& options) {
   Forest model;
-  with_tensors("isolation_fit", {x, chosen}, [&](const Tensor* inputs) {
-    model = isolation_fit(inputs[0], inputs[1], options);
-    return model.importances;
+  run_eagerly("isolation_fit", {x, chosen}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    model = isolation_fit(in[0], in[1], options);
+    return {};
   });
   return model;
 }
 
 NodePtr predict_forest(const Forest& model, const NodePtr& x) {
-  return with_tensors("forest_predict", {x}, [&](const Tensor* inputs) {
-    return forest_predict(model, model.importances.num_elements(), inputs[0]);
-  });
+  return run_eagerly("forest_predict", {x}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    return {forest_predict(model, model.importances.num_elements(), in[0])};
+  })[0];
 }
 
 NodePtr apply_forest(const Forest& model, const NodePtr& x) {
-  return with_tensors("forest_apply", {x}, [&](const Tensor* inputs) {
-    return forest_apply(model, model.importances.num_elements(), inputs[0]);
-  });
+  return run_eagerly("forest_apply", {x}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    return {forest_apply(model, model.importances.num_elements(), in[0])};
+  })[0];
 }
 
 NodePtr predict_forest_out_of_bag(const Forest& model, const NodePtr& x, const NodePtr& weights,
                                   const ForestOptions& options) {
-  return with_tensors("forest_predict_out_of_bag", {x, weights}, [&](const Tensor* inputs) {
-    return forest_predict_out_of_bag(model, inputs[0], weights ? inputs + 1 : nullptr, options);
-  });
+  std::vector<NodePtr> given = {x};
+  if (weights != nullptr) given.push_back(weights);
+  const auto run = [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    const Tensor* chances = in.size() > 1 ? &in[1] : nullptr;
+    return {forest_predict_out_of_bag(model, in[0], chances, options)};
+  };
+  return run_eagerly("forest_predict_out_of_bag", given, run)[0];
 }
 
 }  // namespace hr

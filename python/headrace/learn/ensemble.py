@@ -84,7 +84,7 @@ class _Trees(Estimator):
 
     @property
     def estimators_(self) -> list[Tree]:
-        """The trees, each made when it is looked at; nodes count before their children."""
+        """The trees, built on access; a node comes before its children."""
         self._check_fitted()
         offsets, *parts = [part.to_numpy() for part in self._forest[:-1]]
         return [
