@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from measure import Bench, Rival, close_to, run, shared
-from sklearn import model_selection, preprocessing
+from sklearn import cluster, model_selection, neighbors, preprocessing
 
 import headrace as hr
 
@@ -87,10 +87,54 @@ def encoded(bench: Bench, rows: int) -> None:
     )
 
 
+def grouped(bench: Bench, rows: int) -> None:
+    """k-means from given centres, dense clusters of a plane, and neighbours of some rows."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(min(rows, 200_000), 16)).astype(np.float32)
+    options = {"init": x[:20].copy(), "n_init": 1, "max_iter": 10, "tol": 0}
+    bench.step(
+        f"KMeans {len(x)} x 16, 20 clusters, 10 iterations",
+        lambda: hr.learn.KMeans(20, **options).fit(x).inertia_,
+        [Rival("scikit-learn", lambda: cluster.KMeans(20, **options).fit(x).inertia_, 2)],
+        close_to(1e-5),
+        x.nbytes,
+        len(x),
+    )
+    count = min(rows, 100_000)
+    plane = np.concatenate(
+        [
+            rng.normal(size=(count * 6 // 10, 2)),
+            rng.normal(size=(count * 3 // 10, 2)) * 0.3 + 4,
+            rng.uniform(-8, 8, size=(count // 10, 2)),
+        ]
+    )
+    dense = {"eps": 0.1, "min_samples": 10}
+    bench.step(
+        f"DBSCAN {len(plane)} x 2",
+        lambda: hr.learn.DBSCAN(**dense).fit_predict(plane),
+        [Rival("scikit-learn", lambda: cluster.DBSCAN(**dense, n_jobs=-1).fit_predict(plane), 10)],
+        close_to(0),
+        40 * len(plane),
+        len(plane),
+    )
+    near, queries = rng.normal(size=(min(rows, 20_000), 64)), rng.normal(size=(1000, 64))
+    ours = hr.learn.NearestNeighbors(n_neighbors=10).fit(near)
+    theirs = neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=-1).fit(near)
+    bench.step(
+        f"kneighbors {len(near)} x 64, 1000 queries",
+        lambda: ours.kneighbors(queries, return_distance=False),
+        [Rival("scikit-learn", lambda: theirs.kneighbors(queries, return_distance=False), 1.5)],
+        close_to(0),
+        near.nbytes,
+        len(near),
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
-    """Preparation of data."""
+    """Preparation of data, clusters and neighbours."""
     scaled(bench, rows)
     encoded(bench, rows)
+    grouped(bench, rows)
 
 
 if __name__ == "__main__":

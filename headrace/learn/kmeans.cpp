@@ -86,13 +86,11 @@ double sum_of_blocks(int64_t rows, F of) {
 template <class F>
 void for_own_distances(const Tensor& x, const double* centers, const int32_t* labels, int64_t begin,
                        int64_t end, F take) {
-  const int64_t d = x.shape()[1];
-  std::vector<double> row(static_cast<size_t>(d));
-  for (int64_t i = begin; i < end; ++i) {
-    cpu::read_rows(x, i, 1, nullptr, 1, row.data());
-    double sum = 0;
-    cpu::squared_distances(row.data(), centers + labels[i] * d, d, 1, &sum);
-    take(i, sum);
+  double apart[kTileRows];
+  for (int64_t first = begin; first < end; first += kTileRows) {
+    const int64_t last = std::min(end, first + kTileRows);
+    cpu::own_distances(x, centers, labels, first, last, apart);
+    for (int64_t i = first; i < last; ++i) take(i, apart[i - first]);
   }
 }
 
@@ -135,7 +133,8 @@ struct Lloyd {
 
   /// New labels, and with `update` the sums of the clusters in part 0.
   void pass(int32_t* labels, bool update) {
-    const cpu::CenterPanels panels(centers.data(), clusters, columns);
+    const cpu::CenterPanels panels(centers.data(), clusters, columns,
+                                   x.dtype() == dtype_of<float>());
     auto* all = sums.mutable_as<double>();
     const auto add = [&](int64_t k, int64_t begin, int64_t end) {
       double* own = all + k * part_size();
@@ -355,7 +354,8 @@ Tensor kmeans_predict(const Tensor& centers, const Tensor& x) {
   check_centers("kmeans_predict", centers, x);
   const ScopedTag tag("kmeans_predict");
   const std::vector<double> values = doubles_of(centers);
-  const cpu::CenterPanels panels(values.data(), centers.shape()[0], centers.shape()[1]);
+  const cpu::CenterPanels panels(values.data(), centers.shape()[0], centers.shape()[1],
+                                 x.dtype() == dtype_of<float>());
   Buffer labels = Buffer::allocate(x.shape()[0] * static_cast<int64_t>(sizeof(int32_t)));
   for_blocks(x.shape()[0], [&](int64_t, int64_t begin, int64_t end) {
     cpu::assign_rows(x, panels, begin, end, labels.mutable_as<int32_t>());

@@ -142,6 +142,31 @@ void add_rows(const T* x, int64_t columns, int64_t row_stride, int64_t stride,
   }
 }
 
+template <class T>
+void own_distances(const T* x, int64_t columns, int64_t row_stride, int64_t stride,
+                   const double* centers, const int32_t* labels, int64_t begin, int64_t end,
+                   double* out) {
+  for (int64_t i = begin; i < end; ++i) {
+    const T* row = x + i * row_stride;
+    const double* center = centers + labels[i] * columns;
+    double sums[8] = {};
+    int64_t j = 0;
+    if (stride == 1)
+      for (; j + 8 <= columns; j += 8)
+        for (int64_t lane = 0; lane < 8; ++lane) {
+          const double apart = static_cast<double>(row[j + lane]) - center[j + lane];
+          sums[lane] += apart * apart;
+        }
+    for (; j < columns; ++j) {
+      const double apart = static_cast<double>(row[j * stride]) - center[j];
+      sums[j % 8] += apart * apart;
+    }
+    for (int64_t half = 4; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    out[i - begin] = sums[0];
+  }
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 
@@ -151,7 +176,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace hr::cpu {
 
-CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t num_dimensions)
+CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t num_dimensions,
+                           bool single)
     : count(num_centers), dimensions(num_dimensions) {
   shift.assign(static_cast<size_t>(dimensions), 0.0);
   columns.resize(static_cast<size_t>(dimensions * count));
@@ -160,6 +186,8 @@ CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t n
       shift[static_cast<size_t>(j)] += centers[c * dimensions + j] / static_cast<double>(count);
       columns[static_cast<size_t>(j * count + c)] = centers[c * dimensions + j];
     }
+  if (single)
+    for (double& origin : shift) origin = static_cast<double>(static_cast<float>(origin));
   double largest = 0;
   for (int64_t c = 0; c < count; ++c)
     for (int64_t j = 0; j < dimensions; ++j)
@@ -223,6 +251,14 @@ void add_rows(const Tensor& x, const double* weights, const int32_t* labels, int
     HR_SIMD(add_rows<T>)
     (x.as<T>(), x.shape()[1], x.strides()[0], x.strides()[1], weights, labels, begin, end, sums,
      totals);
+  });
+}
+
+void own_distances(const Tensor& x, const double* centers, const int32_t* labels, int64_t begin,
+                   int64_t end, double* out) {
+  visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    HR_SIMD(own_distances<T>)
+    (x.as<T>(), x.shape()[1], x.strides()[0], x.strides()[1], centers, labels, begin, end, out);
   });
 }
 

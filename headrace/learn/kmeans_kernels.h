@@ -23,7 +23,8 @@ struct CenterPanels {
   std::vector<float> norms;     ///< of whole groups; those of no centre are the largest float
   float most;                   ///< the largest norm of a centre
 
-  CenterPanels(const double* centers, int64_t num_centers, int64_t num_dimensions);
+  /// `single`: for rows of float32, of which a float32 origin can be taken away in float32.
+  CenterPanels(const double* centers, int64_t num_centers, int64_t num_dimensions, bool single);
 };
 
 /// The nearest centres of rows [begin, end), decided in float64 where two are within the error of
@@ -35,5 +36,10 @@ void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, in
 /// the weights of their clusters.
 void add_rows(const Tensor& x, const double* weights, const int32_t* labels, int64_t begin,
               int64_t end, double* sums, double* totals);
+
+/// Squared distances of rows [begin, end) to the centres of their labels: `out[0 ... end - begin)`,
+/// each in 8 sums and one tree.
+void own_distances(const Tensor& x, const double* centers, const int32_t* labels, int64_t begin,
+                   int64_t end, double* out);
 
 }  // namespace hr::cpu

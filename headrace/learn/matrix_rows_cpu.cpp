@@ -6,6 +6,8 @@
 #include "headrace/learn/matrix_rows.h"
 
 #include <algorithm>
+#include <type_traits>
+#include <vector>
 
 #ifndef HEADRACE_LEARN_MATRIX_ROWS_CONVERSION
 #define HEADRACE_LEARN_MATRIX_ROWS_CONVERSION
@@ -41,10 +43,35 @@ void convert_row(const typename Pair::From* row, int64_t columns, int64_t stride
   }
 }
 
+/// float32 to float32 for a shift of such numbers: rounded once, as by way of float64.
+void subtract_rows(const float* rows, int64_t count, int64_t columns, int64_t row_stride,
+                   int64_t stride, const double* shift, float scale, float* out) {
+  std::vector<float> shifts(shift, shift + columns);
+  for (int64_t i = 0; i < count; ++i) {
+    const float* row = rows + i * row_stride;
+    float* to = out + i * columns;
+    if (stride == 1)
+      for (int64_t j = 0; j < columns; ++j)
+        to[j] = (row[j] - shifts[static_cast<size_t>(j)]) * scale;
+    else
+      for (int64_t j = 0; j < columns; ++j)
+        to[j] = (row[j * stride] - shifts[static_cast<size_t>(j)]) * scale;
+  }
+}
+
 template <class Pair>
 void convert_rows(const typename Pair::From* rows, int64_t count, int64_t columns,
                   int64_t row_stride, int64_t stride, const double* shift, double scale,
                   typename Pair::To* out) {
+  using Kind = typename Pair::To;
+  if constexpr (std::is_same_v<typename Pair::From, float> && std::is_same_v<Kind, float>)
+    if (shift != nullptr && std::all_of(shift, shift + columns, [](double value) {
+          return value == static_cast<double>(static_cast<float>(value));
+        })) {
+      subtract_rows(rows, count, columns, row_stride, stride, shift, static_cast<float>(scale),
+                    out);
+      return;
+    }
   for (int64_t i = 0; i < count; ++i)
     convert_row<Pair>(rows + i * row_stride, columns, stride, shift, scale, out + i * columns);
 }

@@ -35,8 +35,9 @@ struct NeighborRuns {
 // are the rows themselves and none is its own neighbour. All throw TypeMismatchError unless both
 // are 2-D float32 or float64, InvalidArgumentError for sizes that do not fit.
 
-/// The `count` nearest rows of each query. Scratch: 48 MiB at most for each thread's tile and 8 MiB
-/// of packed rows.
+/// The `count` nearest rows of each query. Scratch: packed rows of 8 MiB (more above 2,048
+/// features, of which 1,024 rows are packed at a time), 48 (count + 32) bytes for each of 6,144
+/// queries at a time, and 0.2 MiB for each thread.
 HR_API Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count,
                                    Metric metric, bool others);
 
