@@ -226,7 +226,7 @@ class RangeWork {
   std::vector<T> distinct_{};
 };
 
-// Nothing where the values are no integers, or far apart.
+// Nothing unless the values are integers that lie near each other.
 std::optional<Column> encode_range(const Column& values) {
   const Dtype storage = values.dtype().storage();
   const int64_t rows = values.num_rows();

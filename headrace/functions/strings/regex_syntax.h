@@ -19,7 +19,7 @@ struct UnicodePattern {
 
 UnicodePattern unicode_pattern(std::string_view pattern);
 
-/// Whether a text of UTF-8 has a letter, digit or other character of a word beyond ASCII.
+/// Whether a UTF-8 string has a letter, digit or other character of a word beyond ASCII.
 bool has_wide_word_characters(std::string_view text);
 
 }  // namespace hr

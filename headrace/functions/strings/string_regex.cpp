@@ -119,15 +119,15 @@ class Matcher {
 
   const re2::RE2& regex() const { return *regex_; }
 
-  /// The pattern as a text needs it: classes of ASCII serve a text of ASCII, and cost less.
+  /// The pattern as a string needs it: classes of ASCII serve a string of ASCII, and cost less.
   const re2::RE2& regex(std::string_view text) const {
     if (!unicode_.differs || is_ascii(text)) return *regex_;
     if (!unicode_.lacking.empty() && has_wide_word_characters(text))
       throw_error<UnsupportedError>(
           pattern_.op, "RE2 knows letters of ASCII only in a part of this pattern",
           {{"pat", pattern_.text}, {"part", unicode_.lacking}, {"text", shortened(text)}},
-          "pass flags=re.ASCII where letters beyond ASCII are no part of words, or map a function "
-          "of Python's re");
+          "pass flags=re.ASCII if words have letters of ASCII only, or map a function of Python's "
+          "re");
     if (!wide_) wide_ = compile(pattern_, unicode_.text);
     return *wide_;
   }
@@ -156,7 +156,7 @@ class Matcher {
   RegexPattern pattern_;
   Regex regex_;
   UnicodePattern unicode_{};
-  mutable Regex wide_{};  // of the pattern in Unicode, once a text needs it
+  mutable Regex wide_{};  // of the pattern in Unicode, once a string needs it
   // Instead, of a pattern without groups:
   std::optional<ByteRuns> runs_;
   std::string literal_{};

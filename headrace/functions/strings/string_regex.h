@@ -14,7 +14,7 @@ namespace hr {
 /// A pattern that was checked. What RE2 has not (looking around, references back) and what is no
 /// pattern throws InvalidArgumentError with the place; a build without RE2 throws UnsupportedError.
 /// `\w`, `\d`, `\s` and their complements are Unicode's, as in Python, unless `is_ascii`. `\b` is
-/// ASCII's: where a text has letters beyond it, running throws UnsupportedError.
+/// ASCII's: where a string has letters beyond it, running throws UnsupportedError.
 struct RegexPattern {
   std::string op;  ///< in whose name errors are
   std::string text;
