@@ -55,8 +55,6 @@ def test_random_floats_are_shown_as_pandas_shows_them() -> None:
 
 def test_strings_of_whole_frames_and_series() -> None:
     frame = hr.DataFrame({"x": [1.5, 2.25] * 50, "s": ["a", "b"] * 50})
-    text = frame.to_string(index=False, float_format="{:.1f}".format)
-    assert len(text.splitlines()) == 106 and "║" not in text and " 2.2 " in text
     assert "<th>99</th>" in frame.to_html() and "<th>99</th>" not in frame.to_html(index=False)
     theirs = pd.Series([1.5, 20.25] * 50)
     assert hr.Series(theirs.tolist()).to_string() == theirs.to_string()

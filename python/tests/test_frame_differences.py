@@ -556,3 +556,11 @@ def test_49_files() -> None:
     assert frame.to_csv(index=True).startswith('"",x,s,t\n0,1.5')
     assert pd.DataFrame(data).to_csv(index=False) == "x,s,t\n1.5,,2024-01-05\n,,\n"
     assert hr.read_csv(b"d\n2024-01-05\n").d.dtype == "date"
+
+
+def test_50_plain_text() -> None:
+    data = {"c": pd.Categorical(["a", "b"]), "n": [1.0, None]}
+    theirs = pd.DataFrame(data)
+    ours = hr.from_pandas(theirs)
+    assert theirs.c.to_string() == f"{ours.c.to_string()}\nCategories (2, str): ['a', 'b']"
+    assert hr.Series([1, None], dtype="Int64").to_string() == "0      1\n1    NaN"

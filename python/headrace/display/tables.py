@@ -50,9 +50,10 @@ class _Table(NamedTuple):
     columns: list[_Part]
 
 
-def _values(nodes: list[_core.Node], rows: int) -> list[list[Any]]:
-    """The first values of columns, computed together."""
-    frame = frame_of({str(i): node for i, node in enumerate(nodes)}).head(rows)
+def first_values(nodes: list[_core.Node], rows: int | None = None) -> list[list[Any]]:
+    """The values of columns, or the first of them, computed together."""
+    frame = frame_of({str(i): node for i, node in enumerate(nodes)})
+    frame = frame if rows is None else frame.head(rows)
     zoned = {name for name in frame.columns if zone_in(frame[name].dtype)}
     found = frame[[name for name in frame.columns if name not in zoned]].to_dict()
     return [clock_texts(frame[n]) if n in zoned else found[n] for n in frame.columns]
@@ -67,11 +68,11 @@ def _first_rows(nodes: list[_core.Node], whole: bool) -> tuple[int, list[list[An
     if rows < 0 and most is None:
         rows = len(series_of(nodes[0]))
     if most is None or 0 <= rows <= most:
-        return rows, _values(nodes, rows)
+        return rows, first_values(nodes, rows)
     few = min(most, option("min_rows"))
     if rows >= 0:
-        return rows, _values(nodes, few)
-    values = _values(nodes, most + 1)
+        return rows, first_values(nodes, few)
+    values = first_values(nodes, most + 1)
     seen = len(values[0])
     return (seen, values) if seen <= most else (-1, [column[:few] for column in values])
 
@@ -147,20 +148,14 @@ def _lines(table: _Table) -> list[_Table]:
     return [table._replace(columns=columns) for columns in made]
 
 
-def frame_text(frame: DataFrame, whole: bool = False, index: bool = True) -> str:
-    """A box of the first rows below the shape, of the columns that fit; or of everything.
-
-    Without `index` the labels are left out.
-    """
-    most = None if whole else option("max_columns")
+def frame_text(frame: DataFrame) -> str:
+    """A box of the first rows below the shape, of the columns that fit."""
+    most = option("max_columns")
     fits = most == 0
-    table = _table(frame, whole, _screen() // _NARROWEST + 2 if fits else most)
-    table = table if index else table._replace(labels=[])
+    table = _table(frame, False, _screen() // _NARROWEST + 2 if fits else most)
     shape = _shape(frame, table.rows)
     if not table.columns and not table.labels:
         return shape
-    if whole:
-        return f"{shape}\n{_box(table)}"
     return "\n".join([shape, *map(_box, [_fitting(table)] if fits else _lines(table))])
 
 
@@ -209,27 +204,27 @@ def frame_html(frame: DataFrame, whole: bool = False, index: bool = True) -> str
     return html_table("dataframe", _shape(frame, table.rows), heads, rows, len(table.labels))
 
 
-def _series_table(series: Series, whole: bool = False) -> tuple[str, _Table]:
+def _series_table(series: Series) -> tuple[str, _Table]:
     """What stands below a series: its name, length if it is cut, and dtype."""
     frame = framed(series) if is_labelled(series) else frame_of({"": series._node})
-    table = _table(frame, whole, None)
+    table = _table(frame, False, None)
     words = [f"Name: {series.name}"] if series.name else []
     if len(table.columns[0].cells) != table.rows:
         words.append(f"Length: {_rows_word(table.rows)}")
     return ", ".join([*words, f"dtype: {series.dtype}"]), table
 
 
-def series_text(series: Series, whole: bool = False, index: bool = True) -> str:
-    """The labels and values, one per line, then name, length and dtype; or all values alone."""
-    words, table = _series_table(series, whole)
+def series_text(series: Series) -> str:
+    """The labels and values, one per line, then name, length and dtype."""
+    words, table = _series_table(series)
     (values,) = table.columns
     if not values.cells:
         return f"Series([], {words})"
-    labels = table.labels if index else []
+    labels = table.labels
     named = any(part.name not in ("", "index") for part in labels)
     rows = [[part.name for part in labels] + [""]] if named else []
     rows += [list(row) for row in zip(*(p.cells for p in (*labels, values)), strict=True)]
-    return aligned(rows, [False] * len(labels) + [True], "" if whole else words)
+    return aligned(rows, [False] * len(labels) + [True], words)
 
 
 def series_html(series: Series) -> str:

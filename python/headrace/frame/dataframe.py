@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from headrace import _core
 from headrace.display.options import option, option_context
+from headrace.display.plain import plain_text
 from headrace.display.tables import frame_html, frame_text
 from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError
@@ -979,24 +980,36 @@ class DataFrame(Tabular, Columns):
         return export.to_csv(self, path, index=index, **options)
 
     def to_string(
-        self, *, index: bool = True, float_format: Callable[[float], str] | None = None
-    ) -> str:
-        """All rows and columns in the format of `print`; without `index` no labels.
+        self,
+        buf: str | PathLike[str] | IO[str] | None = None,
+        *,
+        columns: Sequence[Any] | None = None,
+        header: bool | Sequence[str] = True,
+        index: bool = True,
+        na_rep: str = "NaN",
+        float_format: str | Callable[[float], str] | None = None,
+        justify: str | None = None,
+        max_rows: int | None = None,
+        **options: Any,
+    ) -> str | None:
+        """All rows and columns as pandas' plain text, returned or written to `buf`.
+
+        Null and NaN are `na_rep` (times: NaT). `justify` places the headers (right, left or
+        center), `header` may give them. Of more than `max_rows` rows the first and last are shown.
+        Other options of pandas (``formatters``, ``col_space``, ...) are left to pandas, as
+        `hr.fallbacks` lists.
 
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> print(df.to_string())
-        shape: (3, 2)
-        ┌───╥───────┬─────────┐
-        │   ║ x     ┆ y       │
-        │   ║ int64 ┆ float64 │
-        ╞═══╬═══════╪═════════╡
-        │ 0 ║     1 ┆     1.5 │
-        │ 1 ║     2 ┆    null │
-        │ 2 ║     6 ┆     2.5 │
-        └───╨───────┴─────────┘
+           x    y
+        0  1  1.5
+        1  2  NaN
+        2  6  2.5
         """
-        with option_context("display.float_format", float_format or option("float_format")):
-            return frame_text(self, whole=True, index=index)
+        shown = dict(columns=columns, header=header, index=index, na_rep=na_rep)
+        return plain_text(
+            self, buf, float_format, options, **shown, justify=justify, max_rows=max_rows
+        )
 
     def to_html(
         self, *, index: bool = True, float_format: Callable[[float], str] | None = None

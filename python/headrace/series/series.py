@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from headrace import _core
 from headrace.array.array_function import call_numpy
 from headrace.array.construct import asarray
+from headrace.display.plain import plain_text
 from headrace.display.tables import series_html, series_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
@@ -1064,14 +1065,27 @@ class Series(Tabular, Column, role="_series"):
     ) -> Any:
         return call_numpy(func, types, args, kwargs)
 
-    def to_string(self, *, index: bool = True) -> builtins.str:
-        """All labels and values, one per line; without `index` the values alone.
+    def to_string(
+        self,
+        buf: Any = None,
+        *,
+        na_rep: builtins.str = "NaN",
+        float_format: builtins.str | Callable[[float], builtins.str] | None = None,
+        header: bool = True,
+        index: bool = True,
+        max_rows: int | None = None,
+        **options: Any,
+    ) -> builtins.str | None:
+        """All labels and values as pandas' plain text; options as of `DataFrame.to_string`.
+
+        `header` shows the names of the labels.
 
         >>> print(hr.Series([1.5, 20.25]).to_string())
         0     1.50
         1    20.25
         """
-        return series_text(self, whole=True, index=index)
+        shown = dict(na_rep=na_rep, header=header, index=index, max_rows=max_rows)
+        return plain_text(self, buf, float_format, options, **shown)
 
     def __repr__(self) -> builtins.str:
         return series_text(self)
