@@ -421,6 +421,10 @@ def test_37_lower_and_replace() -> None:
     assert hr.Series([[1, 2], [3]]).explode().dtype == "int64"
     with pytest.raises(hr.TypeMismatchError):
         hr.Series([[1], "a"])
+    groups = hr.DataFrame({"k": [1, 1, 1, 2], "x": ["b", "a", "b", None]}).groupby("k").x
+    assert groups.agg(set).to_dict() == {1: ["b", "a"], 2: [None]}
+    with pytest.raises(hr.TypeMismatchError, match="type='set'"):
+        groups.agg(lambda x: set(x))
     assert hr.Series(["ß"]).str.casefold().to_list() == ["ss"]
     assert any(op == "casefold" for op, _, _ in hr.fallbacks())
 

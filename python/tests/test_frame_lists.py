@@ -236,6 +236,30 @@ def test_groups_to_lists(sort: bool, rows: int) -> None:
     assert mine.agg({"x": list, "s": "count"}).s.to_list() == wanted.s.count().tolist()
 
 
+@pytest.mark.parametrize("sort", [True, False])
+@pytest.mark.parametrize("rows", [0, 5, 140_000])
+def test_groups_to_sets(sort: bool, rows: int) -> None:
+    rng = np.random.default_rng(4)
+    keys = [None if k == 4 else f"k{k}" for k in rng.integers(0, 40, rows)]
+    data = {"x": rng.integers(0, 9, rows), "s": [f"s{i}" for i in rng.integers(0, 5, rows)]}
+    ours = hr.DataFrame({"k": hr.Series(keys, dtype="string"), **data}).groupby("k", sort=sort)
+    theirs = pd.DataFrame({"k": pd.Series(keys, dtype="str"), **data}).groupby("k", sort=sort)
+    results = []
+    for threads in (1, 4):
+        with hr.threads(threads):
+            results.append(ours.x.agg(set).to_dict())
+    assert results[0] == results[1]
+    once = theirs.x.agg(lambda x: list(dict.fromkeys(x))) if rows else theirs.x.agg(list)
+    assert list(results[0].items()) == list(once.to_dict().items())
+    assert {k: set(v) for k, v in results[0].items()} == theirs.x.agg(set).to_dict()
+    assert ours.x.apply(set).to_dict() == results[0]
+    named = ours.agg(each=("s", set), total=("x", "sum"))
+    assert [set(v) for v in named["each"].to_list()] == theirs.s.agg(set).tolist()
+    assert named.total.to_list() == theirs.x.sum().tolist()
+    lengths = ours.s.agg(set).apply(len)
+    assert lengths.to_dict() == theirs.s.agg(set).apply(len).to_dict()
+
+
 def test_groups_of_lists() -> None:
     frame = hr.DataFrame({"k": [1, 2, 1, 2], "x": [[1], None, [2, 3], [4]]})
     assert frame.groupby("k").x.first().to_list() == [[1], [4]]

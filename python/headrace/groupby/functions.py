@@ -75,8 +75,8 @@ def _aggregate_by(groups: GroupBy, function: Callable[[Any], Any]) -> Series:
     return new_series([_item(value, function) for value in _called("agg", groups, function)])
 
 
-def _is_list(column: _Column) -> bool:
-    return bool(column.aggregate == "list")
+#: Aggregates that give the values of a group as a list, all or each once.
+_LISTS = ("list", "set")
 
 
 class _Column(NamedTuple):
@@ -123,7 +123,7 @@ def agg(
     if not (isinstance(spec, str) or callable(spec)):
         raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
     ((one, _),) = _words_of(spec, "spec")
-    if isinstance(one, str) and one != "list":
+    if isinstance(one, str) and one not in _LISTS:
         return size(groups) if one == "size" else each_column(groups, one)
     columns = [_Column(name, one, name) for name in value_columns(groups)]
     return frame_or_group_series(groups, _made(groups, columns))
@@ -150,7 +150,9 @@ def _words_of(spec: Any, place: str) -> list[tuple[Any, str]]:
 
 def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
     """The keys and these columns, one row per group."""
-    plain = [each for each in columns if isinstance(each.aggregate, str) and not _is_list(each)]
+    plain = [
+        each for each in columns if isinstance(each.aggregate, str) and each.aggregate not in _LISTS
+    ]
     words = [Words(name, how, groups._nodes[column]) for name, how, column in plain]
     if len(plain) == len(columns):
         return aggregated(groups, words)
@@ -163,10 +165,11 @@ def _made(groups: GroupBy, columns: list[_Column]) -> DataFrame:
         groups = groups._in_first_order()
     made = aggregated(groups, words or [Words(" size", "size")])
     for name, function, column in columns:
-        if function == "list":
+        if function in _LISTS:
             keys = made._key(groups._keys[0][0])
-            numbers = groups.ngroup()._node
-            made._put(name, _core.group_lists(groups._nodes[column], numbers, keys))
+            rows = frame_of({"number": groups.ngroup()._node, "value": groups._nodes[column]})
+            rows = rows.drop_duplicates() if function == "set" else rows
+            made._put(name, _core.group_lists(rows._nodes["value"], rows._nodes["number"], keys))
         elif not isinstance(function, str):
             found = _aggregate_by(groups._column(column, groups._nodes[column]), function)
             made._put(name, _core.in_domain(found._node, made._key(groups._keys[0][0]).domain))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 #: Python and NumPy functions that name an aggregate.
 _FUNCTIONS = {
     **{name: name for name in ("sum", "prod", "mean", "median", "any", "all")},
-    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size", "list": "list"},
+    **{"min": "min", "max": "max", "amin": "min", "amax": "max", "len": "size"},
+    **{"list": "list", "set": "set"},
     **{"nanmin": "min", "nanmax": "max", "nansum": "sum", "nanmean": "mean"},
 }
 

@@ -115,8 +115,8 @@ def _rows_between(begin: int, size: int, domain: int, node: _core.Node) -> _core
 
 def apply_function(groups: GroupBy, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """See `GroupBy.apply`."""
-    if function is list and groups._single and not args and not kwargs:
-        return groups.agg("list")
+    if function in (list, set) and groups._single and not args and not kwargs:
+        return groups.agg(function)
     mark("apply")
     kwargs.pop("include_groups", None)  # pandas takes False alone, which is what happens
     if not groups._single:
