@@ -1075,13 +1075,14 @@ def test_csr():
     assert close(made @ np.ones(2), [2.0, 3.0])
 
 
-@promise("003 mortgage: boosted trees by XGBoost on our columns", later)
+@promise("003 mortgage: boosted trees by XGBoost on our columns")
 def test_xgboost(blobs):
     make = hr.learn.xgboost_matrix
     xgboost = pytest.importorskip("xgboost")
     frame = hr.DataFrame({"a": blobs[0][:, 0], "b": blobs[0][:, 1]})
+    label = hr.Series(blobs[1])
     hr.memory.ledger().clear()
-    data = make(frame, label=hr.Series(blobs[1]))
+    data = make(frame, label=label)
     booster = xgboost.train({"objective": "binary:logistic"}, data, 3)
     assert hr.memory.ledger().total_bytes == 0
     assert ((booster.predict(data) > 0.5) == blobs[1]).all()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.bins import KBinsDiscretizer as KBinsDiscretizer
     from headrace.learn.bins import QuantileTransformer as QuantileTransformer
+    from headrace.learn.boost import xgboost_matrix as xgboost_matrix
     from headrace.learn.cluster import DBSCAN as DBSCAN
     from headrace.learn.cluster import KMeans as KMeans
     from headrace.learn.decomposition import PCA as PCA
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
     "bins": "KBinsDiscretizer QuantileTransformer",
+    "boost": "xgboost_matrix",
     "cluster": "KMeans DBSCAN",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition": "PCA",
@@ -116,6 +118,7 @@ __all__ = [
     "make_pipeline",
     "metrics",
     "train_test_split",
+    "xgboost_matrix",
 ]
 
 
