@@ -195,7 +195,7 @@ class MoreProgram(Program):
         rows, largest = self.rng.randrange(1, 4), self.rng.random() < 0.5
         groups = self.frame.groupby(key)[value]
         made = groups.nlargest(rows) if largest else groups.nsmallest(rows)
-        self.frame = made.reset_index()
+        self.frame = made.droplevel(1).reset_index()
         order = f"{value} {'DESC' if largest else 'ASC'}, r"
         self.then(
             f"SELECT row_number() OVER (ORDER BY {key}, {order}) - 1 AS r, {key}, {value} FROM "

@@ -318,6 +318,7 @@ def test_24_labels_of_extremes(df: hr.DataFrame) -> None:
     assert df.groupby("k").corr("x", "f").columns == ["corr"]
     assert df.groupby("k").corr().reset_index().columns == ["k", "level_1", "x", "f"]
     assert df.groupby("k").x.nlargest(2).to_list() == [3, 1]
+    assert df.set_index("k").groupby("k").x.nlargest(1).index.names == ["k_", "k"]
 
 
 def test_25_categories_as_keys() -> None:

@@ -201,11 +201,32 @@ def test_top(rows: list[tuple], n: int) -> None:
             got = got.nsmallest(n) if least else got.nlargest(n)
             want = theirs.dropna(subset=[name]).groupby("number")[name]
             want = want.nsmallest(n) if least else want.nlargest(n)
-            same(
-                got.reset_index(),
-                want.droplevel(1).to_frame() if len(want) else want.to_frame(),
-                ["number"],
-            ) if len(want) else None
+            if len(want):
+                assert got.index.tolist() == want.index.tolist()
+                same(got.droplevel(1).reset_index(), want.droplevel(1).to_frame(), ["number"])
+
+
+TOPS = {
+    "rows": lambda d: d.groupby("k").n.nlargest(2),
+    "smallest": lambda d: d.groupby("k").n.nsmallest(2),
+    "first seen": lambda d: d.groupby("k", sort=False).n.nlargest(2),
+    "no keys": lambda d: d.groupby("k", group_keys=False).n.nlargest(2),
+    "labels": lambda d: d.set_index("x").groupby("k").n.nlargest(2),
+    "filtered": lambda d: d[d.n > 1].groupby("k").n.nlargest(1),
+    "sorted": lambda d: d.sort_values("n").groupby("k").n.nlargest(2),
+    "two keys": lambda d: d.groupby(["k", "n"]).x.nlargest(1),
+    "without rows": lambda d: d.groupby("k").n.nlargest(2).droplevel(1),
+    "of sums": lambda d: d.groupby(["k", "n"]).n.sum().groupby(level=0).nlargest(1).droplevel(0),
+}
+
+
+@pytest.mark.parametrize("name", TOPS)
+def test_top_keeps_the_labels_of_rows(name: str) -> None:
+    keys = ["b", "a", "b", "b", None, "a", "c"]
+    data = {"k": keys, "x": [1.5, 2, 1, 4, 6, 3, 5], "n": [3, 3, 1, 2, 2, 1, 1]}
+    got, want = TOPS[name](hr.DataFrame(data)), TOPS[name](pd.DataFrame(data))
+    assert got.index.names == list(want.index.names)
+    assert list(got.items()) == list(want.items())
 
 
 def test_transform() -> None:

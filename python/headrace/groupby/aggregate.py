@@ -13,7 +13,7 @@ from headrace.frame.columns import frame_of, framed, names_of
 from headrace.groupby.empty_groups import OF_NO_ROWS, with_empty_groups
 from headrace.groupby.keys import Words, aggregate_name
 from headrace.lazy.handle import mark
-from headrace.rows import engine_names, free_name, given
+from headrace.rows import engine_names, free_name, given, unnamed
 from headrace.series.column import Column, is_series, series_of
 from headrace.series.elementwise import row_positions
 from headrace.series.window import ROW_FUNCTIONS
@@ -228,8 +228,28 @@ def transform(groups: GroupBy, aggregate: str) -> DataFrame | Series:
 def top(groups: GroupBy, n: int, largest: bool) -> Any:
     """See `SeriesGroupBy.nlargest`."""
     mark("nlargest" if largest else "nsmallest")
+    if groups._order == "any":  # labels and values must meet in an order that is known
+        groups = groups._in_first_order()
     ((name, node),) = groups._nodes.items()
     own = free_name(name, (key for key, _ in groups._keys))
     table = _core.group_top(groups._keys, own, node, n, largest, groups._order, groups._dropna)
+    values = {name: _core.part(table, len(groups._keys))}
     keys = {key: _core.part(table, i) for i, (key, _) in enumerate(groups._keys)}
-    return group_series(groups, with_keys(groups, keys, {name: _core.part(table, len(keys))}), name)
+    if not groups._labelled:
+        return frame_of({**keys, **values})
+    labels = {} if not groups._group_keys else keys
+    held = _top_labels(groups, node, n, largest)
+    labels = {free_name(key, held): part for key, part in labels.items()}
+    for level, label in held.items():
+        called = unnamed(len(labels), len(labels) + len(held)) if given(level) is None else level
+        labels[called] = _core.in_domain(label, values[name].domain)
+    return group_series(groups, frame_of(values, labels), name)
+
+
+def _top_labels(groups: GroupBy, node: _core.Node, n: int, largest: bool) -> dict[str, _core.Node]:
+    """The labels of the rows of `top`: what the engine finds without a sort are values alone."""
+    rows = frame_of({" group": groups.ngroup()._node, " value": node}, groups._rows)
+    held = rows._numbered()
+    rows = held if held._labels else rows.set_axis(rows.index)
+    rows = rows.dropna().sort_values([" group", " value"], ascending=[True, not largest])
+    return dict(rows.groupby(" group").head(n)._labels)

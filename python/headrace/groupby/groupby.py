@@ -715,16 +715,18 @@ class SeriesGroupBy(GroupBy):
     _single = True
 
     def nlargest(self, n: int = 5) -> Any:
-        """The `n` largest numbers of each group, largest first, without a sort.
+        """The `n` largest values of each group, largest first, labelled by key and row.
+
+        The values need no sort; the labels of the rows do, if they are used.
 
         >>> df = hr.DataFrame({"id": [1, 1, 2, 1], "x": [3, 5, 4, 1]})
         >>> df.groupby("id").x.nlargest(2).reset_index().to_dict()
-        {'id': [1, 1, 2], 'x': [5, 3, 4]}
+        {'id': [1, 1, 2], 'level_1': [1, 0, 2], 'x': [5, 3, 4]}
         """
         return aggregates.top(self, n, True)
 
     def nsmallest(self, n: int = 5) -> Any:
-        """The `n` smallest numbers of each group, smallest first; see `nlargest`."""
+        """The `n` smallest values of each group, smallest first; see `nlargest`."""
         return aggregates.top(self, n, False)
 
 
