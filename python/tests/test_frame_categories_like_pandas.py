@@ -93,3 +93,13 @@ def test_names_of_errors():
         len(left.merge(left, on="k", validate="1:1"))
     with pytest.raises(hr.errors.EmptyDataError):
         hr.read_csv(b"")
+
+
+def test_an_index_of_categories_has_their_attributes() -> None:
+    df = hr.DataFrame({"k": hr.Series(["b", "a", "b"], dtype="category"), "x": [1, 2, 3]})
+    index = df.groupby("k", observed=False).sum().index
+    assert index.categories.to_list() == ["a", "b"]
+    assert index.codes.to_list() == [0, 1]
+    assert index.ordered is False
+    with pytest.raises(AttributeError, match="categories"):
+        _ = df.set_index("x").index.categories

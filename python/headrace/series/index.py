@@ -78,9 +78,12 @@ class Labels(Series, role="_index"):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Fields and methods of times are attributes of an index: ``df.index.month``."""
-            if name[:1] != "_" and (is_time(self) or is_duration(self)) and hasattr(self.dt, name):
-                return getattr(self.dt, name)
+            """Fields of times and categories are attributes of an index: ``df.index.month``."""
+            if name[:1] != "_":
+                if (is_time(self) or is_duration(self)) and hasattr(self.dt, name):
+                    return getattr(self.dt, name)
+                if self.dtype == "category" and hasattr(self.cat, name):
+                    return getattr(self.cat, name)
             return super().__getattr__(name)
 
     @property
