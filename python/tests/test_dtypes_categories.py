@@ -328,3 +328,38 @@ def test_dtypes_know_their_categories() -> None:
     assert hr.Series(["a"], dtype=ours.dtype).dtype.categories.to_list() == ["c", "b", "a"]
     assert pickle.loads(pickle.dumps(ours.dtype)) == "category"
     pd.testing.assert_extension_array_equal(pd.Categorical(ours), theirs.array)
+
+
+FILLS = {
+    "known": lambda m, s: s.fillna("a"),
+    "filtered": lambda m, s: s[s != "b"].fillna("b"),
+    "added": lambda m, s: s.cat.add_categories(["z"]).fillna("z"),
+    "column": lambda m, s: s.fillna(m.Series(["b", "b", "a", "a"])),
+    "mode": lambda m, s: s.fillna(s.mode()[0]),
+    "ordered": lambda m, s: s.astype(m.CategoricalDtype(["b", "a"], ordered=True)).fillna("b"),
+    "nothing to fill": lambda m, s: s.dropna().fillna("z"),
+    "numbers": lambda m, s: m.Series([2.5, None, 1]).astype("category").fillna(1),
+    "frame": lambda m, s: m.DataFrame({"k": [1, 2, 3, 4], "s": s}).set_index("k").fillna("b").s,
+}
+
+
+@pytest.mark.parametrize("name", FILLS)
+def test_filled_categories_stay_categories(name: str) -> None:
+    values = ["a", None, "b", "a"]
+    ours = FILLS[name](hr, hr.Series(values, dtype="category"))
+    theirs = FILLS[name](pd, pd.Series(values, dtype="category"))
+    assert ours.dtype == "category"
+    assert list(ours.items()) == list(theirs.items())
+    assert ours.cat.categories.to_list() == theirs.cat.categories.tolist()
+    assert ours.cat.codes.to_list() == theirs.cat.codes.tolist()
+    assert ours.cat.ordered == theirs.cat.ordered
+
+
+@pytest.mark.parametrize("module", [hr, pd])
+def test_only_categories_fill_categories(module: Any) -> None:
+    column = module.Series(["a", None, "b"], dtype="category")
+    for value in ("z", 0, module.Series(["a", "z", "b"])):
+        with pytest.raises(TypeError, match="categor"):
+            column.fillna(value)
+    with pytest.raises(TypeError, match="categor"):
+        module.DataFrame({"c": column}).fillna({"c": "z"})

@@ -12,7 +12,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.lazy.handle import mark
 from headrace.rows import by_position
-from headrace.series.column import new_series, series_of
+from headrace.series.column import is_series, new_series, series_of
 
 if TYPE_CHECKING:
     from headrace.series.series import Series
@@ -183,6 +183,29 @@ class CategoryAccessor:
         False
         """
         return bool(self._series._value().is_ordered)
+
+
+def fillna(series: Series, value: Any) -> Series:
+    """See `Series.fillna`; the categories stay, and anything else raises where it is needed."""
+    categories, ordered, node = series.cat.categories, series.cat.ordered, series._node
+    known = categories.to_list()
+    if is_series(value):
+        own = value if value.dtype == "category" else value.astype("category")
+        found = own._like(_recoded(own._node, categories, ordered))
+        unknown = value[series.isna() & found.isna() & value.notna()].head(1).to_list()
+    elif value in known:
+        codes = _core.retype(node, "int32")
+        codes = series._like(codes).fill_null(known.index(value)).astype("int64")._node
+        taken = _core.take(entries_of(categories, ordered), codes)
+        return series._like(_core.in_domain(taken, node.domain))
+    else:
+        found, unknown = series, [value] if series.isna().any().item() else []
+    if unknown:
+        raise TypeMismatchError(
+            f"fillna: the value is not among the categories: value={unknown[0]!r}, "
+            f"categories={known}; add it with cat.add_categories first"
+        )
+    return series.fill_null(found)
 
 
 def has_categories(values: Any) -> bool:

@@ -14,6 +14,7 @@ from headrace.frame.columns import with_numbers
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import by_position, is_missing
+from headrace.series import categorical
 from headrace.series.categorical import as_pandas_categories
 from headrace.series.column import is_labelled, new_series, series_of
 from headrace.series.timezone import know_zone
@@ -175,6 +176,8 @@ def fillna(series: Values, value: Any) -> Values:
             f"fillna: expected a single value or a series: value={value!r}; build a "
             "series from the values, or fill frame columns with a mapping"
         )
+    if series.dtype == "category" and not is_missing(value):
+        return categorical.fillna(series, value)
     try:
         filled = series.fill_null(value)
     except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
