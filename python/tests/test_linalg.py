@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -261,6 +262,19 @@ def test_errors_name_the_column_of_the_pivot() -> None:
     for call in (hr.linalg.inv, lambda a: hr.linalg.solve(a, random(70))):
         with pytest.raises(hr.linalg.LinAlgError, match=r"singular: column=40"):
             call(singular)
+        with pytest.raises(np.linalg.LinAlgError):
+            call(singular)
+        with pytest.raises(hr.InvalidArgumentError) as caught:
+            call(hr.asarray(singular))
+        assert type(caught.value) is hr.linalg.LinAlgError
+        assert type(pickle.loads(pickle.dumps(caught.value))) is hr.linalg.LinAlgError
+    for call in (np.linalg.inv, np.linalg.cholesky, np.linalg.eigvalsh, np.linalg.svd):
+        for wrong in (np.full((3, 3), np.nan), np.ones((2, 3)), np.zeros((3, 3))):
+            try:
+                call(wrong)
+            except np.linalg.LinAlgError:
+                with pytest.raises(np.linalg.LinAlgError):
+                    call(hr.asarray(wrong))
     assert hr.linalg.det(singular).item() == 0
     assert hr.linalg.slogdet(singular)[1].item() == -np.inf
     indefinite = np.eye(80)

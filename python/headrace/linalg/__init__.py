@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.errors import InvalidArgumentError
 from headrace.facade import missing_of_module
 from headrace.linalg.equations import det, inv, lstsq, matrix_rank, pinv, slogdet, solve
 from headrace.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
@@ -19,7 +18,7 @@ from headrace.linalg.norms import norm
 from headrace.linalg.products import dot, einsum, inner, matmul, outer, trace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from headrace.linalg.singular import LinAlgError
 
 __all__ = [
     "LinAlgError",
@@ -45,13 +44,15 @@ __all__ = [
     "trace",
 ]
 
-#: What a singular or indefinite matrix raises.
-LinAlgError = InvalidArgumentError
-
 
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
 
 
-__getattr__: Callable[[str], Any] = missing_of_module(__name__)
+def __getattr__(name: str) -> Any:
+    if name == "LinAlgError":
+        from headrace.linalg.singular import LinAlgError  # needs NumPy
+
+        return LinAlgError
+    return missing_of_module(__name__)(name)

@@ -9,7 +9,7 @@ from headrace import _core
 from headrace.array.construct import asarray
 from headrace.lazy.handle import array_of
 from headrace.linalg.factors import svd, svdvals
-from headrace.linalg.products import as_columns, matmul, matrix_operand, operand, turned
+from headrace.linalg.products import as_columns, matmul, matrix_operand, operand, raising, turned
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -22,10 +22,11 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
+@raising
 def solve(a: Any, b: Any) -> Array:
     """``x`` of ``a @ x == b``, by LU factors with partial pivoting, as `numpy.linalg.solve`.
 
-    Raises ValueError, which names the column of the pivot, for a singular matrix.
+    Raises LinAlgError, which names the column of the pivot, for a singular matrix.
 
     >>> hr.linalg.solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 4.0]).tolist()
     [1.0, 3.0]
@@ -37,8 +38,9 @@ def solve(a: Any, b: Any) -> Array:
     return made.reshape(made.shape[:-1]) if alone else made
 
 
+@raising
 def inv(a: Any) -> Array:
-    """The inverse matrix, as `numpy.linalg.inv`; raises ValueError for a singular one.
+    """The inverse matrix, as `numpy.linalg.inv`; raises LinAlgError for a singular one.
 
     >>> hr.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
     [[0.5, 0.0], [0.0, 0.25]]
@@ -46,6 +48,7 @@ def inv(a: Any) -> Array:
     return array_of(_core.inv(matrix_operand("inv", a)._node))
 
 
+@raising
 def det(a: Any) -> Array:
     """The determinant, as `numpy.linalg.det`.
 
@@ -55,6 +58,7 @@ def det(a: Any) -> Array:
     return array_of(_core.det(matrix_operand("det", a)._node))
 
 
+@raising
 def slogdet(a: Any) -> SlogdetResult:
     """Sign and logarithm of the absolute value of the determinant, as `numpy.linalg.slogdet`.
 
@@ -64,6 +68,7 @@ def slogdet(a: Any) -> SlogdetResult:
     return SlogdetResult(*map(array_of, _core.slogdet(matrix_operand("slogdet", a)._node)))
 
 
+@raising
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, int, Array]:
     """The shortest ``x`` with ``a @ x`` nearest to ``b``, as `numpy.linalg.lstsq`.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.lazy.handle import array_of
-from headrace.linalg.products import matrix_operand, turned
+from headrace.linalg.products import matrix_operand, raising, turned
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -36,11 +36,12 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
+@raising
 def cholesky(a: Any, /, *, upper: bool = False) -> Array:
     """The lower triangular factor of a positive definite matrix, as `numpy.linalg.cholesky`.
 
     Only the lower triangle of `a` is read (`upper`: the upper one, for the upper factor). Raises
-    ValueError, which names the column of the pivot, for one that is not positive definite.
+    LinAlgError, which names the column of the pivot, for one that is not positive definite.
 
     >>> hr.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).tolist()
     [[2.0, 0.0], [1.0, 2.0]]
@@ -63,13 +64,14 @@ def qr(a: Any, mode: Literal["reduced", "complete", "r"] = "reduced") -> QRResul
     return made[0] if mode == "r" else QRResult(*made)
 
 
+@raising
 def svd(
     a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> SVDResult | Array:
     """Singular values, falling, and vectors, as `numpy.linalg.svd`, by Jacobi rotations.
 
     Small singular values of graded matrices are as exact as large ones. `hermitian` changes
-    nothing. Raises ValueError for NaN and infinite entries.
+    nothing. Raises LinAlgError for NaN and infinite entries.
 
     >>> hr.linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S.tolist()
     [4.0, 3.0]
@@ -92,7 +94,7 @@ def svdvals(x: Any, /) -> Array:
 def eigh(a: Any, UPLO: Literal["L", "U"] = "L") -> EighResult:  # noqa: N803
     """Eigenvalues, rising, and vectors of a symmetric matrix, as `numpy.linalg.eigh`.
 
-    Only the lower triangle is read (`UPLO="U"`: the upper one). Raises ValueError for NaN and
+    Only the lower triangle is read (`UPLO="U"`: the upper one). Raises LinAlgError for NaN and
     infinite entries.
 
     >>> hr.linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.tolist()
@@ -110,6 +112,7 @@ def eigvalsh(a: Any, UPLO: Literal["L", "U"] = "L") -> Array:  # noqa: N803
     return _eigh("eigvalsh", a, UPLO, False)[0]
 
 
+@raising
 def _eigh(op: str, a: Any, triangle: str, with_vectors: bool) -> list[Array]:
     if triangle.upper() not in ("L", "U"):
         raise InvalidArgumentError(f"{op}: expected 'L' or 'U': UPLO={triangle!r}")

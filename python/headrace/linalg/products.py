@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from headrace import _core
 from headrace.array.construct import asarray
@@ -13,6 +15,24 @@ from headrace.lazy.handle import array_of, mark
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def raising(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """A factorization whose refusals are caught as NumPy's `LinAlgError` too."""
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return function(*args, **kwargs)
+        except InvalidArgumentError as error:
+            from headrace.linalg.singular import LinAlgError  # needs NumPy
+
+            raise LinAlgError(*error.args) from None
+
+    return call
 
 
 def operand(op: str, x: Any) -> Array:
