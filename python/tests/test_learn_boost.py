@@ -167,6 +167,20 @@ def test_lazy_frame_and_max_bin(xgboost):
     same_models(xgboost, ours, theirs, LOGISTIC | {"max_bin": 32})
 
 
+@pytest.mark.pool
+def test_same_model_under_a_memory_limit(xgboost):
+    columns = {f"x{i}": np.random.default_rng(i).normal(size=100_000) for i in range(12)}
+    models = []
+    for limit in (None, 6 << 20):  # of 9.6 MB
+        with hr.memory.limit(limit and hr.memory.stats().used_bytes + limit):
+            frame = hr.DataFrame(columns) * 2.0
+            frame["y"] = (frame["x0"] > frame["x1"]).astype("float32")
+            with hr.memory.no_copies():
+                matrix = learn.xgboost_matrix(frame, label="y")
+            models.append(xgboost.train(LOGISTIC, matrix, 3).save_raw())
+    assert models[0] == models[1]
+
+
 @pytest.mark.parametrize(
     ("data", "more", "error", "words"),
     [

@@ -97,7 +97,7 @@ def xgboost_matrix(
     _check_features(frame, features)
     _core.force([frame[name]._node for name in [*features, *taken]])
     about = {
-        word: _values(frame, word, values, None if word == "weight" and group is not None else True)
+        word: _values(frame, word, values, a_row=word != "weight" or group is None)
         for word, values in given.items()
         if values is not None
     }
@@ -123,7 +123,7 @@ def _check_features(frame: DataFrame, features: list[Any]) -> None:
         )
 
 
-def _values(frame: DataFrame, word: str, values: Any, a_row: bool | None) -> npt.NDArray[Any]:
+def _values(frame: DataFrame, word: str, values: Any, *, a_row: bool) -> npt.NDArray[Any]:
     """Labels, weights or queries as NumPy sees them; nulls are NaN, which XGBoost refuses."""
     if isinstance(values, str):
         values = frame[values]
