@@ -384,3 +384,32 @@ def test_a_frame_that_grows_by_append_is_named() -> None:
         frame = frame.append({"latitude": at / 2, "sample": at, "name": "n"}, ignore_index=True)
     assert frame.tail(1).to_dict() == {"latitude": [4.0], "sample": [8], "name": ["n"]}
     assert [op for op, _, _ in hr.advice()] == ["append"]
+
+
+def test_crosstab_takes_arrays_beside_filtered_rows() -> None:
+    frames = []
+    for module in (hr, pd):
+        data = module.DataFrame({"a": ["x", "y", "x", "z"], "n": [1, 2, 3, 4]})
+        rows, words = data[data.n > 1], np.array(["u", "v", "u"])
+        frames.append(
+            [
+                module.crosstab(rows.a, words),
+                module.crosstab(words, rows.a),
+                module.crosstab(np.where(rows.n > 3, "p", "q"), rows.a.values),
+            ]
+        )
+    for ours, theirs in zip(*frames, strict=True):
+        assert ours.to_dict("list") == theirs.to_dict("list")
+        assert ours.index.tolist() == theirs.index.tolist()
+
+
+def test_sizes_with_margins_count_all_rows() -> None:
+    keys = {"a": ["x", "y", "x", None], "b": ["p", "q", "p", "q"]}
+    data = {**keys, "n": [1.0, None, 3.0, 4.0], "m": 1}
+    table = hr.DataFrame(data).pivot_table(
+        index="a", columns="b", aggfunc="size", margins=True, fill_value=0
+    )
+    known = pd.DataFrame(keys).dropna()
+    theirs = pd.crosstab(known.a, known.b, margins=True)
+    assert table.to_dict("list") == theirs.to_dict("list")
+    assert table.index.tolist() == theirs.index.tolist()

@@ -180,6 +180,9 @@ def pivot_table(
             return counts
         table = unstack(counts.to_frame("size"), across, fill_value)
         return table.set_axis([n[1] if len(n) == 2 else n[1:] for n in table.columns], axis=1)
+    if aggfunc == "size":  # of rows, whichever values are missing
+        values = free_name("size", frame.columns)
+        frame[values] = 1
     if isinstance(aggfunc, list | tuple):
         tables = [
             pivot_table(
@@ -335,7 +338,7 @@ def crosstab(
             f"crosstab: invalid value: normalize={normalize!r}; expected True, 'all', 'index' or "
             "'columns'"
         )
-    frame = new_frame()
+    made: dict[str, Any] = {}
     names: list[list[str]] = []
     for word, keys, given in (("row", index, rownames), ("col", columns, colnames)):
         several = keys if isinstance(keys, list) and any(map(is_series, keys)) else [keys]
@@ -343,9 +346,12 @@ def crosstab(
         for at, each in enumerate(several):
             key = new_series(by_position(each))
             usual = key.name or f"{word}_{at}"
-            name = free_name(usual if given is None else given[at], frame.columns)
-            frame[name] = key
+            name = free_name(usual if given is None else given[at], made)
+            made[name] = each if is_series(each) else key.to_numpy()
             names[-1].append(name)
+    frame = new_frame()
+    for name in sorted(made, key=lambda name: not is_series(made[name])):  # arrays have no labels
+        frame[name] = made[name]
     value = free_name("value", frame.columns)
     frame[value] = 1 if values is None else values
     how = "sum" if aggfunc is None else aggfunc
