@@ -6,6 +6,7 @@
 #include "headrace/learn/eager.h"
 #include "headrace/learn/kmeans.h"
 #include "headrace/learn/neighbors.h"
+#include "headrace/learn/nmf.h"
 
 namespace {
 
@@ -93,6 +94,19 @@ std::tuple<NodePtr, NodePtr> dbscan(const NodePtr& x, const NodePtr& weights, do
   return {made[0], made[1]};
 }
 
+// Weights of rows and the violation.
+std::tuple<NodePtr, double> nmf_sweep(const NodePtr& w, const NodePtr& hessian,
+                                      const NodePtr& target) {
+  double violation = 0;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("nmf_sweep", {w, hessian, target}, [&](std::span<const Tensor> in) {
+        hr::NmfSweep found = hr::nmf_sweep(in[0], in[1], in[2]);
+        violation = found.violation;
+        return Tensors{std::move(found.w)};
+      });
+  return {made[0], violation};
+}
+
 }  // namespace
 
 void bind_clusters(nb::module_& m) {
@@ -107,6 +121,7 @@ void bind_clusters(nb::module_& m) {
         "others"_a, Unlocked());
   m.def("neighbors_within", neighbors_within, "rows"_a, "queries"_a, "radius"_a, "metric"_a,
         "others"_a, Unlocked());
+  m.def("nmf_sweep", nmf_sweep, "w"_a, "hessian"_a, "target"_a, Unlocked());
   m.def("dbscan", dbscan, "x"_a, "weights"_a, "epsilon"_a, "least_weight"_a, "metric"_a,
         Unlocked());
 }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from headrace.learn.cluster import DBSCAN as DBSCAN
     from headrace.learn.cluster import KMeans as KMeans
     from headrace.learn.decomposition import PCA as PCA
+    from headrace.learn.decomposition import IncrementalPCA as IncrementalPCA
     from headrace.learn.encoders import LabelBinarizer as LabelBinarizer
     from headrace.learn.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
+    from headrace.learn.nmf import NMF as NMF
     from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
     from headrace.learn.pipeline import FeatureUnion as FeatureUnion
     from headrace.learn.pipeline import Pipeline as Pipeline
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from headrace.learn.scalers import Normalizer as Normalizer
     from headrace.learn.scalers import RobustScaler as RobustScaler
     from headrace.learn.scalers import StandardScaler as StandardScaler
+    from headrace.learn.singular import TruncatedSVD as TruncatedSVD
     from headrace.learn.splits import GroupKFold as GroupKFold
     from headrace.learn.splits import KFold as KFold
     from headrace.learn.splits import StratifiedKFold as StratifiedKFold
@@ -61,13 +64,15 @@ _MODULES = {
     "boost": "xgboost_matrix",
     "cluster": "KMeans DBSCAN",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
-    "decomposition": "PCA",
+    "decomposition": "IncrementalPCA PCA",
     "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
     "imputer": "PolynomialFeatures SimpleImputer",
+    "nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
+    "singular": "TruncatedSVD",
     "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split"),
     "target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
@@ -76,6 +81,7 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names.s
 
 __all__ = [
     "DBSCAN",
+    "NMF",
     "PCA",
     "ColumnTransformer",
     "ConvergenceWarning",
@@ -85,6 +91,7 @@ __all__ = [
     "FeatureUnion",
     "GroupKFold",
     "HashingVectorizer",
+    "IncrementalPCA",
     "IsolationForest",
     "KBinsDiscretizer",
     "KFold",
@@ -113,6 +120,7 @@ __all__ = [
     "TfidfTransformer",
     "TfidfVectorizer",
     "TimeSeriesSplit",
+    "TruncatedSVD",
     "cross_val_score",
     "make_column_transformer",
     "make_pipeline",
