@@ -364,7 +364,8 @@ def test_30_windows_have_no_weights(df: hr.DataFrame) -> None:
     with pytest.raises(hr.UnsupportedError, match="no weights"):
         df.x.rolling(2, win_type="hann")
     with pytest.raises(hr.InvalidArgumentError, match="the same columns"):
-        df.rolling(2).corr()
+        df.groupby("k").rolling(2).corr()
+    assert df.rolling(2).corr().columns == ["x", "f"]
     assert df.rolling(1).sum().columns == ["x", "f"]
 
 

@@ -183,3 +183,31 @@ def test_places_in_groups_across_morsels(rows: int) -> None:
         moved = ours.groupby("k").x.shift(2).fill_null(-1).to_numpy()
     assert (got == theirs.groupby("k").cumcount()).all()
     assert (moved == theirs.groupby("k").x.shift(2).fillna(-1)).all()
+
+
+PAIRS = {
+    "corr": lambda d: d.rolling(3).corr(),
+    "cov": lambda d: d.rolling(3, min_periods=2).cov(),
+    "expanding": lambda d: d.expanding().corr(),
+    "ewm": lambda d: d.ewm(alpha=0.5).corr(),
+    "ewm cov": lambda d: d.ewm(alpha=0.5).cov(),
+    "two frames": lambda d: d[["x", "y"]].rolling(3).corr(d[["x", "y"]], pairwise=True),
+    "same columns": lambda d: (
+        d[["x", "y"]].rolling(3).corr(d[["z", "x"]].set_axis(["x", "y"], axis=1))
+    ),
+    "filtered": lambda d: d[d.x < 0.5].rolling(3).corr(),
+    "labels": lambda d: d.set_index("z").rolling(2).cov(),
+    "one pair": lambda d: d.rolling(3).corr().dropna().loc[(slice(None), "x"), ["y"]],
+    "unstacked": lambda d: d.rolling(3).corr().unstack(),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_pairs_of_columns(name: str) -> None:
+    rng = np.random.default_rng(3)
+    data = {each: rng.normal(size=40) for each in "xyz"}
+    data["y"][7] = np.nan
+    ours, theirs = PAIRS[name](hr.DataFrame(data)), PAIRS[name](pd.DataFrame(data))
+    assert list(ours.columns) == list(theirs.columns)
+    assert ours.index.tolist() == theirs.index.tolist()
+    np.testing.assert_allclose(ours.to_numpy().astype(float), theirs.to_numpy(), atol=1e-9)

@@ -119,11 +119,11 @@ class ExponentialWindows(Windows):
         >>> s.ewm(alpha=0.5).cov(s * 2).round(4).to_list()
         [None, 1.0, 5.0]
         """
-        return self._made("cov", bias, self._columns_of("cov", other))
+        return self._paired("cov", other, pairwise, lambda each: self._made("cov", bias, each))
 
     def corr(self, other: Any = None, pairwise: bool | None = None) -> Any:
         """Weighted correlations with another column, of the rows where both have a value."""
-        return self._made("corr", True, self._columns_of("corr", other))
+        return self._paired("corr", other, pairwise, lambda each: self._made("corr", True, each))
 
 
 def _decay(name: str, value: float) -> float:

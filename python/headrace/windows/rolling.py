@@ -117,15 +117,20 @@ class Rolling(Windows):
         result = self._rows.finish(made)
         return result if self._step in (None, 1) else result.iloc[:: self._step]
 
-    def _pairs(self, op: str, other: Any, ddof: int) -> Any:
+    def _pairs(self, op: str, other: Any, pairwise: bool | None, ddof: int) -> Any:
         mark("rolling")
-        rows, others = self._rows, self._columns_of(op, other)
+        rows = self._rows
         words = (rows.dropna, self._times, op == "corr", self._with(ddof))
-        return self._finished(
-            {
-                name: _core.rolling_pairs(rows.keys, node, others[name], *words)
-                for name, node in rows.columns.items()
-            }
+        return self._paired(
+            op,
+            other,
+            pairwise,
+            lambda others: self._finished(
+                {
+                    name: _core.rolling_pairs(rows.keys, node, others[name], *words)
+                    for name, node in rows.columns.items()
+                }
+            ),
         )
 
     def sum(self) -> Any:
@@ -251,22 +256,23 @@ class Rolling(Windows):
     def cov(self, other: Any = None, pairwise: bool | None = None, ddof: int = 1) -> Any:
         """Covariances with another column, of the rows where both have a value.
 
-        `other` is a series, or a frame with the same columns.
+        `other` is a series, or a frame with the same columns. Without it, or with `pairwise`, all
+        pairs of columns: a row for each row and second column, which label it.
 
         >>> s = hr.Series([1.0, 2.0, 4.0])
         >>> s.rolling(2).cov(s * s).to_list()
         [None, 1.5, 12.0]
         """
-        return self._pairs("cov", other, ddof)
+        return self._pairs("cov", other, pairwise, ddof)
 
     def corr(self, other: Any = None, pairwise: bool | None = None, ddof: int = 1) -> Any:
-        """Pearson correlations with another column; NaN if one of them is constant.
+        """Pearson correlations with another column, as `cov`; NaN if one of them is constant.
 
         >>> s = hr.Series([1.0, 2.0, 4.0])
         >>> s.rolling(2).corr(-s).to_list()
         [None, -1.0, -1.0]
         """
-        return self._pairs("corr", other, ddof)
+        return self._pairs("corr", other, pairwise, ddof)
 
     def apply(
         self, func: Callable[..., Any], raw: bool = False, args: Any = (), kwargs: Any = None

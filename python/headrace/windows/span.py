@@ -98,6 +98,23 @@ class Windows:
         """The same windows of other columns."""
         raise NotImplementedError
 
+    def _paired(
+        self,
+        op: str,
+        other: Any,
+        pairwise: bool | None,
+        make: Callable[[dict[str, _core.Node]], Any],
+    ) -> Any:
+        """`make` of the second columns; of all pairs, labelled by the row and the second column."""
+        own = self._rows.columns
+        every = own if other is None else getattr(other, "_nodes", {})
+        pairwise = other is None if pairwise is None else pairwise
+        if not pairwise or not every or len(own) == 1 or self._rows.keys:
+            return make(self._columns_of(op, other))
+        parts = {name: make(dict.fromkeys(own, node))._numbered() for name, node in every.items()}
+        cells = {(a, b): part._nodes[a] for a in own for b, part in parts.items()}
+        return frame_of(cells, next(iter(parts.values()))._labels).stack()
+
     def _columns_of(self, op: str, other: Any) -> dict[str, _core.Node]:
         """The second column of each pair; the same column for None."""
         if other is None and len(self._rows.columns) == 1:
@@ -108,7 +125,7 @@ class Windows:
         if nodes is None or not set(self._rows.columns) <= set(nodes):
             raise InvalidArgumentError(
                 f"{op}: expected a series, or a frame with the same columns: "
-                f"other={type(other).__name__!r}; for all pairs of columns, call it for each one"
+                f"other={type(other).__name__!r}; for all pairs of groups, call it for each column"
             )
         return {name: nodes[name] for name in self._rows.columns}
 
