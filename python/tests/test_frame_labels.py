@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -298,3 +299,39 @@ def test_scikit_learn_splits_frames() -> None:
     for mine, other in parts:
         same(mine, other) if mine.ndim == 2 else None
         assert mine.shape == other.shape and (mine.ndim == 2 or mine.to_list() == other.tolist())
+
+
+def _relabelled(words: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
+    def change(module: Any, rows: Any) -> Any:
+        rows = rows[rows.a > 1]
+        rows.index = words((module, rows))
+        return rows
+
+    return change
+
+
+RELABELLED = {
+    "list": _relabelled(lambda to: ["p", "q"]),
+    "column": _relabelled(lambda to: to[1].b),
+    "numbers": _relabelled(lambda to: to[1].index + 10),
+    "computed": _relabelled(lambda to: to[1].a - 1),
+    "times": _relabelled(lambda to: to[0].to_datetime(["2024-01-01", "2024-01-02"])),
+    "index": _relabelled(lambda to: to[0].Index(to[1].b.values, name="k")),
+    "function": _relabelled(lambda to: to[1].index.map(lambda i: f"r{i}")),
+    "strings": _relabelled(lambda to: to[1].index.astype(str)),
+    "range": _relabelled(lambda to: pd.RangeIndex(2)),
+    "named numbers": lambda module, rows: rows[rows.a > 1].rename_axis("r"),
+    "unnamed": lambda module, rows: rows.set_index("b").rename_axis(None),
+    "of columns": lambda module, rows: rows.set_index("b").rename_axis(columns="c"),
+    "named rows": lambda module, rows: rows.rename_axis(index=["r"]),
+}
+
+
+@pytest.mark.parametrize("name", RELABELLED)
+def test_filtered_rows_take_labels(name: str) -> None:
+    data = {"a": [1, 2, 3], "b": ["x", "y", "z"]}
+    ours = RELABELLED[name](hr, hr.DataFrame(data))
+    theirs = RELABELLED[name](pd, pd.DataFrame(data))
+    assert ours.index.names == list(theirs.index.names)
+    assert ours.index.tolist() == theirs.index.tolist()
+    assert ours.to_dict("list") == theirs.to_dict("list")

@@ -1537,17 +1537,18 @@ class DataFrame(Tabular, Columns):
         return alignment.swaplevel(self, i, j, axis)
 
     def rename_axis(
-        self, mapper: Any = None, *, index: Any = None, columns: Any = None, axis: Axis = 0
+        self, mapper: Any = ..., *, index: Any = ..., columns: Any = None, axis: Axis = 0
     ) -> DataFrame:
-        """The rows with other names of their labels; row numbers have none.
+        """The rows with other names of their labels, also of row numbers; None takes a name away.
 
         A name of the columns, `columns` or with ``axis=1``, changes nothing: they have none.
 
         >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
         ['x']
         """
-        of_columns = axis in (1, "columns") or (mapper is None and index is None)
-        return self.copy() if of_columns else alignment.rename_axis(self, mapper, index=index)
+        given = mapper if index is ... else index
+        of_columns = axis in (1, "columns") or given is ...
+        return self.copy() if of_columns else alignment.rename_axis(self, given)
 
     def set_axis(self, labels: Any, *, axis: int | str = 0) -> DataFrame:
         """A new frame with other row labels, or with ``axis=1`` other column names.

@@ -31,7 +31,7 @@ def set_labels(frame: DataFrame, labels: Any) -> None:
     """See `DataFrame.index`."""
     if isinstance(labels, str):
         raise TypeMismatchError(f"index: expected a label for each row: index={labels!r}")
-    if not is_series(labels):
+    if not is_series(labels) or not labels._node.domain:
         len(frame)  # counts rows that are selected or grouped only later
     frame._labels = levels_of(frame, [labels])
 

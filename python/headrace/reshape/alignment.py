@@ -335,15 +335,16 @@ def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1, axis: int | str = 0) -
     return frame_of(dict(frame._nodes), {name: frame._labels[name] for name in order})
 
 
-def rename_axis(frame: DataFrame, mapper: Any = None, *, index: Any = None) -> DataFrame:
+def rename_axis(frame: DataFrame, given: Any) -> DataFrame:
     """See `DataFrame.rename_axis`."""
-    given = mapper if index is None else index
+    if not frame._labels:
+        if given is None or isinstance(given, dict):
+            return new_frame(frame)
+        frame = set_axis(frame, frame.index)
     own = list(frame._labels)
-    names = [given] if isinstance(given, str) else given
+    names = [given] if given is None or isinstance(given, str) else given
     if isinstance(given, dict):
         names = [given.get(name, name) for name in own]
-    if names is None or not own:
-        return new_frame(frame)  # row numbers have no name
     if len(names) != len(own):
         raise InvalidArgumentError(
             f"rename_axis: number of names does not match the labels: names={names}, labels={own}"

@@ -118,7 +118,7 @@ class LabelledSeries(Series, role="_labelled"):
         """The values with two levels of their labels exchanged; see `DataFrame.swaplevel`."""
         return labelled_series(self._frame.swaplevel(i, j), self.name)
 
-    def rename_axis(self, mapper: Any = None, *, index: Any = None) -> LabelledSeries:
+    def rename_axis(self, mapper: Any = ..., *, index: Any = ...) -> LabelledSeries:
         """The values with other names of their labels; see `DataFrame.rename_axis`."""
         return labelled_series(self._frame.rename_axis(mapper, index=index), self.name)
 
