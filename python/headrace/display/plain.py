@@ -162,8 +162,8 @@ def _frame_string(
             f"columns={len(names)}; give one name for each"
         )
     if not names or not len(frame):
-        labels = ", ".join(map(str, frame.index.tolist()))
-        return f"Empty DataFrame\nColumns: [{', '.join(map(str, names))}]\nIndex: [{labels}]"
+        heading, rows = (", ".join(map(str, each)) for each in (names, frame.index.tolist()))
+        return f"Empty DataFrame\nColumns: [{heading}]\nIndex: [{rows}]"
     frame, cut = _cut(frame, max_rows)
     kinds = [str(frame[name].dtype) for name in names]
     levels = max(len(name) if isinstance(name, tuple) else 1 for name in aliases)

@@ -177,7 +177,8 @@ def fillna(series: Values, value: Any) -> Values:
             "series from the values, or fill frame columns with a mapping"
         )
     if series.dtype == "category" and not is_missing(value):
-        return categorical.fillna(series, value)
+        made: Any = categorical.fillna(series, value)
+        return made
     try:
         filled = series.fill_null(value)
     except (InvalidArgumentError, TypeMismatchError, UnsupportedError):
