@@ -16,7 +16,7 @@
 namespace hr {
 namespace {
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = 4;  // sums of more do not stay in registers
 constexpr int64_t kBlock = 1024;
 
 using Lanes = std::array<double, kLanes>;
@@ -33,7 +33,7 @@ void check(const Tensor& x, int64_t rows, int64_t columns) {
                                        {"expected columns", columns}});
 }
 
-/// One round over the components of up to 16 rows, `w[component][lane]`; lanes without a row hold
+/// One round over the components of up to 4 rows, `w[component][lane]`; lanes without a row hold
 /// zeros, which stay. Returns the violation of each lane.
 Lanes sweep(Lanes* w, const Lanes* target, const double* hessian, int64_t components) {
   Lanes violation{};

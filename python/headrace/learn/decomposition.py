@@ -74,7 +74,7 @@ class _Components(PrefixedNames, Transformer):
     def _scale(self) -> Array:
         """Standard deviations along the components, none of them 0."""
         least = float(np.finfo(str(self.explained_variance_.dtype)).eps)
-        return np.sqrt(self.explained_variance_).clip(least, None)  # type: ignore[attr-defined,no-any-return]
+        return np.sqrt(self.explained_variance_).clip(least, None)  # type: ignore[return-value]
 
     def transform(self, X: Any) -> Any:
         """Coordinates along the components: ``[samples, components]``, in the dtype of `X`."""
@@ -87,7 +87,7 @@ class _Components(PrefixedNames, Transformer):
         nodes = self._nodes("pca_inverse_transform")
         latent = frozen(np.asarray(X)) if not is_ours(X) else asarray(X)
         if self.whiten:
-            latent = latent * np.sqrt(self.explained_variance_)  # type: ignore[operator]
+            latent = latent * np.sqrt(self.explained_variance_)
         return answer(X, Array(_core.pca_inverse_transform(*nodes, latent._node)))
 
     def reconstruction_error(self, X: Any) -> Any:
@@ -101,7 +101,7 @@ class _Components(PrefixedNames, Transformer):
         self._check_fitted()
         components, variance = self.components_, self.explained_variance_
         if self.whiten:
-            components = components * np.sqrt(variance).reshape(-1, 1)  # type: ignore[attr-defined]
+            components = components * np.sqrt(variance).reshape(-1, 1)
         extra = (variance - self.noise_variance_).clip(0.0, None)
         noise = np.eye(self.n_features_in_) * self.noise_variance_
         return (components.T * extra) @ components + noise
@@ -311,6 +311,7 @@ class IncrementalPCA(_Components):
 
     _tags: ClassVar[Mapping[str, Any]] = {**_Components._tags, "input_tags": {"sparse": True}}
     var_: Array
+    _exact: tuple[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]], np.ndarray[Any, Any]]
     batch_size_: int
     n_samples_seen_: int
 

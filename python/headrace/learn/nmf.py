@@ -44,10 +44,10 @@ def _parts_of_vectors(matrix: Any, count: int, seed: Any) -> tuple[Any, Any]:
 
     C. Boutsidis and E. Gallopoulos, Pattern Recognition 41, 2008.
     """
-    lefts, values, rights = randomized_svd(
+    found, values, rights = randomized_svd(
         matrix, count, rounds="auto", oversamples=10, random_state=seed
     )
-    lefts = lefts.to_numpy()
+    lefts = found.to_numpy()
     W, H = np.zeros(lefts.shape), np.zeros(rights.shape)
     W[:, 0] = math.sqrt(values[0]) * np.abs(lefts[:, 0])
     H[0] = math.sqrt(values[0]) * np.abs(rights[0])
@@ -194,7 +194,7 @@ class NMF(PrefixedNames, Transformer):
                         "zeros; pass numbers from 0 on"
                     )
             return W, H
-        count = features if wanted in (None, "auto") else int(wanted)  # type: ignore[arg-type]
+        count = features if wanted in (None, "auto") else int(wanted)
         fits = count <= min(rows, features)
         init = self.init or ("nndsvda" if fits else "random")
         data = matrix.data if isinstance(matrix, csr_matrix) else matrix
@@ -222,8 +222,8 @@ class NMF(PrefixedNames, Transformer):
     def _penalties(self, shape: tuple[int, int]) -> list[tuple[float, float]]:
         """Absolute and squared penalties of `W` and of `H`."""
         rows, features = shape
-        of_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
-        weights = features * self.alpha_W, rows * of_H  # type: ignore[operator]
+        of_H: Any = self.alpha_W if self.alpha_H == "same" else self.alpha_H
+        weights = features * self.alpha_W, rows * of_H
         return [(weight * self.l1_ratio, weight * (1.0 - self.l1_ratio)) for weight in weights]
 
     def _round(
@@ -278,7 +278,9 @@ class NMF(PrefixedNames, Transformer):
         self._fit(X, **params)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None, W: Any = None, H: Any = None) -> Any:
+    def fit_transform(  # type: ignore[override]
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None
+    ) -> Any:
         """Factorize `X` and return `W`; `W` and `H` begin it where ``init="custom"``."""
         return self._answer(kind_of_result(X), self._fit(X, W, H))
 
@@ -304,9 +306,9 @@ class NMF(PrefixedNames, Transformer):
         """The `W` of other rows with this `H`: ``[samples, components]``."""
         self._check_fitted()
         matrix = dense_or_sparse(self, X, non_negative=True)
-        W = np.zeros((matrix.shape[0], self.n_components_))
+        zeros = np.zeros((matrix.shape[0], self.n_components_))
         H = self.components_.to_numpy().astype(np.float64)
-        W, _, _ = self._descend(matrix, W, H, update_H=False)
+        W, _, _ = self._descend(matrix, zeros, H, update_H=False)
         return self._answer(kind_of_result(X), W.astype(str(matrix.dtype)))
 
     def inverse_transform(self, X: Any) -> Any:

@@ -75,21 +75,26 @@ def randomized_svd(
     wide = rows < columns
     tall, flat = (matrix.T, matrix) if wide else (matrix, matrix.T)
     short, width = min(rows, columns), min(count + oversamples, rows, columns)
-    basis = linalg.qr(default_rng(random_state).standard_normal((short, width))).Q
+    basis = _orthonormal(default_rng(random_state).standard_normal((short, width)))
     gram = None
     if not isinstance(matrix, csr_matrix) and short <= 4 * (rounds + 1) * width:
         gram = flat @ tall
     for _ in range(rounds + 1):
-        basis = linalg.qr(flat @ (tall @ basis) if gram is None else gram @ basis).Q
+        basis = _orthonormal(flat @ (tall @ basis) if gram is None else gram @ basis)
     image = tall @ basis
-    inner = linalg.svd(linalg.qr(image, mode="r"), full_matrices=False)
-    values, turn = inner.S[:count], inner.Vh[:count].T
+    _, values, turn = linalg.svd(linalg.qr(image, mode="r"), full_matrices=False)
+    values, turn = values[:count], turn[:count].T
     # lazy: most callers want one of the two
     long, narrow = image @ turn / values.clip(np.finfo(float).tiny, None), basis @ turn
     u, v = (narrow, long) if wide else (long, narrow)
     rights = np.ascontiguousarray(v.to_numpy().T)
     signs = signs_of(rights)
     return u * frozen(signs), values.to_numpy(), rights * signs[:, None]
+
+
+def _orthonormal(columns: Any) -> Array:
+    q, _ = linalg.qr(columns)
+    return q
 
 
 def signs_of(rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -174,7 +179,7 @@ class TruncatedSVD(PrefixedNames, Transformer):
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:  # type: ignore[override]
         """Fit, and the coordinates of the same rows."""
         return self._answer(kind_of_result(X), self._fit(X))
 
@@ -212,11 +217,10 @@ class TruncatedSVD(PrefixedNames, Transformer):
             total = float((squares - means * means).sum())
         else:
             total = float(matrix.var(axis=0, ddof=0).sum())
-        variances = made.var(axis=0, ddof=0)
-        self.explained_variance_ = variances
-        self.explained_variance_ratio_ = variances / (total or 1.0)
+        variances = made.var(axis=0, ddof=0).to_numpy()
+        self.explained_variance_ = frozen(variances)
+        self.explained_variance_ratio_ = frozen(variances / (total or 1.0))
         self.singular_values_ = frozen(values.astype(dtype))
-        np.asarray(variances)  # memory of the caller may change after this
         return made
 
     def transform(self, X: Any) -> Any:
