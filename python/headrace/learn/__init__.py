@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
     from headrace.learn.imputer import SimpleImputer as SimpleImputer
+    from headrace.learn.linear import LinearRegression as LinearRegression
+    from headrace.learn.linear import Ridge as Ridge
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
@@ -69,6 +71,7 @@ _MODULES = {
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
     "imputer": "PolynomialFeatures SimpleImputer",
+    "linear": "LinearRegression Ridge",
     "nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -100,6 +103,7 @@ __all__ = [
     "KNeighborsRegressor",
     "LabelBinarizer",
     "LabelEncoder",
+    "LinearRegression",
     "MaxAbsScaler",
     "MinMaxScaler",
     "NearestNeighbors",
@@ -112,6 +116,7 @@ __all__ = [
     "QuantileTransformer",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "Ridge",
     "RobustScaler",
     "SimpleImputer",
     "StandardScaler",

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Linear models of numbers: least squares and ridge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace import linalg
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.learn.base import (
+    Estimator,
+    answer,
+    check_labels,
+    check_rows,
+    check_weights,
+    refuse,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from headrace.array.array import Array
+
+#: Normal equations lose twice the digits of the condition; beyond this one, rows are factored.
+_MOST_CONDITION = 1e5
+_SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
+
+
+def _check_targets(estimator: Estimator, y: Any, rows: int) -> np.ndarray[Any, Any]:
+    """Targets as float64, ``[samples]`` or ``[samples, outputs]``."""
+    name = type(estimator).__name__
+    if y is None or np.asarray(y).ndim != 2:
+        targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
+    else:
+        targets = np.asarray(y, dtype=np.float64)
+        if len(targets) != rows:
+            raise InvalidArgumentError(
+                f"{name}: Found input variables with inconsistent numbers of samples: "
+                f"[{rows}, {len(targets)}]"
+            )
+    if not np.isfinite(targets).all():
+        raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
+    return targets
+
+
+def _shortest(rows: Array, targets: Array) -> tuple[Any, int, Any]:
+    """`_solve` without a penalty, from the triangle of QR.
+
+    The eigenvectors of ``[[0, A], [A.T, 0]]`` are the singular vectors of A above each other, for
+    any rank of A, and keep its digits: A is not squared.
+    """
+    wide = rows.shape[0] < rows.shape[1]
+    base, triangle = linalg.qr(asarray(np.ascontiguousarray(rows.T)) if wide else rows)
+    middle = np.asarray(triangle.T if wide else triangle)
+    size = len(middle)
+    nothing = np.zeros((size, size))
+    found, vectors = map(
+        np.asarray, linalg.eigh(np.block([[nothing, middle], [middle.T, nothing]]))
+    )
+    values = found[::-1][:size].clip(0.0, None)
+    rank = int((values > values[0] * np.finfo(np.float64).eps * max(rows.shape)).sum())
+    kept = np.ascontiguousarray(vectors[:, ::-1][:, :rank]) * np.sqrt(2.0)
+    left, right = asarray(kept[:size]), asarray(kept[size:])
+    along = left.T @ (targets if wide else base.T @ targets)
+    made = right @ (along / asarray(values[:rank].reshape(-1, 1)))
+    return np.asarray(base @ made if wide else made), rank, values
+
+
+def _solve(rows: Array, targets: Array, alpha: float) -> tuple[Any, int, Any]:
+    """The shortest ``w`` of least ``|rows w - targets|^2 + alpha |w|^2``, rank, singular values."""
+    samples, features = rows.shape
+    if samples >= features or alpha > 0:
+        gram = rows.T @ rows + np.eye(features) * alpha
+        values = np.asarray(linalg.eigvalsh(gram))
+        if values[0] * _MOST_CONDITION > values[-1]:
+            made = np.asarray(linalg.solve(gram, rows.T @ targets))
+            return made, features, np.sqrt(values[::-1])
+    if alpha > 0:
+        below = np.eye(features) * np.sqrt(alpha)
+        rows = asarray(np.concatenate([np.asarray(rows), below]))
+        nothing = np.zeros((features, targets.shape[1]))
+        targets = asarray(np.concatenate([np.asarray(targets), nothing]))
+    return _shortest(rows, targets)
+
+
+class _LeastSquares(Estimator):
+    """What models do that say a weighted sum of the columns."""
+
+    _tags: ClassVar[Mapping[str, Any]] = {
+        "estimator_type": "regressor",
+        "target_tags": {"multi_output": True, "single_output": True},
+    }
+    _fitted_as = "coef_"
+    fit_intercept: bool
+    positive: bool
+    coef_: Any
+    intercept_: Any
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, alphas: Any) -> list[tuple[int, Any]]:
+        """Set `coef_` and `intercept_`; the rank and singular values for each penalty."""
+        if self.positive:
+            raise UnsupportedError(
+                f"{type(self).__name__}: positive coefficients are not supported: positive=True; "
+                "leave positive=False"
+            )
+        given = check_rows(self, X, fit=True)
+        rows = given.astype("float64")
+        targets = _check_targets(self, y, len(rows))
+        columns = targets.reshape(len(targets), -1)
+        weights = check_weights(self, sample_weight, len(rows))
+        scale = None if weights is None else np.asarray(weights)
+        centre, level = np.zeros(rows.shape[1]), np.zeros(columns.shape[1])
+        if self.fit_intercept:
+            total = float(len(rows)) if scale is None else float(scale.sum())
+            weighed = rows if scale is None else rows * asarray(scale.reshape(-1, 1))
+            centre = np.asarray(weighed.sum(axis=0)) / total
+            level = (columns if scale is None else columns * scale[:, None]).sum(axis=0) / total
+            rows, columns = rows - asarray(centre), columns - level
+        if scale is not None:
+            root = np.sqrt(scale).reshape(-1, 1)
+            rows, columns = rows * asarray(root), columns * root
+        penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (columns.shape[1],))
+        coefficients = np.empty((columns.shape[1], rows.shape[1]))
+        solved = []
+        for alpha in np.unique(penalties):
+            mine = penalties == alpha
+            part = asarray(np.ascontiguousarray(columns[:, mine]))
+            found, rank, values = _solve(rows, part, float(alpha))
+            coefficients[mine] = found.T
+            solved.append((rank, values))
+        dtype = np.dtype(str(given.dtype))
+        intercept = (level - (coefficients * centre).sum(axis=1)).astype(dtype)
+        coefficients = coefficients.astype(dtype)
+        alone = targets.ndim == 1
+        self.coef_ = coefficients[0] if alone else coefficients
+        self.intercept_ = (intercept[0] if alone else intercept) if self.fit_intercept else 0.0
+        return solved
+
+    def predict(self, X: Any) -> Any:
+        """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
+        self._check_fitted()
+        rows = check_rows(self, X)
+        made = rows @ asarray(np.ascontiguousarray(self.coef_.T)) + self.intercept_
+        return answer(X, made)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The coefficient of determination of the prediction."""
+        from headrace.learn.metrics import r2_score
+
+        return r2_score(y, self.predict(X), sample_weight=sample_weight)
+
+
+class LinearRegression(_LeastSquares):
+    """Least squares, in float64 inside; the same bits for any number of threads.
+
+    Columns that depend on each other share the shortest coefficients.
+
+    Parameters
+    ----------
+    fit_intercept : bool, default True
+        Add a constant to the sum of the columns.
+    copy_X, tol, n_jobs
+        Accepted and not used: `X` is never changed.
+    positive : bool, default False
+        True is not supported.
+
+    Attributes
+    ----------
+    coef_ : numpy.ndarray
+        ``[features]``, or ``[outputs, features]`` for targets in columns.
+    intercept_ : float or numpy.ndarray
+        0.0 without an intercept, else one for each output.
+    rank_ : int
+    singular_ : numpy.ndarray
+        Singular values of the centred rows, largest first.
+
+    >>> model = hr.learn.LinearRegression().fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.predict([[3.0]]).round(6).tolist()
+    [7.0]
+    """
+
+    rank_: int
+    singular_: Any
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        positive: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients of ``y``, ``[samples]`` or ``[samples, outputs]``."""
+        [(self.rank_, self.singular_)] = self._fit(X, y, sample_weight, 0.0)
+        return self
+
+
+class Ridge(_LeastSquares):
+    """Least squares with a penalty on squared coefficients, in float64 inside.
+
+    Every solver of scikit-learn finds this minimum; ours finds it directly, whatever `solver` says.
+
+    Parameters
+    ----------
+    alpha : float or array_like of shape [outputs], default 1.0
+        Weight of the penalty.
+    fit_intercept : bool, default True
+        Add a constant, without penalty, to the sum of the columns.
+    copy_X, max_iter, tol, solver, random_state
+        Accepted and not used: the solution is direct, and `X` is never changed.
+    positive : bool, default False
+        True is not supported.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        As those of `LinearRegression`.
+    n_iter_ : None
+    solver_ : str
+        ``"cholesky"``
+
+    >>> model = hr.learn.Ridge(1.0).fit([[-1.0], [1.0]], [-3.0, 3.0])
+    >>> model.coef_.round(6).tolist()
+    [2.0]
+    """
+
+    n_iter_: None
+    solver_: str
+
+    def __init__(
+        self,
+        alpha: Any = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = 1e-4,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the coefficients of ``y``, ``[samples]`` or ``[samples, outputs]``."""
+        if self.solver not in _SOLVERS or self.solver == "lbfgs":
+            refuse(self, "solver", "a solver of scikit-learn that takes both signs")
+        alphas = np.asarray(self.alpha, dtype=np.float64)
+        if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
+            refuse(self, "alpha", "a number that is not negative, or one for each output")
+        shape = () if y is None else np.asarray(y).shape
+        outputs = shape[1] if len(shape) == 2 else 1
+        if alphas.ndim and alphas.shape != (outputs,):
+            refuse(self, "alpha", f"one number, or one for each of {outputs} outputs")
+        self._fit(X, y, sample_weight, alphas)
+        if outputs == 1:
+            self.coef_ = self.coef_.reshape(-1)  # of one column of targets too
+        self.n_iter_, self.solver_ = None, "cholesky"
+        return self
