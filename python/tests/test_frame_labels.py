@@ -335,3 +335,11 @@ def test_filtered_rows_take_labels(name: str) -> None:
     assert ours.index.names == list(theirs.index.names)
     assert ours.index.tolist() == theirs.index.tolist()
     assert ours.to_dict("list") == theirs.to_dict("list")
+
+
+def test_where_and_select_of_numpy_give_no_name() -> None:
+    rows = hr.DataFrame({"a": [1, 2, 3], "k": ["x", "y", "z"]})
+    for each in (rows.a, rows[rows.a > 0].a, rows.set_index("k").a):
+        assert np.where(each > 2, 1, each).name is None
+        assert np.select([each > 2], [each], 0).name is None
+        assert np.where(each > 2, 1, each).to_list() == [1, 2, 1]

@@ -34,7 +34,8 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
     if x is None and y is None:
         return (_flatnonzero(condition).to_numpy(),)
     owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
-    return owner._elementwise("where", condition, x, y, missing_is_false=True)
+    made: Any = owner._elementwise("where", condition, x, y, missing_is_false=True)
+    return made.rename(None) if hasattr(made, "rename") else made  # NumPy's arrays have no name
 
 
 def _select(conditions: Any, values: Any, default: Any = 0) -> Any:
