@@ -84,3 +84,29 @@ def test_alpha_and_solver_are_checked():
     for wrong in ({"alpha": -1.0}, {"alpha": [1.0, 2.0]}, {"solver": "fast"}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             hr.learn.Ridge(**wrong).fit(rows, targets)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge"])
+@pytest.mark.parametrize("collinear", [False, True])
+def test_the_same_bits_for_any_threads(name, collinear):
+    rows, targets, weights = problem((30_000, 12))
+    if collinear:
+        rows[:, 3] = rows[:, 0] + rows[:, 1]
+    made = set()
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            model = getattr(hr.learn, name)().fit(rows, targets, weights)
+            made.add((model.coef_.tobytes(), np.float64(model.intercept_).tobytes()))
+    assert len(made) == 1
+
+
+def test_frames_give_lazy_predictions():
+    rows, targets, _ = problem((50, 3))
+    frame = hr.DataFrame({name: rows[:, place] for place, name in enumerate("abc")})
+    model = hr.learn.Ridge().fit(frame, hr.Series(targets))
+    assert list(model.feature_names_in_) == ["a", "b", "c"]
+    made = model.predict(frame)
+    assert isinstance(made, hr.Array)
+    np.testing.assert_allclose(
+        made, linear_model.Ridge().fit(rows, targets).predict(rows), rtol=1e-10
+    )
