@@ -228,8 +228,11 @@ def test_nmf_refuses():
             learn.NMF(2).fit(given)
     with pytest.raises(ValueError, match="NaN"):
         learn.NMF(2).fit(np.full((3, 3), np.nan))
-    with pytest.warns(UserWarning, match="Maximum number of iterations 1 reached"):
-        learn.NMF(2, max_iter=1).fit(x)
+    fitted = learn.NMF(2).fit(x).set_params(max_iter=1)
+    for late in (fitted.transform, fitted.fit, fitted.fit_transform):
+        with pytest.warns(UserWarning, match="Maximum number of iterations 1 reached") as caught:
+            late(x)
+        assert caught[0].filename == __file__
     assert learn.NMF(2).fit(np.zeros((5, 3))).reconstruction_err_ == 0
 
 

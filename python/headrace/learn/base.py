@@ -49,9 +49,9 @@ def also_sklearns(ours: type[Any]) -> type[Any]:
     return ours if exceptions is None else _both(ours, getattr(exceptions, ours.__name__))  # type: ignore[arg-type]
 
 
-def warn_not_converged(message: str) -> None:
-    """Warn in the user's line that an iteration did not converge."""
-    warnings.warn(message, also_sklearns(ConvergenceWarning), stacklevel=3)
+def warn_not_converged(message: str, stacklevel: int = 3) -> None:
+    """Warn in the user's line, so many calls up, that an iteration did not converge."""
+    warnings.warn(message, also_sklearns(ConvergenceWarning), stacklevel=stacklevel)
 
 
 def is_ours(values: object) -> bool:

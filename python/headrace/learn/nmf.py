@@ -269,7 +269,8 @@ class NMF(PrefixedNames, Transformer):
         if rounds == self.max_iter and self.tol > 0:
             warn_not_converged(
                 f"Maximum number of iterations {rounds} reached. Increase it to improve "
-                "convergence."
+                "convergence.",
+                stacklevel=5 if update_H else 4,
             )
         return W, Ht, rounds
 
