@@ -115,8 +115,8 @@ class _LeastSquares(Estimator):
         centre, level = np.zeros(rows.shape[1]), np.zeros(columns.shape[1])
         if self.fit_intercept:
             total = float(len(rows)) if scale is None else float(scale.sum())
-            weighed = rows if scale is None else rows * asarray(scale.reshape(-1, 1))
-            centre = np.asarray(weighed.sum(axis=0)) / total
+            across = np.ones((1, len(rows))) if scale is None else scale.reshape(1, -1)
+            centre = np.asarray(asarray(across) @ rows)[0] / total
             level = (columns if scale is None else columns * scale[:, None]).sum(axis=0) / total
             rows, columns = rows - asarray(centre), columns - level
         if scale is not None:
