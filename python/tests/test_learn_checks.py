@@ -9,6 +9,7 @@ import pytest
 from headrace import learn
 
 pytest.importorskip("sklearn")
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils import estimator_checks
 from sklearn.utils._test_common import instance_generator
 
@@ -22,6 +23,20 @@ EXAMPLES = {
     "FeatureUnion": lambda: [learn.FeatureUnion([("scaler", learn.StandardScaler())])],
     "ColumnTransformer": lambda: [
         learn.ColumnTransformer([("scaler", learn.StandardScaler(), [0, 1])])
+    ],
+    "GridSearchCV": lambda: [
+        learn.GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=2),
+        learn.GridSearchCV(learn.KNeighborsClassifier(2), {"weights": ["uniform"]}, cv=2),
+    ],
+    "RandomizedSearchCV": lambda: [
+        learn.RandomizedSearchCV(
+            LogisticRegression(max_iter=20), {"C": [0.1, 1.0]}, cv=2, n_iter=1, random_state=0
+        )
+    ],
+    "HalvingGridSearchCV": lambda: [
+        learn.HalvingGridSearchCV(
+            Ridge(), {"alpha": [0.1, 1.0]}, cv=2, min_resources="smallest", random_state=0
+        )
     ],
 }
 

@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     from headrace.learn.scalers import Normalizer as Normalizer
     from headrace.learn.scalers import RobustScaler as RobustScaler
     from headrace.learn.scalers import StandardScaler as StandardScaler
+    from headrace.learn.search import GridSearchCV as GridSearchCV
+    from headrace.learn.search import HalvingGridSearchCV as HalvingGridSearchCV
+    from headrace.learn.search import ParameterGrid as ParameterGrid
+    from headrace.learn.search import ParameterSampler as ParameterSampler
+    from headrace.learn.search import RandomizedSearchCV as RandomizedSearchCV
+    from headrace.learn.search import cross_validate as cross_validate
     from headrace.learn.singular import TruncatedSVD as TruncatedSVD
     from headrace.learn.splits import GroupKFold as GroupKFold
     from headrace.learn.splits import KFold as KFold
@@ -76,6 +82,8 @@ _MODULES = {
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "singular": "TruncatedSVD",
+    "search": "GridSearchCV HalvingGridSearchCV ParameterGrid ParameterSampler RandomizedSearchCV "
+    "cross_validate",
     "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split"),
     "target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
@@ -92,7 +100,9 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureUnion",
+    "GridSearchCV",
     "GroupKFold",
+    "HalvingGridSearchCV",
     "HashingVectorizer",
     "IncrementalPCA",
     "IsolationForest",
@@ -111,11 +121,14 @@ __all__ = [
     "NotFittedError",
     "OneHotEncoder",
     "OrdinalEncoder",
+    "ParameterGrid",
+    "ParameterSampler",
     "Pipeline",
     "PolynomialFeatures",
     "QuantileTransformer",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "RandomizedSearchCV",
     "Ridge",
     "RobustScaler",
     "SimpleImputer",
@@ -127,6 +140,7 @@ __all__ = [
     "TimeSeriesSplit",
     "TruncatedSVD",
     "cross_val_score",
+    "cross_validate",
     "make_column_transformer",
     "make_pipeline",
     "metrics",

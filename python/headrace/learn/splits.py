@@ -207,6 +207,15 @@ class _Folds:
                 f"random_state={self.random_state}"
             )
 
+    def _count(self, X: Any) -> int:
+        rows = count_rows(X)
+        if self.n_splits > rows:
+            raise InvalidArgumentError(
+                f"Cannot have number of splits n_splits={self.n_splits} greater than the number of "
+                f"samples: n_samples={rows}."
+            )
+        return rows
+
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Places:
         """The fold of each row."""
         raise NotImplementedError  # each way has its own
@@ -241,12 +250,7 @@ class KFold(_Folds):
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Places:
         """The fold of each row."""
         self._check()
-        rows = count_rows(X)
-        if self.n_splits > rows:
-            raise InvalidArgumentError(
-                f"Cannot have number of splits n_splits={self.n_splits} greater than the number of "
-                f"samples: n_samples={rows}."
-            )
+        rows = self._count(X)
         each, more = divmod(rows, self.n_splits)
         made = np.repeat(np.arange(self.n_splits), each + (np.arange(self.n_splits) < more))
         if self.shuffle:
@@ -278,6 +282,7 @@ class StratifiedKFold(_Folds):
     def folds(self, X: Any, y: Any = None, groups: Any = None) -> Places:
         """The fold of each row."""
         self._check()
+        self._count(X)
         kind = target_kind(y)
         if kind not in ("binary", "multiclass"):
             raise InvalidArgumentError(

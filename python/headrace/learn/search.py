@@ -1,0 +1,774 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Search for parameters over folds: the data is held once, and each fold's rows are taken once."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.learn.base import Estimator, clone, kind_of
+from headrace.learn.splits import check_cv, class_numbers, count_rows, rows_at
+from headrace.random.generator import seed_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Candidate = dict[str, Any]
+    Scores = dict[str, np.ndarray[Any, Any]]
+
+
+# ---- candidates ----------------------------------------------------------------------------------
+def _grids(given: Any, name: str, *, distributions: bool = False) -> list[Mapping[str, Any]]:
+    if not isinstance(given, Mapping | Iterable) or isinstance(given, str):
+        raise TypeMismatchError(f"Parameter {name} should be a dict or a list, got: {given!r}")
+    grids: list[Any] = [given] if isinstance(given, Mapping) else list(given)
+    for grid in grids:
+        if not isinstance(grid, Mapping):
+            raise TypeMismatchError(f"Parameter {name} is not a dict ({grid!r})")
+        for key, values in grid.items():
+            if distributions and hasattr(values, "rvs"):
+                continue
+            if isinstance(values, str) or not hasattr(values, "__len__"):
+                raise TypeMismatchError(
+                    f"Parameter {name} for parameter {key!r} needs to be a list or a numpy array, "
+                    f"but got {values!r} (of type {type(values).__name__}) instead. Single values "
+                    "need to be wrapped in a list with one element."
+                )
+            if len(values) == 0:
+                raise InvalidArgumentError(
+                    f"Parameter {name} for parameter {key!r} need a non-empty sequence, got: "
+                    f"{values!r}"
+                )
+    return grids
+
+
+class ParameterGrid:
+    """All combinations of values, in scikit-learn's order; a list of grids is one after another.
+
+    >>> list(hr.learn.ParameterGrid({"b": [1, 2], "a": [True]}))
+    [{'a': True, 'b': 1}, {'a': True, 'b': 2}]
+    """
+
+    def __init__(self, param_grid: Any) -> None:
+        self.param_grid = _grids(param_grid, "grid")
+
+    def __iter__(self) -> Iterator[Candidate]:
+        for grid in self.param_grid:
+            names = sorted(grid)
+            for values in itertools.product(*[grid[name] for name in names]):
+                yield dict(zip(names, values, strict=True))
+
+    def __len__(self) -> int:
+        return sum(math.prod(map(len, grid.values())) for grid in self.param_grid)
+
+    def __getitem__(self, place: int) -> Candidate:
+        for grid in self.param_grid:
+            total = math.prod(map(len, grid.values()))
+            if place < total:
+                made = {}
+                for name in sorted(grid, reverse=True):
+                    place, at = divmod(place, len(grid[name]))
+                    made[name] = grid[name][at]
+                return made
+            place -= total
+        raise IndexError("ParameterGrid index out of range")
+
+
+def _numpy_random(state: Any) -> np.random.RandomState:
+    """NumPy's generator that scikit-learn and SciPy's distributions draw from."""
+    if isinstance(state, np.random.RandomState):
+        return state
+    if state is not None and not isinstance(state, int | np.integer):
+        state = seed_from(state) % 2**32
+    return np.random.RandomState(state)
+
+
+class ParameterSampler:
+    """Combinations drawn at random: from lists without repetition, else from distributions.
+
+    A distribution has ``rvs(random_state=)``, as those of SciPy. A seed draws what it draws in
+    scikit-learn, but for lists where `n_iter` is below a hundredth of all combinations.
+
+    >>> len(list(hr.learn.ParameterSampler({"a": range(10)}, 3, random_state=0)))
+    3
+    """
+
+    def __init__(self, param_distributions: Any, n_iter: int, *, random_state: Any = None) -> None:
+        self.param_distributions = _grids(param_distributions, "distribution", distributions=True)
+        self.n_iter = n_iter
+        self.random_state = random_state
+
+    def _grid(self) -> ParameterGrid | None:
+        drawn = (hasattr(v, "rvs") for each in self.param_distributions for v in each.values())
+        return None if any(drawn) else ParameterGrid(self.param_distributions)
+
+    def __len__(self) -> int:
+        grid = self._grid()
+        return self.n_iter if grid is None else min(self.n_iter, len(grid))
+
+    def __iter__(self) -> Iterator[Candidate]:
+        rng, grid = _numpy_random(self.random_state), self._grid()
+        if grid is None:
+            for _ in range(self.n_iter):
+                values = self.param_distributions[rng.randint(len(self.param_distributions))]
+                yield {
+                    name: each.rvs(random_state=rng)
+                    if hasattr(each, "rvs")
+                    else each[rng.randint(len(each))]
+                    for name, each in sorted(values.items())
+                }
+            return
+        total = len(grid)
+        if total < self.n_iter:
+            warnings.warn(
+                f"The total space of parameters {total} is smaller than n_iter={self.n_iter}. "
+                f"Running {total} iterations. For exhaustive searches, use GridSearchCV.",
+                stacklevel=2,
+            )
+        for place in (
+            range(total) if total <= self.n_iter else rng.permutation(total)[: self.n_iter]
+        ):
+            yield grid[int(place)]
+
+
+# ---- fits and scores over folds ------------------------------------------------------------------
+class _Bar:
+    """A line on a terminal that counts fits, from two seconds on."""
+
+    def __init__(self, total: int) -> None:
+        self._total, self._done, self._begin, self._drawn = total, 0, time.perf_counter(), False
+
+    def step(self) -> None:
+        self._done += 1
+        if time.perf_counter() - self._begin > 2 and sys.stderr.isatty():
+            filled = 24 * self._done // self._total
+            line = "█" * filled + "░" * (24 - filled)
+            sys.stderr.write(f"\r{line} {self._done} of {self._total} fits\033[K")
+            sys.stderr.flush()
+            self._drawn = True
+
+    def close(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r\033[K")
+
+
+def _scorers(estimator: Any, scoring: Any) -> Callable[..., dict[str, float]]:
+    """A function ``(estimator, X, y)`` that gives scores by name; a single one is ``"score"``."""
+    from headrace.learn.metrics import scorer
+
+    if scoring is None and not hasattr(estimator, "score"):
+        raise TypeMismatchError(
+            "If no scoring is specified, the estimator passed should have a 'score' method. The "
+            f"estimator {estimator!r} does not."
+        )
+    several = isinstance(scoring, list | tuple | set | dict)
+    if several and not scoring:
+        raise InvalidArgumentError(f"Empty list of scores was given: scoring={scoring!r}")
+    named = (
+        scoring
+        if isinstance(scoring, dict)
+        else {name: name for name in scoring}
+        if several
+        else {}
+    )
+    scores = {name: scorer(each) for name, each in named.items()}
+    single = None if several else scorer(scoring)
+
+    def judge(model: Any, X: Any, *y: Any) -> dict[str, float]:
+        if single is None:
+            return {name: float(each(model, X, *y)) for name, each in scores.items()}
+        made = single(model, X, *y)
+        if isinstance(made, dict):
+            return {name: float(each) for name, each in made.items()}
+        return {"score": float(made)}
+
+    return judge
+
+
+def _is_pairwise(estimator: Any) -> bool:
+    if isinstance(estimator, Estimator):
+        return bool(estimator._all_tags().get("input_tags", {}).get("pairwise"))
+    tags = getattr(estimator, "__sklearn_tags__", None)
+    return tags is not None and tags().input_tags.pairwise
+
+
+def _with_rows(values: Any) -> Any:
+    """Values whose rows can be taken: other forms of sparse matrices in compressed rows."""
+    if hasattr(values, "tocsr") and getattr(values, "format", "csr") != "csr":
+        return values.tocsr()
+    known = values is None or hasattr(values, "shape") or hasattr(values, "__len__")
+    return values if known else np.asarray(values)
+
+
+class _Evaluation:
+    """Fits and scores of candidates on folds; the rows of a fold are taken once for all."""
+
+    def __init__(
+        self, estimator: Any, X: Any, y: Any, scoring: Any, error_score: Any, train_score: bool
+    ) -> None:
+        self.estimator, self.X, self.y = estimator, X, y
+        self.judge = _scorers(estimator, scoring)
+        self.error_score, self.train_score = error_score, train_score
+        self.pairwise = _is_pairwise(estimator)
+
+    def _rows(self, places: Any, columns: Any) -> tuple[Any, ...]:
+        rows = rows_at(self.X, places)
+        if self.pairwise:
+            rows = rows[:, columns]
+        return (rows,) if self.y is None else (rows, rows_at(self.y, places))
+
+    def run(
+        self, candidates: list[Candidate], splits: list[Any], params: dict[str, Any]
+    ) -> tuple[list[list[dict[str, float]]], list[list[Any]]]:
+        """Scores and times by candidate and fold, and the models."""
+        table: list[list[dict[str, float]]] = [[] for _ in candidates]
+        models: list[list[Any]] = [[] for _ in candidates]
+        errors: list[Exception] = []
+        bar, size = _Bar(len(candidates) * len(splits)), count_rows(self.X)
+        try:
+            for train, test in splits:
+                fitted_to, judged_by = self._rows(train, train), self._rows(test, train)
+                given = {
+                    name: rows_at(each, train) if _has_rows(each, size) else each
+                    for name, each in params.items()
+                }
+                for place, candidate in enumerate(candidates):
+                    model = clone(self.estimator).set_params(**clone_values(candidate))
+                    table[place].append(self._one(model, fitted_to, judged_by, given, errors))
+                    models[place].append(model)
+                    bar.step()
+        finally:
+            bar.close()
+        total = len(candidates) * len(splits)
+        failed = [each for row in table for each in row if "failed" in each]
+        if failed and len(failed) == total:
+            raise InvalidArgumentError(
+                f"All the {total} fits failed. It is very likely that your model is "
+                f"misconfigured. You can try to debug the error by setting error_score='raise'. "
+                f"The first error: {errors[0]!r}"
+            ) from errors[0]
+        if errors:
+            warnings.warn(
+                f"{len(errors)} fits or scores failed out of a total of {total}; their score is "
+                f"{self.error_score}. The first error: {errors[0]!r}",
+                stacklevel=4,
+            )
+        names = list(dict.fromkeys(n for row in table for e in row for n in e if n[:5] == "test_"))
+        for each in (each for row in table for each in row):
+            for name in names or ["test_score"]:
+                each.setdefault(name, self.error_score)
+                if self.train_score:
+                    each.setdefault(f"train_{name[5:]}", self.error_score)
+        return table, models
+
+    def _one(
+        self, model: Any, train: Any, test: Any, params: dict[str, Any], errors: list[Exception]
+    ) -> dict[str, float]:
+        begin, made = time.perf_counter(), {"fit_time": 0.0, "score_time": 0.0}
+        try:
+            model.fit(*train, **params)
+        except Exception as error:
+            if self.error_score == "raise":
+                raise
+            errors.append(error)
+            return made | {"failed": 1.0, "fit_time": time.perf_counter() - begin}
+        fitted = time.perf_counter()
+        made["fit_time"] = fitted - begin
+        try:
+            made |= {f"test_{name}": value for name, value in self.judge(model, *test).items()}
+            made["score_time"] = time.perf_counter() - fitted
+            if self.train_score:
+                scores = self.judge(model, *train)
+                made |= {f"train_{name}": value for name, value in scores.items()}
+        except Exception as error:
+            if self.error_score == "raise":
+                raise
+            errors.append(error)
+        return made
+
+
+def _has_rows(values: Any, size: int) -> bool:
+    return not isinstance(values, str | dict) and hasattr(values, "__len__") and len(values) == size
+
+
+def clone_values(candidate: Candidate) -> Candidate:
+    """A candidate whose estimators are its own."""
+    return {name: clone(value) for name, value in candidate.items()}
+
+
+def cross_validate(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    return_train_score: bool = False,
+    return_estimator: bool = False,
+    return_indices: bool = False,
+    error_score: Any = np.nan,
+) -> dict[str, Any]:
+    """Times and scores of fits over folds, by name: ``fit_time``, ``score_time``, ``test_score``.
+
+    As `cross_val_score`, with several scores (``test_NAME``) and those of the training rows;
+    `params` are parameters of `fit`, with the rows of the fold where they have one for each row.
+
+    >>> made = hr.learn.cross_validate(hr.learn.KMeans(1), [[0.0], [1.0], [3.0], [3.0]], cv=2)
+    >>> sorted(made)
+    ['fit_time', 'score_time', 'test_score']
+    """
+    if verbose:
+        raise UnsupportedError(f"cross_validate: not supported: verbose={verbose}; leave it out")
+    X, y = _with_rows(X), _with_rows(y)  # noqa: N806
+    count_rows(X, *(() if y is None else (y,)))
+    run = _Evaluation(estimator, X, y, scoring, error_score, return_train_score)
+    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
+    splits = list(splitter.split(X, y, groups))
+    (table,), (models,) = run.run([{}], splits, params or {})
+    made: dict[str, Any] = {
+        name: np.array([each[name] for each in table]) for name in table[0] if name != "failed"
+    }
+    if return_estimator:
+        made["estimator"] = models
+    if return_indices:
+        made["indices"] = {
+            name: [split[place] for split in splits] for place, name in enumerate(("train", "test"))
+        }
+    return made
+
+
+# ---- searches ------------------------------------------------------------------------------------
+class _OfBest:
+    """A method of the best estimator; a search has it where its estimator does."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, search: Any, owner: type | None = None) -> Any:
+        if search is None:
+            return self
+        if not search.refit:
+            raise AttributeError(
+                f"This {type(search).__name__} instance was initialized with `refit=False`. "
+                f"{self._name} is available only after refitting on the best parameters."
+            )
+        getattr(vars(search).get("best_estimator_", search.estimator), self._name)
+
+        def call(X: Any, **params: Any) -> Any:
+            search._check_fitted()
+            return getattr(search.best_estimator_, self._name)(X, **params)
+
+        call.__name__, call.__doc__ = self._name, f"`{self._name}` of the best estimator."
+        return call
+
+
+class _Search(Estimator):
+    """What searches share; a subclass says which candidates it tries."""
+
+    _fitted_as: ClassVar[str] = "cv_results_"
+    estimator: Any
+    scoring: Any
+    refit: Any
+    cv: Any
+    error_score: Any
+    return_train_score: bool
+    verbose: int
+    random_state: Any
+    cv_results_: dict[str, Any]
+    best_estimator_: Any
+
+    predict = _OfBest()
+    predict_proba = _OfBest()
+    predict_log_proba = _OfBest()
+    decision_function = _OfBest()
+    score_samples = _OfBest()
+    transform = _OfBest()
+    inverse_transform = _OfBest()
+
+    def _store(self, given: Mapping[str, Any]) -> None:
+        for name, value in given.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def _all_tags(self) -> Mapping[str, Any]:
+        return {
+            "estimator_type": kind_of(self.estimator),
+            "input_tags": {"pairwise": _is_pairwise(self.estimator)},
+        }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        theirs = self.estimator.__sklearn_tags__()
+        tags.classifier_tags, tags.regressor_tags = theirs.classifier_tags, theirs.regressor_tags
+        tags.input_tags.sparse = theirs.input_tags.sparse
+        return tags
+
+    @property
+    def classes_(self) -> Any:
+        """The classes of the best estimator."""
+        self._check_fitted()
+        return self.best_estimator_.classes_
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """Columns of the data of `fit`."""
+        self._check_fitted()
+        return self.best_estimator_.n_features_in_
+
+    def _rounds(self, run: Callable[..., Scores], splitter: Any, X: Any, y: Any) -> None:
+        run(list(self._candidates()), splitter)
+
+    def _candidates(self) -> Iterable[Candidate]:
+        raise NotImplementedError
+
+    def _best(self, name: str) -> int:
+        if callable(self.refit):
+            found = self.refit(self.cv_results_)
+            if not isinstance(found, int | np.integer):
+                raise TypeMismatchError("best_index_ returned is not an integer")
+            if not 0 <= found < len(self.cv_results_["params"]):
+                raise IndexError("best_index_ index out of range")
+            return int(found)
+        return int(self.cv_results_[f"rank_test_{name}"].argmin())
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+        """Score all candidates on the folds, and fit the best to all rows.
+
+        Parameters
+        ----------
+        X, y : array_like
+            Frames, arrays or lists; each fold gets rows of the same kind.
+        **params
+            `groups` for the folds, others for the estimator's `fit` (with the rows of a fold
+            where they have a value for each row).
+        """
+        self._refuse_params(verbose=0)
+        estimator, groups = self.estimator, params.pop("groups", None)
+        X, y = _with_rows(X), _with_rows(y)  # noqa: N806
+        if y is not None:
+            count_rows(X, y)
+        evaluation = _Evaluation(
+            estimator, X, y, self.scoring, self.error_score, self.return_train_score
+        )
+        splitter = check_cv(self.cv, y, classifier=kind_of(estimator) == "classifier")
+        self.multimetric_ = isinstance(self.scoring, list | tuple | set | dict)
+        chosen = self.refit is False or callable(self.refit)
+        if self.multimetric_ and not (chosen or self.refit in self.scoring):
+            raise InvalidArgumentError(
+                "For multi-metric scoring, the parameter refit must be set to a scorer key or a "
+                f"callable, or to False: refit={self.refit!r}"
+            )
+        candidates: list[Candidate] = []
+        table: list[list[dict[str, float]]] = []
+        more: dict[str, list[Any]] = defaultdict(list)
+
+        def run(tried: list[Candidate], split_by: Any, **columns: Any) -> dict[str, Any]:
+            if not tried:
+                raise InvalidArgumentError("No fits were performed: the grid has no candidate")
+            splits = list(split_by.split(X, y, groups))
+            self.n_splits_ = len(splits)
+            candidates.extend(tried)
+            table.extend(evaluation.run(tried, splits, params)[0])
+            for name, value in columns.items():
+                more[name] += [value] * len(tried)
+            return _results(candidates, table, more)
+
+        self._rounds(run, splitter, X, y)
+        results = _results(candidates, table, more)
+        name = self.refit if self.multimetric_ else "score"
+        if not self.multimetric_ and "mean_test_score" not in results:
+            self.multimetric_, name = True, self.refit  # the function of `scoring` gave a dict
+        self.cv_results_, self.scorer_ = results, self.scoring
+        if self.refit or not self.multimetric_:
+            self.best_index_ = self._best(name)
+            self.best_params_ = results["params"][self.best_index_]
+            if not callable(self.refit) or not self.multimetric_:
+                self.best_score_ = results[f"mean_test_{name}"][self.best_index_]
+        if self.refit:
+            self.best_estimator_ = clone(estimator).set_params(**clone_values(self.best_params_))
+            begin = time.perf_counter()
+            self.best_estimator_.fit(X, *(() if y is None else (y,)), **params)
+            self.refit_time_ = time.perf_counter() - begin
+            if hasattr(self.best_estimator_, "feature_names_in_"):
+                self.feature_names_in_ = self.best_estimator_.feature_names_in_
+        return self
+
+    def score(self, X: Any, y: Any = None, **params: Any) -> float:
+        """The score of the best estimator, by `scoring` (by `refit` of several)."""
+        if not self.refit:
+            raise AttributeError(f"{type(self).__name__}: score needs refit=True")
+        _scorers(self.estimator, self.scoring)
+        self._check_fitted()
+        made = _scorers(self.best_estimator_, self.scoring)(
+            self.best_estimator_, X, *(() if y is None else (y,)), **params
+        )
+        return made[self.refit if self.multimetric_ else "score"]
+
+
+def _results(
+    candidates: list[Candidate], table: list[list[dict[str, float]]], more: Mapping[str, list[Any]]
+) -> dict[str, Any]:
+    """`cv_results_`: times, parameters and scores of candidates, column by column."""
+    names = [name for name in table[0][0] if name != "failed"]
+    values = {name: np.array([[fold[name] for fold in row] for row in table]) for name in names}
+    made: dict[str, Any] = {name: np.array(column) for name, column in more.items()}
+    for name in ("fit_time", "score_time"):
+        made[f"mean_{name}"], made[f"std_{name}"] = (
+            values[name].mean(axis=1),
+            values[name].std(axis=1),
+        )
+    for name in dict.fromkeys(name for candidate in candidates for name in candidate):
+        made[f"param_{name}"] = _column(name, candidates)
+    made["params"] = candidates
+    for name in [each for each in names if each not in ("fit_time", "score_time")]:
+        scores = values[name]
+        made |= {f"split{fold}_{name}": scores[:, fold] for fold in range(scores.shape[1])}
+        mean = made[f"mean_{name}"] = scores.mean(axis=1)
+        made[f"std_{name}"] = scores.std(axis=1)
+        if name.startswith("test_"):
+            # Scores that are NaN rank last, all alike.
+            ranked = -np.where(np.isnan(mean), -np.inf, mean)
+            made[f"rank_{name}"] = (np.searchsorted(np.sort(ranked), ranked) + 1).astype(np.int32)
+    return made
+
+
+def _column(name: str, candidates: list[Candidate]) -> Any:
+    """A parameter of all candidates, masked where one does not have it."""
+    values = [each[name] for each in candidates if name in each]
+    try:
+        found = np.array(values)
+        dtype = object if found.dtype.kind == "U" or found.ndim > 1 else found.dtype
+    except ValueError:
+        dtype = np.dtype(object)
+    column = np.ma.MaskedArray(np.empty(len(candidates)), mask=True, dtype=dtype)
+    for place, each in enumerate(candidates):
+        if name in each:
+            column[place] = each[name]
+    return column
+
+
+class GridSearchCV(_Search):
+    """Try all combinations of parameters over folds; scikit-learn's, with the data held once.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Ours or scikit-learn's.
+    param_grid : dict of lists, or list of these
+    scoring, cv, error_score : optional
+        As in `cross_validate`; with several scores `refit` names the one that decides.
+    refit : bool, str or function, default True
+        Fit the best to all rows; a function of `cv_results_` gives its place.
+    return_train_score : bool, default False
+    n_jobs, pre_dispatch : optional
+        Without effect: each fit uses all threads.
+    verbose : 0
+        Not supported.
+
+    >>> rows, labels = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]], [0, 0, 0, 1, 1, 1]
+    >>> search = hr.learn.GridSearchCV(
+    ...     hr.learn.KNeighborsClassifier(), {"n_neighbors": [4, 1]}, cv=3
+    ... )
+    >>> search.fit(rows, labels).best_params_, float(search.best_score_)
+    ({'n_neighbors': 1}, 1.0)
+    """
+
+    param_grid: Any
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        self._store(locals())
+
+    def _candidates(self) -> Iterable[Candidate]:
+        return ParameterGrid(self.param_grid)
+
+
+class RandomizedSearchCV(_Search):
+    """Try `n_iter` combinations of a `ParameterSampler` over folds; else as `GridSearchCV`.
+
+    >>> search = hr.learn.RandomizedSearchCV(
+    ...     hr.learn.KMeans(random_state=0), {"n_clusters": [1, 2]}, n_iter=2, cv=2
+    ... )
+    >>> search.fit([[0.0], [5.0], [0.0], [5.0]]).best_params_
+    {'n_clusters': 2}
+    """
+
+    param_distributions: Any
+    n_iter: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_distributions: Any,
+        *,
+        n_iter: int = 10,
+        scoring: Any = None,
+        n_jobs: int | None = None,
+        refit: Any = True,
+        cv: Any = None,
+        verbose: int = 0,
+        pre_dispatch: Any = "2*n_jobs",
+        random_state: Any = None,
+        error_score: Any = np.nan,
+        return_train_score: bool = False,
+    ) -> None:
+        self._store(locals())
+
+    def _candidates(self) -> Iterable[Candidate]:
+        return ParameterSampler(
+            self.param_distributions, self.n_iter, random_state=self.random_state
+        )
+
+
+class _Part:
+    """Splits of which a share of the rows is drawn."""
+
+    def __init__(self, splitter: Any, share: float, random_state: Any) -> None:
+        self._splitter, self._share, self._state = splitter, share, random_state
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+        for split in self._splitter.split(X, y, groups):
+            yield tuple(self._draw(np.asarray(each)) for each in split)
+
+    def _draw(self, places: Any) -> Any:
+        order = np.arange(len(places))
+        _numpy_random(self._state).shuffle(order)
+        return places[order[: int(self._share * len(places))]]
+
+
+class HalvingGridSearchCV(_Search):
+    """Try all combinations on few rows, and the best `1 / factor` of them on `factor` times more.
+
+    Parameters and attributes are scikit-learn's; those of `GridSearchCV` mean the same.
+
+    Parameters
+    ----------
+    factor : float, default 3
+    resource : str, default "n_samples"
+        What grows: the rows, or an integer parameter of the estimator.
+    max_resources : int or "auto"
+    min_resources : int, "smallest" or "exhaust"
+    aggressive_elimination : bool, default False
+        Repeat the first rounds until few enough candidates are left.
+    """
+
+    param_grid: Any
+    factor: float
+    resource: str
+    max_resources: Any
+    min_resources: Any
+    aggressive_elimination: bool
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Any,
+        *,
+        factor: float = 3,
+        resource: str = "n_samples",
+        max_resources: Any = "auto",
+        min_resources: Any = "exhaust",
+        aggressive_elimination: bool = False,
+        cv: Any = 5,
+        scoring: Any = None,
+        refit: Any = True,
+        error_score: Any = np.nan,
+        return_train_score: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self._store(locals())
+
+    def _limits(self, splitter: Any, X: Any, y: Any) -> tuple[int, int]:
+        least, most = self.min_resources, self.max_resources
+        rows = self.resource == "n_samples"
+        if getattr(splitter, "shuffle", False) and not isinstance(splitter.random_state, int):
+            raise InvalidArgumentError(
+                "The cv parameter must yield consistent folds across calls to split(). Set its "
+                "random_state to an int, or set shuffle=False."
+            )
+        if not rows and self.resource not in self.estimator.get_params():
+            raise InvalidArgumentError(
+                f"Cannot use resource={self.resource} which is not supported by estimator "
+                f"{type(self.estimator).__name__}"
+            )
+        if least in ("smallest", "exhaust"):
+            least = 2 * splitter.get_n_splits(X, y) if rows else 1
+            if rows and kind_of(self.estimator) == "classifier":
+                least *= len(class_numbers(y)[1])
+        if most == "auto":
+            if not rows:
+                raise InvalidArgumentError(
+                    "resource can only be 'n_samples' when max_resources='auto'"
+                )
+            most = count_rows(X)
+        if least > most:
+            raise InvalidArgumentError(
+                f"min_resources_={least} is greater than max_resources_={most}."
+            )
+        return least, most
+
+    def _rounds(self, run: Callable[..., Any], splitter: Any, X: Any, y: Any) -> None:
+        factor, resource = self.factor, self.resource
+        least, most = self._limits(splitter, X, y)
+        candidates = list(ParameterGrid(self.param_grid))
+        if any(resource in each for each in candidates):
+            raise InvalidArgumentError(
+                f"Cannot use parameter {resource} as the resource since it is part of the searched "
+                "parameters."
+            )
+        required = 1 + math.floor(math.log(len(candidates), factor))
+        if self.min_resources == "exhaust":
+            least = max(least, int(most // factor ** (required - 1)))
+        possible = 1 + math.floor(math.log(most // least, factor))
+        patient = self.aggressive_elimination
+        self.n_iterations_ = required if patient else min(possible, required)
+        self.n_resources_, self.n_candidates_ = [], []
+        for number in range(self.n_iterations_):
+            power = max(0, number - required + possible) if patient else number
+            amount = min(int(factor**power * least), most)
+            self.n_resources_.append(amount)
+            self.n_candidates_.append(len(candidates))
+            if resource == "n_samples":
+                split_by: Any = _Part(splitter, amount / count_rows(X), self.random_state)
+            else:
+                split_by, candidates = splitter, [each | {resource: amount} for each in candidates]
+            results = run(candidates, split_by, iter=number, n_resources=amount)
+            scores = results["mean_test_score"][-len(candidates) :]
+            order = np.roll(np.argsort(scores), np.count_nonzero(np.isnan(scores)))
+            candidates = [candidates[at] for at in order[-math.ceil(len(candidates) / factor) :]]
+        self.min_resources_, self.max_resources_ = least, most
+        self.n_required_iterations_, self.n_possible_iterations_ = required, possible
+        self.n_remaining_candidates_ = len(candidates)
+
+    def _best(self, name: str) -> int:
+        last = np.flatnonzero(self.cv_results_["iter"] == self.n_iterations_ - 1)
+        scores = self.cv_results_[f"mean_test_{name}"][last]
+        return int(last[0 if np.isnan(scores).all() else np.nanargmax(scores)])
