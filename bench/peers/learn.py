@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from measure import Bench, Rival, close_to, run, shared
-from sklearn import cluster, model_selection, neighbors, preprocessing
+from sklearn import cluster, decomposition, model_selection, neighbors, preprocessing
 
 import headrace as hr
 
@@ -130,11 +130,50 @@ def grouped(bench: Bench, rows: int) -> None:
     )
 
 
+def factored(bench: Bench, rows: int) -> None:
+    """Singular vectors and non-negative factors."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(min(rows, 20_000), 100)) * 0.9 ** np.arange(100)
+    svd = {"n_components": 10, "random_state": 0}
+    bench.step(
+        f"TruncatedSVD {len(x)} x 100, 10 components",
+        lambda: hr.learn.TruncatedSVD(**svd).fit(x).singular_values_.to_numpy(),
+        [
+            Rival(
+                "scikit-learn", lambda: decomposition.TruncatedSVD(**svd).fit(x).singular_values_, 2
+            )
+        ],
+        close_to(1e-3),
+        x.nbytes,
+        len(x),
+    )
+    parts = rng.random((min(rows, 5000), 10)), rng.random((10, 100))
+    counts = parts[0] @ parts[1] + 0.1 * rng.random((len(parts[0]), 100))
+    start = {"W": rng.random(parts[0].shape), "H": rng.random(parts[1].shape)}
+    nmf = {"n_components": 10, "init": "custom", "max_iter": 50, "tol": 0}
+    copies = lambda: {name: value.copy() for name, value in start.items()}  # noqa: E731
+    bench.step(
+        f"NMF {len(counts)} x 100, 10 components, 50 iterations",
+        lambda: hr.learn.NMF(**nmf).fit(counts, **copies()).reconstruction_err_,
+        [
+            Rival(
+                "scikit-learn",
+                lambda: decomposition.NMF(**nmf).fit(counts, **copies()).reconstruction_err_,
+                2,
+            )
+        ],
+        close_to(1e-8),
+        counts.nbytes,
+        len(counts),
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
-    """Preparation of data, clusters and neighbours."""
+    """Preparation of data, clusters, neighbours and factors."""
     scaled(bench, rows)
     encoded(bench, rows)
     grouped(bench, rows)
+    factored(bench, rows)
 
 
 if __name__ == "__main__":
