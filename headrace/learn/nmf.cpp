@@ -7,8 +7,6 @@
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -16,10 +14,13 @@
 namespace hr {
 namespace {
 
-constexpr int64_t kLanes = 4;  // sums of more do not stay in registers
-constexpr int64_t kBlock = 1024;
+constexpr int64_t kLanes = 16;  // enough sums beside each other to hide how long an addition takes
+constexpr int64_t kBlock = 256;
 
-using Lanes = std::array<double, kLanes>;
+/// Elements of one component; each is worked on alone, whatever the width of registers.
+struct Lanes {
+  double at __attribute__((vector_size(sizeof(double) * kLanes)));
+};
 
 void check(const Tensor& x, int64_t rows, int64_t columns) {
   if (x.dtype() != dtype_of<double>() || !x.is_contiguous() || x.num_dimensions() != 2)
@@ -33,24 +34,23 @@ void check(const Tensor& x, int64_t rows, int64_t columns) {
                                        {"expected columns", columns}});
 }
 
-/// One round over the components of up to 4 rows, `w[component][lane]`; lanes without a row hold
+/// One round over the components of up to 16 rows, `w[component][lane]`; lanes without a row hold
 /// zeros, which stay. Returns the violation of each lane.
 Lanes sweep(Lanes* w, const Lanes* target, const double* hessian, int64_t components) {
-  Lanes violation{};
+  const decltype(Lanes::at) zero = {};
+  auto violation = zero;
   for (int64_t t = 0; t < components; ++t) {
     const double* line = hessian + t * components;
-    Lanes slope;
-    for (int64_t i = 0; i < kLanes; ++i) slope[i] = -target[t][i];
-    for (int64_t r = 0; r < components; ++r)
-      for (int64_t i = 0; i < kLanes; ++i) slope[i] += line[r] * w[r][i];
-    for (int64_t i = 0; i < kLanes; ++i) {
-      const double allowed = w[t][i] == 0 ? std::min(slope[i], 0.0) : slope[i];
-      violation[i] += std::abs(allowed);
-    }
+    auto slope = -target[t].at;
+    for (int64_t r = 0; r < components; ++r) slope += line[r] * w[r].at;
+    const auto falling = slope < zero ? slope : zero;
+    const auto allowed = w[t].at == zero ? falling : slope;
+    violation += allowed < zero ? -allowed : allowed;
     if (line[t] == 0) continue;
-    for (int64_t i = 0; i < kLanes; ++i) w[t][i] = std::max(w[t][i] - slope[i] / line[t], 0.0);
+    const auto moved = w[t].at - slope / line[t];
+    w[t].at = moved < zero ? zero : moved;
   }
-  return violation;
+  return {violation};
 }
 
 }  // namespace
@@ -81,13 +81,14 @@ NmfSweep nmf_sweep(const Tensor& w, const Tensor& hessian, const Tensor& target)
         for (int64_t t = 0; t < components; ++t)
           for (int64_t i = 0; i < kLanes; ++i) {
             const int64_t at = (first + i) * components + t;
-            inside[t][i] = i < count ? from[at] : 0.0;
-            goal[t][i] = i < count ? wanted[at] : 0.0;
+            inside[t].at[i] = i < count ? from[at] : 0.0;
+            goal[t].at[i] = i < count ? wanted[at] : 0.0;
           }
         const Lanes violation = sweep(inside.data(), goal.data(), squares, components);
-        sum = std::accumulate(violation.begin(), violation.end(), sum);
+        for (int64_t i = 0; i < kLanes; ++i) sum += violation.at[i];
         for (int64_t i = 0; i < count; ++i)
-          for (int64_t t = 0; t < components; ++t) to[(first + i) * components + t] = inside[t][i];
+          for (int64_t t = 0; t < components; ++t)
+            to[(first + i) * components + t] = inside[t].at[i];
       }
       sums[static_cast<size_t>(block)] = sum;
     });
