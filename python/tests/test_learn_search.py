@@ -103,7 +103,7 @@ def test_frames_and_our_models_in_either_search():
 
 def test_failed_fits_get_the_error_score():
     grid = {"alpha": [-1.0, 1.0]}
-    with pytest.warns(UserWarning, match="2 fits or scores failed out of a total of 4"):
+    with pytest.warns(UserWarning, match="2 fits out of 4 failed"):
         search = learn.GridSearchCV(Ridge(), grid, cv=2, error_score=-9.0).fit(X, X[:, 1])
     assert search.cv_results_["mean_test_score"][0] == -9.0
     assert search.best_params_ == {"alpha": 1.0}

@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from headrace.learn.search import ParameterGrid as ParameterGrid
     from headrace.learn.search import ParameterSampler as ParameterSampler
     from headrace.learn.search import RandomizedSearchCV as RandomizedSearchCV
+    from headrace.learn.search import cross_val_score as cross_val_score
     from headrace.learn.search import cross_validate as cross_validate
     from headrace.learn.singular import TruncatedSVD as TruncatedSVD
     from headrace.learn.splits import GroupKFold as GroupKFold
     from headrace.learn.splits import KFold as KFold
     from headrace.learn.splits import StratifiedKFold as StratifiedKFold
     from headrace.learn.splits import TimeSeriesSplit as TimeSeriesSplit
-    from headrace.learn.splits import cross_val_score as cross_val_score
     from headrace.learn.splits import train_test_split as train_test_split
     from headrace.learn.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.text import CountVectorizer as CountVectorizer
@@ -83,8 +83,8 @@ _MODULES = {
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "singular": "TruncatedSVD",
     "search": "GridSearchCV HalvingGridSearchCV ParameterGrid ParameterSampler RandomizedSearchCV "
-    "cross_validate",
-    "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit cross_val_score train_test_split"),
+    "cross_val_score cross_validate",
+    "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split"),
     "target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }

@@ -219,6 +219,7 @@ class _Evaluation:
         self.judge = _scorers(estimator, scoring)
         self.error_score, self.train_score = error_score, train_score
         self.pairwise = _is_pairwise(estimator)
+        self.models: list[Any] | None = None  # a list keeps them; most hold rows
 
     def _rows(self, places: Any, columns: Any) -> tuple[Any, ...]:
         rows = rows_at(self.X, places)
@@ -228,10 +229,9 @@ class _Evaluation:
 
     def run(
         self, candidates: list[Candidate], splits: list[Any], params: dict[str, Any]
-    ) -> tuple[list[list[dict[str, float]]], list[list[Any]]]:
-        """Scores and times by candidate and fold, and the models."""
+    ) -> list[list[dict[str, float]]]:
+        """Scores and times by candidate and fold."""
         table: list[list[dict[str, float]]] = [[] for _ in candidates]
-        models: list[list[Any]] = [[] for _ in candidates]
         errors: list[Exception] = []
         bar, size = _Bar(len(candidates) * len(splits)), count_rows(self.X)
         try:
@@ -244,7 +244,8 @@ class _Evaluation:
                 for place, candidate in enumerate(candidates):
                     model = clone(self.estimator).set_params(**clone_values(candidate))
                     table[place].append(self._one(model, fitted_to, judged_by, given, errors))
-                    models[place].append(model)
+                    if self.models is not None:
+                        self.models.append(model)
                     bar.step()
         finally:
             bar.close()
@@ -258,7 +259,7 @@ class _Evaluation:
             ) from errors[0]
         if errors:
             warnings.warn(
-                f"{len(errors)} fits or scores failed out of a total of {total}; their score is "
+                f"{len(errors)} fits out of {total} failed; their score is "
                 f"{self.error_score}. The first error: {errors[0]!r}",
                 stacklevel=4,
             )
@@ -268,7 +269,7 @@ class _Evaluation:
                 each.setdefault(name, self.error_score)
                 if self.train_score:
                     each.setdefault(f"train_{name[5:]}", self.error_score)
-        return table, models
+        return table
 
     def _one(
         self, model: Any, train: Any, test: Any, params: dict[str, Any], errors: list[Exception]
@@ -338,17 +339,76 @@ def cross_validate(
     run = _Evaluation(estimator, X, y, scoring, error_score, return_train_score)
     splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
     splits = list(splitter.split(X, y, groups))
-    (table,), (models,) = run.run([{}], splits, params or {})
+    run.models = [] if return_estimator else None
+    (table,) = run.run([{}], splits, params or {})
     made: dict[str, Any] = {
         name: np.array([each[name] for each in table]) for name in table[0] if name != "failed"
     }
     if return_estimator:
-        made["estimator"] = models
+        made["estimator"] = run.models
     if return_indices:
         made["indices"] = {
             name: [split[place] for split in splits] for place, name in enumerate(("train", "test"))
         }
     return made
+
+
+def cross_val_score(
+    estimator: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    groups: Any = None,
+    scoring: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    params: dict[str, Any] | None = None,
+    pre_dispatch: Any = "2*n_jobs",
+    error_score: Any = np.nan,
+) -> np.ndarray[Any, Any]:
+    """The score on each fold of a clone that was fitted to the other folds.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Ours or scikit-learn's.
+    X, y : array_like
+        Frames, arrays or lists: each fold gets rows of the same kind.
+    groups : array_like, optional
+        For `cv`.
+    scoring : str or function, optional
+        A name of `hr.learn.metrics` (``"accuracy"``, ``"neg_mean_squared_error"``, ...), a function
+        ``(estimator, X, y)``, or the estimator's `score`.
+    cv : int, splitter or list of (train, test), default 5
+        An int is stratified for classifiers.
+    n_jobs, pre_dispatch : optional
+        Without effect: each fit uses all threads.
+    verbose : 0
+        Not supported.
+    params : dict, optional
+        Parameters of `fit`, with the rows of the fold where they have one for each row.
+    error_score : "raise" or number, default NaN
+        The score where a fit raises, with a warning; if all do, an error with the first one.
+
+    >>> class Mean(hr.learn.PCA):
+    ...     def score(self, X, y=None):
+    ...         return len(X)
+    >>> hr.learn.cross_val_score(Mean(1), [[0.0], [1.0], [2.0], [3.0]], cv=2).tolist()
+    [2.0, 2.0]
+    """
+    made = cross_validate(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        scoring=scoring,
+        cv=cv,
+        verbose=verbose,
+        params=params,
+        error_score=error_score,
+    )
+    return made["test_score"]
 
 
 # ---- searches ------------------------------------------------------------------------------------
@@ -482,7 +542,7 @@ class _Search(Estimator):
             splits = list(split_by.split(X, y, groups))
             self.n_splits_ = len(splits)
             candidates.extend(tried)
-            table.extend(evaluation.run(tried, splits, params)[0])
+            table.extend(evaluation.run(tried, splits, params))
             for name, value in columns.items():
                 more[name] += [value] * len(tried)
             return _results(candidates, table, more)

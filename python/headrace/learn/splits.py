@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import is_array
-from headrace.learn.base import Estimator, clone, kind_of
 from headrace.learn.levels import Values
 from headrace.random.generator import default_rng
 from headrace.series.column import is_series
@@ -447,75 +446,3 @@ class _Listed(_Folds):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Places, Places]]:
         """The splits."""
         return ((np.asarray(train), np.asarray(test)) for train, test in self.splits)
-
-
-def cross_val_score(
-    estimator: Estimator,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: Any = None,
-    pre_dispatch: Any = "2*n_jobs",
-    error_score: Any = np.nan,
-) -> Places:
-    """The score on each fold of a clone that was fitted to the other folds.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Ours or scikit-learn's.
-    X, y : array_like
-        Frames, arrays or lists: each fold gets rows of the same kind.
-    groups : array_like, optional
-        For `cv`.
-    scoring : str or function, optional
-        A name of `hr.learn.metrics` (``"accuracy"``, ``"neg_mean_squared_error"``, ...), a function
-        ``(estimator, X, y)``, or the estimator's `score`.
-    cv : int, splitter or list of (train, test), default 5
-        An int is stratified for classifiers.
-    n_jobs, pre_dispatch : optional
-        Without effect: each fit uses all threads.
-    verbose, params : None
-        Not supported.
-    error_score : "raise" or number, default NaN
-        The score where a fit raises, with a warning; if all do, the first error is raised.
-
-    >>> class Mean(hr.learn.PCA):
-    ...     def score(self, X, y=None):
-    ...         return len(X)
-    >>> hr.learn.cross_val_score(Mean(1), [[0.0], [1.0], [2.0], [3.0]], cv=2).tolist()
-    [2.0, 2.0]
-    """
-    from headrace.learn.metrics import scorer
-
-    if params is not None or verbose:
-        raise UnsupportedError(
-            f"cross_val_score: not supported: params={params}, verbose={verbose}; leave them out"
-        )
-    score = scorer(scoring)
-    count_rows(X, *(() if y is None else (y,)))
-    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
-    scores: list[float] = []
-    errors: list[Exception] = []
-    for train, test in splitter.split(X, y, groups):
-        model = clone(estimator)
-        targets = () if y is None else (rows_at(y, train),)
-        tests = () if y is None else (rows_at(y, test),)
-        try:
-            model.fit(rows_at(X, train), *targets)
-            scores.append(float(score(model, rows_at(X, test), *tests)))
-        except Exception as error:
-            if isinstance(error_score, str):
-                raise
-            errors.append(error)
-            scores.append(error_score)
-    if len(errors) == len(scores):
-        raise errors[0]
-    if errors:
-        warnings.warn(f"{len(errors)} fits out of {len(scores)} failed: {errors[0]}", stacklevel=2)
-    return np.array(scores)
