@@ -238,11 +238,11 @@ class _Evaluation:
             for train, test in splits:
                 fitted_to, judged_by = self._rows(train, train), self._rows(test, train)
                 given = {
-                    name: rows_at(each, train) if _has_rows(each, size) else each
+                    name: rows_at(each, train) if np.ndim(each) and len(each) == size else each
                     for name, each in params.items()
                 }
                 for place, candidate in enumerate(candidates):
-                    model = clone(self.estimator).set_params(**clone_values(candidate))
+                    model = clone(self.estimator).set_params(**_cloned(candidate))
                     table[place].append(self._one(model, fitted_to, judged_by, given, errors))
                     if self.models is not None:
                         self.models.append(model)
@@ -253,9 +253,7 @@ class _Evaluation:
         failed = [each for row in table for each in row if "failed" in each]
         if failed and len(failed) == total:
             raise InvalidArgumentError(
-                f"All the {total} fits failed. It is very likely that your model is "
-                f"misconfigured. You can try to debug the error by setting error_score='raise'. "
-                f"The first error: {errors[0]!r}"
+                f"All the {total} fits failed; error_score='raise' shows where: {errors[0]!r}"
             ) from errors[0]
         if errors:
             warnings.warn(
@@ -297,11 +295,7 @@ class _Evaluation:
         return made
 
 
-def _has_rows(values: Any, size: int) -> bool:
-    return not isinstance(values, str | dict) and hasattr(values, "__len__") and len(values) == size
-
-
-def clone_values(candidate: Candidate) -> Candidate:
+def _cloned(candidate: Candidate) -> Candidate:
     """A candidate whose estimators are its own."""
     return {name: clone(value) for name, value in candidate.items()}
 
@@ -440,16 +434,6 @@ class _Search(Estimator):
     """What searches share; a subclass says which candidates it tries."""
 
     _fitted_as: ClassVar[str] = "cv_results_"
-    estimator: Any
-    scoring: Any
-    refit: Any
-    cv: Any
-    error_score: Any
-    return_train_score: bool
-    verbose: int
-    random_state: Any
-    cv_results_: dict[str, Any]
-    best_estimator_: Any
 
     predict = _OfBest()
     predict_proba = _OfBest()
@@ -492,15 +476,12 @@ class _Search(Estimator):
     def _rounds(self, run: Callable[..., Scores], splitter: Any, X: Any, y: Any) -> None:
         run(list(self._candidates()), splitter)
 
-    def _candidates(self) -> Iterable[Candidate]:
-        raise NotImplementedError
-
     def _best(self, name: str) -> int:
         if callable(self.refit):
             found = self.refit(self.cv_results_)
             if not isinstance(found, int | np.integer):
                 raise TypeMismatchError("best_index_ returned is not an integer")
-            if not 0 <= found < len(self.cv_results_["params"]):
+            if found not in range(len(self.cv_results_["params"])):
                 raise IndexError("best_index_ index out of range")
             return int(found)
         return int(self.cv_results_[f"rank_test_{name}"].argmin())
@@ -559,7 +540,7 @@ class _Search(Estimator):
             if not callable(self.refit) or not self.multimetric_:
                 self.best_score_ = results[f"mean_test_{name}"][self.best_index_]
         if self.refit:
-            self.best_estimator_ = clone(estimator).set_params(**clone_values(self.best_params_))
+            self.best_estimator_ = clone(estimator).set_params(**_cloned(self.best_params_))
             begin = time.perf_counter()
             self.best_estimator_.fit(X, *(() if y is None else (y,)), **params)
             self.refit_time_ = time.perf_counter() - begin
@@ -571,7 +552,6 @@ class _Search(Estimator):
         """The score of the best estimator, by `scoring` (by `refit` of several)."""
         if not self.refit:
             raise AttributeError(f"{type(self).__name__}: score needs refit=True")
-        _scorers(self.estimator, self.scoring)
         self._check_fitted()
         made = _scorers(self.best_estimator_, self.scoring)(
             self.best_estimator_, X, *(() if y is None else (y,)), **params
@@ -587,10 +567,8 @@ def _results(
     values = {name: np.array([[fold[name] for fold in row] for row in table]) for name in names}
     made: dict[str, Any] = {name: np.array(column) for name, column in more.items()}
     for name in ("fit_time", "score_time"):
-        made[f"mean_{name}"], made[f"std_{name}"] = (
-            values[name].mean(axis=1),
-            values[name].std(axis=1),
-        )
+        made[f"mean_{name}"] = values[name].mean(axis=1)
+        made[f"std_{name}"] = values[name].std(axis=1)
     for name in dict.fromkeys(name for candidate in candidates for name in candidate):
         made[f"param_{name}"] = _column(name, candidates)
     made["params"] = candidates
@@ -647,8 +625,6 @@ class GridSearchCV(_Search):
     ({'n_neighbors': 1}, 1.0)
     """
 
-    param_grid: Any
-
     def __init__(
         self,
         estimator: Any,
@@ -678,9 +654,6 @@ class RandomizedSearchCV(_Search):
     >>> search.fit([[0.0], [5.0], [0.0], [5.0]]).best_params_
     {'n_clusters': 2}
     """
-
-    param_distributions: Any
-    n_iter: int
 
     def __init__(
         self,
@@ -737,13 +710,6 @@ class HalvingGridSearchCV(_Search):
     aggressive_elimination : bool, default False
         Repeat the first rounds until few enough candidates are left.
     """
-
-    param_grid: Any
-    factor: float
-    resource: str
-    max_resources: Any
-    min_resources: Any
-    aggressive_elimination: bool
 
     def __init__(
         self,
