@@ -86,7 +86,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("strange", [False, True])
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options) or "default")
 def test_counts_are_scikit_learns(options, strange):
     for seed in range(3):
         docs, other = corpus(seed, strange=strange), corpus(seed + 50, strange=strange)
@@ -103,7 +103,7 @@ def test_counts_are_scikit_learns(options, strange):
             assert mine == list(its)
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: "-".join(options) or "default")
 def test_hashes_are_scikit_learns(options):
     for seed, more in enumerate(
         [{}, {"n_features": 16}, {"alternate_sign": False, "norm": None}, {"norm": "l1"}]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.column_reductions import column_values
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
@@ -161,7 +162,11 @@ def itertuples(frame: DataFrame, index: bool = True, name: str | None = "Row") -
 
 
 def _tuples(frame: DataFrame, index: bool, make: Callable[[Any], Any]) -> Iterator[Any]:
-    columns: list[Any] = [map(single_value, values) for values in lists_of_columns(frame)]
+    # Only times need methods of their own: pandas gives plain floats here.
+    columns = [
+        map(single_value, values) if DType(node.dtype).is_of("mM") else values
+        for values, node in zip(lists_of_columns(frame), frame._nodes.values(), strict=True)
+    ]
     labels = [frame._label_list()] if index else []
     yield from map(make, zip(*labels, *columns, strict=True))
 

@@ -455,9 +455,8 @@ class FeatureUnion(_Beside):
     verbose_feature_names_out : bool, default True
         Begin names of columns with the name of the transformer.
 
-    >>> union = hr.learn.FeatureUnion(
-    ...     [("scaled", hr.learn.StandardScaler()), ("plain", "passthrough")]
-    ... )
+    >>> scale = hr.learn.StandardScaler()
+    >>> union = hr.learn.FeatureUnion([("scaled", scale), ("plain", "passthrough")])
     >>> union.fit_transform([[1.0], [3.0]]).tolist()
     [[-1.0, 1.0], [1.0, 3.0]]
     """
@@ -564,10 +563,8 @@ class ColumnTransformer(_Beside):
         The columns of the result by name of the transformer.
 
     >>> frame = hr.DataFrame({"size": [1.0, 3.0], "kind": ["b", "a"]})
-    >>> both = hr.learn.ColumnTransformer(
-    ...     [("scale", hr.learn.StandardScaler(), ["size"]),
-    ...      ("kind", hr.learn.OneHotEncoder(), ["kind"])]
-    ... )
+    >>> scale, code = hr.learn.StandardScaler(), hr.learn.OneHotEncoder()
+    >>> both = hr.learn.ColumnTransformer([("scale", scale, ["size"]), ("kind", code, ["kind"])])
     >>> both.fit_transform(frame).tolist()
     [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """

@@ -618,9 +618,8 @@ class GridSearchCV(_Search):
         Not supported.
 
     >>> rows, labels = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]], [0, 0, 0, 1, 1, 1]
-    >>> search = hr.learn.GridSearchCV(
-    ...     hr.learn.KNeighborsClassifier(), {"n_neighbors": [4, 1]}, cv=3
-    ... )
+    >>> model = hr.learn.KNeighborsClassifier()
+    >>> search = hr.learn.GridSearchCV(model, {"n_neighbors": [4, 1]}, cv=3)
     >>> search.fit(rows, labels).best_params_, float(search.best_score_)
     ({'n_neighbors': 1}, 1.0)
     """
