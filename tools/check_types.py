@@ -32,14 +32,20 @@ ALLOWED = (
     # A class that only the engine makes inherits `object.__init__`.
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
-    r"headrace\.\S+\.(Floats|Integers|Source|Values|torch) is not present at runtime",
+    r"headrace\.\S+\.(Floats|Integers|Source|Values|torch|xgboost) is not present at runtime",
+    r"headrace\.learn\.\w+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not present at "
+    r"runtime",
     r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",
     r"headrace\.settings\.<callable subtype of object> is not present at runtime",
     # An alias of `Literal` with several values is a union for mypy.
     r"headrace\.\S+\.(Advice|Device|NaPosition|Norm) is not a Union",
     # A function in a cache takes any arguments at run time.
-    r"headrace\.(lazy\.traceable\._names_of|series\.column_values\._domain_of"
-    r"|series\.timezone\._know|zone_names\.zone_of) is inconsistent, .*",
+    r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
+    r"|learn\.base\._requester|series\.column_values\._domain_of|series\.timezone\._know"
+    r"|zone_names\.zone_of) is inconsistent, .*",
+    # Fields of a structure of ctypes are attributes that it makes.
+    r"headrace\.learn\.boost\._ArrowArray\.(_fields_ variable differs from runtime type .*"
+    r"|\w+ is not present in stub)",
     # Without an argument these ask for a setting, which is an overload of its own.
     r"headrace\.(memory\.log\.trace|settings\.device|settings\.threads) is inconsistent, runtime "
     r"parameter \"\w+\" has a default value of type None, .*",

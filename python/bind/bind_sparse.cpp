@@ -29,9 +29,8 @@ NodePtr part(const Tensor& tensor, int64_t begin, int64_t end) {
 
 void bind_sparse(nb::module_& m) {
   nb::class_<Sparse>(m, "Sparse")
-      .def_prop_ro(
-          "shape",
-          [](const Sparse& matrix) { return nb::make_tuple(matrix.rows(), matrix.columns()); })
+      .def_prop_ro("shape",
+                   [](const Sparse& matrix) { return std::pair(matrix.rows(), matrix.columns()); })
       .def_prop_ro("dtype", [](const Sparse& matrix) { return dtype_name(matrix.dtype()); })
       .def_prop_ro("num_entries", &Sparse::num_entries)
       .def("row_begin", &Sparse::row_begin, "row"_a)

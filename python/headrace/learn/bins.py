@@ -60,6 +60,10 @@ class QuantileTransformer(Transformer):
     [[0.0], [0.5], [1.0]]
     """
 
+    n_quantiles_: Any
+    references_: Any
+    quantiles_: Any
+
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]},
         "input_tags": {"allow_nan": True},
@@ -189,6 +193,9 @@ class KBinsDiscretizer(Transformer):
     >>> binner.fit_transform([[0.0], [1.0], [9.0]]).tolist()
     [[0.0], [0.0], [1.0]]
     """
+
+    bin_edges_: Any
+    n_bins_: Any
 
     _tags: ClassVar[Mapping[str, Any]] = {"transformer_tags": {}}
     _fitted_as = "bin_edges_"

@@ -157,6 +157,13 @@ class PCA(_Components):
     True
     """
 
+    mean_: Any
+    components_: Any
+    explained_variance_: Any
+    noise_variance_: Any
+    n_samples_: Any
+    n_components_: Any
+
     def __init__(
         self,
         n_components: int | float | str | None = None,
@@ -308,6 +315,12 @@ class IncrementalPCA(_Components):
     >>> round(float(pca.explained_variance_[0]), 6), pca.n_samples_seen_
     (3.333333, 4)
     """
+
+    noise_variance_: Any
+    mean_: Any
+    components_: Any
+    explained_variance_: Any
+    n_components_: Any
 
     _tags: ClassVar[Mapping[str, Any]] = {**_Components._tags, "input_tags": {"sparse": True}}
     var_: Array

@@ -595,6 +595,8 @@ class LabelEncoder(_LabelTransformer):
     ([1, 0, 1], ['b', 'a', 'b'])
     """
 
+    classes_: Any
+
     def __init__(self) -> None:
         pass
 
@@ -642,6 +644,8 @@ class LabelBinarizer(_LabelTransformer):
     >>> hr.learn.LabelBinarizer().fit_transform(["b", "a", "c"]).tolist()
     [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     """
+
+    classes_: Any
 
     def __init__(
         self, *, neg_label: int = 0, pos_label: int = 1, sparse_output: bool = False

@@ -58,6 +58,8 @@ class SimpleImputer(Transformer):
     [[1.0], [2.0], [3.0]]
     """
 
+    statistics_: Any
+
     _fitted_as = "statistics_"
 
     def __init__(
@@ -253,6 +255,8 @@ class PolynomialFeatures(Transformer):
     >>> hr.learn.PolynomialFeatures().fit_transform([[2.0, 3.0]]).tolist()
     [[1.0, 2.0, 3.0, 4.0, 6.0, 9.0]]
     """
+
+    n_output_features_: Any
 
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]}

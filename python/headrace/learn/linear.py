@@ -235,6 +235,8 @@ class Ridge(_LeastSquares):
     [2.0]
     """
 
+    coef_: Any
+
     n_iter_: None
     solver_: str
 

@@ -138,6 +138,8 @@ class Pipeline(NamedEstimators):
     [[-1.732], [0.0], [1.732]]
     """
 
+    steps: Any
+
     _list = "steps"
 
     def __init__(
@@ -461,6 +463,10 @@ class FeatureUnion(_Beside):
     [[-1.0, 1.0], [1.0, 3.0]]
     """
 
+    transformer_list: Any
+    feature_names_in_: Any
+    n_features_in_: Any
+
     _list = "transformer_list"
     _fitted_as = "_fitted"
 
@@ -568,6 +574,11 @@ class ColumnTransformer(_Beside):
     >>> both.fit_transform(frame).tolist()
     [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
+
+    feature_names_in_: Any
+    n_features_in_: Any
+    transformers_: Any
+    output_indices_: Any
 
     _list = "transformers"
     _fitted_as = "transformers_"

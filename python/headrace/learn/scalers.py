@@ -95,6 +95,11 @@ class StandardScaler(_Scaler):
     [[-1.0], [1.0]]
     """
 
+    mean_: Any
+    var_: Any
+    n_samples_seen_: Any
+    scale_: Any
+
     def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
         self.copy = copy
         self.with_mean = with_mean
@@ -190,6 +195,12 @@ class MinMaxScaler(_Scaler):
     [[0.0], [0.25], [1.0]]
     """
 
+    data_min_: Any
+    data_max_: Any
+    data_range_: Any
+    scale_: Any
+    min_: Any
+
     def __init__(
         self,
         feature_range: tuple[float, float] = (0, 1),
@@ -255,6 +266,10 @@ class MaxAbsScaler(_Scaler):
     [[0.5], [-1.0]]
     """
 
+    max_abs_: Any
+    n_samples_seen_: Any
+    scale_: Any
+
     def __init__(self, *, copy: bool = True, clip: bool = False) -> None:
         self.copy = copy
         self.clip = clip
@@ -305,6 +320,9 @@ class RobustScaler(_Scaler):
     >>> hr.learn.RobustScaler().fit_transform([[1.0], [2.0], [3.0]]).tolist()
     [[-1.0], [0.0], [1.0]]
     """
+
+    center_: Any
+    scale_: Any
 
     def __init__(
         self,

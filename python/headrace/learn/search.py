@@ -58,6 +58,8 @@ class ParameterGrid:
     [{'a': True, 'b': 1}, {'a': True, 'b': 2}]
     """
 
+    param_grid: Any
+
     def __init__(self, param_grid: Any) -> None:
         self.param_grid = _grids(param_grid, "grid")
 
@@ -101,6 +103,8 @@ class ParameterSampler:
     >>> len(list(hr.learn.ParameterSampler({"a": range(10)}, 3, random_state=0)))
     3
     """
+
+    param_distributions: Any
 
     def __init__(self, param_distributions: Any, n_iter: int, *, random_state: Any = None) -> None:
         self.param_distributions = _grids(param_distributions, "distribution", distributions=True)
@@ -709,6 +713,15 @@ class HalvingGridSearchCV(_Search):
     aggressive_elimination : bool, default False
         Repeat the first rounds until few enough candidates are left.
     """
+
+    n_iterations_: Any
+    n_resources_: Any
+    n_candidates_: Any
+    min_resources_: Any
+    max_resources_: Any
+    n_required_iterations_: Any
+    n_possible_iterations_: Any
+    n_remaining_candidates_: Any
 
     def __init__(
         self,

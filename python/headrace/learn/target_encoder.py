@@ -55,6 +55,10 @@ class TargetEncoder(LevelEncoder):
     [[2.0], [3.5], [2.0], [3.5]]
     """
 
+    target_mean_: Any
+    target_type_: Any
+    classes_: Any
+
     _tags: ClassVar[Mapping[str, Any]] = {
         **LevelEncoder._tags,
         "target_tags": {"required": True},

@@ -561,6 +561,8 @@ class TfidfTransformer(Transformer):
     [1.0, 1.405]
     """
 
+    idf_: Any
+
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]},
         "input_tags": {"sparse": True, "positive_only": False},
