@@ -282,7 +282,9 @@ TEST_P(CsvReaderDevices, ColumnsOfEverySize) {
     expect_same(text, {.num_rows = 40}, 1 << 16);
     expect_same(text, {}, 4096, 7);
   }
-  if (built_with_cuda || !GetParam().is_gpu()) { EXPECT_EQ(last_fallback(), ""); }
+  if (built_with_cuda || !GetParam().is_gpu()) {
+    EXPECT_EQ(last_fallback(), "");
+  }
 }
 
 TEST_P(CsvReaderDevices, RandomTextOfEveryKind) {
