@@ -14,7 +14,7 @@
 namespace hr {
 namespace {
 
-constexpr int64_t kLanes = 16;  // enough sums beside each other to hide how long an addition takes
+constexpr int64_t kLanes = 16;  // enough sums at a time to hide how long an addition takes
 constexpr int64_t kBlock = 256;
 
 /// Elements of one component; each is worked on alone, whatever the width of registers.

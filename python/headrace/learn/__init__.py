@@ -46,19 +46,19 @@ if TYPE_CHECKING:
     from headrace.learn.scalers import Normalizer as Normalizer
     from headrace.learn.scalers import RobustScaler as RobustScaler
     from headrace.learn.scalers import StandardScaler as StandardScaler
-    from headrace.learn.search import GridSearchCV as GridSearchCV
-    from headrace.learn.search import HalvingGridSearchCV as HalvingGridSearchCV
-    from headrace.learn.search import ParameterGrid as ParameterGrid
-    from headrace.learn.search import ParameterSampler as ParameterSampler
-    from headrace.learn.search import RandomizedSearchCV as RandomizedSearchCV
-    from headrace.learn.search import cross_val_score as cross_val_score
-    from headrace.learn.search import cross_validate as cross_validate
+    from headrace.learn.selection.candidates import ParameterGrid as ParameterGrid
+    from headrace.learn.selection.candidates import ParameterSampler as ParameterSampler
+    from headrace.learn.selection.search import GridSearchCV as GridSearchCV
+    from headrace.learn.selection.search import HalvingGridSearchCV as HalvingGridSearchCV
+    from headrace.learn.selection.search import RandomizedSearchCV as RandomizedSearchCV
+    from headrace.learn.selection.search import cross_val_score as cross_val_score
+    from headrace.learn.selection.search import cross_validate as cross_validate
+    from headrace.learn.selection.splits import GroupKFold as GroupKFold
+    from headrace.learn.selection.splits import KFold as KFold
+    from headrace.learn.selection.splits import StratifiedKFold as StratifiedKFold
+    from headrace.learn.selection.splits import TimeSeriesSplit as TimeSeriesSplit
+    from headrace.learn.selection.splits import train_test_split as train_test_split
     from headrace.learn.singular import TruncatedSVD as TruncatedSVD
-    from headrace.learn.splits import GroupKFold as GroupKFold
-    from headrace.learn.splits import KFold as KFold
-    from headrace.learn.splits import StratifiedKFold as StratifiedKFold
-    from headrace.learn.splits import TimeSeriesSplit as TimeSeriesSplit
-    from headrace.learn.splits import train_test_split as train_test_split
     from headrace.learn.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.text import CountVectorizer as CountVectorizer
     from headrace.learn.text import HashingVectorizer as HashingVectorizer
@@ -82,9 +82,10 @@ _MODULES = {
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "singular": "TruncatedSVD",
-    "search": "GridSearchCV HalvingGridSearchCV ParameterGrid ParameterSampler RandomizedSearchCV "
-    "cross_val_score cross_validate",
-    "splits": ("GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split"),
+    "selection.candidates": "ParameterGrid ParameterSampler",
+    "selection.search": "GridSearchCV HalvingGridSearchCV RandomizedSearchCV cross_val_score "
+    "cross_validate",
+    "selection.splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split",
     "target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }

@@ -50,7 +50,7 @@ def also_sklearns(ours: type[Any]) -> type[Any]:
 
 
 def warn_not_converged(message: str, stacklevel: int = 3) -> None:
-    """Warn in the user's line, so many calls up, that an iteration did not converge."""
+    """Warn in the user's line, `stacklevel` calls up, that an iteration did not converge."""
     warnings.warn(message, also_sklearns(ConvergenceWarning), stacklevel=stacklevel)
 
 

@@ -375,7 +375,7 @@ class IncrementalPCA(_Components):
         return self
 
     def _kept(self, count: int, features: int) -> int:
-        """The number of components after a batch of so many rows."""
+        """The number of components after a batch of `count` rows."""
         known = self.components_.shape[0] if hasattr(self, "components_") else None
         if self.n_components is None:
             return min(count, features) if known is None else known

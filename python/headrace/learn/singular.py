@@ -54,7 +54,7 @@ def dense_or_sparse(
 
 
 def kind_of_result(X: Any) -> Any:
-    """What `answer` looks at: our sparse matrices get our arrays."""
+    """What tells `answer` the kind of a result: our sparse matrices get our arrays."""
     return X.data if isinstance(X, csr_matrix) else X
 
 

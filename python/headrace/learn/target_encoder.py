@@ -13,7 +13,7 @@ from headrace.learn.base import check_labels, frozen, is_ours
 from headrace.learn.columns import stacked
 from headrace.learn.encoders import LevelEncoder
 from headrace.learn.levels import Values
-from headrace.learn.splits import KFold, StratifiedKFold, check_cv, target_kind
+from headrace.learn.selection.splits import KFold, StratifiedKFold, check_cv, target_kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
