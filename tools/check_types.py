@@ -33,7 +33,7 @@ ALLOWED = (
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
     r"headrace\.\S+\.(Floats|Integers|Source|Values|torch|xgboost) is not present at runtime",
-    r"headrace\.learn\.\w+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not present at "
+    r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not present at "
     r"runtime",
     r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",
     r"headrace\.settings\.<callable subtype of object> is not present at runtime",
