@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "headrace/learn/kmeans_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
+#include "headrace/base/simd_fused.h"
+//
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/learn/kmeans_kernels.h"
 #include "headrace/learn/matrix_rows.h"
@@ -36,19 +38,6 @@ namespace hn = hwy::HWY_NAMESPACE;
 int64_t point_lanes() {
   return 2 * static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<float>()));
 }
-
-#if HWY_TARGET == HWY_SCALAR
-template <class V>
-HWY_INLINE V fused(V a, V b, V sum) {
-  sum.raw = std::fma(a.raw, b.raw, sum.raw);
-  return sum;
-}
-#else
-template <class V>
-HWY_INLINE V fused(V a, V b, V sum) {
-  return hn::MulAdd(a, b, sum);
-}
-#endif
 
 /// `kCount` centres of a group, the first being `first`, against a panel of points.
 template <int kCount>

@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "headrace/algo/linalg/matmul_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
+#include "headrace/base/simd_fused.h"
+//
 #include "headrace/base/simd_vectors.h"
 //
 #include "headrace/algo/linalg/matmul_kernels.h"
@@ -44,19 +46,6 @@ template <class T>
 int64_t tile_width() {
   return tile_columns<T>();
 }
-
-#if HWY_TARGET == HWY_SCALAR
-template <class V>
-HWY_INLINE V fused(V a, V b, V sum) {
-  sum.raw = std::fma(a.raw, b.raw, sum.raw);
-  return sum;
-}
-#else
-template <class V>
-HWY_INLINE V fused(V a, V b, V sum) {
-  return hn::MulAdd(a, b, sum);
-}
-#endif
 
 /// The lanes of `sum` that `columns` has, to `to` on.
 template <class D, class V, class T>
