@@ -599,6 +599,23 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
     return made
 
 
+def check_targets(estimator: Estimator, y: Any, rows: int) -> np.ndarray[Any, Any]:
+    """Targets as float64, ``[samples]`` or ``[samples, outputs]``."""
+    name = type(estimator).__name__
+    if y is None or np.asarray(y).ndim != 2:
+        targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
+    else:
+        targets = np.asarray(y, dtype=np.float64)
+        if len(targets) != rows:
+            raise InvalidArgumentError(
+                f"{name}: Found input variables with inconsistent numbers of samples: "
+                f"[{rows}, {len(targets)}]"
+            )
+    if not np.isfinite(targets).all():
+        raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
+    return targets
+
+
 def check_weights(estimator: Estimator, weights: Any, rows: int) -> Array | None:
     """Weights of rows as an array of float64, or None."""
     if weights is None:

@@ -9,12 +9,12 @@ import numpy as np
 
 from headrace import linalg
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.errors import UnsupportedError
 from headrace.learn.base import (
     Estimator,
     answer,
-    check_labels,
     check_rows,
+    check_targets,
     check_weights,
     refuse,
 )
@@ -27,23 +27,6 @@ if TYPE_CHECKING:
 #: Normal equations lose twice the digits of the condition; beyond this one, rows are factored.
 _MOST_CONDITION = 1e5
 _SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs")
-
-
-def _check_targets(estimator: Estimator, y: Any, rows: int) -> np.ndarray[Any, Any]:
-    """Targets as float64, ``[samples]`` or ``[samples, outputs]``."""
-    name = type(estimator).__name__
-    if y is None or np.asarray(y).ndim != 2:
-        targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
-    else:
-        targets = np.asarray(y, dtype=np.float64)
-        if len(targets) != rows:
-            raise InvalidArgumentError(
-                f"{name}: Found input variables with inconsistent numbers of samples: "
-                f"[{rows}, {len(targets)}]"
-            )
-    if not np.isfinite(targets).all():
-        raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
-    return targets
 
 
 def _shortest(rows: Array, targets: Array) -> tuple[Any, int, Any]:
@@ -108,7 +91,7 @@ class _LeastSquares(Estimator):
             )
         given = check_rows(self, X, fit=True)
         rows = given.astype("float64")
-        targets = _check_targets(self, y, len(rows))
+        targets = check_targets(self, y, len(rows))
         columns = targets.reshape(len(targets), -1)
         weights = check_weights(self, sample_weight, len(rows))
         scale = None if weights is None else np.asarray(weights)

@@ -18,6 +18,7 @@ from headrace.learn.base import (
     answer,
     check_labels,
     check_rows,
+    check_targets,
     frozen,
     is_number,
     is_ours,
@@ -384,18 +385,7 @@ class KNeighborsRegressor(_Voters):
         """Keep the rows and their targets, ``[samples]`` or ``[samples, outputs]``."""
         self._check_weights()
         rows = self._fit_rows(X)
-        many = y is not None and np.asarray(y).ndim == 2
-        targets = np.asarray(y, dtype=np.float64) if many else None
-        if targets is None:
-            targets = np.asarray(check_labels(self, y, len(rows)), dtype=np.float64)
-        elif len(targets) != len(rows):
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: Found input variables with inconsistent numbers of "
-                f"samples: [{len(rows)}, {len(targets)}]"
-            )
-        if not np.isfinite(targets).all():
-            raise InvalidArgumentError(f"{type(self).__name__}: Input y contains NaN or infinity")
-        self._y = targets
+        self._y = check_targets(self, y, len(rows))
         return self
 
     def predict(self, X: Any) -> Any:
