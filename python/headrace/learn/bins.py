@@ -60,9 +60,9 @@ class QuantileTransformer(Transformer):
     [[0.0], [0.5], [1.0]]
     """
 
-    n_quantiles_: Any
-    references_: Any
-    quantiles_: Any
+    n_quantiles_: int
+    references_: np.ndarray[Any, Any]
+    quantiles_: np.ndarray[Any, Any]
 
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]},
@@ -194,8 +194,8 @@ class KBinsDiscretizer(Transformer):
     [[0.0], [0.0], [1.0]]
     """
 
-    bin_edges_: Any
-    n_bins_: Any
+    bin_edges_: np.ndarray[Any, Any]
+    n_bins_: np.ndarray[Any, Any]
 
     _tags: ClassVar[Mapping[str, Any]] = {"transformer_tags": {}}
     _fitted_as = "bin_edges_"

@@ -157,12 +157,12 @@ class PCA(_Components):
     True
     """
 
-    mean_: Any
-    components_: Any
-    explained_variance_: Any
-    noise_variance_: Any
-    n_samples_: Any
-    n_components_: Any
+    mean_: Array
+    components_: Array
+    explained_variance_: Array
+    noise_variance_: float
+    n_samples_: int
+    n_components_: int
 
     def __init__(
         self,
@@ -316,11 +316,11 @@ class IncrementalPCA(_Components):
     (3.333333, 4)
     """
 
-    noise_variance_: Any
-    mean_: Any
-    components_: Any
-    explained_variance_: Any
-    n_components_: Any
+    noise_variance_: float
+    mean_: Array
+    components_: Array
+    explained_variance_: Array
+    n_components_: int
 
     _tags: ClassVar[Mapping[str, Any]] = {**_Components._tags, "input_tags": {"sparse": True}}
     var_: Array

@@ -595,7 +595,7 @@ class LabelEncoder(_LabelTransformer):
     ([1, 0, 1], ['b', 'a', 'b'])
     """
 
-    classes_: Any
+    classes_: np.ndarray[Any, Any]
 
     def __init__(self) -> None:
         pass
@@ -645,7 +645,7 @@ class LabelBinarizer(_LabelTransformer):
     [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
     """
 
-    classes_: Any
+    classes_: np.ndarray[Any, Any]
 
     def __init__(
         self, *, neg_label: int = 0, pos_label: int = 1, sparse_output: bool = False

@@ -58,7 +58,7 @@ class SimpleImputer(Transformer):
     [[1.0], [2.0], [3.0]]
     """
 
-    statistics_: Any
+    statistics_: np.ndarray[Any, Any]
 
     _fitted_as = "statistics_"
 
@@ -256,7 +256,7 @@ class PolynomialFeatures(Transformer):
     [[1.0, 2.0, 3.0, 4.0, 6.0, 9.0]]
     """
 
-    n_output_features_: Any
+    n_output_features_: int
 
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]}

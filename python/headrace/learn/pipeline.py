@@ -138,7 +138,7 @@ class Pipeline(NamedEstimators):
     [[-1.732], [0.0], [1.732]]
     """
 
-    steps: Any
+    steps: list[tuple[str, Any]]
 
     _list = "steps"
 
@@ -463,9 +463,9 @@ class FeatureUnion(_Beside):
     [[-1.0, 1.0], [1.0, 3.0]]
     """
 
-    transformer_list: Any
-    feature_names_in_: Any
-    n_features_in_: Any
+    transformer_list: list[tuple[str, Any]]
+    feature_names_in_: np.ndarray[Any, Any]
+    n_features_in_: int
 
     _list = "transformer_list"
     _fitted_as = "_fitted"
@@ -575,10 +575,10 @@ class ColumnTransformer(_Beside):
     [[-1.0, 0.0, 1.0], [1.0, 1.0, 0.0]]
     """
 
-    feature_names_in_: Any
-    n_features_in_: Any
-    transformers_: Any
-    output_indices_: Any
+    feature_names_in_: np.ndarray[Any, Any]
+    n_features_in_: int
+    transformers_: list[tuple[Any, ...]]
+    output_indices_: dict[str, slice]
 
     _list = "transformers"
     _fitted_as = "transformers_"

@@ -54,11 +54,15 @@ class _Scaler(Transformer):
             refuse_not_finite(self, columns.matrix, allow_nan=True)
         return found
 
+    def _parts(self) -> tuple[Any, Any]:
+        """What is taken from each column, and what divides the rest."""
+        raise NotImplementedError  # of scalers without an expression of their own
+
     def _scaled(self, columns: Columns) -> Array:
-        raise NotImplementedError  # each scaler has its own
+        return columns.map(lambda x, center, scale: (x - center) / scale, *self._parts())
 
     def _unscaled(self, columns: Columns) -> Array:
-        raise NotImplementedError
+        return columns.map(lambda x, center, scale: x * scale + center, *self._parts())
 
     def transform(self, X: Any) -> Any:
         """Scale `X`, ``[samples, features]``: lazy for data of Headrace, float32 or float64."""
@@ -95,10 +99,10 @@ class StandardScaler(_Scaler):
     [[-1.0], [1.0]]
     """
 
-    mean_: Any
-    var_: Any
+    mean_: np.ndarray[Any, Any] | None
+    var_: np.ndarray[Any, Any] | None
     n_samples_seen_: Any
-    scale_: Any
+    scale_: np.ndarray[Any, Any] | None
 
     def __init__(self, *, copy: bool = True, with_mean: bool = True, with_std: bool = True) -> None:
         self.copy = copy
@@ -167,12 +171,6 @@ class StandardScaler(_Scaler):
             self.scale_ if self.with_std else np.ones(self.n_features_in_),
         )
 
-    def _scaled(self, columns: Columns) -> Array:
-        return columns.map(lambda x, mean, scale: (x - mean) / scale, *self._parts())
-
-    def _unscaled(self, columns: Columns) -> Array:
-        return columns.map(lambda x, mean, scale: x * scale + mean, *self._parts())
-
 
 class MinMaxScaler(_Scaler):
     """Scale each column to a range.
@@ -195,11 +193,11 @@ class MinMaxScaler(_Scaler):
     [[0.0], [0.25], [1.0]]
     """
 
-    data_min_: Any
-    data_max_: Any
-    data_range_: Any
-    scale_: Any
-    min_: Any
+    data_min_: np.ndarray[Any, Any]
+    data_max_: np.ndarray[Any, Any]
+    data_range_: np.ndarray[Any, Any]
+    scale_: np.ndarray[Any, Any] | None
+    min_: np.ndarray[Any, Any]
 
     def __init__(
         self,
@@ -266,9 +264,9 @@ class MaxAbsScaler(_Scaler):
     [[0.5], [-1.0]]
     """
 
-    max_abs_: Any
+    max_abs_: np.ndarray[Any, Any]
     n_samples_seen_: Any
-    scale_: Any
+    scale_: np.ndarray[Any, Any] | None
 
     def __init__(self, *, copy: bool = True, clip: bool = False) -> None:
         self.copy = copy
@@ -321,8 +319,8 @@ class RobustScaler(_Scaler):
     [[-1.0], [0.0], [1.0]]
     """
 
-    center_: Any
-    scale_: Any
+    center_: np.ndarray[Any, Any] | None
+    scale_: np.ndarray[Any, Any] | None
 
     def __init__(
         self,
@@ -363,12 +361,6 @@ class RobustScaler(_Scaler):
             np.zeros(self.n_features_in_) if self.center_ is None else self.center_,
             np.ones(self.n_features_in_) if self.scale_ is None else self.scale_,
         )
-
-    def _scaled(self, columns: Columns) -> Array:
-        return columns.map(lambda x, center, scale: (x - center) / scale, *self._parts())
-
-    def _unscaled(self, columns: Columns) -> Array:
-        return columns.map(lambda x, center, scale: x * scale + center, *self._parts())
 
 
 class Normalizer(Transformer):

@@ -56,8 +56,8 @@ class TargetEncoder(LevelEncoder):
     """
 
     target_mean_: Any
-    target_type_: Any
-    classes_: Any
+    target_type_: str
+    classes_: np.ndarray[Any, Any] | None
 
     _tags: ClassVar[Mapping[str, Any]] = {
         **LevelEncoder._tags,

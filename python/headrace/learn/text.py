@@ -561,7 +561,7 @@ class TfidfTransformer(Transformer):
     [1.0, 1.405]
     """
 
-    idf_: Any
+    idf_: Array
 
     _tags: ClassVar[Mapping[str, Any]] = {
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]},

@@ -595,14 +595,14 @@ class HalvingGridSearchCV(_Search):
         Repeat the first rounds until few enough candidates are left.
     """
 
-    n_iterations_: Any
-    n_resources_: Any
-    n_candidates_: Any
-    min_resources_: Any
-    max_resources_: Any
-    n_required_iterations_: Any
-    n_possible_iterations_: Any
-    n_remaining_candidates_: Any
+    n_iterations_: int
+    n_resources_: list[int]
+    n_candidates_: list[int]
+    min_resources_: int
+    max_resources_: int
+    n_required_iterations_: int
+    n_possible_iterations_: int
+    n_remaining_candidates_: int
 
     def __init__(
         self,
