@@ -6,8 +6,6 @@
 #include "headrace/base/api.h"
 #include "headrace/exchange/protocol.h"
 
-void bind_linalg(nb::module_& m);
-
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.attr("version") = HR_VERSION;
