@@ -120,8 +120,10 @@ class Matcher {
   const re2::RE2& regex() const { return *regex_; }
 
   /// The pattern as a string needs it: classes of ASCII serve a string of ASCII, and cost less.
-  const re2::RE2& regex(std::string_view text) const {
-    if (!unicode_.differs || is_ascii(text)) return *regex_;
+  /// Null where nothing matches. Reads the whole string: ask once for each.
+  const re2::RE2* regex_of(std::string_view text) const {
+    if (!unicode_.differs || is_ascii(text)) return regex_.get();
+    if (!may_match(text)) return nullptr;
     if (!unicode_.lacking.empty() && has_wide_word_characters(text))
       throw_error<UnsupportedError>(
           pattern_.op, "RE2 knows letters of ASCII only in a part of this pattern",
@@ -129,12 +131,14 @@ class Matcher {
           "pass flags=re.ASCII if words have letters of ASCII only, or map a function of Python's "
           "re");
     if (!wide_) wide_ = compile(pattern_, unicode_.text);
-    return *wide_;
+    return wide_.get();
   }
 
-  /// The first match from `at` on, with as many groups as there is room for.
-  bool find(std::string_view text, size_t at, std::vector<re2::StringPiece>& groups) const {
-    if (runs_ && (!unicode_.differs || is_ascii(text)))
+  /// The first match from `at` on by the string's own pattern, with as many groups as there is
+  /// room for.
+  bool find(const re2::RE2& own, std::string_view text, size_t at,
+            std::vector<re2::StringPiece>& groups) const {
+    if (runs_ && &own == regex_.get())
       return (groups[0] = piece_of(runs_->find(text, at))).data() != nullptr;
     if (!literal_.empty()) {
       const size_t found = find_text_(text.substr(at), literal_);
@@ -143,8 +147,8 @@ class Matcher {
       return true;
     }
     return may_match(text.substr(at)) &&
-           regex(text).Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
-                             static_cast<int>(groups.size()));
+           own.Match(piece_of(text), at, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                     static_cast<int>(groups.size()));
   }
 
   /// False only where nothing matches.
@@ -181,10 +185,10 @@ Column test_strings(RegexAnchor anchor, const Column& strings, const RegexPatter
       const Matcher matcher(pattern);
       for (int64_t row = morsel.begin; row < morsel.end; ++row) {
         if (null(row) || (where && where->word(row, 1) == 0)) continue;
-        if (!matcher.may_match(strings.string(row))) continue;
-        const re2::StringPiece text = piece_of(strings.string(row));
-        if (matcher.regex(strings.string(row))
-                .Match(text, 0, text.size(), anchor_of(anchor), nullptr, 0))
+        const std::string_view text = strings.string(row);
+        if (!matcher.may_match(text)) continue;
+        const re2::RE2* const own = matcher.regex_of(text);
+        if (own && own->Match(piece_of(text), 0, text.size(), anchor_of(anchor), nullptr, 0))
           set_bit(out, row, true);
       }
     });
@@ -280,8 +284,9 @@ class Replacement {
 template <class Visit>
 void for_each_match(const Matcher& regex, std::string_view text, int64_t most,
                     std::vector<re2::StringPiece>& groups, const Visit& visit) {
-  for (size_t at = 0; most != 0 && at <= text.size(); --most) {
-    if (!regex.find(text, at, groups)) return;
+  const re2::RE2* const own = regex.regex_of(text);
+  for (size_t at = 0; own && most != 0 && at <= text.size(); --most) {
+    if (!regex.find(*own, text, at, groups)) return;
     const auto begin = static_cast<size_t>(groups[0].data() - text.data());
     const size_t end = begin + groups[0].size();
     visit(begin, end);
@@ -320,8 +325,10 @@ Column extract_group(const Column& from, const RegexPattern& pattern, int64_t gr
         out[row] = {};
         if (null(row)) continue;
         const std::string_view text = from.string(row);
-        if (!matcher.regex(text).Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED,
-                                       groups.data(), static_cast<int>(groups.size())) ||
+        const re2::RE2* const own = matcher.regex_of(text);
+        if (!own ||
+            !own->Match(piece_of(text), 0, text.size(), re2::RE2::UNANCHORED, groups.data(),
+                        static_cast<int>(groups.size())) ||
             !groups.back().data())
           continue;
         out[row] = view_of_part(in[row], text, view_of(groups.back()));
