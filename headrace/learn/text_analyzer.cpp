@@ -16,10 +16,6 @@
 namespace hr {
 namespace {
 
-bool is_word_character(uint32_t code) {
-  return code == '_' || (class_of(code) & (kIsAlpha | kIsDecimal | kIsDigit | kIsNumeric)) != 0;
-}
-
 constexpr auto kAsciiWord = [] {
   std::array<bool, 128> word{};
   for (size_t code = 0; code < word.size(); ++code)

@@ -333,4 +333,9 @@ inline uint8_t class_of(uint32_t code) {
   return code < kAsciiClasses.size() ? kAsciiClasses[code] : class_of_any(code);
 }
 
+/// Whether a character is one of `\w` in Python's `re`.
+inline bool is_word_character(uint32_t code) {
+  return code == '_' || (class_of(code) & (kIsAlpha | kIsDecimal | kIsDigit | kIsNumeric)) != 0;
+}
+
 }  // namespace hr

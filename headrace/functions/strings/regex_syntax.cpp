@@ -130,9 +130,7 @@ UnicodePattern unicode_pattern(std::string_view pattern) {
 bool has_wide_word_characters(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const Character character = character_at(text, at);
-    if (character.code >= 0x80 &&
-        (class_of(character.code) & (kIsAlpha | kIsDecimal | kIsDigit | kIsNumeric)) != 0)
-      return true;
+    if (character.code >= 0x80 && is_word_character(character.code)) return true;
     at += character.bytes;
   }
   return false;
