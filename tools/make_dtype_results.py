@@ -9,6 +9,7 @@ operation that gives a result: the others are errors.
 from __future__ import annotations
 
 import operator
+import re
 import sys
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
@@ -87,7 +88,8 @@ def results() -> Iterator[str]:
     frame["wait"] = frame.nano - frame.second
     row = hr.Series(range(len(frame)))
     for left in frame.columns:
-        yield f"to_string {left}: {frame[[left]].to_string(index=False)}".replace("\n", "\\n")
+        table = re.sub(r"^(.).*[║╥╬╨]", r"\1", repr(frame[[left]]), flags=re.M)
+        yield f"to_string {left}: {table}".replace("\n", "\\n")
         for word, function in OPERATORS.items():
             for name, value in LITERALS.items():
                 yield from line(f"{left} {word} {name}", lambda: function(frame[left], value))

@@ -162,7 +162,7 @@ TEST(Keys, CompareAsTheOperatorDoes) {
   EXPECT_EQ(merged(noon, day, "outer"),
             "datetime64[s]: 2024-02-28 00:00:00 2024-02-29 00:00:00 NA");
   EXPECT_EQ(merged(item.astype(TypeId::kCategory), item, "left"), "string: nut bolt NA");
-  EXPECT_EQ(merged(price, price.astype(TypeId::kFloat64), "outer"), "float64: 1.25 0.1 NA");
+  EXPECT_EQ(merged(price, price.astype(TypeId::kFloat64), "outer"), "float64: 0.1 1.25 NA");
   EXPECT_EQ(text_of(day.isin(noon)), "True True True");
   EXPECT_THROW(merged(day, item, "inner"), TypeMismatchError);
 }

@@ -105,7 +105,8 @@ class HR_API Frame {
   GroupBy group_by(const Names& keys, const GroupByOptions& options = {}) const;
 
   /// Joins the rows of two frames on equal keys: `on`, or `left_on` and `right_on` of the options,
-  /// or all names that both have. Rows follow the left frame, matches of one row the right frame.
+  /// or all names that both have. Rows follow the left frame, matches of one row the right frame;
+  /// those of an outer join their keys, as with `sort`.
   /// Throws InvalidArgumentError for options that contradict each other or a name that would be
   /// repeated, TypeMismatchError for keys that are not compared.
   Frame merge(const Frame& right, const Names& on = {}, const MergeOptions& options = {}) const;

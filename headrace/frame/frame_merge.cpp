@@ -98,6 +98,12 @@ Frame Frame::merge(const Frame& right, const Names& on, const MergeOptions& opti
                   .left_keys = nodes_of(keys.left),
                   .right_keys = right.nodes_of(keys.right)};
   std::vector<JoinColumn> columns = joined_columns(*this, right, keys, options);
+  std::vector<std::string> order;  // columns of the keys of either side
+  if (options.sort || how == "outer")
+    for (size_t i = 0; i < keys.left.size(); ++i) {
+      order.push_back(" key " + std::to_string(i));
+      columns.push_back(shared_key(order.back(), sides.left_keys[i], sides.right_keys[i], how));
+    }
   JoinUnique unique = unique_of(options.validate);
   if (how == "right") {  // the left join with swapped sides
     unique = {.left = unique.right, .right = unique.left, .swapped = true};
@@ -109,15 +115,7 @@ Frame Frame::merge(const Frame& right, const Names& on, const MergeOptions& opti
                         : how == "right" ? JoinKind::kLeft
                                          : join_kind_from_name(how);
   const Frame made(join(sides, columns, kind, unique, options.indicator, how));
-  if (!options.sort) return made;
-  std::vector<std::string> by;
-  for (size_t i = 0; i < keys.left.size(); ++i)
-    for (const std::string& name : {keys.left[i], keys.right[i]})
-      if (made.contains(name)) {
-        by.push_back(name);
-        break;
-      }
-  return made.sort_values(by);
+  return order.empty() ? made : made.sort_values(order).drop(order);
 }
 
 }  // namespace hr

@@ -3,9 +3,11 @@
 #include "headrace/frame/series.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/frame/aggregates.h"
 #include "headrace/frame/apply.h"
 #include "headrace/frame/astype.h"
+#include "headrace/functions/strings/categories.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
@@ -60,14 +62,33 @@ Series Series::isna() const {
   return Series(null) | Series(hr::apply(Op::kIsNan, {&own, 1}, NullRule::kMissingIsFalse));
 }
 
+namespace {
+
+// Filled values with the categories that they had; runs the plan.
+Series with_own_categories(const Series& own, const Series& filled) {
+  const DictionaryPtr known = own.column().dictionary();
+  const Series made = set_categories(astype(filled, TypeId::kCategory), lazy_value(known->values()),
+                                     known->is_ordered());
+  const Column values = filled.column(), again = made.column();
+  for (int64_t row = 0; row < values.num_rows(); ++row)
+    if (again.is_null(row) && !values.is_null(row))
+      throw_error<TypeMismatchError>("fillna", "the value is not among the categories",
+                                     {{"row", row}, {"categories", known->size()}});
+  return made;
+}
+
+}  // namespace
+
 Series Series::fillna(const Series& value) const {
   const Series filled = elementwise(Op::kFillNull, {node_, value});
+  if (dtype().is_category()) return with_own_categories(*this, filled);
   if (!dtype().is_floating()) return filled;
   return hr::elementwise(Op::kWhere, {hr::elementwise(Op::kIsNan, {filled}), value, filled});
 }
 
 Series Series::filled(const Literal& value) const {
-  return hr::apply(Op::kFillNull, *this, value);
+  const Series made = hr::apply(Op::kFillNull, *this, value);
+  return dtype().is_category() ? with_own_categories(*this, made) : made;
 }
 
 Series Series::astype(Dtype dtype) const {

@@ -103,7 +103,8 @@ class HR_API Series : public ElementwiseOperators<Series> {
 
   Series notna() const { return !isna(); }
 
-  /// `value` where a value is null or NaN.
+  /// `value` where a value is null or NaN. Categories stay and are evaluated; TypeMismatchError for
+  /// a value that is none of them.
   Series fillna(const Series& value) const;
 
   template <LiteralValue T>
