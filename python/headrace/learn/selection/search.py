@@ -477,7 +477,7 @@ def _column(name: str, candidates: list[Candidate]) -> Any:
         dtype = object if found.dtype.kind == "U" or found.ndim > 1 else found.dtype
     except ValueError:
         dtype = np.dtype(object)
-    column = np.ma.MaskedArray(np.empty(len(candidates)), mask=True, dtype=dtype)
+    column = np.ma.MaskedArray(np.zeros(len(candidates), dtype), mask=True)
     for place, each in enumerate(candidates):
         if name in each:
             column[place] = each[name]
