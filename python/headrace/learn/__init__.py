@@ -12,40 +12,42 @@ if TYPE_CHECKING:
     from headrace.learn import metrics as metrics
     from headrace.learn.base import ConvergenceWarning as ConvergenceWarning
     from headrace.learn.base import NotFittedError as NotFittedError
-    from headrace.learn.bins import KBinsDiscretizer as KBinsDiscretizer
-    from headrace.learn.bins import QuantileTransformer as QuantileTransformer
     from headrace.learn.boost import xgboost_matrix as xgboost_matrix
-    from headrace.learn.cluster import DBSCAN as DBSCAN
-    from headrace.learn.cluster import KMeans as KMeans
-    from headrace.learn.decomposition import PCA as PCA
-    from headrace.learn.decomposition import IncrementalPCA as IncrementalPCA
-    from headrace.learn.encoders import LabelBinarizer as LabelBinarizer
-    from headrace.learn.encoders import LabelEncoder as LabelEncoder
-    from headrace.learn.encoders import OneHotEncoder as OneHotEncoder
-    from headrace.learn.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.cluster.dbscan import DBSCAN as DBSCAN
+    from headrace.learn.cluster.kmeans import KMeans as KMeans
+    from headrace.learn.decomposition.nmf import NMF as NMF
+    from headrace.learn.decomposition.pca import PCA as PCA
+    from headrace.learn.decomposition.pca import IncrementalPCA as IncrementalPCA
+    from headrace.learn.decomposition.singular import TruncatedSVD as TruncatedSVD
     from headrace.learn.ensemble import ExtraTreesClassifier as ExtraTreesClassifier
     from headrace.learn.ensemble import ExtraTreesRegressor as ExtraTreesRegressor
     from headrace.learn.ensemble import IsolationForest as IsolationForest
     from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
-    from headrace.learn.imputer import PolynomialFeatures as PolynomialFeatures
-    from headrace.learn.imputer import SimpleImputer as SimpleImputer
-    from headrace.learn.linear import LinearRegression as LinearRegression
-    from headrace.learn.linear import Ridge as Ridge
+    from headrace.learn.linear.least_squares import LinearRegression as LinearRegression
+    from headrace.learn.linear.least_squares import Ridge as Ridge
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
-    from headrace.learn.nmf import NMF as NMF
     from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
     from headrace.learn.pipeline import FeatureUnion as FeatureUnion
     from headrace.learn.pipeline import Pipeline as Pipeline
     from headrace.learn.pipeline import make_column_transformer as make_column_transformer
     from headrace.learn.pipeline import make_pipeline as make_pipeline
-    from headrace.learn.scalers import MaxAbsScaler as MaxAbsScaler
-    from headrace.learn.scalers import MinMaxScaler as MinMaxScaler
-    from headrace.learn.scalers import Normalizer as Normalizer
-    from headrace.learn.scalers import RobustScaler as RobustScaler
-    from headrace.learn.scalers import StandardScaler as StandardScaler
+    from headrace.learn.preparation.bins import KBinsDiscretizer as KBinsDiscretizer
+    from headrace.learn.preparation.bins import QuantileTransformer as QuantileTransformer
+    from headrace.learn.preparation.encoders import LabelBinarizer as LabelBinarizer
+    from headrace.learn.preparation.encoders import LabelEncoder as LabelEncoder
+    from headrace.learn.preparation.encoders import OneHotEncoder as OneHotEncoder
+    from headrace.learn.preparation.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.preparation.imputer import PolynomialFeatures as PolynomialFeatures
+    from headrace.learn.preparation.imputer import SimpleImputer as SimpleImputer
+    from headrace.learn.preparation.scalers import MaxAbsScaler as MaxAbsScaler
+    from headrace.learn.preparation.scalers import MinMaxScaler as MinMaxScaler
+    from headrace.learn.preparation.scalers import Normalizer as Normalizer
+    from headrace.learn.preparation.scalers import RobustScaler as RobustScaler
+    from headrace.learn.preparation.scalers import StandardScaler as StandardScaler
+    from headrace.learn.preparation.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.selection.candidates import ParameterGrid as ParameterGrid
     from headrace.learn.selection.candidates import ParameterSampler as ParameterSampler
     from headrace.learn.selection.search import GridSearchCV as GridSearchCV
@@ -58,8 +60,6 @@ if TYPE_CHECKING:
     from headrace.learn.selection.splits import StratifiedKFold as StratifiedKFold
     from headrace.learn.selection.splits import TimeSeriesSplit as TimeSeriesSplit
     from headrace.learn.selection.splits import train_test_split as train_test_split
-    from headrace.learn.singular import TruncatedSVD as TruncatedSVD
-    from headrace.learn.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.text import CountVectorizer as CountVectorizer
     from headrace.learn.text import HashingVectorizer as HashingVectorizer
     from headrace.learn.text import TfidfTransformer as TfidfTransformer
@@ -68,25 +68,26 @@ if TYPE_CHECKING:
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
     "base": "ConvergenceWarning NotFittedError",
-    "bins": "KBinsDiscretizer QuantileTransformer",
+    "preparation.bins": "KBinsDiscretizer QuantileTransformer",
     "boost": "xgboost_matrix",
-    "cluster": "KMeans DBSCAN",
+    "cluster.dbscan": "DBSCAN",
+    "cluster.kmeans": "KMeans",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
-    "decomposition": "IncrementalPCA PCA",
-    "encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
+    "decomposition.pca": "IncrementalPCA PCA",
+    "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
-    "imputer": "PolynomialFeatures SimpleImputer",
-    "linear": "LinearRegression Ridge",
-    "nmf": "NMF",
+    "preparation.imputer": "PolynomialFeatures SimpleImputer",
+    "linear.least_squares": "LinearRegression Ridge",
+    "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
-    "scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
-    "singular": "TruncatedSVD",
+    "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
+    "decomposition.singular": "TruncatedSVD",
     "selection.candidates": "ParameterGrid ParameterSampler",
     "selection.search": "GridSearchCV HalvingGridSearchCV RandomizedSearchCV cross_val_score "
     "cross_validate",
     "selection.splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split",
-    "target_encoder": "TargetEncoder",
+    "preparation.target_encoder": "TargetEncoder",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.learn.base import is_ours
-from headrace.learn.levels import Values
+from headrace.learn.preparation.levels import Values
 
 Numbers = np.ndarray[Any, Any]
 

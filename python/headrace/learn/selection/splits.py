@@ -13,7 +13,7 @@ import numpy as np
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import is_array
-from headrace.learn.levels import Values
+from headrace.learn.preparation.levels import Values
 from headrace.random.generator import default_rng
 from headrace.series.column import is_series
 

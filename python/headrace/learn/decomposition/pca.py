@@ -26,7 +26,12 @@ from headrace.learn.base import (
     refuse,
     refuse_not_finite,
 )
-from headrace.learn.singular import dense_or_sparse, kind_of_result, randomized_svd, signs_of
+from headrace.learn.decomposition.singular import (
+    dense_or_sparse,
+    kind_of_result,
+    randomized_svd,
+    signs_of,
+)
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:

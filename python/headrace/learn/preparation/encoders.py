@@ -14,7 +14,13 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.learn.base import Transformer, answer, frozen, is_ours, names_in
 from headrace.learn.columns import stacked
-from headrace.learn.levels import Values, check_values, given_levels, has_nan, refuse_unknown
+from headrace.learn.preparation.levels import (
+    Values,
+    check_values,
+    given_levels,
+    has_nan,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ from headrace.learn.base import (
     refuse_not_finite,
 )
 from headrace.learn.columns import Columns, check_columns, stacked
-from headrace.learn.levels import Values, check_values
+from headrace.learn.preparation.levels import Values, check_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -25,7 +25,7 @@ from headrace.learn.base import (
     refuse,
     warn_not_converged,
 )
-from headrace.learn.singular import dense_or_sparse, kind_of_result, randomized_svd
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, randomized_svd
 from headrace.random import default_rng
 from headrace.tensor.sparse import csr_matrix
 

@@ -11,8 +11,8 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.learn.base import check_labels, frozen, is_ours
 from headrace.learn.columns import stacked
-from headrace.learn.encoders import LevelEncoder
-from headrace.learn.levels import Values
+from headrace.learn.preparation.encoders import LevelEncoder
+from headrace.learn.preparation.levels import Values
 from headrace.learn.selection.splits import KFold, StratifiedKFold, check_cv, target_kind
 
 if TYPE_CHECKING:

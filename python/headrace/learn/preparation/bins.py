@@ -18,7 +18,7 @@ from headrace.learn.base import (
     frozen,
 )
 from headrace.learn.columns import Columns, check_columns
-from headrace.learn.encoders import OneHotEncoder
+from headrace.learn.preparation.encoders import OneHotEncoder
 from headrace.random.generator import default_rng
 
 if TYPE_CHECKING:
