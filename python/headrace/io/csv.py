@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from headrace import _core
 from headrace.dtypes import dtype_word, has_no_nan
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import frame_of_parts, frame_of_table
-from headrace.io import pandas_csv
+from headrace.io import csv_many, pandas_csv
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
+    Sources = Source | Sequence[Source]
     _Reader = TypeVar("_Reader", bound="Callable[..., DataFrame]")
 
 __all__ = ["read_csv", "read_table", "scan_csv", "write_csv"]
@@ -210,12 +211,8 @@ def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOpti
     return made
 
 
-def _opened(source: Any) -> Any:
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else source
-
-
 @_shows_options
-def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
+def scan_csv(source: Sources, **options: Unpack[CsvOptions]) -> DataFrame:
     r"""A lazy frame over a CSV source: sniffed now, read on use, as far as needed.
 
     Size, time and inode of the source are recorded at the call; a later change raises when it is
@@ -223,20 +220,24 @@ def scan_csv(source: Source, **options: Unpack[CsvOptions]) -> DataFrame:
 
     Filters (``df[df.a > 5]``) are pushed down: `explain` shows them in the line of ``read_csv``.
     Rows that they drop are checked for their number of fields and in the columns that the filter
-    reads, not in the others.
+    reads, not in the others. So it is with a list of files or a pattern (see `read_csv`), each of
+    which is a line of `explain`: the first file gives the dtypes, and a value of a later one that
+    does not match raises an error with file, line and column.
 
     >>> df = hr.scan_csv(b"a,b\n1,x\n2,y\n")
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
-    scan = _core.CsvScan(_opened(source), _options("scan_csv", options))
-    table = _core.scan_csv(scan)
-    return frame_of_parts(table, scan.names)
+    files = csv_many.files_of("scan_csv", source)
+    given, most = _row_limit("scan_csv", options, files)
+    scans = csv_many.scans_of("scan_csv", files or [source], _options("scan_csv", given), True)
+    frames = [frame_of_parts(_core.scan_csv(scan), scan.names) for scan in scans]
+    return frames[0] if files is None else csv_many.stacked(frames, most)
 
 
 @_shows_options
 def read_csv(
-    source: Source,
+    source: Sources,
     *,
     on_bad: Literal["error", "reject"] = "error",
     **options: Unpack[CsvOptions],
@@ -245,8 +246,10 @@ def read_csv(
 
     Parameters
     ----------
-    source : path, bytes or binary file object
-        Plain, gzip or zstd; the codec is detected from the first bytes.
+    source : path, bytes or binary file object, or a list of these
+        Plain, gzip or zstd; the codec is detected from the first bytes. A list, or a path with
+        ``*``, ``?``, ``[...]`` or ``**`` (any folders) that is not itself a file, makes one frame
+        of all files, in the order of the list or of the sorted paths.
     delimiter, quote, comment : str
         One character each; None disables quotes or comments.
     header : {"infer", True, False}
@@ -265,11 +268,11 @@ def read_csv(
     skip_rows : int
         Lines to skip at the top.
     num_rows : int, optional
-        Maximum number of rows.
+        Maximum number of rows, of all files together.
     on_bad : {"error", "reject"}
         A row with a wrong number of fields or a value that does not match its dtype raises an error
         with file, line, column and text; or it goes to ``result.rejects``, a frame of line, column,
-        text and reason. Rows in = rows out + rejects.
+        text and reason, and of path for several files. Rows in = rows out + rejects.
     compression : {"infer", "none", "gzip", "zstd"}
     **pandas
         pandas' names: ``sep``, ``usecols`` (also a function of a name), ``dtype``, ``na_values``
@@ -284,8 +287,8 @@ def read_csv(
     Raises
     ------
     hr.InputError
-        (an OSError) For an unreadable source or the first bad row; for a missing file also a
-        FileNotFoundError.
+        (an OSError) For an unreadable source or the first bad row, files of different columns or an
+        empty list; for a missing file, or a pattern without one, also a FileNotFoundError.
     hr.ColumnNotFoundError
         (a KeyError) For an unknown column in `columns` or `dtypes`.
 
@@ -296,6 +299,8 @@ def read_csv(
     text with ``Z`` or an offset is read as a string. A time with more digits than its dtype holds
     is a bad row, never truncated.
 
+    Columns of several files are matched by name, and dtypes inferred as for one text of them all.
+
     With ``hr.device("cuda")`` files of numbers, bools and nulls without quotes and comments are
     parsed on the GPU, with the same bits and errors; others are read on the CPU and copied, as
     listed by `hr.fallbacks`.
@@ -304,32 +309,91 @@ def read_csv(
     >>> df.ecg.to_list()
     [0.5, None]
     """
-    if isinstance(source, list | tuple):
-        raise TypeMismatchError(
-            f"read_csv: expected one source: sources={len(source)}; use "
-            "hr.concat([hr.read_csv(path) for path in paths])"
-        )
     given: Any = dict(options)
     if given.get("on_bad_lines") == "error":
         del given["on_bad_lines"]
-    if pandas_csv.is_for_pandas(source, given):
-        return pandas_csv.by_pandas(source, given, _PANDAS)
+    files = csv_many.files_of("read_csv", source)
+    if any(pandas_csv.is_for_pandas(each, given) for each in files or [source]):
+        return _by_pandas(source, files, given)
     given = {name: each for name, each in given.items() if name not in pandas_csv.IGNORED}
     encoding, parse_dates, index_col = (given.pop(name, None) for name in pandas_csv.OPTIONS)
-    source = pandas_csv.in_utf8(source, encoding)
+    sources = [pandas_csv.in_utf8(each, encoding) for each in files or [source]]
     if callable(chosen := given.get("usecols")):
-        source = source if isinstance(source, str | bytes | os.PathLike) else source.read()
+        sources[0] = csv_many.kept(sources[0])
         rest = {name: value for name, value in given.items() if name != "usecols"}
-        given["usecols"] = [name for name in scan_csv(source, **rest).columns if chosen(name)]
-    table, rejects = _core.read_csv(_opened(source), _options("read_csv", given, on_bad))
-    frame = pandas_csv.with_sorted_categories(frame_of_table(table))
+        given["usecols"] = [name for name in scan_csv(sources[0], **rest).columns if chosen(name)]
+    if files is None:
+        frame = _read(sources[0], _options("read_csv", given, on_bad), on_bad)
+    else:
+        frame = _read_many(files, sources, given, on_bad)
+    rejects = frame._rejects
+    frame = pandas_csv.with_sorted_categories(frame)
     frame = pandas_csv.with_times(frame, parse_dates)
     frame = pandas_csv.with_labels(frame, index_col)
+    frame._rejects = rejects
+    return frame
+
+
+def _read(source: Any, options: _core.CsvOptions, on_bad: str) -> DataFrame:
+    table, rejects = _core.read_csv(csv_many.opened(source), options)
+    frame = frame_of_table(table)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
 
 
-def read_table(source: Source, *, sep: str = "\t", **options: Any) -> DataFrame:
+def _read_many(files: list[Any], sources: list[Any], given: Any, on_bad: str) -> DataFrame:
+    given, most = _row_limit("read_csv", given, files)
+    options = _options("read_csv", given, on_bad)
+    options.dtypes = csv_many.shared_dtypes(csv_many.scans_of("read_csv", sources, options))
+
+    def read(at: int, rows: int | None) -> DataFrame:
+        options.num_rows = -1 if rows is None else rows
+        return _read(sources[at], options, on_bad)
+
+    frames = csv_many.up_to(most, len(files), read)
+    made = csv_many.stacked(frames)
+    rejects = [
+        frame._rejects.assign(path=csv_many.title(files[at], at))
+        for at, frame in enumerate(frames)
+        if frame._rejects is not None
+    ]
+    made._rejects = csv_many.stacked(rejects) if rejects else None
+    return made
+
+
+def _by_pandas(source: Any, files: list[Any] | None, given: dict[str, Any]) -> Any:
+    """What pandas reads of one source, or of all files, one after the other."""
+    if files is None:
+        return pandas_csv.by_pandas(source, given, _PANDAS)
+    for option in ("chunksize", "iterator"):
+        if given.get(option):
+            raise UnsupportedError(
+                f"read_csv: parts of several files: {option}={given[option]!r}, files={len(files)};"
+                " read them one by one, or use scan_csv"
+            )
+    given, most = _row_limit("read_csv", given, files)
+    first: list[str] = []
+
+    def read(at: int, rows: int | None) -> DataFrame:
+        limit = {} if rows is None else {"nrows": rows}
+        frame: DataFrame = pandas_csv.by_pandas(files[at], {**given, **limit}, _PANDAS)
+        first.extend(frame.columns if at == 0 else ())
+        csv_many.check_names("read_csv", files, at, first, frame.columns)
+        return frame
+
+    return csv_many.stacked(csv_many.up_to(most, len(files), read))
+
+
+def _row_limit(op: str, given: Any, files: list[Any] | None) -> tuple[Any, int | None]:
+    """The options of each file, and the number of rows of all."""
+    if files is None:
+        return given, None
+    most = given.get("nrows", given.get("num_rows"))
+    rest = {name: value for name, value in given.items() if name not in ("nrows", "num_rows")}
+    return rest, None if most is None else _rows(op, "num_rows", most)
+
+
+def read_table(source: Sources, *, sep: str = "\t", **options: Any) -> DataFrame:
     r"""Read text with tabs between the fields; see `read_csv`.
 
     >>> hr.read_table(b"a\tb\n1\t2\n").to_dict()
