@@ -342,7 +342,13 @@ def test_26_functions_of_groups(df: hr.DataFrame) -> None:
 
 
 def test_27_rolling_of_groups(df: hr.DataFrame) -> None:
-    assert df.groupby("k").x.rolling(2, min_periods=1).sum().to_list() == [1, None, 4, None]
+    named = df.set_index("k").groupby(level="k").x.rolling(2, min_periods=1).sum()
+    assert named.index.names == ["k", None]
+    assert named.index.to_list() == [("a", "a"), ("b", "b"), ("b", "b")]
+    assert named.to_list() == [None, 1, 4]
+    assert df[df.k == "z"].groupby("k").x.rolling(2).sum().to_list() == []
+    with pytest.raises(hr.InvalidArgumentError, match="all pairs of groups"):
+        df.groupby("k")[["x", "f"]].rolling(2).corr()
 
 
 def test_28_rows_with_a_missing_key(df: hr.DataFrame) -> None:

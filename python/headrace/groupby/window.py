@@ -11,15 +11,17 @@ from headrace import _core
 from headrace.aggregates import NUMBERS, TABLE
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import frame_of
+from headrace.frame.labels import numbered_labels
 from headrace.groupby.aggregate import refuse_others, value_columns
 from headrace.groupby.keys import Words
 from headrace.lazy.handle import mark
-from headrace.rows import whole_number
+from headrace.rows import given, unnamed, whole_number
 from headrace.series.column import new_series, series_of
 from headrace.series.window import ranks_with_missing, rows_of_groups
 from headrace.windows.span import WindowRows
 
 if TYPE_CHECKING:
+    from headrace.frame.dataframe import DataFrame
     from headrace.groupby.groupby import GroupBy
     from headrace.series.series import Series
 
@@ -45,6 +47,26 @@ def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
     """Results by column as a frame, or as a series for a single selected column."""
     frame = frame_of(made, groups._rows)
     return groups._shown(frame)
+
+
+def group_by_group(
+    groups: GroupBy, made: dict[str, _core.Node], on: str | None = None, labelled: bool = True
+) -> DataFrame:
+    """Results in the order of the groups, labelled by key and then as the rows or by column `on`.
+
+    Without `labelled` the keys are columns.
+    """
+    group, levels = " group", dict(groups._keys)
+    rows = {on: groups._nodes[on]} if on else numbered_labels(frame_of(made, groups._rows))._labels
+    named = [name for name in ([on] if on else groups._rows) if given(name) and name not in levels]
+    before = len(levels) if labelled else 0
+    labels = {
+        name if name in named else unnamed(i, before + len(rows)): node
+        for i, (name, node) in enumerate(rows.items(), before)
+    }
+    columns = {**({} if labelled else levels), **made, group: groups.ngroup()._node}
+    whole = frame_of(columns, {**levels, **labels} if labelled else labels)
+    return whole[whole[group] >= 0].sort_values(group).drop(columns=group)
 
 
 def window_function(
@@ -77,8 +99,19 @@ def window_rows(groups: GroupBy, op: str, on: str | None = None) -> WindowRows:
     if not columns:
         raise TypeMismatchError(f"{op}: no numeric column: columns={list(groups._nodes)}")
     keys = [node for _, node in groups._keys]
-    finish = functools.partial(frame_or_series, groups)
-    return WindowRows(columns, finish, groups._rows, groups._nodes, keys, groups._dropna)
+
+    def finish(made: dict[str, _core.Node]) -> Any:
+        shown = {
+            name: made.get(name, node)
+            for name, node in groups._nodes.items()
+            if name == on or name in made
+        }
+        whole = group_by_group(groups, shown, None, groups._labelled)
+        return groups._shown(whole) if groups._labelled else whole
+
+    table = functools.partial(group_by_group, groups, on=on)
+    labels, every = groups._rows, groups._nodes
+    return WindowRows(columns, finish, table, labels, every, keys, groups._dropna)
 
 
 def cumulative(groups: GroupBy, op: str) -> Any:

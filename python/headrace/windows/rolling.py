@@ -16,7 +16,7 @@ from headrace.lazy.handle import mark
 from headrace.lazy.traceable import is_traceable
 from headrace.series.column import is_series, new_series, series_of, with_rows_of
 from headrace.time_units import is_length, length_of
-from headrace.windows.span import WindowRows, Windows, times_node
+from headrace.windows.span import WindowRows, Windows, series_of_one, times_node
 
 
 @facade("Rolling")
@@ -50,6 +50,11 @@ class Rolling(Windows):
                 f"rolling: windows have no weights: win_type={win_type!r}; use "
                 "numpy.convolve(column, weights / weights.sum(), 'valid'), or ewm for weights "
                 "that decay"
+            )
+        if rows.keys and step not in (None, 1):
+            raise UnsupportedError(
+                f"rolling: windows of groups have no step: step={step}; take rows of the result, "
+                f"such as .iloc[::{step}]"
             )
         self._rows, self._times, self._step = rows, None, step
         if isinstance(window, str) or is_length(window):
@@ -114,8 +119,15 @@ class Rolling(Windows):
         return self._finished(dict(zip(columns, made, strict=True)))
 
     def _finished(self, made: dict[str, _core.Node]) -> Any:
-        result = self._rows.finish(made)
+        return self._stepped(self._rows.finish(made))
+
+    def _stepped(self, result: Any) -> Any:
         return result if self._step in (None, 1) else result.iloc[:: self._step]
+
+    def _row_by_row(self) -> Rolling:
+        made: Rolling = super()._row_by_row()
+        made._step = None
+        return made
 
     def _pairs(self, op: str, other: Any, pairwise: bool | None, ddof: int) -> Any:
         mark("rolling")
@@ -302,10 +314,8 @@ class Rolling(Windows):
         if not is_traceable(func):
             return None
         alone = self[name] if name in self._rows.columns else self
-        plain = alone._of(alone._rows._replace(finish=_series_of_one))
-        plain._step = None
         try:
-            found = func(_Aggregates(plain))
+            found = func(_Aggregates(alone._row_by_row()))
         except (Error, TypeError, AttributeError, ValueError):
             return None
         return found.astype("float64")._node if is_series(found) else None
@@ -327,8 +337,8 @@ class Rolling(Windows):
             places = np.argsort(order)
         column = {"": with_rows_of(new_series(places), node)._node}
         there = {"": series_of(node).notna().astype("int64")._node}
-        own = self._of(rows._replace(finish=_array_of))
-        own._step = None
+        own = self._row_by_row()
+        own._rows = rows._replace(finish=_array_of)
         begins, ends = (own._made(edge, column, min_periods=0) for edge in ("first", "last"))
         counts = own._made("sum", there, min_periods=0)
         values = values[order]
@@ -360,15 +370,9 @@ class Rolling(Windows):
         return self._made("sum", there)
 
 
-def _series_of_one(made: dict[str, _core.Node]) -> Any:
-    (node,) = made.values()
-    return series_of(node)
-
-
 def _array_of(made: dict[str, _core.Node]) -> Any:
     """One column as an array, -1 for null."""
-    (node,) = made.values()
-    return series_of(node).fill_null(-1).to_numpy()
+    return series_of_one(made).fill_null(-1).to_numpy()
 
 
 class _Aggregates:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ class WindowRows(NamedTuple):
 
     columns: dict[str, _core.Node]
     finish: Callable[[dict[str, _core.Node]], Any]
+    #: The frame of several results, or of columns selected from the windows.
+    table: Callable[[dict[str, _core.Node]], Any]
     labels: Mapping[str, _core.Node]
     #: Every column, for `on`.
     every: Mapping[str, _core.Node]
@@ -37,7 +40,8 @@ def rows_of_series(series: Any) -> WindowRows:
         (node,) = made.values()
         return series._like(node)
 
-    return WindowRows({series.name or "value": series._node}, finish, labels, {}, [])
+    table = functools.partial(frame_of, labels=labels)
+    return WindowRows({series.name or "value": series._node}, finish, table, labels, {}, [])
 
 
 def rows_of_frame(frame: Any, op: str, on: str | None = None) -> WindowRows:
@@ -55,7 +59,8 @@ def rows_of_frame(frame: Any, op: str, on: str | None = None) -> WindowRows:
         return frame_of({**shown, **made}, frame._labels)
 
     columns = {name: frame._nodes[name] for name in names}
-    return WindowRows(columns, finish, frame._labels, frame._nodes, [])
+    table = functools.partial(frame_of, labels=frame._labels)
+    return WindowRows(columns, finish, table, frame._labels, frame._nodes, [])
 
 
 def times_node(op: str, rows: WindowRows, on: Any, span: int) -> tuple[_core.Node, int]:
@@ -88,6 +93,12 @@ def times_node(op: str, rows: WindowRows, on: Any, span: int) -> tuple[_core.Nod
     return times.astype("int64")._node, span // scale(unit, "ns")
 
 
+def series_of_one(made: dict[str, _core.Node]) -> Any:
+    """The single result as a series without labels."""
+    (node,) = made.values()
+    return series_of(node)
+
+
 class Windows:
     """Rows and their windows: columns are selected as those of a frame."""
 
@@ -97,6 +108,14 @@ class Windows:
     def _of(self, rows: WindowRows) -> Any:
         """The same windows of other columns."""
         raise NotImplementedError
+
+    def _row_by_row(self) -> Any:
+        """The same windows of one column, whose results are series in the order of the rows."""
+        return self._of(self._rows._replace(finish=series_of_one))
+
+    def _stepped(self, result: Any) -> Any:
+        """The rows of a result that are asked for."""
+        return result
 
     def _paired(
         self,
@@ -138,14 +157,11 @@ class Windows:
                 _core.no_such_column("rolling", list(rows.columns), name)
             columns[name] = rows.columns[name]
         if not isinstance(key, str):
-            return self._of(rows._replace(columns=columns))
-        labels = rows.labels
-
-        def finish(made: dict[str, _core.Node]) -> Any:
-            (node,) = made.values()
-            return frame_of({key: node}, labels)._series(key)
-
-        return self._of(rows._replace(columns=columns, finish=finish))
+            finish = rows.table if rows.keys else rows.finish
+            return self._of(rows._replace(columns=columns, finish=finish))
+        return self._of(
+            rows._replace(columns=columns, finish=lambda made: rows.table(made)._series(key))
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name[0] != "_" and name in self._rows.columns:
@@ -169,18 +185,18 @@ class Windows:
             parts = {
                 name if isinstance(how, str) or callable(how) else (name, word): part
                 for name, how in func.items()
-                for word, part in self[name]._each(how, args, kwargs).items()
+                for word, part in self[name]._row_by_row()._each(how, args, kwargs).items()
             }
         elif isinstance(func, list | tuple):
             single = len(self._rows.columns) == 1
             parts = {
                 word if single else (name, word): part
                 for name in self._rows.columns
-                for word, part in self[name]._each(func, args, kwargs).items()
+                for word, part in self[name]._row_by_row()._each(func, args, kwargs).items()
             }
         else:
             return self._called(func, args, kwargs)
-        return frame_of({n: part._node for n, part in parts.items()}, self._rows.labels)
+        return self._stepped(self._rows.table({n: part._node for n, part in parts.items()}))
 
     aggregate = agg
 

@@ -31,7 +31,8 @@ class Windowed:
     ) -> Rolling:
         """A window at each row, for `sum`, `mean`, `median`, ...: of rows, or of a span of time.
 
-        Of each numeric column of a frame; of groups within each group, and rows keep their order.
+        Of each numeric column of a frame; of groups within each one, group by group, labelled by
+        the keys and the label of the row (its time, for columns selected of windows `on` a column).
 
         Parameters
         ----------
@@ -47,7 +48,7 @@ class Windowed:
         closed : {"right", "left", "both", "neither"}, optional
             Which ends belong to the window; "right" by default.
         step : int, optional
-            Only each `step`-th row of the result.
+            Only each `step`-th row of the result; not for groups.
 
         Raises
         ------
@@ -60,7 +61,10 @@ class Windowed:
         >>> hr.Series([1, 2, 4], index=days).rolling("2D").sum().to_list()
         [1, 3, 4]
         >>> df = hr.DataFrame({"id": ["a", "b", "a", "a"], "x": [1, 5, 2, 4]})
-        >>> df.groupby("id").x.rolling(2).sum().to_list()
+        >>> df.groupby("id").x.rolling(2).sum().to_dict()
+        {('a', 0): None, ('a', 2): 3, ('a', 3): 6, ('b', 1): None}
+        >>> df["sums"] = df.groupby("id").x.rolling(2).sum().reset_index(level=0, drop=True)
+        >>> df.sums.to_list()
         [None, None, 3, 6]
         """
         words = (window, min_periods, center, win_type, on, closed, step)
@@ -88,7 +92,7 @@ class Windowed:
     ) -> ExponentialWindows:
         """Weights that decay with the rows since: `mean`, `sum`, `var`, `std`, `cov` and `corr`.
 
-        Of each numeric column of a frame; of groups within each group, and rows keep their order.
+        Of each numeric column of a frame; of groups within each one, labelled as by `rolling`.
 
         Parameters
         ----------
