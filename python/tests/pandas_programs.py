@@ -179,9 +179,7 @@ def rolling(how: str) -> list[Form]:
         return f"rolling({rows}, min_periods={w.rng.randrange(1, min(rows, 4) + 1)}"
 
     def grouped(w: Words) -> str:
-        rolled = f"df.groupby('j').{w.name()}.{window(w)}).{how}()"
-        plain = f"{rolled}.reset_index(level=0, drop=True).sort_index()"
-        return f"{rolled}{squared} ;; {plain}{squared}"
+        return f"df.groupby('j').{w.name()}.{window(w)}).{how}(){squared}"
 
     return [lambda w: f"df.{w.name()}.{window(w)}, center={w.truth()}).{how}(){squared}", grouped]
 

@@ -258,7 +258,7 @@ class Program:
         self.renumber()
 
     def window(self) -> None:
-        rng, frame = self.rng, self.frame
+        rng, frame = self.rng, self.frame.reset_index(drop=True)  # of groups, matched by label
         value, key = self.pick("if"), self.pick("is")
         if value is None:
             return
@@ -274,6 +274,7 @@ class Program:
             ahead = rng.random() < 0.3
             shift = (window - 1) // 2 if ahead else 0
             made = getattr(rows.rolling(window, min_periods=few, center=ahead), how)()
+            made = made.reset_index(level=0, drop=True) if grouped else made
             over = (
                 f"OVER ({part}ORDER BY r ROWS BETWEEN {window - 1 - shift} PRECEDING "
                 f"AND {shift} FOLLOWING)"

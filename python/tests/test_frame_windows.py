@@ -106,6 +106,9 @@ OF_GROUPS = {
     "assigned": lambda f: f.assign(
         r=f.groupby("k").x.rolling(2).sum().reset_index(level=0, drop=True)
     ),
+    "row numbers": lambda f: (
+        f.groupby("k").x.expanding().sum().reset_index(level=0, drop=True).reset_index()
+    ),
     "dropped level": lambda f: f.assign(r=f.groupby("k").x.expanding().sum().droplevel(0)),
 }
 

@@ -16,7 +16,7 @@ from headrace.frame.sort import sort_by_nodes
 from headrace.groupby.keys import level_keys
 from headrace.interop.sharing import reduced
 from headrace.lazy.handle import mark
-from headrace.rows import are_picked, picked_domain, renumbered, unnamed
+from headrace.rows import are_picked, given, picked_domain, renumbered, unnamed
 from headrace.series.column import is_labelled, is_series, labelled_series, series_of
 
 if TYPE_CHECKING:
@@ -67,8 +67,13 @@ def reset_index(
         nodes = frame._nodes if drop else frame_of(frame._nodes, gone)._with_labels()
         if kept:
             return frame_of(dict(nodes), kept)
+    elif drop or not frame._nodes:
+        nodes = frame._nodes
     else:
-        nodes = frame._nodes if drop or not frame._nodes else numbered_labels(frame)._with_labels()
+        if len(frame._labels) == 1 and given(next(iter(frame._labels))) is None:  # was of several
+            word = unnamed(0, 1 + ("index" in frame._nodes))
+            frame = frame_of(frame._nodes, {word: next(iter(frame._labels.values()))})
+        nodes = numbered_labels(frame)._with_labels()
     return frame_of({name: renumbered(node) for name, node in nodes.items()})
 
 
