@@ -50,7 +50,7 @@ def frame_or_series(groups: GroupBy, made: dict[str, _core.Node]) -> Any:
 
 
 def group_by_group(
-    groups: GroupBy, made: dict[str, _core.Node], on: str | None = None, labelled: bool = True
+    groups: GroupBy, made: dict[Any, _core.Node], on: str | None = None, labelled: bool = True
 ) -> DataFrame:
     """Results in the order of the groups, labelled by key and then as the rows or by column `on`.
 

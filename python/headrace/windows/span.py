@@ -24,7 +24,7 @@ class WindowRows(NamedTuple):
     columns: dict[str, _core.Node]
     finish: Callable[[dict[str, _core.Node]], Any]
     #: The frame of several results, or of columns selected from the windows.
-    table: Callable[[dict[str, _core.Node]], Any]
+    table: Callable[[dict[Any, _core.Node]], Any]
     labels: Mapping[str, _core.Node]
     #: Every column, for `on`.
     every: Mapping[str, _core.Node]
