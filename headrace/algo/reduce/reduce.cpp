@@ -506,6 +506,118 @@ Scalar reduce(const Tensor& tensor, Aggregate reduction, ReduceOptions options) 
   return reducer.finish(reduce_strided(reducer, reader, rows, true));
 }
 
+namespace {
+
+/// Lines of a tensor along one axis. Those that differ in the last other dimension alone are read
+/// together, so that the cache lines they share are read once.
+class Lines {
+ public:
+  Lines(const Tensor& x, size_t along)
+      : data_(x.data()),
+        width_(x.dtype().size_bytes()),
+        length_(x.shape()[along]),
+        step_(x.strides()[along]),
+        outer_(x.shape()),
+        strides_(x.strides()) {
+    outer_.erase(outer_.begin() + static_cast<int64_t>(along));
+    strides_.erase(strides_.begin() + static_cast<int64_t>(along));
+    in_row_ = outer_.empty() ? 1 : outer_.back();
+    // A line that lies contiguous is reduced where it lies.
+    at_once_ = !turns() || outer_.empty() ? 1 : std::min(in_row_, kBytesAtOnce / width_);
+    at_once_ = std::max<int64_t>(1, at_once_);
+  }
+
+  const Shape& outer() const { return outer_; }
+
+  int64_t length() const { return length_; }
+
+  int64_t count() const { return num_elements(outer_); }
+
+  int64_t groups() const {
+    return in_row_ == 0 ? 0 : count() / in_row_ * divide_up(in_row_, at_once_);
+  }
+
+  /// Lines of a group, at most.
+  int64_t at_once() const { return at_once_; }
+
+  /// Values that a task of one group reads.
+  int64_t values() const { return at_once_ * std::max<int64_t>(1, std::min(length_, kMorselRows)); }
+
+  /// The first line of a group and the one behind its last.
+  std::pair<int64_t, int64_t> bounds(int64_t group) const {
+    const int64_t in_row = divide_up(in_row_, at_once_);
+    const int64_t row = group / in_row * in_row_, first = group % in_row * at_once_;
+    return {row + first, row + std::min(in_row_, first + at_once_)};
+  }
+
+  /// Room that `reduce` works in.
+  Buffer tile() const { return Buffer::allocate(turns() ? at_once_ * kTileRows * width_ : 0); }
+
+  /// Partials of rows [begin, end) of the lines of a group.
+  void reduce(const Reducer& reducer, int64_t group, int64_t begin, int64_t end, std::byte* tile,
+              ReducePartial* out) const {
+    const auto [first, last] = bounds(group);
+    const int64_t lines = last - first;
+    const bool one_block = end - begin <= kBlockRows;
+    std::vector<PartialTree> trees(static_cast<size_t>(one_block ? 0 : lines),
+                                   PartialTree(reducer));
+    const std::byte* const from = data_ + offset(first) * width_;
+    for (int64_t row = begin; row < end; row += kBlockRows) {
+      const int64_t count = std::min(kBlockRows, end - row);
+      const std::byte* rows = from + row * step_ * width_;
+      if (turns()) turn(rows, lines, count, tile);
+      for (int64_t line = 0; line < lines; ++line) {
+        const std::byte* values = turns() ? tile + line * kTileRows * width_ : rows + line * width_;
+        const ReducePartial partial = reducer.block(values, nullptr, count, row);
+        if (one_block)
+          out[line] = partial;
+        else
+          trees[static_cast<size_t>(line)].push(partial);
+      }
+    }
+    for (size_t line = 0; line < trees.size(); ++line) out[line] = trees[line].total();
+  }
+
+ private:
+  static constexpr int64_t kBytesAtOnce = 256;
+  static constexpr int64_t kTileRows = kBlockRows + 16;  // else all lines lie in one set of a cache
+
+  bool turns() const { return step_ != 1; }
+
+  int64_t offset(int64_t line) const {
+    int64_t element = 0;
+    for (size_t d = outer_.size(); d-- > 0; line /= outer_[d])
+      element += line % outer_[d] * strides_[d];
+    return element;
+  }
+
+  void turn(const std::byte* rows, int64_t lines, int64_t count, std::byte* tile) const {
+    const auto by_width = [&]<class T>(std::type_identity<T>) {
+      const int64_t beside = strides_.empty() ? 0 : strides_.back();
+      const T* from = reinterpret_cast<const T*>(rows);
+      T* to = reinterpret_cast<T*>(tile);
+      for (int64_t row = 0; row < count; ++row, from += step_)
+        for (int64_t line = 0; line < lines; ++line)
+          to[line * kTileRows + row] = from[line * beside];
+    };
+    if (width_ == 8) return by_width(std::type_identity<uint64_t>{});
+    if (width_ == 4) return by_width(std::type_identity<uint32_t>{});
+    if (width_ == 2) return by_width(std::type_identity<uint16_t>{});
+    by_width(std::type_identity<uint8_t>{});
+  }
+
+  const std::byte* data_;
+  int64_t width_;
+  int64_t length_;
+  int64_t step_;
+  Shape outer_;
+  Shape strides_;
+  int64_t in_row_;
+  int64_t at_once_;
+};
+
+}  // namespace
+
 Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, ReduceOptions options,
                    bool keep_axis) {
   const int64_t dimensions = tensor.num_dimensions();
@@ -516,30 +628,10 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
   const Reducer reducer(reduction, tensor.dtype(), options);
   const Dtype dtype = aggregate_dtype(reduction, tensor.dtype(), AggregateForm::kColumn);
-  const int64_t length = tensor.shape()[along];
-  Shape outer = tensor.shape(), outer_strides = tensor.strides();
-  outer.erase(outer.begin() + static_cast<int64_t>(along));
-  outer_strides.erase(outer_strides.begin() + static_cast<int64_t>(along));
-  const int64_t lines = num_elements(outer);
-  Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines, dtype.size_bytes()));
+  const Lines lines(tensor, along);
+  Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines.count(), dtype.size_bytes()));
   std::byte* out = buffer.mutable_data();
-  const int64_t width = tensor.dtype().size_bytes();
-  auto reduce_line = [&](int64_t line, bool parallel) {
-    int64_t rest = line, element = 0;
-    for (size_t d = outer.size(); d-- > 0;) {
-      element += rest % outer[d] * outer_strides[d];
-      rest /= outer[d];
-    }
-    const std::byte* first = tensor.data() + element * width;
-    ReducePartial total;
-    if (tensor.strides()[along] == 1 || length <= 1) {
-      total = reduce_blocks(reducer, length, parallel, [&](int64_t row, int64_t count) {
-        return reducer.block(first + row * width, nullptr, count, row);
-      });
-    } else {
-      const StridedReader reader{first, width, {length}, {tensor.strides()[along]}};
-      total = reduce_strided(reducer, reader, length, parallel);
-    }
+  const auto finish = [&](int64_t line, const ReducePartial& total) {
     const Scalar value = reducer.finish(total);
     if (dtype.is_bool())
       reinterpret_cast<uint8_t*>(out)[line] = value.as<uint8_t>();
@@ -548,20 +640,39 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
         reinterpret_cast<T*>(out)[line] = value.as<T>();
       });
   };
-  // lines side by side, or each line on all workers when there are few
-  constexpr int64_t kChunk = 64;
-  if (lines >= threads())
-    parallel_for(divide_up(lines, kChunk), [&](int64_t chunk) {
-      for (int64_t line = chunk * kChunk; line < std::min(lines, (chunk + 1) * kChunk); ++line)
-        reduce_line(line, false);
+  // Tasks are morsels of groups of lines, or several groups of short lines.
+  constexpr int64_t kTaskValues = int64_t{1} << 16;
+  const int64_t morsels = std::max<int64_t>(1, num_morsels(lines.length()));
+  const int64_t step = morsels > 1 ? 1 : std::max<int64_t>(1, kTaskValues / lines.values());
+  const int64_t kept = checked_multiply("reduce", morsels > 1 ? morsels : 0, lines.count());
+  Buffer room = Buffer::allocate(checked_multiply("reduce", kept, int64_t{sizeof(ReducePartial)}));
+  auto* const partials = room.mutable_as<ReducePartial>();
+  parallel_for(divide_up(lines.groups(), step) * morsels, [&](int64_t task) {
+    const int64_t morsel = task % morsels, first = task / morsels * step;
+    const auto [index, begin, end] = morsel_at(morsel, lines.length());
+    Buffer tile = lines.tile();
+    std::vector<ReducePartial> made(morsels > 1 ? 0 : static_cast<size_t>(lines.at_once()));
+    for (int64_t group = first; group < std::min(lines.groups(), first + step); ++group) {
+      const auto [line, last] = lines.bounds(group);
+      ReducePartial* const to = morsels > 1 ? partials + index * lines.count() + line : made.data();
+      lines.reduce(reducer, group, begin, end, tile.mutable_data(), to);
+      for (int64_t i = line; i < last && morsels == 1; ++i) finish(i, to[i - line]);
+    }
+  });
+  if (morsels > 1)
+    parallel_for(divide_up(lines.count(), 64), [&](int64_t task) {
+      for (int64_t line = task * 64; line < std::min(lines.count(), (task + 1) * 64); ++line) {
+        PartialTree tree(reducer);
+        for (int64_t morsel = 0; morsel < morsels; ++morsel)
+          tree.push(partials[morsel * lines.count() + line]);
+        finish(line, tree.total());
+      }
     });
-  else
-    for (int64_t line = 0; line < lines; ++line) reduce_line(line, true);
   Shape shape = tensor.shape();
   if (keep_axis)
     shape[along] = 1;
   else
-    shape = outer;
+    shape = lines.outer();
   return Tensor(dtype, std::move(shape), std::move(buffer));
 }
 

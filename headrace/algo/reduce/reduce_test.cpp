@@ -237,6 +237,24 @@ TEST_F(ReduceTest, AlongAnAxisEachLineHasTheBitsOfItsOwnReduction) {
   EXPECT_EQ(reduce_axis(empty, Aggregate::kMin, 1).num_elements(), 0);
 }
 
+TEST_F(ReduceTest, LinesOfSeveralMorselsHaveTheBitsOfTheirOwnReduction) {
+  constexpr int64_t kRows = 70001, kColumns = 37;
+  const Tensor whole = tensor(noise<float>(kRows * 2 * kColumns), {kRows, 2, kColumns});
+  const Tensor half(TypeId::kFloat32, {kRows, kColumns}, {2 * kColumns, 1}, whole.buffer());
+  for (const Tensor& t : {whole, half})
+    for (const Aggregate r : {Aggregate::kSum, Aggregate::kMean, Aggregate::kArgmax}) {
+      const Tensor got = reduce_axis(t, r, 0);
+      for (int64_t line = 0; line < got.num_elements(); ++line) {
+        const Tensor alone(TypeId::kFloat32, {kRows}, {2 * kColumns}, whole.buffer(), line * 4);
+        const Scalar expected = reduce(alone, r);
+        if (r == Aggregate::kArgmax)
+          ASSERT_EQ(got.as<int64_t>()[line], expected.as<int64_t>());
+        else
+          ASSERT_EQ(got.as<float>()[line], expected.as<float>());
+      }
+    }
+}
+
 TEST_F(ReduceTest, StridedEqualsCopied) {
   const std::vector<double> x = noise<double>(6000);
   const Tensor whole = tensor(x);
