@@ -334,6 +334,80 @@ def test_hard_matrices() -> None:
     check(vh.T @ vh, np.eye(3))
 
 
+def dependent_matrices() -> dict[str, np.ndarray[Any, Any]]:
+    """Matrices whose rank is not full, or whose entries lie far apart."""
+    generator = np.random.default_rng(1)
+    rows = generator.random((15, 30))
+    rows = np.repeat(rows, generator.integers(0, 5, 15), axis=0)
+    centred = rows - rows.mean(axis=0)
+    scales = 10.0 ** -np.arange(0, 300, 15)
+    one = np.zeros((40, 30))
+    one[17, 11] = 3
+    hollow = random(30, 20)
+    hollow[:, ::3] = 0
+    return {
+        "repeated rows": centred,
+        "repeated columns": centred.T.copy(),
+        "each column thrice": np.repeat(random(50, 9), 3, axis=1),
+        "equal entries": np.full((25, 25), 0.1),
+        "of rank one": np.outer(random(60), random(33)),
+        "of rank 3, tall": random(300, 3) @ random(3, 70),
+        "sums of columns": np.hstack([random(40, 10), random(40, 10) @ random(10, 15)]),
+        "columns of zeros": hollow,
+        "graded columns": random(40, 20) * scales,
+        "graded rows": random(20, 40) * scales[:, None],
+        "graded both ways": scales[:, None] * random(20, 20) * scales,
+        "kahan": np.triu(-0.9 * np.ones((40, 40)), 1) * 0.4 ** np.arange(40)[:, None]
+        + np.diag(0.4 ** np.arange(40)),
+        "one entry": one,
+        "one row": random(1, 50),
+        "one column": random(50, 1),
+        "a row of zeros": np.zeros((1, 5)),
+        "denormal": random(12, 7) * 1e-310,
+        "denormal column": random(12, 7) * np.array([1, 1, 1e-310, 1, 1e-320, 0, 1]),
+        "near overflow": random(30, 30) * 1e307,
+        "small beside large": random(30, 30) * np.where(np.arange(30) % 2, 1e150, 1e-150),
+        "float32": np.repeat(random(20, 8).astype("float32"), 2, axis=1),
+        "float32, tiny": (random(20, 8) * 1e-38).astype("float32"),
+        "hilbert": 1 / (np.arange(60)[:, None] + np.arange(60) + 1.0),
+    }
+
+
+@pytest.mark.parametrize("name", list(dependent_matrices()))
+def test_matrices_of_any_rank_and_scale(name: str) -> None:
+    a = dependent_matrices()[name]
+    rows, columns = a.shape
+    u, s, vh = (np.asarray(part, "float64") for part in hr.linalg.svd(a))
+    expected = np.linalg.svd(a.astype("float64"), compute_uv=False)
+    unit = expected[0] or 1.0
+    tolerance = 1e-13 if a.dtype == "float64" else 1e-6
+    assert (s[:-1] >= s[1:]).all()
+    np.testing.assert_allclose(s / unit, expected / unit, 0, tolerance)
+    np.testing.assert_allclose(np.asarray(hr.linalg.svdvals(a)) / unit, s / unit, 0, tolerance)
+    np.testing.assert_allclose(u.T @ u, np.eye(rows), 0, tolerance)
+    np.testing.assert_allclose(vh @ vh.T, np.eye(columns), 0, tolerance)
+    back = (u[:, : s.size] * (s / unit)) @ vh[: s.size]
+    np.testing.assert_allclose(back, a.astype("float64") / unit, 0, 4 * tolerance)
+    b = random(rows, 1, seed=2).astype(a.dtype)
+    ours, theirs = hr.linalg.lstsq(a, b), np.linalg.lstsq(a, b)
+    assert ours[2] == theirs[2] == hr.linalg.matrix_rank(a)
+    if name not in ("hilbert", "kahan", "denormal"):  # values near the cutoff; x overflows
+        scale = np.abs(theirs[0]).max() or 1.0
+        bound = 1e-9 if a.dtype == "float64" else 1e-3
+        np.testing.assert_allclose(np.asarray(ours[0]) / scale, theirs[0] / scale, 0, bound)
+
+
+def test_small_values_of_graded_matrices_are_exact() -> None:
+    scales = 10.0 ** -np.arange(0, 100, 10)
+    base = random(10, 10) + 4 * np.eye(10)
+    for graded in (base * scales, scales[:, None] * base):
+        s, s_alone = np.asarray(hr.linalg.svd(graded).S), np.asarray(hr.linalg.svdvals(graded))
+        np.testing.assert_allclose(s, s_alone, 1e-13)
+        exact = np.linalg.slogdet(base).logabsdet + np.log(scales).sum()
+        assert abs(np.log(s).sum() - exact) < 1e-11
+        assert 1e-92 < s[-1] < 1e-88
+
+
 @pytest.mark.parametrize("order", [None, 1, -1, 2, -2, np.inf, -np.inf, 0, 3, 0.5, "fro", "nuc"])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_norms_are_numpys(order: Any, keepdims: bool) -> None:

@@ -8,15 +8,18 @@
 #include "headrace/algo/linalg/row_kernels.h"
 #include "headrace/algo/linalg/triangular.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace hr {
 namespace {
 
 constexpr int64_t kBlock = 32;
+constexpr int64_t kTaskValues = 32768;  // that a task reflects
 
 /// A reflection that turns `x` into (x[0], 0, ..., 0): its vector is 1 and what replaces the rest.
 /// The factor of the reflection.
@@ -35,6 +38,13 @@ double reflect(double* x, int64_t count) {
   return factor;
 }
 
+/// Reflects `y` by what `reflect` left in `x`.
+void apply_one(const double* x, double factor, double* y, int64_t count) {
+  const double part = factor * (y[0] + cpu::dot(x + 1, y + 1, count - 1));
+  y[0] -= part;
+  cpu::add_scaled(y + 1, -part, x + 1, count - 1);
+}
+
 }  // namespace
 
 Reflections::Reflections(const MatrixView<double>& columns)
@@ -47,14 +57,47 @@ Reflections::Reflections(const MatrixView<double>& columns)
       double* x = &columns_(k, k);
       const int64_t rest = length - k;
       factors[k] = reflect(x, rest);
-      for (int64_t j = k + 1; j < end && factors[k] != 0; ++j) {
-        double* y = &columns_(j, k);
-        const double part = factors[k] * (y[0] + cpu::dot(x + 1, y + 1, rest - 1));
-        y[0] -= part;
-        cpu::add_scaled(y + 1, -part, x + 1, rest - 1);
-      }
+      for (int64_t j = k + 1; j < end && factors[k] != 0; ++j)
+        apply_one(x, factors[k], &columns_(j, k), rest);
     }
     apply_block(begin, end, true, columns_.block(end, 0, columns_.rows - end, length));
+  }
+}
+
+Reflections::Reflections(const MatrixView<double>& columns, std::vector<int64_t>& order)
+    : columns_(columns), factors_(doubles(std::min(columns.rows, columns.columns))) {
+  auto* factors = factors_.mutable_as<double>();
+  const int64_t length = columns_.columns, size = columns_.rows;
+  order.resize(static_cast<size_t>(size));
+  std::iota(order.begin(), order.end(), 0);
+  Buffer room = doubles(2 * size);
+  double* const squares = room.mutable_as<double>();  // of what is left of each column
+  double* const exact = squares + size;               // as they were last summed
+  for (int64_t j = 0; j < size; ++j)
+    squares[j] = exact[j] = cpu::dot(&columns_(j, 0), &columns_(j, 0), length);
+  for (int64_t k = 0; k < count(); ++k) {
+    const int64_t pivot = std::max_element(squares + k, squares + size) - squares;
+    double* x = &columns_(k, 0);
+    if (pivot != k) {
+      std::swap_ranges(x, x + length, &columns_(pivot, 0));
+      std::swap(order[static_cast<size_t>(k)], order[static_cast<size_t>(pivot)]);
+      squares[pivot] = squares[k];
+      exact[pivot] = exact[k];
+    }
+    const int64_t rest = length - k;
+    factors[k] = reflect(x + k, rest);
+    if (factors[k] == 0) continue;
+    const int64_t step = std::max<int64_t>(1, kTaskValues / rest);
+    parallel_for((size - k - 1 + step - 1) / step, [&](int64_t task) {
+      const int64_t first = k + 1 + task * step;
+      for (int64_t j = first; j < std::min(size, first + step); ++j) {
+        double* y = &columns_(j, k);
+        apply_one(x + k, factors[k], y, rest);
+        squares[j] -= y[0] * y[0];
+        if (squares[j] <= 0.01 * exact[j])  // too few digits are left
+          squares[j] = exact[j] = cpu::dot(y + 1, y + 1, rest - 1);
+      }
+    });
   }
 }
 

@@ -4,6 +4,8 @@
 #include "headrace/algo/linalg/matrix_view.h"
 #include "headrace/base/api.h"
 
+#include <vector>
+
 namespace hr {
 
 enum class QrMode { kReduced, kComplete, kR };
@@ -31,6 +33,10 @@ class Reflections {
  public:
   /// Works in place; rows of `columns` lie contiguous.
   explicit Reflections(const MatrixView<double>& columns);
+
+  /// The same with the column of the largest rest first at each step (Businger and Golub 1965), so
+  /// that no entry of a row of R is larger than its first. Column `i` of R is `order[i]`.
+  Reflections(const MatrixView<double>& columns, std::vector<int64_t>& order);
 
   int64_t count() const { return std::min(columns_.rows, columns_.columns); }
 

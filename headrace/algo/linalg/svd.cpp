@@ -2,7 +2,6 @@
 // Rotations of pairs of rows until all are orthogonal.
 #include "headrace/algo/linalg/svd.h"
 
-#include "headrace/algo/linalg/eigh_kernels.h"
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/qr.h"
@@ -16,12 +15,14 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace hr {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kNothing = 1e-280;  // the square of a row that counts as zero beside entries of 1
 constexpr int kMostSweeps = 60;
 constexpr int64_t kTaskValues = 16384;  // of the rows that a task turns
 
@@ -37,8 +38,12 @@ bool rotate(const MatrixView<double>& rows, const MatrixView<double>& turns, dou
   cpu::rotate_rows(&rows(p, 0), &rows(q, 0), cosine, -cosine * tangent, rows.columns);
   if (turns.rows > 0)
     cpu::rotate_rows(&turns(p, 0), &turns(q, 0), cosine, -cosine * tangent, turns.columns);
-  squares[p] = std::max(0.0, squares[p] - tangent * product);
-  squares[q] += tangent * product;
+  const int64_t less = squares[p] < squares[q] ? p : q, more = p + q - less;
+  const double moved = std::fabs(tangent * product), before = squares[less];
+  squares[more] += moved;
+  squares[less] -= moved;
+  if (squares[less] < 0.1 * before)  // too few digits are left
+    squares[less] = cpu::dot(&rows(less, 0), &rows(less, 0), rows.columns);
   return true;
 }
 
@@ -48,8 +53,13 @@ void orthogonalize_rows(const MatrixView<double>& rows, const MatrixView<double>
   const int64_t size = rows.rows, seats = size + size % 2;
   std::vector<double> squares(static_cast<size_t>(size));
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
-    for (int64_t i = 0; i < size; ++i)
-      squares[static_cast<size_t>(i)] = cpu::dot(&rows(i, 0), &rows(i, 0), rows.columns);
+    for (int64_t i = 0; i < size; ++i) {
+      double& square = squares[static_cast<size_t>(i)];
+      square = cpu::dot(&rows(i, 0), &rows(i, 0), rows.columns);
+      if (square >= kNothing) continue;
+      square = 0;
+      std::fill(&rows(i, 0), &rows(i, 0) + rows.columns, 0.0);
+    }
     std::atomic<bool> any = false;
     const int64_t step =
         std::max<int64_t>(1, kTaskValues / std::max<int64_t>(1, rows.columns + turns.columns));
@@ -80,18 +90,19 @@ double length_of(const double* x, int64_t n) {
   return largest * std::sqrt(sum);
 }
 
-/// Makes row `row` a unit vector that is orthogonal to those before.
-void complete(const MatrixView<double>& rows, int64_t row) {
-  int64_t best = 0;  // the axis that the rows before cover least
-  double least = std::numeric_limits<double>::infinity();
-  for (int64_t axis = 0; axis < rows.columns; ++axis) {
-    double covered = 0;
-    for (int64_t i = 0; i < row; ++i) covered += rows(i, axis) * rows(i, axis);
-    if (covered < least) least = covered, best = axis;
+/// Completes `count` orthonormal rows to a basis.
+void complete(const MatrixView<double>& rows, int64_t count) {
+  if (count == rows.rows) return;
+  Buffer room = doubles(count * rows.columns);
+  const MatrixView<double> there{room.mutable_as<double>(), count, rows.columns, rows.columns};
+  load_doubles(rows.block(0, 0, count, rows.columns), there);
+  const Reflections reflections(there);
+  const MatrixView<double> rest = rows.block(count, 0, rows.rows - count, rows.columns);
+  for (int64_t i = 0; i < rest.rows; ++i) {
+    std::fill(&rest(i, 0), &rest(i, 0) + rest.columns, 0.0);
+    rest(i, count + i) = 1;
   }
-  std::fill(&rows(row, 0), &rows(row, 0) + rows.columns, 0.0);
-  rows(row, best) = 1;
-  cpu::orthogonalize(&rows(row, 0), rows.data, row, rows.columns);
+  reflections.apply(rest);
 }
 
 void check_finite(const MatrixView<double>& a) {
@@ -118,12 +129,20 @@ void decompose(const MatrixView<double>& columns, const Parts& to) {
   const int exponent = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
   for (int64_t j = 0; j < size; ++j)
     for (int64_t i = 0; i < length; ++i) columns(j, i) *= std::ldexp(1, -exponent);
-  const Reflections reflections(columns);
-  const bool with_vectors = to.left.rows > 0;
-  Buffer room = doubles(size * size * (with_vectors ? 2 : 1));
-  const MatrixView<double> rows{room.mutable_as<double>(), size, size, size};
+  // A tall matrix first loses its rows, by blocks; the triangle that is left, with its columns in
+  // falling order, needs few sweeps and keeps small values apart from large ones.
+  const bool tall = length > size, with_vectors = to.left.rows > 0;
+  std::optional<Reflections> upright;
+  if (tall) upright.emplace(columns);
+  Buffer room = doubles(size * size * (with_vectors ? 3 : 2));
+  const MatrixView<double> triangle{room.mutable_as<double>(), size, size, size};
+  const MatrixView<double> rows{triangle.data + size * size, size, size, size};
   const MatrixView<double> turns{rows.data + size * size, with_vectors ? size : 0,
                                  with_vectors ? size : 0, size};
+  for (int64_t j = 0; j < size; ++j)
+    for (int64_t i = 0; i < size; ++i) triangle(j, i) = tall ? upright->r(i, j) : columns(j, i);
+  std::vector<int64_t> order, column;
+  const Reflections reflections(triangle, column);
   for (int64_t i = 0; i < size; ++i)
     for (int64_t j = 0; j < size; ++j) {
       rows(i, j) = reflections.r(i, j);
@@ -131,28 +150,33 @@ void decompose(const MatrixView<double>& columns, const Parts& to) {
     }
   orthogonalize_rows(rows, turns);
   std::vector<double> lengths(static_cast<size_t>(size));
-  std::vector<int64_t> order(lengths.size());
+  order.resize(lengths.size());
   std::iota(order.begin(), order.end(), 0);
   for (int64_t i = 0; i < size; ++i) lengths[static_cast<size_t>(i)] = length_of(&rows(i, 0), size);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     return lengths[static_cast<size_t>(a)] > lengths[static_cast<size_t>(b)];
   });
+  int64_t rank = 0;
   for (int64_t i = 0; i < size; ++i) {
     const int64_t from = order[static_cast<size_t>(i)];
     const double value = lengths[static_cast<size_t>(from)];
     to.values[i] = std::ldexp(value, exponent);
     if (!with_vectors) continue;
-    for (int64_t j = 0; j < size; ++j) to.right(i, j) = rows(from, j) / value;
-    if (value == 0) complete(to.right, i);
+    rank += value > 0;
+    for (int64_t j = 0; j < size && value > 0; ++j)
+      to.right(i, column[static_cast<size_t>(j)]) = rows(from, j) / value;
     double* left = &to.left(i, 0);
     std::copy_n(&turns(from, 0), size, left);
     std::fill(left + size, left + length, 0.0);
   }
+  if (!with_vectors) return;
+  complete(to.right, rank);
   for (int64_t i = size; i < to.left.rows; ++i) {
     std::fill(&to.left(i, 0), &to.left(i, 0) + length, 0.0);
     to.left(i, i) = 1;
   }
-  reflections.apply(to.left);
+  reflections.apply(to.left.block(0, 0, size, size));
+  if (tall) upright->apply(to.left);
 }
 
 }  // namespace
