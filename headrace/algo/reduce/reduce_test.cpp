@@ -240,7 +240,7 @@ TEST_F(ReduceTest, AlongAnAxisEachLineHasTheBitsOfItsOwnReduction) {
 TEST_F(ReduceTest, LinesOfSeveralMorselsHaveTheBitsOfTheirOwnReduction) {
   constexpr int64_t kRows = 70001, kColumns = 37;
   const Tensor whole = tensor(noise<float>(kRows * 2 * kColumns), {kRows, 2, kColumns});
-  const Tensor half(TypeId::kFloat32, {kRows, kColumns}, {2 * kColumns, 1}, whole.buffer());
+  const Tensor half(TypeId::kFloat32, {kRows, kColumns}, {2 * kColumns, 1}, whole.buffer(), 0);
   for (const Tensor& t : {whole, half})
     for (const Aggregate r : {Aggregate::kSum, Aggregate::kMean, Aggregate::kArgmax}) {
       const Tensor got = reduce_axis(t, r, 0);
