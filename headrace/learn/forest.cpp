@@ -293,4 +293,39 @@ Tensor forest_predict_out_of_bag(const Forest& model, const Tensor& x, const Ten
   return Tensor(dtype_of<double>(), {rows, outputs}, std::move(sums));
 }
 
+void check_forest(const Forest& model, int64_t features) {
+  const auto require = [](bool good, std::string_view what) {
+    if (!good) throw_error<InvalidArgumentError>("forest", what, {}, "fit the model again");
+  };
+  const auto is_vector = [](const Tensor& part, TypeId id, int64_t count) {
+    return part.num_dimensions() == 1 && part.dtype().id() == id && part.is_contiguous() &&
+           part.num_elements() == count;
+  };
+  const int64_t trees = model.offsets.num_elements() - 1, nodes = model.link.num_elements();
+  require(trees > 0 && is_vector(model.offsets, TypeId::kInt64, trees + 1) &&
+              is_vector(model.link, TypeId::kInt64, nodes) &&
+              is_vector(model.threshold, TypeId::kFloat64, nodes) &&
+              is_vector(model.samples, TypeId::kInt64, nodes) &&
+              is_vector(model.importances, TypeId::kFloat64, features) &&
+              model.value.num_dimensions() == 2 && model.value.dtype().id() == TypeId::kFloat64 &&
+              model.value.is_contiguous() && model.value.shape()[0] == nodes &&
+              model.value.shape()[1] > 0,
+          "the arrays of its trees do not fit each other");
+  const auto* const offsets = model.offsets.as<int64_t>();
+  const auto* const link = model.link.as<int64_t>();
+  require(offsets[0] == 0 && offsets[trees] == nodes, "its trees do not cover its nodes");
+  for (int64_t tree = 0; tree < trees; ++tree) {
+    const int64_t begin = offsets[tree], end = offsets[tree + 1];
+    require(begin < end && end <= nodes, "a tree has no nodes");
+    const int64_t count = end - begin;
+    for (int64_t node = 0; node < count; ++node) {
+      const int64_t next = link[begin + node];
+      // Children come after their node, so that every walk ends.
+      require(next == -1 || (next >= 0 && next >> 32 > node + 1 && next >> 32 < count &&
+                             (next & 0xFFFFFFFF) >> 1 < features),
+              "a node leads out of its tree");
+    }
+  }
+}
+
 }  // namespace hr

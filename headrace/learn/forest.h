@@ -65,6 +65,10 @@ HR_API Tensor forest_predict_out_of_bag(const Forest& model, const Tensor& x, co
 /// InvalidArgumentError for rows that `x` does not have.
 HR_API Forest isolation_fit(const Tensor& x, const Tensor& chosen, const ForestOptions& options);
 
+/// Throws InvalidArgumentError unless a forest from outside has these shapes and dtypes, its trees
+/// end, and they ask for columns below `features`. Reads every node.
+HR_API void check_forest(const Forest& model, int64_t features);
+
 /// The mean length of a path to one of `rows` rows by themselves.
 HR_API double isolation_path(double rows);
 

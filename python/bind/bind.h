@@ -76,6 +76,7 @@ void bind_join(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_learn(nb::module_& m);
 void bind_linalg(nb::module_& m);
+void bind_models(nb::module_& m);
 void bind_clusters(nb::module_& m);
 void bind_plot(nb::module_& m);
 void bind_random(nb::module_& m);

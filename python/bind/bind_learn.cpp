@@ -96,6 +96,12 @@ void bind_forest(nb::module_& m) {
       },
       "model"_a, "x"_a, Unlocked());
   m.def(
+      "check_forest",
+      [](const ForestParts& model, int64_t features) {
+        hr::check_forest(forest_of(model), features);
+      },
+      "model"_a, "features"_a, Unlocked());
+  m.def(
       "forest_predict_out_of_bag",
       [](const ForestParts& model, const NodePtr& x, const std::optional<NodePtr>& weights,
          const hr::ForestOptions& options) {

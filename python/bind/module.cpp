@@ -37,6 +37,7 @@ NB_MODULE(_core, m) {
   bind_linalg(m);
   bind_learn(m);
   bind_clusters(m);
+  bind_models(m);
   bind_plot(m);
   bind_random(m);
   bind_sparse(m);

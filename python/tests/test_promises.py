@@ -897,13 +897,12 @@ def test_sample():
 
 
 @promise("002: a trained pipeline is exported and gives the same answers")
-def test_export_model(blobs):
-    model = hr.learn.StandardScaler().fit(blobs[0])
-    again = pickle.loads(pickle.dumps(model))
-    assert (
-        np.asarray(again.transform(blobs[0])).tolist()
-        == np.asarray(model.transform(blobs[0])).tolist()
-    )
+def test_export_model(blobs, tmp_path):
+    model = hr.learn.make_pipeline(hr.learn.StandardScaler(), hr.learn.KMeans(3, random_state=0))
+    model.fit(blobs[0]).save(tmp_path / "model.hrm")
+    expected = np.asarray(model.predict(blobs[0])).tolist()
+    for again in (hr.learn.load(tmp_path / "model.hrm"), pickle.loads(pickle.dumps(model))):
+        assert np.asarray(again.predict(blobs[0])).tolist() == expected
 
 
 @promise("002: statistics of the input show a drift", later)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from headrace.learn.ensemble import IsolationForest as IsolationForest
     from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
+    from headrace.learn.files import load as load
     from headrace.learn.linear.least_squares import LinearRegression as LinearRegression
     from headrace.learn.linear.least_squares import Ridge as Ridge
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
@@ -77,6 +78,7 @@ _MODULES = {
     "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
+    "files": "load",
     "preparation.imputer": "PolynomialFeatures SimpleImputer",
     "linear.least_squares": "LinearRegression Ridge",
     "decomposition.nmf": "NMF",
@@ -143,6 +145,7 @@ __all__ = [
     "TruncatedSVD",
     "cross_val_score",
     "cross_validate",
+    "load",
     "make_column_transformer",
     "make_pipeline",
     "metrics",

@@ -17,9 +17,11 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import is_array
+from headrace.learn.files import save
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Mapping
 
     from headrace.array.array import Array
@@ -189,6 +191,23 @@ class Estimator:
             cls = _requester(type(self))  # type: ignore[arg-type]
             return getattr(cls, name).__get__(self, cls)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # ---- files -----------------------------------------------------------------------------------
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that `hr.learn.load` and ``hr::load_model`` read.
+
+        The file holds parameters and attributes, fitted or not, and no code. It appears whole or
+        not at all, and replaces one of this name.
+
+        Raises
+        ------
+        UnsupportedError
+            Naming the parameter or attribute that is a function, a generator of random numbers or
+            an estimator of another library.
+        InputError
+            If the system cannot write the file.
+        """
+        save(self, path)
 
     # ---- checks ----------------------------------------------------------------------------------
     def _check_fitted(self) -> None:

@@ -76,6 +76,11 @@ class _Trees(Estimator):
             + " or ".join(wanted + ([f"a float in {part}"] if part else []))
         )
 
+    def _check_loaded(self) -> None:
+        """Raise for trees of a file that lead out of themselves."""
+        if hasattr(self, "_forest"):
+            _core.check_forest([part._node for part in self._forest], self.n_features_in_)
+
     def _walk(self, op: str, X: Any) -> Array:
         self._check_fitted()
         rows = check_rows(self, X, allow_nan=True)
