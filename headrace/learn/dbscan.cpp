@@ -2,12 +2,12 @@
 // Finds core rows, joins those that are near, and gives the rest to the lowest cluster near them.
 #include "headrace/learn/dbscan.h"
 
+#include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/dense_grid.h"
 #include "headrace/learn/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
-#include "headrace/learn/matrix_rows.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 
 /// Whether rows of `x` are near, where the filter leaves it open.
 struct Decision {
-  const Tensor& x;
+  const RowTiles& x;
   Metric metric;
   double limit;
   int64_t query = -1;
@@ -26,22 +26,22 @@ struct Decision {
 
   bool near(const TileRow& row, int64_t r) {
     if (row.upper(r) <= limit) return true;
-    const auto d = static_cast<size_t>(x.shape()[1]);
+    const auto d = static_cast<size_t>(x.columns());
     if (query != row.query) {
       point.resize(d);
       other.resize(d);
       query = row.query;
-      cpu::read_rows(x, query, 1, nullptr, 1, point.data());
+      x.read(query, 1, TileForm::kRows, nullptr, nullptr, point.data());
     }
-    cpu::read_rows(x, row.first + r, 1, nullptr, 1, other.data());
-    return exact_distance(metric, point.data(), other.data(), x.shape()[1]) <= limit;
+    x.read(row.first + r, 1, TileForm::kRows, nullptr, nullptr, other.data());
+    return exact_distance(metric, point.data(), other.data(), x.columns()) <= limit;
   }
 };
 
 /// Clusters of all pairs in tiles: the lowest core row of each row's cluster, or -1.
-std::vector<int64_t> compare_all(const Tensor& x, const double* weights, double limit,
+std::vector<int64_t> compare_all(const RowTiles& x, const double* weights, double limit,
                                  double least_weight, Metric metric, std::vector<uint8_t>& core) {
-  const int64_t rows = x.shape()[0];
+  const int64_t rows = x.rows();
   const auto near_rows = [&](const TileRow& row, auto take) {
     int32_t positions[kTileColumns];
     const int64_t count = row.at_most(limit, positions);
@@ -84,10 +84,11 @@ std::vector<int64_t> compare_all(const Tensor& x, const double* weights, double 
 
 }  // namespace
 
-DenseClusters dbscan(const Tensor& x, const Tensor& given, double epsilon, double least_weight,
+DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, double least_weight,
                      Metric metric) {
-  check_neighbors("dbscan", x, x);
-  const int64_t rows = x.shape()[0];
+  check_neighbors("dbscan", points, points);
+  const RowTiles x(points);
+  const int64_t rows = x.rows();
   if (given.num_elements() != 0 && (given.dtype() != dtype_of<double>() ||
                                     given.num_elements() != rows || !given.is_contiguous()))
     throw_error<InvalidArgumentError>("dbscan", "expected a float64 weight for each row",

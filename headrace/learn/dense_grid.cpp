@@ -4,7 +4,6 @@
 
 #include "headrace/exec/workers.h"
 #include "headrace/learn/disjoint_sets.h"
-#include "headrace/learn/matrix_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -26,19 +25,30 @@ int bits_of(int64_t dimensions) {
   return dimensions < 3 ? 31 : 20;
 }
 
+/// Calls `body(first, count, points)` for rows [begin, end), points in lanes.
+template <class F>
+void for_tiles(const RowTiles& x, int64_t begin, int64_t end, F body) {
+  constexpr int64_t kPoints = 512;
+  double points[3 * kPoints];
+  for (int64_t first = begin; first < end; first += kPoints) {
+    const int64_t count = std::min(kPoints, end - first);
+    x.read(first, count, TileForm::kPoints, nullptr, nullptr, points);
+    body(first, count, points);
+  }
+}
+
 /// The least and the largest of each column.
-std::pair<std::array<double, 3>, std::array<double, 3>> range_of(const Tensor& x) {
+std::pair<std::array<double, 3>, std::array<double, 3>> range_of(const RowTiles& x) {
   std::array<double, 3> least, most;
   least.fill(std::numeric_limits<double>::infinity());
   most.fill(-std::numeric_limits<double>::infinity());
-  double row[3];
-  for (int64_t i = 0; i < x.shape()[0]; ++i) {
-    cpu::read_rows(x, i, 1, nullptr, 1, row);
-    for (size_t j = 0; j < static_cast<size_t>(x.shape()[1]); ++j) {
-      least[j] = std::min(least[j], row[j]);
-      most[j] = std::max(most[j], row[j]);
-    }
-  }
+  for_tiles(x, 0, x.rows(), [&](int64_t, int64_t count, const double* points) {
+    for (size_t j = 0; j < static_cast<size_t>(x.columns()); ++j, points += count)
+      for (int64_t i = 0; i < count; ++i) {
+        least[j] = std::min(least[j], points[i]);
+        most[j] = std::max(most[j], points[i]);
+      }
+  });
   return {least, most};
 }
 
@@ -52,8 +62,8 @@ void for_cells(int64_t cells, F body) {
 
 }  // namespace
 
-bool DenseGrid::fits(const Tensor& x, double epsilon) {
-  const int64_t d = x.shape()[1];
+bool DenseGrid::fits(const RowTiles& x, double epsilon) {
+  const int64_t d = x.columns();
   if (d > 3) return false;
   const auto [least, most] = range_of(x);
   for (size_t j = 0; j < static_cast<size_t>(d); ++j)
@@ -62,9 +72,9 @@ bool DenseGrid::fits(const Tensor& x, double epsilon) {
   return true;
 }
 
-DenseGrid::DenseGrid(const Tensor& x, double epsilon)
-    : dimensions_(x.shape()[1]), limit_(epsilon * epsilon), bits_(bits_of(dimensions_)) {
-  const int64_t rows = x.shape()[0];
+DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
+    : dimensions_(x.columns()), limit_(epsilon * epsilon), bits_(bits_of(dimensions_)) {
+  const int64_t rows = x.rows();
   const auto d = static_cast<size_t>(dimensions_);
   const std::array<double, 3> least = range_of(x).first;
   const double side = side_of(epsilon, dimensions_);
@@ -74,14 +84,16 @@ DenseGrid::DenseGrid(const Tensor& x, double epsilon)
   };
   std::vector<Located> places(static_cast<size_t>(rows));
   parallel_morsels(rows, [&](const Morsel& morsel) {
-    double row[3];
-    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-      cpu::read_rows(x, i, 1, nullptr, 1, row);
-      uint64_t key = 0;
-      for (size_t j = 0; j < d; ++j)
-        key = key << bits_ | static_cast<uint64_t>((row[j] - least[j]) / side + kReach);
-      places[static_cast<size_t>(i)] = {key, i};
-    }
+    for_tiles(x, morsel.begin, morsel.end, [&](int64_t first, int64_t count, const double* points) {
+      for (int64_t i = 0; i < count; ++i) {
+        uint64_t key = 0;
+        for (size_t j = 0; j < d; ++j) {
+          const double value = points[static_cast<int64_t>(j) * count + i];
+          key = key << bits_ | static_cast<uint64_t>((value - least[j]) / side + kReach);
+        }
+        places[static_cast<size_t>(first + i)] = {key, first + i};
+      }
+    });
   });
   std::sort(places.begin(), places.end(), [](const Located& a, const Located& b) {
     return a.key != b.key ? a.key < b.key : a.row < b.row;
@@ -95,7 +107,7 @@ DenseGrid::DenseGrid(const Tensor& x, double epsilon)
     }
     rows_[p] = places[p].row;
     double row[3];
-    cpu::read_rows(x, places[p].row, 1, nullptr, 1, row);
+    x.read(places[p].row, 1, TileForm::kRows, nullptr, nullptr, row);
     for (size_t j = 0; j < d; ++j) columns_[j][p] = row[j];
   }
   begins_.push_back(rows);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Points of up to three dimensions in cells, of which each is as wide as points are near.
 #pragma once
-#include "headrace/data/tensor.h"
+#include "headrace/algo/linalg/row_tiles.h"
 
 #include <cstdint>
 #include <vector>
@@ -13,9 +13,9 @@ namespace hr {
 class DenseGrid {
  public:
   /// Whether there is a grid: up to three dimensions, and not too many cells side by side.
-  static bool fits(const Tensor& x, double epsilon);
+  static bool fits(const RowTiles& x, double epsilon);
 
-  DenseGrid(const Tensor& x, double epsilon);
+  DenseGrid(const RowTiles& x, double epsilon);
 
   /// The lowest core row of each row's cluster, or -1; marks the core rows. `weights` is null for
   /// ones.

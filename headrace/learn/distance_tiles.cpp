@@ -5,7 +5,6 @@
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
-#include "headrace/learn/matrix_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -22,16 +21,17 @@ bool is_squared(Metric metric) {
 
 /// Where the filter has its origin and how it scales, from a sample: any are right.
 struct Frame {
-  std::vector<double> shift;
-  double scale = 1;
+  std::vector<double> shift, scales;
+  double scale = 1;  ///< that of each column
 
-  Frame(const Tensor& x, Metric metric) : shift(static_cast<size_t>(x.shape()[1])) {
+  Frame(const RowTiles& x, Metric metric)
+      : shift(static_cast<size_t>(x.columns())), scales(shift.size(), 1) {
     if (metric == Metric::kCosine) return;
-    const int64_t rows = x.shape()[0], d = x.shape()[1];
+    const int64_t rows = x.rows(), d = x.columns();
     const int64_t count = std::min<int64_t>(rows, 1024);
     std::vector<double> sample(static_cast<size_t>(count * d));
     for (int64_t i = 0; i < count; ++i)
-      cpu::read_rows(x, i * rows / count, 1, nullptr, 1, sample.data() + i * d);
+      x.read(i * rows / count, 1, TileForm::kRows, nullptr, nullptr, sample.data() + i * d);
     for (size_t i = 0; i < sample.size(); ++i)
       shift[i % shift.size()] += sample[i] / static_cast<double>(count);
     double largest = 0;
@@ -41,12 +41,14 @@ struct Frame {
     std::frexp(largest, &exponent);
     if (largest > 0 && std::isfinite(largest))
       scale = std::ldexp(1.0, std::clamp(-exponent, -500, 500));
+    std::fill(scales.begin(), scales.end(), scale);
   }
 
   /// Row `i` in the filter's frame; what its length is there.
-  double read(const Tensor& x, int64_t i, Metric metric, double* scratch, float* out) const {
-    const int64_t d = x.shape()[1];
-    cpu::read_rows(x, i, 1, metric == Metric::kCosine ? nullptr : shift.data(), scale, scratch);
+  double read(const RowTiles& x, int64_t i, Metric metric, double* scratch, float* out) const {
+    const int64_t d = x.columns();
+    x.read(i, 1, TileForm::kRows, metric == Metric::kCosine ? nullptr : shift.data(), scales.data(),
+           scratch);
     double norm = 0;
     for (int64_t j = 0; j < d; ++j) {
       const double size = std::fabs(scratch[j]);
@@ -164,9 +166,9 @@ int64_t TileRow::at_most(double reduced, int32_t* positions) const {
   return cpu::positions_at_most(values, norms, factor, static_cast<float>(limit), count, positions);
 }
 
-void for_tiles(const Tensor& rows, const Tensor& queries, std::span<const int64_t> chosen,
+void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const int64_t> chosen,
                Metric metric, const std::function<void(const TileRow&)>& visit) {
-  const int64_t n = rows.shape()[0], d = rows.shape()[1];
+  const int64_t n = rows.rows(), d = rows.columns();
   const Frame frame(rows, metric);
   const int64_t most_rows =
       std::min(std::clamp((int64_t{1} << 21) / d, kTileColumns, int64_t{65536}) / kTileColumns *

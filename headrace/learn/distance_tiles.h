@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tiles of distances in float32 with a proven error, and the float64 distances that decide.
 #pragma once
+#include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/learn/neighbors.h"
 
 #include <cstdint>
@@ -53,7 +54,7 @@ inline constexpr int64_t kTileColumns = 1024;
 /// Compares queries with all rows in tiles. `queries` lists which, by their number. Calls `visit`
 /// for each query and each block of rows, blocks in their order; those of one query never at the
 /// same time.
-void for_tiles(const Tensor& rows, const Tensor& queries, std::span<const int64_t> chosen,
+void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const int64_t> chosen,
                Metric metric, const std::function<void(const TileRow&)>& visit);
 
 }  // namespace hr

@@ -7,7 +7,6 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/kmeans_kernels.h"
-#include "headrace/learn/matrix_rows.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -52,7 +51,7 @@ const double* weights_of(std::string_view op, const Tensor& weights, int64_t row
 /// All of a matrix as float64.
 std::vector<double> doubles_of(const Tensor& x) {
   std::vector<double> values(static_cast<size_t>(x.num_elements()));
-  cpu::read_rows(x, 0, x.shape()[0], nullptr, 1, values.data());
+  RowTiles(x).read(0, x.shape()[0], TileForm::kRows, nullptr, nullptr, values.data());
   return values;
 }
 
@@ -111,6 +110,7 @@ struct Lloyd {
   const double* weights;
   int64_t clusters;
   std::vector<double> centers;
+  RowTiles tiles = RowTiles(x);
   int64_t rows = x.shape()[0];
   int64_t columns = x.shape()[1];
   int64_t parts = 1;
@@ -145,14 +145,14 @@ struct Lloyd {
     const bool together = update && parts >= std::min<int64_t>(16, (rows + kBlock - 1) / kBlock);
     if (!together)
       for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-        cpu::assign_rows(x, panels, begin, end, labels);
+        cpu::assign_rows(tiles, panels, begin, end, labels);
       });
     if (!update) return;
     parallel_for(parts, [&](int64_t k) {
       const auto [first, last] = part(k);
       for (int64_t begin = first; begin < last; begin += kBlock / 2) {
         const int64_t end = std::min(last, begin + kBlock / 2);
-        if (together) cpu::assign_rows(x, panels, begin, end, labels);
+        if (together) cpu::assign_rows(tiles, panels, begin, end, labels);
         add(k, begin, end);
       }
     });
@@ -185,7 +185,7 @@ struct Lloyd {
     for (size_t e = 0; e < empty.size(); ++e) {
       const int64_t i = far[e], to = empty[e], from = labels[i];
       const double weight = weights == nullptr ? 1 : weights[i];
-      cpu::read_rows(x, i, 1, nullptr, 1, row.data());
+      tiles.read(i, 1, TileForm::kRows, nullptr, nullptr, row.data());
       for (int64_t j = 0; j < columns; ++j) {
         const double value = row[static_cast<size_t>(j)] * weight;
         own[from * columns + j] -= value;
@@ -221,14 +221,14 @@ struct Lloyd {
 /// Squared distances of rows [begin, end) to each of `points`, handed to `take(begin, count, p,
 /// distances)` in tiles.
 template <class F>
-void for_distances(const Tensor& x, int64_t begin, int64_t end, const std::vector<double>& points,
+void for_distances(const RowTiles& x, int64_t begin, int64_t end, const std::vector<double>& points,
                    F take) {
-  const int64_t d = x.shape()[1];
+  const int64_t d = x.columns();
   std::vector<double> rows(static_cast<size_t>(kTileRows * d)), columns(rows.size());
   double apart[kTileRows];
   for (int64_t first = begin; first < end; first += kTileRows) {
     const int64_t count = std::min(kTileRows, end - first);
-    cpu::read_rows(x, first, count, nullptr, 1, rows.data());
+    x.read(first, count, TileForm::kRows, nullptr, nullptr, rows.data());
     cpu::pack(AnyMatrix(MatrixView<const double>{rows.data(), count, d, d}), kTileRows,
               columns.data());
     for (int64_t p = 0; p * d < static_cast<int64_t>(points.size()); ++p) {
@@ -275,9 +275,11 @@ KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, in
   return found;
 }
 
-Tensor kmeans_plus_plus(const Tensor& x, const Tensor& given, int64_t clusters, RandomKey key) {
-  check_rows("kmeans_plus_plus", x);
-  const int64_t rows = x.shape()[0], d = x.shape()[1];
+Tensor kmeans_plus_plus(const Tensor& points, const Tensor& given, int64_t clusters,
+                        RandomKey key) {
+  check_rows("kmeans_plus_plus", points);
+  const RowTiles x(points);
+  const int64_t rows = x.rows(), d = x.columns();
   if (rows < clusters || clusters < 1)
     throw_error<InvalidArgumentError>("kmeans_plus_plus", "fewer rows than clusters",
                                       {{"rows", rows}, {"clusters", clusters}});
@@ -315,7 +317,8 @@ Tensor kmeans_plus_plus(const Tensor& x, const Tensor& given, int64_t clusters, 
     const int64_t count = c == 0 ? 1 : trials;
     std::vector<double> candidates(static_cast<size_t>(count * d));
     for (int64_t t = 0; t < count; ++t)
-      cpu::read_rows(x, draw(uniform(key, drawn++)), 1, nullptr, 1, candidates.data() + t * d);
+      x.read(draw(uniform(key, drawn++)), 1, TileForm::kRows, nullptr, nullptr,
+             candidates.data() + t * d);
     int64_t best = 0;
     if (count > 1) {
       std::vector<double> sums(potentials.size() * static_cast<size_t>(count));
@@ -357,8 +360,9 @@ Tensor kmeans_predict(const Tensor& centers, const Tensor& x) {
   const cpu::CenterPanels panels(values.data(), centers.shape()[0], centers.shape()[1],
                                  x.dtype() == dtype_of<float>());
   Buffer labels = Buffer::allocate(x.shape()[0] * static_cast<int64_t>(sizeof(int32_t)));
+  const RowTiles tiles(x);
   for_blocks(x.shape()[0], [&](int64_t, int64_t begin, int64_t end) {
-    cpu::assign_rows(x, panels, begin, end, labels.mutable_as<int32_t>());
+    cpu::assign_rows(tiles, panels, begin, end, labels.mutable_as<int32_t>());
   });
   return Tensor(dtype_of<int32_t>(), {x.shape()[0]}, std::move(labels));
 }
@@ -384,11 +388,12 @@ Tensor kmeans_transform(const Tensor& centers, const Tensor& x) {
   const int64_t bytes = checked_multiply("kmeans_transform", x.shape()[0],
                                          checked_multiply("kmeans_transform", count, kDouble));
   Buffer made = Buffer::allocate(bytes / kDouble * x.dtype().size_bytes());
+  const RowTiles tiles(x);
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     for_blocks(x.shape()[0], [&](int64_t, int64_t begin, int64_t end) {
       std::vector<double> row(static_cast<size_t>(d)), apart(static_cast<size_t>(count));
       for (int64_t i = begin; i < end; ++i) {
-        cpu::read_rows(x, i, 1, nullptr, 1, row.data());
+        tiles.read(i, 1, TileForm::kRows, nullptr, nullptr, row.data());
         cpu::squared_distances(row.data(), columns.data(), d, count, apart.data());
         for (int64_t c = 0; c < count; ++c)
           made.mutable_as<T>()[i * count + c] =

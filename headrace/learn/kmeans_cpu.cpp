@@ -7,7 +7,6 @@
 //
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/learn/kmeans_kernels.h"
-#include "headrace/learn/matrix_rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -156,6 +155,16 @@ void own_distances(const T* x, int64_t columns, int64_t row_stride, int64_t stri
   }
 }
 
+void squared_distances(const double* point, const double* columns, int64_t dimensions,
+                       int64_t count, double* out) {
+  std::fill_n(out, count, 0.0);
+  for (int64_t j = 0; j < dimensions; ++j)
+    for (int64_t c = 0; c < count; ++c) {
+      const double apart = point[j] - columns[j * count + c];
+      out[c] += apart * apart;
+    }
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 
@@ -184,9 +193,10 @@ CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t n
           std::max(largest, std::fabs(centers[c * dimensions + j] - shift[static_cast<size_t>(j)]));
   int exponent = 0;
   std::frexp(largest, &exponent);
-  scale = largest > 0 && std::isfinite(largest)
-              ? std::ldexp(1.0, std::clamp(-exponent, -1000, 1000))
-              : 1.0;
+  const double unit = largest > 0 && std::isfinite(largest)
+                          ? std::ldexp(1.0, std::clamp(-exponent, -1000, 1000))
+                          : 1.0;
+  scale.assign(shift.size(), unit);
   const int64_t groups = (count + kCenterGroup - 1) / kCenterGroup;
   panels.assign(static_cast<size_t>(groups * kCenterGroup * dimensions), 0.0F);
   norms.assign(static_cast<size_t>(groups * kCenterGroup), std::numeric_limits<float>::max());
@@ -195,7 +205,7 @@ CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t n
     float* to = panels.data() + c / kCenterGroup * kCenterGroup * dimensions + c % kCenterGroup;
     double norm = 0;
     for (int64_t j = 0; j < dimensions; ++j) {
-      const double value = (centers[c * dimensions + j] - shift[static_cast<size_t>(j)]) * scale;
+      const double value = (centers[c * dimensions + j] - shift[static_cast<size_t>(j)]) * unit;
       norm += value * value;
       to[j * kCenterGroup] = static_cast<float>(-2 * value);
     }
@@ -204,7 +214,7 @@ CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t n
   }
 }
 
-void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, int64_t end,
+void assign_rows(const RowTiles& x, const CenterPanels& centers, int64_t begin, int64_t end,
                  int32_t* labels) {
   constexpr int64_t kTile = 256;
   const int64_t d = centers.dimensions, width = HR_SIMD(point_lanes)();
@@ -218,13 +228,13 @@ void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, in
   const float least = static_cast<float>(d + 3) * 0x1p-120F;
   for (int64_t first = begin; first < end; first += kTile) {
     const int64_t count = std::min(kTile, end - first);
-    read_rows(x, first, count, centers.shift.data(), centers.scale, rows.data());
+    x.read(first, count, TileForm::kRows, centers.shift.data(), centers.scale.data(), rows.data());
     pack(AnyMatrix(MatrixView<const float>{rows.data(), count, d, d}), width, points.data());
     HR_SIMD(compare_centers)
     (points.data(), (count + width - 1) / width, centers, NearestTwo{best, second, norm, label});
     for (int64_t i = 0; i < count; ++i) {
       if (!(second[i] - best[i] > relative * (norm[i] + centers.most) + least)) {
-        read_rows(x, first + i, 1, nullptr, 1, point.data());
+        x.read(first + i, 1, TileForm::kRows, nullptr, nullptr, point.data());
         squared_distances(point.data(), centers.columns.data(), d, centers.count, apart.data());
         label[i] =
             static_cast<int32_t>(std::min_element(apart.begin(), apart.end()) - apart.begin());
@@ -232,6 +242,11 @@ void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, in
       labels[first + i] = label[i];
     }
   }
+}
+
+void squared_distances(const double* point, const double* columns, int64_t dimensions,
+                       int64_t count, double* out) {
+  HR_SIMD(squared_distances)(point, columns, dimensions, count, out);
 }
 
 void add_rows(const Tensor& x, const double* weights, const int32_t* labels, int64_t begin,

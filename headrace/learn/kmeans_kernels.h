@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of k-means: points in lanes against groups of centres.
 #pragma once
-#include "headrace/data/tensor.h"
+#include "headrace/algo/linalg/row_tiles.h"
 
 #include <cstdint>
 #include <vector>
@@ -16,8 +16,8 @@ inline constexpr int64_t kCenterGroup = 6;
 struct CenterPanels {
   int64_t count;
   int64_t dimensions;
-  double scale;                 ///< a power of two
   std::vector<double> shift;    ///< [dimensions]
+  std::vector<double> scale;    ///< [dimensions], the same power of two
   std::vector<double> columns;  ///< coordinate j of all centres from j * count on
   std::vector<float> panels;    ///< -2 times the centres, a group after the other
   std::vector<float> norms;     ///< of whole groups; those of no centre are the largest float
@@ -29,8 +29,13 @@ struct CenterPanels {
 
 /// The nearest centres of rows [begin, end), decided in float64 where two are within the error of
 /// the filter: `labels[begin ... end)`.
-void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, int64_t end,
+void assign_rows(const RowTiles& x, const CenterPanels& centers, int64_t begin, int64_t end,
                  int32_t* labels);
+
+/// Squared distances of a point to `count` others, of which `columns` has coordinate j side by side
+/// from `j * count` on. Each is a sum over j in order.
+void squared_distances(const double* point, const double* columns, int64_t dimensions,
+                       int64_t count, double* out);
 
 /// Adds rows [begin, end) times their weights (null: ones) to the sums, [clusters, columns], and to
 /// the weights of their clusters.

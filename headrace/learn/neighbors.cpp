@@ -2,11 +2,11 @@
 // Keeps for each query what may be near, and decides it in float64.
 #include "headrace/learn/neighbors.h"
 
+#include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
-#include "headrace/learn/matrix_rows.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -28,21 +28,21 @@ struct Candidate {
 
 /// Decides distances of one query.
 struct Query {
-  const Tensor& rows;
+  const RowTiles& rows;
   Metric metric;
   std::vector<double> point, other;
 
-  Query(const Tensor& all_rows, const Tensor& queries, int64_t number, Metric by)
+  Query(const RowTiles& all_rows, const RowTiles& queries, int64_t number, Metric by)
       : rows(all_rows),
         metric(by),
-        point(static_cast<size_t>(rows.shape()[1])),
+        point(static_cast<size_t>(rows.columns())),
         other(point.size()) {
-    cpu::read_rows(queries, number, 1, nullptr, 1, point.data());
+    queries.read(number, 1, TileForm::kRows, nullptr, nullptr, point.data());
   }
 
   double distance(int64_t index) {
-    cpu::read_rows(rows, index, 1, nullptr, 1, other.data());
-    return exact_distance(metric, point.data(), other.data(), rows.shape()[1]);
+    rows.read(index, 1, TileForm::kRows, nullptr, nullptr, other.data());
+    return exact_distance(metric, point.data(), other.data(), rows.columns());
   }
 };
 
@@ -51,8 +51,8 @@ struct Nearest {
   std::vector<Candidate> found;
   double threshold = kInfinity;  ///< `count` rows are at most that far away
 
-  void add(const TileRow& row, int64_t r, int64_t count, const Tensor& rows, const Tensor& queries,
-           Metric metric) {
+  void add(const TileRow& row, int64_t r, int64_t count, const RowTiles& rows,
+           const RowTiles& queries, Metric metric) {
     double lower = row.lower(r), upper = row.upper(r);
     if (std::isnan(lower) || std::isnan(upper)) lower = -kInfinity, upper = kInfinity;
     if (lower > threshold) return;
@@ -95,14 +95,15 @@ Tensor int64_tensor(Buffer buffer, Shape shape) {
 
 }  // namespace
 
-Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count, Metric metric,
+Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t count, Metric metric,
                             bool others) {
   constexpr std::string_view kOp = "nearest_neighbors";
-  check_neighbors(kOp, rows, queries);
-  const int64_t n = queries.shape()[0];
-  if (count < 1 || count > rows.shape()[0] - (others ? 1 : 0))
+  check_neighbors(kOp, points, asked);
+  const RowTiles rows(points), queries(asked);
+  const int64_t n = queries.rows();
+  if (count < 1 || count > rows.rows() - (others ? 1 : 0))
     throw_error<InvalidArgumentError>(kOp, "count is out of range",
-                                      {{"count", count}, {"rows", rows.shape()[0]}});
+                                      {{"count", count}, {"rows", rows.rows()}});
   const ScopedTag tag(kOp);
   const int64_t bytes =
       checked_multiply(kOp, checked_multiply(kOp, n, count), static_cast<int64_t>(sizeof(double)));
@@ -139,12 +140,13 @@ Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t c
           Tensor(dtype_of<double>(), {n, count}, std::move(distances))};
 }
 
-NeighborRuns neighbors_within(const Tensor& rows, const Tensor& queries, double radius,
+NeighborRuns neighbors_within(const Tensor& points, const Tensor& asked, double radius,
                               Metric metric, bool others) {
   constexpr std::string_view kOp = "neighbors_within";
-  check_neighbors(kOp, rows, queries);
+  check_neighbors(kOp, points, asked);
   const ScopedTag tag(kOp);
-  const int64_t n = queries.shape()[0];
+  const RowTiles rows(points), queries(asked);
+  const int64_t n = queries.rows();
   const double limit = radius < 0 ? -1 : reduced_distance(metric, radius);
   std::vector<int64_t> chosen(static_cast<size_t>(n));
   std::iota(chosen.begin(), chosen.end(), int64_t{0});

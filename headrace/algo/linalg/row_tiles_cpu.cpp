@@ -6,10 +6,45 @@
 #include "headrace/algo/linalg/matrix_view.h"
 #include "headrace/algo/linalg/row_tiles_kernels.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <type_traits>
+
 HWY_BEFORE_NAMESPACE();
 
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+/// Whether shifts are float32 and scales powers of two in its range: then float32 rounds once, as
+/// float64 on the way does.
+bool fit_floats(const double* shift, const double* scale, int64_t columns) {
+  for (int64_t j = 0; j < columns; ++j) {
+    int exponent = 0;
+    if (shift[j] != static_cast<double>(static_cast<float>(shift[j])) ||
+        std::frexp(scale[j], &exponent) != 0.5 || std::abs(exponent) > 120)
+      return false;
+  }
+  return true;
+}
+
+void subtract_rows(const float* from, const AnyMatrix& x, const double* shift, const double* scale,
+                   const MatrixView<float>& to) {
+  constexpr int64_t kColumns = 512;
+  float less[kColumns], times[kColumns];
+  for (int64_t first = 0; first < x.columns; first += kColumns) {
+    const int64_t columns = std::min(kColumns, x.columns - first);
+    for (int64_t j = 0; j < columns; ++j) {
+      less[j] = static_cast<float>(shift[first + j]);
+      times[j] = static_cast<float>(scale[first + j]);
+    }
+    for (int64_t i = 0; i < x.rows; ++i) {
+      const float* row = from + i * x.row_stride + first;
+      float* out = to.data + i * to.row_stride + first;
+      for (int64_t j = 0; j < columns; ++j) out[j] = (row[j] - less[j]) * times[j];
+    }
+  }
+}
 
 template <class Pair>
 void read_tile(const AnyMatrix& x, const double* shift, const double* scale,
@@ -17,6 +52,9 @@ void read_tile(const AnyMatrix& x, const double* shift, const double* scale,
   using T = typename Pair::To;
   const auto* from = reinterpret_cast<const typename Pair::From*>(x.data);
   if (x.column_stride == 1 && to.column_stride == 1) {
+    if constexpr (std::is_same_v<typename Pair::From, float> && std::is_same_v<T, float>)
+      if (shift != nullptr && scale != nullptr && fit_floats(shift, scale, x.columns))
+        return subtract_rows(from, x, shift, scale, to);
     for (int64_t i = 0; i < x.rows; ++i) {
       const auto* row = from + i * x.row_stride;
       T* out = to.data + i * to.row_stride;
