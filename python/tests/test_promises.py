@@ -754,6 +754,7 @@ def test_estimators_in_sklearn(blobs):
     name=[
         "RandomForestClassifier",
         "KNeighborsClassifier",
+        "GaussianNB",
         *map(not_yet, ["LogisticRegression", "SVC"]),
     ],
 )

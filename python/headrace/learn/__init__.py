@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from headrace.learn.files import load as load
     from headrace.learn.linear.least_squares import LinearRegression as LinearRegression
     from headrace.learn.linear.least_squares import Ridge as Ridge
+    from headrace.learn.naive_bayes import GaussianNB as GaussianNB
+    from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
@@ -73,6 +75,7 @@ _MODULES = {
     "boost": "xgboost_matrix",
     "cluster.dbscan": "DBSCAN",
     "cluster.kmeans": "KMeans",
+    "naive_bayes": "GaussianNB MultinomialNB",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition.pca": "IncrementalPCA PCA",
     "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
@@ -104,6 +107,7 @@ __all__ = [
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureUnion",
+    "GaussianNB",
     "GridSearchCV",
     "GroupKFold",
     "HalvingGridSearchCV",
@@ -120,6 +124,7 @@ __all__ = [
     "LinearRegression",
     "MaxAbsScaler",
     "MinMaxScaler",
+    "MultinomialNB",
     "NearestNeighbors",
     "Normalizer",
     "NotFittedError",

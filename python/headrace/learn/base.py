@@ -618,6 +618,19 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
     return made
 
 
+def check_classes(
+    estimator: Estimator, labels: Any
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """The classes of checked labels, ascending, and the place of each label among them, int64."""
+    made = np.asarray(labels)
+    if made.dtype.kind == "f" and (made != np.floor(made)).any():
+        raise InvalidArgumentError(
+            f"{type(estimator).__name__}: Unknown label type: continuous: y.dtype={made.dtype}; a "
+            "classifier needs labels, use a regressor for numbers"
+        )
+    return np.unique(made, return_inverse=True)
+
+
 def check_targets(estimator: Estimator, y: Any, rows: int) -> np.ndarray[Any, Any]:
     """Targets as float64, ``[samples]`` or ``[samples, outputs]``."""
     name = type(estimator).__name__

@@ -18,6 +18,7 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
+    check_classes,
     check_labels,
     check_rows,
     check_weights,
@@ -373,12 +374,7 @@ class RandomForestClassifier(_RandomForest):
         self._store(locals())
 
     def _targets(self, y: Labels, weights: Labels | None) -> tuple[Labels, Labels | None]:
-        if y.dtype.kind == "f" and (y != np.floor(y)).any():
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: Unknown label type: continuous: y.dtype={y.dtype}; a "
-                "classifier needs labels, use RandomForestRegressor for numbers"
-            )
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = check_classes(self, y)
         self._classes = self.n_classes_ = len(self.classes_)
         return codes, _by_class(self, codes, weights)
 

@@ -16,6 +16,7 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
+    check_classes,
     check_labels,
     check_rows,
     check_targets,
@@ -327,13 +328,7 @@ class KNeighborsClassifier(_Voters):
         """Keep the rows and their labels."""
         self._check_weights()
         rows = self._fit_rows(X)
-        labels = np.asarray(check_labels(self, y, len(rows)))
-        if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
-            raise InvalidArgumentError(
-                "KNeighborsClassifier: Unknown label type: continuous: a classifier needs labels, "
-                "use KNeighborsRegressor for numbers"
-            )
-        self.classes_, self._y = np.unique(labels, return_inverse=True)
+        self.classes_, self._y = check_classes(self, check_labels(self, y, len(rows)))
         return self
 
     def predict(self, X: Any) -> Any:
