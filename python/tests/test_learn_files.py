@@ -18,7 +18,10 @@ from headrace import _core, learn
 ROWS = np.random.default_rng(5).normal(size=(60, 4))
 LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
 TEXTS = ["the cat sat", "a dog", "the dog and the cat", "cats dogs", "über the sea"] * 3
-USES = ("predict", "predict_proba", "decision_function", "transform", "score_samples", "kneighbors")
+USES = (
+    *("predict", "predict_proba", "decision_function", "transform", "score_samples", "kneighbors"),
+    "report",
+)
 
 #: These say nothing of other rows than those they were fitted on.
 ALONE = ("DBSCAN", "HDBSCAN", "TSNE")

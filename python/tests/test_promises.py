@@ -906,7 +906,7 @@ def test_export_model(blobs, tmp_path):
         assert np.asarray(again.predict(blobs[0])).tolist() == expected
 
 
-@promise("002: statistics of the input show a drift", later)
+@promise("002: statistics of the input show a drift")
 def test_drift():
     usual = hr.DataFrame({"a": np.arange(100.0), "b": np.arange(100.0)})
     drifted = usual.assign(b=usual.b + 500)

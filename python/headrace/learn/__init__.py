@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from headrace.learn.decomposition.pca import PCA as PCA
     from headrace.learn.decomposition.pca import IncrementalPCA as IncrementalPCA
     from headrace.learn.decomposition.singular import TruncatedSVD as TruncatedSVD
+    from headrace.learn.drift import DriftDetector as DriftDetector
     from headrace.learn.ensemble import ExtraTreesClassifier as ExtraTreesClassifier
     from headrace.learn.ensemble import ExtraTreesRegressor as ExtraTreesRegressor
     from headrace.learn.ensemble import IsolationForest as IsolationForest
@@ -78,6 +79,7 @@ _MODULES = {
     "naive_bayes": "GaussianNB MultinomialNB",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition.pca": "IncrementalPCA PCA",
+    "drift": "DriftDetector",
     "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
@@ -104,6 +106,7 @@ __all__ = [
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
+    "DriftDetector",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureUnion",
