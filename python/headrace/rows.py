@@ -129,6 +129,66 @@ def unnamed(level: int, levels: int) -> Unnamed:
     return Unnamed("index" if levels == 1 else f"level_{level}")
 
 
+class LevelName:
+    """A column name that knows what its levels are called: pandas' ``columns.names``.
+
+    It is equal to the plain name, and stays with the column, so each frame made of it keeps it.
+
+    >>> with_levels("x", ("city",)) == "x", levels_of_names([1, with_levels("x", ("city",))])
+    (True, ('city',))
+    """
+
+    levels: tuple[Any, ...]
+
+
+class _Text(LevelName, str):
+    pass
+
+
+class _Parts(LevelName, tuple[Any, ...]):
+    pass
+
+
+class _Whole(LevelName, int):
+    pass
+
+
+class _Float(LevelName, float):
+    pass
+
+
+_LEVEL_NAMES: dict[type, Any] = {str: _Text, tuple: _Parts, int: _Whole, float: _Float}
+
+
+def plain_name(name: Any) -> Any:
+    """The name without those of its levels."""
+    if not isinstance(name, LevelName):
+        return name
+    return type(name).__mro__[2](name)
+
+
+def with_levels(name: Any, levels: tuple[Any, ...]) -> Any:
+    """A column name whose levels are called `levels`; plain where all are None."""
+    plain = plain_name(name)
+    if all(level is None for level in levels) or type(plain) not in _LEVEL_NAMES:
+        return plain
+    made = _LEVEL_NAMES[type(plain)](plain)
+    made.levels = levels
+    return made
+
+
+def levels_of_names(names: Iterable[Any]) -> tuple[Any, ...] | None:
+    """What the levels of column names are called; None if nothing says so."""
+    return next((name.levels for name in names if isinstance(name, LevelName)), None)
+
+
+def given_names(columns: Any) -> list[Any]:
+    """Column names from a list or an index, which says what its levels are called."""
+    levels = getattr(columns, "names", None)
+    listed = columns.tolist() if hasattr(columns, "tolist") else list(columns)
+    return [with_levels(name, tuple(levels)) for name in listed] if levels else listed
+
+
 def engine_names(names: Iterable[Any]) -> list[str]:
     """Distinct strings for column names, which may be tuples, numbers, or twice the same.
 
@@ -241,7 +301,9 @@ class Row(Mapping[str, Any]):
 
         try:
             if not is_mixed(self._row):
-                return new_series(dict(zip(engine_names(self._row), self, strict=True)), self._name)
+                numbers = all(isinstance(name, int | float) for name in self._row)
+                names = self._row if numbers else engine_names(self._row)
+                return new_series(dict(zip(names, self, strict=True)), self._name)
             raise TypeMismatchError(what)
         except (TypeMismatchError, InvalidArgumentError):
             raise AttributeError(
@@ -342,6 +404,15 @@ class Row(Mapping[str, Any]):
             )
         found = {name: bool(test(value, named[name])) for name, value in self._row.items()}
         return Row(found, self._name)._as_series("==")
+
+    def equals(self, other: Any) -> bool:
+        """Whether another row has the same names and values; missing values are equal."""
+        if not isinstance(other, Row) or list(other._row) != list(self._row):
+            return False
+        return all(
+            one == two or (is_missing(one) and is_missing(two))
+            for one, two in zip(self, other, strict=True)
+        )
 
     def __eq__(self, other: object) -> Any:
         return self._compared(other, operator.eq)

@@ -32,6 +32,15 @@ def same(ours: hr.DataFrame, theirs: pd.DataFrame) -> None:
     )
 
 
+def test_an_index_is_set_by_position_also_on_filtered_rows() -> None:
+    rows = hr.DataFrame({"x": [1, 2, 3]}, index=hr.date_range("2024-01-31", periods=3))
+    kept = rows[rows.x > 1]
+    kept["month"], kept["day"] = kept.index.month, rows.index[:2].day
+    assert kept.to_dict() == {"x": [2, 3], "month": [2, 2], "day": [31, 1]}
+    with pytest.raises(hr.InvalidArgumentError, match="column='index', rows=3, frame_rows=2"):
+        kept["other"] = rows.index
+
+
 def test_labels_are_no_columns() -> None:
     ours, theirs = both()
     same(ours, theirs)

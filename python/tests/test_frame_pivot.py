@@ -89,6 +89,19 @@ df.groupby("k").v.transform(lambda s: np.sqrt(s) + 1 / s.sum())
 df.groupby("k").v.transform(lambda s: s.iloc[0])
 df.groupby("k")[["v", "n"]].transform(lambda s: s / s.sum())
 df.groupby("g").v.transform(lambda s: s.cumsum())
+df.pivot(index="n", columns="k", values="v").reset_index().melt("n")
+df.pivot(index="n", columns="k", values="v").rename_axis(columns="who").T
+df.pivot(index="n", columns="k", values="v").rename_axis(None, axis=1).reset_index()
+df.pivot(index="n", columns="k", values="v").rename(columns={"a": "A"}) * 2
+df.pivot(index="n", columns="k", values="v").stack().reset_index()
+df.pivot_table(index="n", columns=["k", "g"], values="v").xs("x", axis=1, level="g")
+df.pivot_table(index="n", columns="k", values=["v"]).droplevel(0, axis=1)
+df.pivot_table(index="n", columns=["k", "g"], values="v").swaplevel("g", "k", axis=1)
+df.pivot_table(index="n", columns=["k", "g"], values="v")["a"]
+df.pivot_table(index="n", columns="g", values=["v"]).stack("g").reset_index()
+m.DataFrame([[1, 2]], columns=m.Index(["u", "v"], name="w")).melt()
+df.pivot(index="g", columns="n", values="v").loc["x"].idxmax()
+m.DataFrame([[1, 2]], columns=m.MultiIndex.from_tuples([("u", 1), ("v", 2)], names=["k", "n"]))
 df.groupby("k").pipe(lambda g: g.v.max() - g.v.min())
 """.strip().splitlines()
 
@@ -113,7 +126,7 @@ def _rows(value: Any) -> Any:
     names = ["_".join(map(str, n)) if isinstance(n, tuple) else str(n) for n in frame.columns]
     labels = [each if isinstance(each, tuple) else (each,) for each in frame.index]
     frame = frame.astype(object).where(frame.notna(), None)
-    return names, labels, frame.to_numpy().tolist()
+    return names, labels, frame.to_numpy().tolist(), list(frame.columns.names)
 
 
 @pytest.mark.parametrize("call", CALLS)
@@ -122,8 +135,10 @@ def test_as_pandas(call: str) -> None:
         _rows(eval(call, {"m": module, "np": np, "df": _frame(module)})) for module in (pd, hr)
     )
     if "stack()" in call and "unstack" not in call:
-        wanted = wanted[0], [tuple(map(str, label)) for label in wanted[1]], wanted[2]
-        got = got[0], [tuple(map(str, label)) for label in got[1]], got[2]
+        wanted, got = (
+            (each[0], [tuple(map(str, label)) for label in each[1]], *each[2:])
+            for each in (wanted, got)
+        )
     assert got == wanted
 
 

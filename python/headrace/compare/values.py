@@ -16,7 +16,7 @@ from headrace.dtypes import DType
 from headrace.frame.columns import is_frame
 from headrace.interop.pandas_types import CategoricalDtype
 from headrace.lazy.handle import is_array
-from headrace.rows import Row, is_missing
+from headrace.rows import Row, is_missing, plain_name
 from headrace.series.column import is_series
 
 #: Floats are equal within these: sums are taken in another order.
@@ -59,6 +59,7 @@ def _in_pandas(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """A single value as Python's own; every missing one is None."""
+    value = plain_name(value)
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind not in "Mm" else pd.Series([value])[0]
     if isinstance(value, np.ndarray | pd.api.extensions.ExtensionArray | pd.Series | pd.Index):

@@ -189,7 +189,8 @@ def _frame_string(
         named = [
             [level_names[i], *column] if level_names else column for i, column in enumerate(labels)
         ]
-        made.insert(0, _filled([*[""] * (levels if header else 0), *_joined(1, named)]))
+        called = ["" if name is None else str(name) for name in frame.columns.names]
+        made.insert(0, _filled([*(called if header else ()), *_joined(1, named)]))
     for i, column in enumerate(made if cut else ()):
         _dots(column, cut, len(column) - len(frame), "left" if i == 0 and index else "right")
     return "\n".join(_joined(1, made))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
-from headrace.rows import are_picked, engine_names, refuse_apart, unnamed
+from headrace.rows import LevelName, are_picked, engine_names, refuse_apart, unnamed, with_levels
 from headrace.series.column import at_equal_labels, counted, is_labelled, labelled_series, series_of
 
 if TYPE_CHECKING:
@@ -86,7 +86,10 @@ class Columns:
         for full, node in self._nodes.items():
             if isinstance(full, tuple) and len(full) > len(front) and full[: len(front)] == front:
                 rest = full[len(front) :]
-                made[rest[0] if len(rest) == 1 else rest] = node
+                short = rest[0] if len(rest) == 1 else rest
+                if isinstance(full, LevelName):
+                    short = with_levels(short, full.levels[len(front) :])
+                made[short] = node
         return made
 
     def _key(self, name: Any) -> _core.Node:

@@ -15,7 +15,7 @@ from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.interop.exchange import adopt_pandas, from_arrow
 from headrace.lazy.handle import Deferred, mark
-from headrace.rows import by_position, pandas_labels, unnamed
+from headrace.rows import by_position, given_names, pandas_labels, unnamed
 from headrace.series.column import is_index, is_series, new_series, series_of, with_rows_of
 
 if TYPE_CHECKING:
@@ -280,12 +280,12 @@ def fill(
     frame: DataFrame, data: Any, columns: Any, index: Any, dtype: Any, copy: bool | None
 ) -> None:
     """Put columns, rows, an array, a table or a series into a new frame; see `DataFrame`."""
+    columns = None if columns is None else given_names(columns)
     if columns is not None and index is not None and is_single(data):
         data, columns = dict.fromkeys(columns, math.nan if data is None else data), None
     if hasattr(data, "_as_series"):  # dtypes of a frame, or a row
         data = data._as_series("DataFrame")
     if is_series(data):
-        columns = None if columns is None else list(columns)
         data = data.to_frame(data.name or (columns[0] if columns else 0))
     if is_frame(data):
         _take(frame, data, columns)

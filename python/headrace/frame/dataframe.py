@@ -140,7 +140,9 @@ class DataFrame(Tabular, Columns):
         >>> df.columns
         ['x', 'y']
         """
-        return Names(self._nodes)
+        names = Names(self._nodes)
+        names._owner = self
+        return names
 
     @columns.setter
     def columns(self, names: Iterable[str]) -> None:
@@ -1537,18 +1539,18 @@ class DataFrame(Tabular, Columns):
         return alignment.swaplevel(self, i, j, axis)
 
     def rename_axis(
-        self, mapper: Any = ..., *, index: Any = ..., columns: Any = None, axis: Axis = 0
+        self, mapper: Any = ..., *, index: Any = ..., columns: Any = ..., axis: Axis = 0
     ) -> DataFrame:
         """The rows with other names of their labels, also of row numbers; None takes a name away.
 
-        A name of the columns, `columns` or with ``axis=1``, changes nothing: they have none.
+        `columns`, or a name with ``axis=1``, is what the column names are called.
 
         >>> hr.DataFrame({"k": ["a"], "x": [3]}).set_index("k").rename_axis("key").columns
         ['x']
         """
-        given = mapper if index is ... else index
-        of_columns = axis in (1, "columns") or given is ...
-        return self.copy() if of_columns else alignment.rename_axis(self, given)
+        if axis in (1, "columns"):
+            columns, mapper = mapper, ...
+        return alignment.rename_axis(self, mapper if index is ... else index, columns)
 
     def set_axis(self, labels: Any, *, axis: int | str = 0) -> DataFrame:
         """A new frame with other row labels, or with ``axis=1`` other column names.
@@ -1572,7 +1574,7 @@ class DataFrame(Tabular, Columns):
         self,
         id_vars: str | list[str] | None = None,
         value_vars: str | list[str] | None = None,
-        var_name: str = "variable",
+        var_name: str | None = None,
         value_name: str = "value",
     ) -> DataFrame:
         """Unpivot to long form: one row per row and column of `value_vars`.

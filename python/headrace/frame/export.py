@@ -228,6 +228,8 @@ def to_pandas(frame: DataFrame) -> Any:
             if many
             else pd.Index(found[0], name=given(next(iter(labels))))
         )
+    if any(levels := frame.columns.names):
+        made.columns.names = levels
     return sent(made)
 
 

@@ -12,7 +12,7 @@ from headrace.display.markup import pairs_html, pairs_text
 from headrace.errors import InvalidArgumentError
 from headrace.facade import is_probed
 from headrace.frame.column_reductions import by_column
-from headrace.rows import Row
+from headrace.rows import Row, levels_of_names, plain_name, with_levels
 from headrace.series.column import new_series, single_value
 
 
@@ -49,8 +49,55 @@ class Names(list[Any]):
     ['x', 'z']
     """
 
-    #: Columns have no name of their own; one that is set is not kept by the frame.
-    name: Any = None
+    _owner: Any = None  # the frame whose columns have these names
+
+    @property
+    def names(self) -> list[Any]:
+        """What the levels of the names are called, None without a name; may be set.
+
+        >>> df = hr.DataFrame({"day": [1, 1], "city": ["a", "b"], "t": [20.5, 23.0]})
+        >>> table = df.pivot(index="day", columns="city", values="t")
+        >>> table.columns.names, table.columns.name
+        (['city'], 'city')
+        """
+        levels = self.nlevels
+        known = levels_of_names(self)
+        return list(known) if known and len(known) == levels else [None] * levels
+
+    @names.setter
+    def names(self, names: Any) -> None:
+        levels = tuple(names)
+        if len(levels) != self.nlevels:
+            raise InvalidArgumentError(
+                f"columns: number of names does not match the levels: names={list(levels)}, "
+                f"levels={self.nlevels}"
+            )
+        self[:] = self._called(levels)
+        if self._owner is not None:
+            nodes = self._owner._nodes
+            self._owner._nodes = dict(zip(self, nodes.values(), strict=True))
+
+    @property
+    def name(self) -> Any:
+        """What the names are called; None of several levels."""
+        return self.names[0] if self.nlevels == 1 else None
+
+    @name.setter
+    def name(self, name: Any) -> None:
+        self.names = [name]
+
+    def _called(self, levels: tuple[Any, ...]) -> list[Any]:
+        """The names with other names of their levels."""
+        return [with_levels(name, levels) for name in self]
+
+    def _level(self, level: Any) -> int:
+        """The position of a level, given by name or position."""
+        names = self.names
+        if level in names:
+            return names.index(level)
+        if isinstance(level, int) and -len(names) <= level < len(names):
+            return level % len(names)
+        raise InvalidArgumentError(f"columns: no such level: level={level!r}, levels={names}")
 
     def __getitem__(self, key: Any) -> Any:
         """One name, or the names of a slice, a list of positions or a mask."""
@@ -109,31 +156,36 @@ class Names(list[Any]):
         """The number of levels: the length of names that are tuples."""
         return max((len(name) for name in self if isinstance(name, tuple)), default=1)
 
-    def get_level_values(self, level: int) -> Names:
-        """A level of names that are tuples.
+    def get_level_values(self, level: Any) -> Names:
+        """A level of names that are tuples, by position or name.
 
         >>> Names([("x", "min"), ("x", "max")]).get_level_values(1)
         ['min', 'max']
         """
-        return Names(name[level] if isinstance(name, tuple) else name for name in self)
+        at, known = self._level(level), self.names
+        parts = [name[at] if isinstance(name, tuple) else name for name in self]
+        return Names(with_levels(part, (known[at],)) for part in parts)
 
     @property
     def levels(self) -> list[Any]:
         """The distinct names of each level, sorted."""
         return [sorted(set(self.get_level_values(i))) for i in range(self.nlevels)]
 
-    def droplevel(self, level: int = 0) -> Names:
+    def droplevel(self, level: Any = 0) -> Names:
         """Names without a level."""
-        gone = level % self.nlevels
-        short = [tuple(part for i, part in enumerate(name) if i != gone) for name in self]
-        return Names(name[0] if len(name) == 1 else name for name in short)
+        gone = self._level(level)
+        kept = [i for i in range(self.nlevels) if i != gone]
+        levels = tuple(self.names[i] for i in kept)
+        short = [tuple(name[i] for i in kept) for name in self]
+        return Names(with_levels(n[0] if len(n) == 1 else n, levels) for n in short)
 
-    def swaplevel(self, i: int = -2, j: int = -1) -> Names:
+    def swaplevel(self, i: Any = -2, j: Any = -1) -> Names:
         """Names with two levels exchanged."""
-        turned = [list(name) for name in self]
-        for name in turned:
-            name[i], name[j] = name[j], name[i]
-        return Names(map(tuple, turned))
+        order = list(range(self.nlevels))
+        one, other = self._level(i), self._level(j)
+        order[one], order[other] = other, one
+        levels = tuple(self.names[at] for at in order)
+        return Names(with_levels(tuple(name[at] for at in order), levels) for name in self)
 
     def map(self, function: Any) -> Names:
         """What a function or a mapping makes of each name."""
@@ -146,7 +198,7 @@ class Names(list[Any]):
 
     def to_flat_index(self) -> Names:
         """The names themselves."""
-        return self
+        return Names(map(plain_name, self))
 
     @property
     def str(self) -> Any:
@@ -162,7 +214,7 @@ class Names(list[Any]):
 
     def tolist(self) -> Any:
         """A plain list."""
-        return list(self)
+        return list(map(plain_name, self))
 
     to_list = tolist
 

@@ -15,7 +15,7 @@ from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart
-from headrace.rows import by_position, unnamed, whole_number
+from headrace.rows import by_position, given, unnamed, whole_number, with_levels
 from headrace.series.categorical import entries_of
 from headrace.series.column import (
     is_index,
@@ -382,7 +382,8 @@ def transpose(frame: DataFrame) -> DataFrame:
     if not names:
         raise InvalidArgumentError("transpose: the frame has no columns: columns=0")
     whole = series_of(_core.concat([frame._nodes[name] for name in names]))
-    heads = frame._label_list()
+    levels = tuple(given(name) for name in frame._labels)
+    heads = [with_levels(label, levels) for label in frame._label_list()]
     places = np.arange(len(whole)).reshape(-1, rows).T
     made = {
         head: series_of(_core.take(whole._node, series_over(at)._node))
@@ -390,9 +391,10 @@ def transpose(frame: DataFrame) -> DataFrame:
     }
     if len(made) < rows:
         raise InvalidArgumentError(f"transpose: duplicate labels: labels={list(heads)}")
-    levels = zip(*names, strict=True) if names.nlevels > 1 else [names]
-    words = [unnamed(i, names.nlevels) for i in range(names.nlevels)]
-    labels = {w: new_series(list(each)) for w, each in zip(words, levels, strict=True)}
+    down = zip(*names, strict=True) if names.nlevels > 1 else [names]
+    called = names.names
+    words = [unnamed(i, len(called)) if n is None else n for i, n in enumerate(called)]
+    labels = {w: new_series(list(each)) for w, each in zip(words, down, strict=True)}
     return rows_apart(made, labels)
 
 
@@ -400,10 +402,11 @@ def melt(
     frame: DataFrame,
     id_vars: str | list[str] | None = None,
     value_vars: str | list[str] | None = None,
-    var_name: str = "variable",
+    var_name: str | None = None,
     value_name: str = "value",
 ) -> DataFrame:
     """See `DataFrame.melt`."""
+    var_name = var_name or frame.columns.name or "variable"
     mark("melt")
     ids = [id_vars] if isinstance(id_vars, str) else list(id_vars or [])
     picked = [value_vars] if isinstance(value_vars, str) else value_vars

@@ -22,7 +22,14 @@ from headrace.frame.indexing import (
 )
 from headrace.lazy.handle import Deferred, is_array, mark
 from headrace.reshape.alignment import at_labels
-from headrace.rows import by_position, picked_domain, refuse_apart, same_rows
+from headrace.rows import (
+    by_position,
+    given_names,
+    picked_domain,
+    refuse_apart,
+    same_rows,
+    with_levels,
+)
 from headrace.series.column import Column, is_series, new_series, series_of
 from headrace.series.strings import is_text
 
@@ -145,12 +152,19 @@ def set_columns(frame: DataFrame, name: Any, values: Any) -> None:
 
 def rename_all(frame: DataFrame, names: Any) -> None:
     """Give all columns new names, in this frame."""
-    fresh = names.to_list() if is_series(names) else list(names)
+    fresh = given_names(names)
     if len(fresh) != len(frame._nodes):
         raise InvalidArgumentError(
             f"columns: length mismatch: expected={len(frame._nodes)}, got={len(fresh)}"
         )
-    frame._nodes = rename(frame, dict(zip(frame._nodes, fresh, strict=True)))._nodes
+    frame._nodes = _called(frame, fresh)._nodes
+
+
+def _called(frame: DataFrame, names: list[Any]) -> DataFrame:
+    """The frame with other names of its columns, which must differ."""
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError(f"rename: duplicate column name: columns={names}")
+    return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), frame._labels)
 
 
 def insert(frame: DataFrame, loc: int, column: str, value: Any) -> None:
@@ -238,10 +252,8 @@ def rename(
         words = {name: words(name) for name in frame._nodes}
     for name in words if errors != "ignore" else ():
         frame._find(name)
-    names = [words.get(name, name) for name in frame._nodes]
-    if len(set(names)) < len(names):
-        raise InvalidArgumentError(f"rename: duplicate column name: columns={names}")
-    return frame_of(dict(zip(names, frame._nodes.values(), strict=True)), frame._labels)
+    levels = tuple(frame.columns.names)
+    return _called(frame, [with_levels(words.get(n, n), levels) for n in frame._nodes])
 
 
 def filter_names(

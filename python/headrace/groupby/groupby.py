@@ -729,6 +729,14 @@ class SeriesGroupBy(GroupBy):
         """The `n` smallest values of each group, smallest first; see `nlargest`."""
         return aggregates.top(self, n, False)
 
+    def unique(self) -> Any:
+        """The distinct values of each group in the order of the rows, as lists.
+
+        >>> hr.DataFrame({"id": [1, 1, 1, 2], "x": [5, 3, 5, 4]}).groupby("id").x.unique().to_dict()
+        {1: [5, 3], 2: [4]}
+        """
+        return self.agg(set)
+
 
 def groupby(
     rows: DataFrame | Series,

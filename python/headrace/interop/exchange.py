@@ -18,7 +18,14 @@ from headrace.errors import (
 from headrace.frame.columns import frame_of, frame_of_table, is_frame
 from headrace.lazy.advice import came_back
 from headrace.lazy.handle import Deferred, array_of, looked_at, mark
-from headrace.rows import counts_rows, given_name, is_missing, pandas_labels, picked_domain
+from headrace.rows import (
+    counts_rows,
+    given_name,
+    given_names,
+    is_missing,
+    pandas_labels,
+    picked_domain,
+)
 from headrace.series.categorical import of_pandas
 from headrace.series.column import new_series, series_of
 from headrace.zone_names import zone_in, zone_of
@@ -527,7 +534,7 @@ def adopt_pandas(values: Any, copy: bool | None) -> DataFrame | Series:
         domain = next(iter(index._nodes.values())).domain
         columns = {name: _core.in_domain(node, domain) for name, node in table._nodes.items()}
         return frame_of(columns, dict(zip(labels, index._nodes.values(), strict=True)))
-    names = values.columns.tolist()
+    names = given_names(values.columns)
     repeated = [name for i, name in enumerate(names) if name in names[:i]]
     if repeated:
         raise InvalidArgumentError(

@@ -277,11 +277,13 @@ def shared_rows(data: Any) -> Any:
 
 def at_labels(frame: DataFrame, series: Series) -> _core.Node:
     """The values of a series at the labels of a frame; null where it has none of them."""
-    if is_index(series):
-        return _core.data(series._value())  # by position
     rows = frame._any_node()
     if rows is None or series._node.domain == rows.domain:
         return series._node
+    if is_index(series):  # by position
+        _core.force([rows])
+        values = _core.align_check("setitem", "index", rows, _core.data(series._value()))
+        return _core.in_domain(values, rows.domain)
     known = is_labelled(series) or series._numbers is not None
     apart = series._node.domain or are_picked(rows)
     if not known and (frame._labels or not apart):
@@ -299,9 +301,10 @@ def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> An
     if axis in (1, "columns"):
         if not level:
             return frame[key]
-        found = {n: v for n, v in frame._nodes.items() if n[level] == key}
-        short = frame.columns[[n in found for n in frame._nodes]].droplevel(level)
-        return frame_of(dict(zip(short, found.values(), strict=True)), frame._labels)
+        names = frame.columns
+        found = [n[names._level(level)] == key for n in names]
+        nodes = [node for node, kept in zip(frame._nodes.values(), found, strict=True) if kept]
+        return frame_of(dict(zip(names[found].droplevel(level), nodes, strict=True)), frame._labels)
     if level is None:
         return frame.loc[key]
     several = isinstance(level, list | tuple)
@@ -335,8 +338,16 @@ def swaplevel(frame: DataFrame, i: Any = -2, j: Any = -1, axis: int | str = 0) -
     return frame_of(dict(frame._nodes), {name: frame._labels[name] for name in order})
 
 
-def rename_axis(frame: DataFrame, given: Any) -> DataFrame:
+def rename_axis(frame: DataFrame, given: Any, columns: Any = ...) -> DataFrame:
     """See `DataFrame.rename_axis`."""
+    if columns is not ...:
+        frame = new_frame(frame)
+        own = frame.columns.names
+        if isinstance(columns, dict):
+            columns = [columns.get(name, name) for name in own]
+        frame.columns.names = columns if isinstance(columns, list | tuple) else [columns]
+    if given is ...:
+        return new_frame(frame)
     if not frame._labels:
         if given is None or isinstance(given, dict):
             return new_frame(frame)

@@ -15,7 +15,7 @@ from headrace.frame.construct import repeated
 from headrace.groupby.keys import level_keys
 from headrace.lazy.handle import mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
-from headrace.rows import by_position, free_name, unnamed
+from headrace.rows import by_position, free_name, given, unnamed, with_levels
 from headrace.series.column import is_series, labelled_series, new_series, series_of, series_over
 
 if TYPE_CHECKING:
@@ -66,10 +66,12 @@ def _spread(
     Names are tuples of a name among `values` and the value, just the value if `alone`.
     """
     rows, names, cells = _cells(op, long, keys, columns)
+    called = tuple(given(name) for name in columns)
     made: dict[Any, Series] = {}
     for value in values:
         for name, places in zip(names, cells, strict=True):
             word = name if alone else (value, *(name if isinstance(name, tuple) else (name,)))
+            word = with_levels(word, called if alone else (None, *called))
             if word in made:
                 raise InvalidArgumentError(f"{op}: duplicate column name: name={word!r}")
             made[word] = taken_or_missing(long._nodes[value], places, fill_value)
@@ -106,18 +108,21 @@ def unstack(frame: DataFrame, level: Any = -1, fill_value: Any = None) -> Any:
     return _spread("unstack", long, keys, across, frame.columns, fill_value)
 
 
-def stack(frame: DataFrame, level: int = -1) -> Any:
+def stack(frame: DataFrame, level: Any = -1) -> Any:
     """See `DataFrame.stack`."""
     mark("stack")
     levels = frame.columns.nlevels
     if levels == 1:
         return _in_one_column(frame, names_first=False)
-    at = level % levels
+    at = frame.columns._level(level)
+    called = frame.columns.names
+    rest_called = tuple(called[:at] + called[at + 1 :])
     heads: dict[Any, dict[Any, _core.Node]] = {}
     for name, node in frame._nodes.items():
         rest = name[:at] + name[at + 1 :]
-        heads.setdefault(rest if levels > 2 else rest[0], {})[name[at]] = node
-    rows = dict.fromkeys(name[at] for name in frame._nodes)
+        head = with_levels(rest if levels > 2 else rest[0], rest_called)
+        heads.setdefault(head, {})[with_levels(name[at], (called[at],))] = node
+    rows = dict.fromkeys(frame.columns.get_level_values(at))
     parts = {
         head: _in_one_column(
             frame_of(
@@ -147,7 +152,7 @@ def _in_one_column(frame: DataFrame, names_first: bool) -> Series:
     if not names_first:
         order = order.reshape(len(names), rows).T.ravel()
     own = {n: taken_or_missing(v._node, order % rows) for n, v in keys.items()}
-    level = unnamed(0 if names_first else len(keys), len(keys) + 1)
+    level = names.name or unnamed(0 if names_first else len(keys), len(keys) + 1)
     heads: dict[Any, Any] = {level: taken_or_missing(new_series(names)._node, order // rows)}
     made = {**heads, **own} if names_first else {**own, **heads}
     return labelled_series(rows_apart({"value": taken_or_missing(whole._node, order)}, made), None)
@@ -179,7 +184,7 @@ def pivot_table(
         if not across:
             return counts
         table = unstack(counts.to_frame("size"), across, fill_value)
-        return table.set_axis([n[1] if len(n) == 2 else n[1:] for n in table.columns], axis=1)
+        return table.droplevel(0, axis=1)
     if aggfunc == "size":  # of rows, whichever values are missing
         values = free_name("size", frame.columns)
         frame[values] = 1
@@ -195,8 +200,9 @@ def pivot_table(
         named: dict[Any, Series] = {}
         for each, table in zip(aggfunc, tables, strict=True):
             word = each if isinstance(each, str) else each.__name__
+            called = (None, *table.columns.names)
             named |= {
-                (word, *(n if isinstance(n, tuple) else (n,))): series_of(v)
+                with_levels((word, *(n if isinstance(n, tuple) else (n,))), called): series_of(v)
                 for n, v in table._nodes.items()
             }
         return rows_apart(named, {n: series_of(v) for n, v in tables[0]._labels.items()})
@@ -340,13 +346,13 @@ def crosstab(
         )
     made: dict[str, Any] = {}
     names: list[list[str]] = []
-    for word, keys, given in (("row", index, rownames), ("col", columns, colnames)):
+    for word, keys, called in (("row", index, rownames), ("col", columns, colnames)):
         several = keys if isinstance(keys, list) and any(map(is_series, keys)) else [keys]
         names.append([])
         for at, each in enumerate(several):
             key = new_series(by_position(each))
             usual = key.name or f"{word}_{at}"
-            name = free_name(usual if given is None else given[at], made)
+            name = free_name(usual if called is None else called[at], made)
             made[name] = each if is_series(each) else key.to_numpy()
             names[-1].append(name)
     frame = new_frame()
