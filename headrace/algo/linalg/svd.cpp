@@ -2,6 +2,7 @@
 // Rotations of pairs of rows until all are orthogonal.
 #include "headrace/algo/linalg/svd.h"
 
+#include "headrace/algo/linalg/eigh.h"
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/qr.h"
@@ -26,12 +27,20 @@ constexpr double kNothing = 1e-280;  // the square of a row that counts as zero 
 constexpr int kMostSweeps = 60;
 constexpr int64_t kTaskValues = 16384;  // of the rows that a task turns
 
+/// The cosine of rows that count as orthogonal.
+double bound_of(int64_t columns) {
+  return kEpsilon * std::sqrt(static_cast<double>(columns));
+}
+
+bool is_oblique(double product, double square, double other_square, double bound) {
+  return std::fabs(product) > bound * std::sqrt(square) * std::sqrt(other_square);
+}
+
 /// Makes a pair of rows orthogonal, and does the same to those of `turns`. False if they were.
 bool rotate(const MatrixView<double>& rows, const MatrixView<double>& turns, double* squares,
             int64_t p, int64_t q) {
   const double product = cpu::dot(&rows(p, 0), &rows(q, 0), rows.columns);
-  const double bound = kEpsilon * std::sqrt(static_cast<double>(rows.columns));
-  if (std::fabs(product) <= bound * std::sqrt(squares[p]) * std::sqrt(squares[q])) return false;
+  if (!is_oblique(product, squares[p], squares[q], bound_of(rows.columns))) return false;
   const double zeta = (squares[q] - squares[p]) / (2 * product);
   const double tangent = std::copysign(1, zeta) / (std::fabs(zeta) + std::hypot(1, zeta));
   const double cosine = 1 / std::sqrt(1 + tangent * tangent);
@@ -47,19 +56,52 @@ bool rotate(const MatrixView<double>& rows, const MatrixView<double>& turns, dou
   return true;
 }
 
-/// Turns `rows` until they are orthogonal. A round takes disjoint pairs, as in a tournament, so
-/// that workers share it and the order is one for any number of them.
+/// Turns rows of about one size by the eigenvectors of their products, all at once: what rotations
+/// have to do then is little. Rows far apart in size are left apart, so that the small ones keep
+/// their digits. `rows` is upper triangular with a falling diagonal, `turns` the identity.
+void turn_together(const MatrixView<double>& rows, const MatrixView<double>& turns) {
+  constexpr double kApart = 0x1p-13;
+  constexpr int64_t kFewRows = 16;
+  const int64_t size = rows.rows;
+  for (int64_t begin = 0, end = 0; begin < size; begin = end) {
+    const double largest = std::fabs(rows(begin, begin));
+    for (end = begin + 1; end < size && std::fabs(rows(end, end)) > kApart * largest;) ++end;
+    const int64_t count = end - begin;
+    if (count < kFewRows) continue;
+    Buffer room = doubles(count * (count + size) + 4 * count);
+    auto* next = room.mutable_as<double>();
+    const MatrixView<double> vectors{next, count, count, count};
+    const MatrixView<double> made{next + count * count, count, size, size};
+    double* const values = next + count * (count + size);
+    const MatrixView<double> part = rows.block(begin, 0, count, size);
+    multiply(part, part.transposed(), vectors);
+    eigh(vectors.data, values, values + count, count);
+    multiply(vectors, part, made);
+    load_doubles(made, part);
+    if (turns.rows > 0) load_doubles(vectors, turns.block(begin, begin, count, count));
+  }
+}
+
+/// Turns `rows` until they are orthogonal. A sweep turns the pairs that were not before it. A round
+/// takes disjoint pairs, as in a tournament, so that workers share it and the order is one for any
+/// number of them.
 void orthogonalize_rows(const MatrixView<double>& rows, const MatrixView<double>& turns) {
   const int64_t size = rows.rows, seats = size + size % 2;
-  std::vector<double> squares(static_cast<size_t>(size));
+  Buffer room = doubles(size * (size + 1));
+  const MatrixView<double> products{room.mutable_as<double>(), size, size, size};
+  double* const squares = products.data + size * size;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    multiply(rows, rows.transposed(), products);
     for (int64_t i = 0; i < size; ++i) {
-      double& square = squares[static_cast<size_t>(i)];
-      square = cpu::dot(&rows(i, 0), &rows(i, 0), rows.columns);
-      if (square >= kNothing) continue;
-      square = 0;
+      squares[i] = products(i, i);
+      if (squares[i] >= kNothing) continue;
+      squares[i] = 0;
       std::fill(&rows(i, 0), &rows(i, 0) + rows.columns, 0.0);
     }
+    const double bound = bound_of(rows.columns);
+    for (int64_t q = 0; q < size; ++q)
+      for (int64_t p = 0; p < q; ++p)
+        products(p, q) = is_oblique(products(q, p), squares[p], squares[q], bound);
     std::atomic<bool> any = false;
     const int64_t step =
         std::max<int64_t>(1, kTaskValues / std::max<int64_t>(1, rows.columns + turns.columns));
@@ -71,7 +113,7 @@ void orthogonalize_rows(const MatrixView<double>& rows, const MatrixView<double>
           };
           const int64_t one = seat(k), other = seat(seats - 1 - k);
           const int64_t p = std::min(one, other), q = std::max(one, other);
-          if (q < size && rotate(rows, turns, squares.data(), p, q))
+          if (q < size && products(p, q) != 0 && rotate(rows, turns, squares, p, q))
             any.store(true, std::memory_order_relaxed);
         }
       });
@@ -148,6 +190,7 @@ void decompose(const MatrixView<double>& columns, const Parts& to) {
       rows(i, j) = reflections.r(i, j);
       if (with_vectors) turns(i, j) = i == j;
     }
+  turn_together(rows, turns);
   orthogonalize_rows(rows, turns);
   std::vector<double> lengths(static_cast<size_t>(size));
   order.resize(lengths.size());
