@@ -406,6 +406,9 @@ def test_small_values_of_graded_matrices_are_exact() -> None:
         exact = np.linalg.slogdet(base).logabsdet + np.log(scales).sum()
         assert abs(np.log(s).sum() - exact) < 1e-11
         assert 1e-92 < s[-1] < 1e-88
+    many = 10.0 ** -np.linspace(0, 40, 200)  # of which rows of one size are turned together
+    made = hr.linalg.svdvals(np.linalg.qr(random(200, 200)).Q * many)
+    np.testing.assert_allclose(np.asarray(made), many, 1e-12)
 
 
 @pytest.mark.parametrize("order", [None, 1, -1, 2, -2, np.inf, -np.inf, 0, 3, 0.5, "fro", "nuc"])

@@ -13,11 +13,12 @@ struct Svd {
   Tensor vh;  ///< [..., min(rows, columns), columns], full: [..., columns, columns]
 };
 
-/// A = U diag(s) V^T of one matrix or of a stack. Reflections with exchanged columns first, then
-/// rotations of the rows of R, all pairs in one cyclic order (Demmel and Veselic 1992, Drmac and
-/// Veselic 2008), so that small singular values of graded matrices are as exact as large ones;
-/// below 1e-140 of the largest entry they may be zero. Float64 inside; float32 for float32, else
-/// float64. O(rows columns^2) and some ten times columns^3 for the rotations; the same bits for any
+/// A = U diag(s) V^T of one matrix or of a stack. Reflections with exchanged columns first; then
+/// rows of R of about one size (within 2^-13) are turned by the eigenvectors of their products;
+/// then rotations of pairs until all rows are orthogonal (Demmel and Veselic 1992, Drmac and
+/// Veselic 2008). So small singular values of graded matrices are exact to 12 digits or more, as
+/// large ones are; below 1e-140 of the largest entry they may be zero. Float64 inside; float32 for
+/// float32, else float64. O(rows columns^2) and some ten times columns^3; the same bits for any
 /// number of threads. Throws TypeMismatchError unless `a` is real and has two or more dimensions,
 /// InvalidArgumentError for NaN and infinite entries.
 HR_API Svd svd(const Tensor& a, SvdVectors vectors = SvdVectors::kReduced);

@@ -70,7 +70,7 @@ def svd(
 ) -> SVDResult | Array:
     """Singular values, falling, and vectors, as `numpy.linalg.svd`, by Jacobi rotations.
 
-    Small singular values of graded matrices are as exact as large ones. `hermitian` changes
+    Small singular values of graded matrices keep 12 digits or more. `hermitian` changes
     nothing. Raises LinAlgError for NaN and infinite entries.
 
     >>> hr.linalg.svd([[3.0, 0.0], [0.0, 4.0]]).S.tolist()
