@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices for XGBoost against its own of NumPy's and pandas' data."""
 
+import gc
 import sys
 
 import numpy as np
@@ -84,6 +85,21 @@ def test_columns_are_not_touched_by_a_copy(xgboost):
     hr.memory.ledger().clear()
     learn.xgboost_matrix(frame, label="y")
     assert hr.memory.ledger().total_bytes == 0
+
+
+def test_the_frame_is_let_go_of(xgboost):
+    columns, y = numbers(50_000)
+    before = hr.memory.stats().used_bytes
+    frame = hr.DataFrame(columns) * 1
+    hr.eval(frame)
+    gc.disable()  # the matrix must not leave cycles of references to the frame
+    try:
+        matrix = learn.xgboost_matrix(frame, label=y)
+        del frame
+        assert hr.memory.stats().used_bytes <= before + 4096
+        assert matrix.num_row() == len(y)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("begin", [0, 8, 3])

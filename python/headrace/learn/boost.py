@@ -101,9 +101,11 @@ def xgboost_matrix(
         for word, values in given.items()
         if values is not None
     }
-    return xgboost.QuantileDMatrix(
-        _batches(xgboost, frame[features], about, reference), ref=reference, max_bin=max_bin
-    )
+    batches = _batches(xgboost, frame[features], about, reference)
+    try:
+        return xgboost.QuantileDMatrix(batches, ref=reference, max_bin=max_bin)
+    finally:
+        batches.close()
 
 
 def _check_features(frame: DataFrame, features: list[Any]) -> None:
@@ -209,7 +211,10 @@ def _batches(
     about: dict[str, npt.NDArray[Any]],
     reference: xgboost.DMatrix | None,
 ) -> xgboost.DataIter:
-    """An iterator of XGBoost's over rows of the frame; each batch is let go before the next."""
+    """An iterator of XGBoost's over rows of the frame; each batch is let go before the next.
+
+    Its cycles of references live until Python collects them: `close` lets go of the frame.
+    """
     types = {str(name): _kind(frame[name].dtype) for name in frame.columns}
     rows = len(frame) if "qid" in about else _ROWS  # queries are not split
     known = None
@@ -220,6 +225,11 @@ def _batches(
         def __init__(self) -> None:
             super().__init__()
             self.reset()
+
+        def close(self) -> None:
+            nonlocal frame, about
+            del frame, about
+            self._batch = None
 
         def reset(self) -> None:
             self._begin = 0
