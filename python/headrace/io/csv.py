@@ -346,17 +346,16 @@ def _read_many(files: list[Any], sources: list[Any], given: Any, on_bad: str) ->
     options = _options("read_csv", given, on_bad)
     options.dtypes = csv_many.shared_dtypes(csv_many.scans_of("read_csv", sources, options))
 
+    rejects = []
+
     def read(at: int, rows: int | None) -> DataFrame:
         options.num_rows = -1 if rows is None else rows
-        return _read(sources[at], options, on_bad)
+        frame = _read(sources[at], options, on_bad)
+        if frame._rejects is not None:
+            rejects.append(frame._rejects.assign(path=csv_many.title(files[at], at)))
+        return frame
 
-    frames = csv_many.up_to(most, len(files), read)
-    made = csv_many.stacked(frames)
-    rejects = [
-        frame._rejects.assign(path=csv_many.title(files[at], at))
-        for at, frame in enumerate(frames)
-        if frame._rejects is not None
-    ]
+    made = csv_many.stacked(csv_many.up_to(most, len(files), read))
     made._rejects = csv_many.stacked(rejects) if rejects else None
     return made
 

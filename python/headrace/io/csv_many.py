@@ -12,6 +12,7 @@ from headrace import _core
 from headrace.errors import ColumnNotFoundError, InputError, input_error
 from headrace.frame.columns import frame_of_parts, without_labels
 from headrace.frame.concat import rows_of
+from headrace.lazy import handle as deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Rows at the top of a column that mostly tell whether it holds any value.
 _TOP = 1024
+#: Rows from which on the buffers of columns are large enough to leave memory under a limit.
+_RUN = 1 << 16
 
 
 def files_of(op: str, source: Any) -> list[Any] | None:
@@ -146,11 +149,18 @@ def stacked(frames: list[DataFrame], most: int | None = None) -> DataFrame:
 def up_to(
     most: int | None, files: int, read: Callable[[int, int | None], DataFrame]
 ) -> list[DataFrame]:
-    """What is read of the files until there are enough rows."""
+    """What is read of the files until there are enough rows; small ones are put together."""
     frames: list[DataFrame] = []
+    run, rows = 0, 0  # the first frame, and the rows, of those that are not put together yet
     for at in range(files):
         frames.append(read(at, most))
+        rows += len(frames[-1])
         most = None if most is None else most - len(frames[-1])
+        if rows >= _RUN:
+            if len(frames) - run > 1:
+                deferred.eval(whole := stacked(frames[run:]))
+                frames[run:] = [whole]
+            run, rows = len(frames), 0
         if most == 0:
             break
     return frames
