@@ -994,7 +994,7 @@ def test_quarter_file(tmp_path):
     assert frame.rate.isna().to_list() == [False, True] and frame.servicer.to_list() == [None, "X"]
 
 
-@promise("003 mortgage: many quarter files are one frame; unsplit input gives the same", later)
+@promise("003 mortgage: many quarter files are one frame; unsplit input gives the same")
 def test_many_files(tmp_path):
     for quarter in range(4):
         (tmp_path / f"Q{quarter}.csv").write_text(f"loan,v\n{quarter},{quarter * 10}\n")

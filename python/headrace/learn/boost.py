@@ -213,7 +213,7 @@ def _batches(
 ) -> xgboost.DataIter:
     """An iterator of XGBoost's over rows of the frame; each batch is let go before the next.
 
-    Its cycles of references live until Python collects them: `close` lets go of the frame.
+    Its cycles of references live until Python collects them: `close` drops the frame.
     """
     types = {str(name): _kind(frame[name].dtype) for name in frame.columns}
     rows = len(frame) if "qid" in about else _ROWS  # queries are not split
