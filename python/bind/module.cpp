@@ -39,6 +39,7 @@ NB_MODULE(_core, m) {
   bind_clusters(m);
   bind_models(m);
   bind_bayes(m);
+  bind_svm(m);
   bind_plot(m);
   bind_random(m);
   bind_sparse(m);
