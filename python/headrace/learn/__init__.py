@@ -64,6 +64,8 @@ if TYPE_CHECKING:
     from headrace.learn.selection.splits import StratifiedKFold as StratifiedKFold
     from headrace.learn.selection.splits import TimeSeriesSplit as TimeSeriesSplit
     from headrace.learn.selection.splits import train_test_split as train_test_split
+    from headrace.learn.svm import SVC as SVC
+    from headrace.learn.svm import SVR as SVR
     from headrace.learn.text import CountVectorizer as CountVectorizer
     from headrace.learn.text import HashingVectorizer as HashingVectorizer
     from headrace.learn.text import TfidfTransformer as TfidfTransformer
@@ -95,6 +97,7 @@ _MODULES = {
     "cross_validate",
     "selection.splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split",
     "preparation.target_encoder": "TargetEncoder",
+    "svm": "SVC SVR",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -103,6 +106,8 @@ __all__ = [
     "DBSCAN",
     "NMF",
     "PCA",
+    "SVC",
+    "SVR",
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
