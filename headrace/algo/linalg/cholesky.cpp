@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Right-looking, in panels of 64 columns.
+// By halves, so that most of the work is products of large blocks.
 #include "headrace/algo/linalg/cholesky.h"
 
 #include "headrace/algo/linalg/matmul.h"
+#include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/row_kernels.h"
 #include "headrace/algo/linalg/triangular.h"
@@ -16,41 +17,68 @@
 namespace hr {
 namespace {
 
-constexpr int64_t kPanel = 64;
-constexpr int64_t kRows = 64;      // of a task below the panel
-constexpr int64_t kColumns = 256;  // of the rest that are brought up to date together
+constexpr int64_t kBlock = cpu::kTriangleRows;  // factored by rows
+constexpr int64_t kStrip = 32;                  // rows that are solved side by side
+constexpr int64_t kTaskStrips = 4;
+constexpr int64_t kColumns = 128;  // that are brought up to date together: the rest is symmetric
 
-/// Row `i` of the panel that begins at `begin`, up to column `end`.
-void solve_row(const MatrixView<double>& a, int64_t i, int64_t begin, int64_t end) {
-  double* row = &a(i, 0);
-  for (int64_t j = begin; j < end; ++j)
-    row[j] = (row[j] - cpu::dot(row + begin, &a(j, begin), j - begin)) / a(j, j);
+/// The part that halves leave to the first one: whole blocks.
+int64_t half_of(int64_t size) {
+  return (size / 2 + kBlock - 1) / kBlock * kBlock;
+}
+
+int64_t factor_block(const MatrixView<double>& a) {
+  for (int64_t i = 0; i < a.rows; ++i) {
+    double* row = &a(i, 0);
+    for (int64_t j = 0; j < i; ++j) row[j] = (row[j] - cpu::dot(row, &a(j, 0), j)) / a(j, j);
+    const double pivot = row[i] - cpu::dot(row, row, i);
+    if (!(pivot > 0)) return i;
+    row[i] = std::sqrt(pivot);
+  }
+  return -1;
+}
+
+/// X of X L^T = B in the place of B.
+void solve_turned(const MatrixView<double>& l, const MatrixView<double>& b) {
+  if (l.rows > kBlock) {
+    const int64_t half = half_of(l.rows), rest = l.rows - half;
+    const MatrixView<double> left = b.block(0, 0, b.rows, half);
+    const MatrixView<double> right = b.block(0, half, b.rows, rest);
+    solve_turned(l.block(0, 0, half, half), left);
+    multiply(left, l.block(half, 0, rest, half).transposed(), right, Update::kSubtract);
+    return solve_turned(l.block(half, half, rest, rest), right);
+  }
+  const int64_t strips = (b.rows + kStrip - 1) / kStrip;
+  parallel_for((strips + kTaskStrips - 1) / kTaskStrips, [&](int64_t task) {
+    double turned[kBlock * kStrip];
+    for (int64_t strip = task * kTaskStrips; strip < std::min(strips, (task + 1) * kTaskStrips);
+         ++strip) {
+      const int64_t first = strip * kStrip, count = std::min(kStrip, b.rows - first);
+      const MatrixView<double> rows = b.block(first, 0, count, l.rows);
+      const MatrixView<double> columns{turned, l.rows, count, kStrip};
+      cpu::pack(rows, kStrip, turned);
+      cpu::substitute(l, Triangle::kLower, columns);
+      load_doubles(columns.transposed(), rows);
+    }
+  });
 }
 
 }  // namespace
 
 int64_t factor_cholesky(const MatrixView<double>& a) {
-  for (int64_t begin = 0; begin < a.rows; begin += kPanel) {
-    const int64_t end = std::min(a.rows, begin + kPanel);
-    for (int64_t i = begin; i < end; ++i) {
-      solve_row(a, i, begin, i);
-      const double* row = &a(i, begin);
-      const double pivot = a(i, i) - cpu::dot(row, row, i - begin);
-      if (!(pivot > 0)) return i;
-      a(i, i) = std::sqrt(pivot);
-    }
-    parallel_for((a.rows - end + kRows - 1) / kRows, [&](int64_t task) {
-      const int64_t first = end + task * kRows;
-      for (int64_t i = first; i < std::min(a.rows, first + kRows); ++i) solve_row(a, i, begin, end);
-    });
-    for (int64_t j = end; j < a.rows; j += kColumns) {
-      const int64_t columns = std::min(kColumns, a.rows - j), rows = a.rows - j;
-      multiply(a.block(j, begin, rows, end - begin),
-               a.block(j, begin, columns, end - begin).transposed(), a.block(j, j, rows, columns),
-               Update::kSubtract);
-    }
+  if (a.rows <= kBlock) return factor_block(a);
+  const int64_t half = half_of(a.rows), rest = a.rows - half;
+  int64_t column = factor_cholesky(a.block(0, 0, half, half));
+  if (column >= 0) return column;
+  const MatrixView<double> below = a.block(half, 0, rest, half);
+  solve_turned(a.block(0, 0, half, half), below);
+  for (int64_t j = 0; j < rest; j += kColumns) {
+    const int64_t columns = std::min(kColumns, rest - j), rows = rest - j;
+    multiply(below.block(j, 0, rows, half), below.block(j, 0, columns, half).transposed(),
+             a.block(half + j, half + j, rows, columns), Update::kSubtract);
   }
-  return -1;
+  column = factor_cholesky(a.block(half, half, rest, rest));
+  return column < 0 ? column : half + column;
 }
 
 Tensor cholesky(const Tensor& tensor) {

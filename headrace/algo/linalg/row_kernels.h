@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of factorizations over rows of `n` values. No element depends on the vector width.
 #pragma once
+#include "headrace/algo/linalg/matrix_view.h"
+#include "headrace/algo/linalg/triangular.h"
+
 #include <cstdint>
 
 namespace hr::cpu {
@@ -13,5 +16,12 @@ void add_scaled(double* to, double scale, const double* from, int64_t n);
 
 /// Turns two rows by the angle of cosine `c` and sine `s`.
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);
+
+/// The most rows of a triangle that `substitute` takes.
+inline constexpr int64_t kTriangleRows = 64;
+
+/// X of L X = B in the place of B, whose rows lie contiguous: each row less its products with those
+/// before it, one after the other.
+void substitute(const MatrixView<const double>& l, Triangle triangle, const MatrixView<double>& b);
 
 }  // namespace hr::cpu
