@@ -4,8 +4,9 @@
 
 #include "headrace/algo/linalg/eigh_kernels.h"
 #include "headrace/algo/linalg/matrix_stack.h"
-#include "headrace/algo/linalg/row_kernels.h"
+#include "headrace/algo/linalg/qr.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -13,13 +14,14 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace hr {
 namespace {
 
-/// One implicit QR step with Wilkinson's shift on the rows [first, last] of the tridiagonal matrix;
-/// `vectors` may be null.
-void step(double* vectors, double* d, double* e, int64_t first, int64_t last, int64_t n) {
+/// One implicit QR step with Wilkinson's shift on the rows [first, last] of the tridiagonal matrix.
+/// Cosines and sines go to `angles`, if there is one.
+void step(double* angles, double* d, double* e, int64_t first, int64_t last) {
   const double delta = (d[last - 1] - d[last]) / 2;
   const double away = delta + std::copysign(std::hypot(delta, e[last - 1]), delta);
   const double shift = d[last] - e[last - 1] / away * e[last - 1];
@@ -41,7 +43,10 @@ void step(double* vectors, double* d, double* e, int64_t first, int64_t last, in
       z = s * e[k + 1];
       e[k + 1] *= c;
     }
-    if (vectors) cpu::rotate_rows(vectors + k * n, vectors + (k + 1) * n, c, s, n);
+    if (angles != nullptr) {
+      *angles++ = c;
+      *angles++ = s;
+    }
   }
 }
 
@@ -65,8 +70,57 @@ double normalize(double* matrix, int64_t size) {
   return std::ldexp(1, exponent);
 }
 
-/// Eigenvalues of a tridiagonal matrix, and what its eigenvectors do to `vectors` (null: nothing).
-void iterate(double* vectors, double* values, double* beside, int64_t size) {
+/// What steps do to vectors, many of them in one pass over the vectors: strips of columns lie in a
+/// cache meanwhile.
+class Turns {
+ public:
+  explicit Turns(const MatrixView<double>& rows)
+      : rows_(rows),
+        most_angles_(128 * rows.rows),
+        room_(doubles(most_angles_)),
+        end_(room_.mutable_as<double>()) {}
+
+  /// Room for the angles of a step on rows [first, last].
+  double* add(int64_t first, int64_t last) {
+    double* const begin = room_.mutable_as<double>();
+    const int64_t count = 2 * (last - first);
+    if (end_ - begin + count > most_angles_ || num_sweeps_ == kMostSweeps) apply();
+    double* const angles = end_;
+    sweeps_[num_sweeps_++] = {first, last, angles};
+    end_ += count;
+    return angles;
+  }
+
+  void apply() {
+    constexpr int64_t kColumns = cpu::kTurnedColumns;
+    parallel_for((rows_.columns + kColumns - 1) / kColumns, [&](int64_t task) {
+      const int64_t first = task * kColumns, count = std::min(kColumns, rows_.columns - first);
+      Buffer room = doubles(rows_.rows * kColumns);
+      auto* strip = room.mutable_as<double>();
+      if (count < kColumns) std::fill_n(strip, rows_.rows * kColumns, 0.0);
+      for (int64_t i = 0; i < rows_.rows; ++i)
+        std::copy_n(&rows_(i, first), count, strip + i * kColumns);
+      cpu::turn_rows(strip, sweeps_, num_sweeps_);
+      for (int64_t i = 0; i < rows_.rows; ++i)
+        std::copy_n(strip + i * kColumns, count, &rows_(i, first));
+    });
+    num_sweeps_ = 0;
+    end_ = room_.mutable_as<double>();
+  }
+
+ private:
+  static constexpr int64_t kMostSweeps = 256;
+
+  MatrixView<double> rows_;
+  int64_t most_angles_;
+  Buffer room_;
+  double* end_;
+  int64_t num_sweeps_ = 0;
+  cpu::Sweep sweeps_[kMostSweeps];
+};
+
+/// Eigenvalues of a tridiagonal matrix, and what its eigenvectors do to vectors (null: nothing).
+void iterate(Turns* turns, double* values, double* beside, int64_t size) {
   constexpr double kNothing = kEpsilon * kEpsilon;
   const auto is_split = [&](int64_t k) {
     const double around = std::fabs(values[k]) + std::fabs(values[k + 1]);
@@ -82,8 +136,9 @@ void iterate(double* vectors, double* values, double* beside, int64_t size) {
     while (first > 0 && !is_split(first - 1)) --first;
     if (--steps_left == 0)
       throw_error<InternalError>("eigh", "the iteration did not converge", {{"size", size}});
-    step(vectors, values, beside, first, last, size);
+    step(turns == nullptr ? nullptr : turns->add(first, last), values, beside, first, last);
   }
+  if (turns != nullptr) turns->apply();
 }
 
 /// The tridiagonal matrix less a shift, as factors with rows exchanged where the lower one has the
@@ -152,13 +207,36 @@ class Shifted {
   double* exchanged_;
 };
 
+/// Makes of the reflections in `matrix` the transpose of the orthogonal matrix that gives the input
+/// back.
+void make_vectors(double* matrix, const double* betas, int64_t size) {
+  if (size == 0) return;
+  const MatrixView<double> all{matrix, size, size, size};
+  const MatrixView<double> vectors = all.block(0, 1, size - 1, size - 1);
+  Buffer factors = doubles(size - 1);
+  for (int64_t k = 0; k + 1 < size; ++k) {
+    double* v = &vectors(k, k);
+    const double head = v[0];  // of the vectors of `reflect` never 0
+    factors.mutable_as<double>()[k] = betas[k] * head * head;
+    for (int64_t j = 1; j < size - 1 - k && betas[k] != 0; ++j) v[j] /= head;
+  }
+  Buffer room = doubles(size * size);
+  const MatrixView<double> made{room.mutable_as<double>(), size, size, size};
+  std::fill_n(made.data, size * size, 0.0);
+  made(0, 0) = 1;
+  Reflections(vectors, std::move(factors)).make_basis(made.block(1, 1, size - 1, size - 1));
+  std::copy_n(made.data, size * size, matrix);
+}
+
 }  // namespace
 
 void eigh(double* matrix, double* values, double* scratch, int64_t size) {
   const double unit = normalize(matrix, size);
-  cpu::reduce_to_tridiagonal(matrix, values, scratch, scratch + size, scratch + 2 * size, size);
-  cpu::accumulate_reflections(matrix, scratch + size, size);
-  iterate(matrix, values, scratch, size);
+  double* const betas = scratch + size;
+  cpu::reduce_to_tridiagonal(matrix, values, scratch, betas, scratch + 2 * size, size);
+  make_vectors(matrix, betas, size);
+  Turns turns({matrix, size, size, size});
+  iterate(&turns, values, scratch, size);
   for (int64_t i = 0; i < size; ++i) values[i] *= unit;
   for (int64_t i = 0; i < size; ++i) {  // by falling value; each row moves at most once
     const int64_t best = std::max_element(values + i, values + size) - values;

@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "headrace/algo/linalg/eigh_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
+#include "headrace/base/simd_fused.h"
+//
 #include "headrace/algo/linalg/row_simd.h"
 //
 #include "headrace/algo/linalg/eigh_kernels.h"
@@ -15,6 +17,9 @@ HWY_BEFORE_NAMESPACE();
 
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::CappedTag<double, 8>;
 
 void subtract_two(double* __restrict to, double a, const double* __restrict x, double b,
                   const double* __restrict y, int64_t n) {
@@ -38,17 +43,55 @@ double reflect(double* x, int64_t count, double* beta) {
   return result * largest;
 }
 
-/// A row of two taken by a reflection, and what the next one, whose entries for the rows are `a`
-/// and `b`, asks of them: each row is read and written once a step.
+/// Two rows of the triangle taken by a reflection, and their products with the next one, `x`: what
+/// they add to those of later rows goes to `next`, their own to `own`, in 16 lanes and one tree. So
+/// each row is read and written once a step.
 void reflect_rows(double* __restrict upper, double* __restrict lower, const double* v,
-                  const double* w, const double* upper_vw, const double* lower_vw, double a,
-                  double b, double* __restrict next, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) {
-    const double u = upper[j] - (upper_vw[0] * w[j] + upper_vw[1] * v[j]);
-    const double l = lower[j] - (lower_vw[0] * w[j] + lower_vw[1] * v[j]);
+                  const double* w, const double* upper_vw, const double* lower_vw, const double* x,
+                  double a, double b, double* __restrict next, double* own, int64_t n) {
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(Tag()));
+  constexpr int64_t kVectors = 16 / kLanes;
+  const auto broadcast = [](double value) { return hn::Set(Tag(), value); };
+  const auto upper_v = broadcast(-upper_vw[0]), upper_w = broadcast(-upper_vw[1]);
+  const auto lower_v = broadcast(-lower_vw[0]), lower_w = broadcast(-lower_vw[1]);
+  const auto first = broadcast(a), second = broadcast(b);
+  hn::Vec<Tag> upper_sums[kVectors], lower_sums[kVectors];
+#pragma GCC unroll 16
+  for (int64_t k = 0; k < kVectors; ++k) upper_sums[k] = lower_sums[k] = hn::Zero(Tag());
+  int64_t j = 0;
+  for (; j + 16 <= n; j += 16)
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < kVectors; ++k) {
+      const int64_t at = j + k * kLanes;
+      const auto along_v = hn::LoadU(Tag(), v + at), along_w = hn::LoadU(Tag(), w + at);
+      const auto to = hn::LoadU(Tag(), x + at);
+      const auto u = fused(upper_v, along_w, fused(upper_w, along_v, hn::LoadU(Tag(), upper + at)));
+      const auto l = fused(lower_v, along_w, fused(lower_w, along_v, hn::LoadU(Tag(), lower + at)));
+      hn::StoreU(u, Tag(), upper + at);
+      hn::StoreU(l, Tag(), lower + at);
+      hn::StoreU(fused(second, l, fused(first, u, hn::LoadU(Tag(), next + at))), Tag(), next + at);
+      upper_sums[k] = fused(u, to, upper_sums[k]);
+      lower_sums[k] = fused(l, to, lower_sums[k]);
+    }
+  double sums[2][16];
+#pragma GCC unroll 16
+  for (int64_t k = 0; k < kVectors; ++k) {
+    hn::StoreU(upper_sums[k], Tag(), sums[0] + k * kLanes);
+    hn::StoreU(lower_sums[k], Tag(), sums[1] + k * kLanes);
+  }
+  for (int64_t lane = 0; j < n; ++j, ++lane) {
+    const double u = std::fma(-upper_vw[0], w[j], std::fma(-upper_vw[1], v[j], upper[j]));
+    const double l = std::fma(-lower_vw[0], w[j], std::fma(-lower_vw[1], v[j], lower[j]));
     upper[j] = u;
     lower[j] = l;
-    next[j] = next[j] + a * u + b * l;
+    next[j] = std::fma(b, l, std::fma(a, u, next[j]));
+    sums[0][lane] = std::fma(u, x[j], sums[0][lane]);
+    sums[1][lane] = std::fma(l, x[j], sums[1][lane]);
+  }
+  for (int row = 0; row < 2; ++row) {
+    for (int half = 8; half > 0; half /= 2)
+      for (int lane = 0; lane < half; ++lane) sums[row][lane] += sums[row][lane + half];
+    own[row] = sums[row][0];
   }
 }
 
@@ -80,36 +123,50 @@ void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* 
     if (first + 1 == n) break;
     beside[first] = reflect(row + first + 1, n - first - 1, betas + first);
     std::fill(next + first, next + n, 0.0);
-    const bool any = betas[first] != 0;  // else the entries are no vector
+    const auto update = [&](int64_t i, int64_t j) {
+      a[i * n + j] -= v[i] * w[j] + w[i] * v[j];
+      return a[i * n + j];
+    };
     int64_t i = first + 1;
     for (; i + 1 < n; i += 2) {
       const double upper[2] = {v[i], w[i]}, lower[2] = {v[i + 1], w[i + 1]};
-      double* rows = a + i * n + first + 1;
-      reflect_rows(rows, rows + n, v + first + 1, w + first + 1, upper, lower, any ? row[i] : 0,
-                   any ? row[i + 1] : 0, next + first + 1, n - first - 1);
+      const double corner = update(i, i), side = update(i, i + 1), end = update(i + 1, i + 1);
+      double own[2];
+      double* rest = a + i * n + i + 2;
+      reflect_rows(rest, rest + n, v + i + 2, w + i + 2, upper, lower, row + i + 2, row[i],
+                   row[i + 1], next + i + 2, own, n - i - 2);
+      next[i] += corner * row[i] + side * row[i + 1] + own[0];
+      next[i + 1] += side * row[i] + end * row[i + 1] + own[1];
     }
-    if (i < n) {
-      double* last = a + i * n + first + 1;
-      subtract_two(last, v[i], w + first + 1, w[i], v + first + 1, n - first - 1);
-      add_scaled(next + first + 1, any ? row[i] : 0, last, n - first - 1);
-    }
+    if (i < n) next[i] += update(i, i) * row[i];
   }
   for (int64_t i = 0; i < n; ++i) diagonal[i] = a[i * n + i];
 }
 
-void accumulate_reflections(double* a, const double* betas, int64_t n) {
-  if (n > 0) a[n * n - 1] = 1;
-  for (int64_t k = n - 2; k >= 0; --k) {
-    const int64_t first = k + 1;
-    double* v = a + k * n;
-    for (int64_t i = first; i < n && betas[k] != 0; ++i) {
-      double* row = a + i * n + first;
-      add_scaled(row, -(betas[k] * dot(row, v + first, n - first)), v + first, n - first);
+void turn_rows(double* strip, const cpu::Sweep* sweeps, int64_t count) {
+  constexpr Tag tag;
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(tag));
+  constexpr int64_t kColumns = cpu::kTurnedColumns, kAtOnce = 4;  // vectors
+  for (int64_t sweep = 0; sweep < count; ++sweep)
+    for (int64_t column = 0; column < kColumns; column += kAtOnce * kLanes) {
+      const auto& [first, last, angles] = sweeps[sweep];
+      double* row = strip + first * kColumns + column;
+      hn::Vec<decltype(tag)> upper[kAtOnce];
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kAtOnce; ++v) upper[v] = hn::LoadU(tag, row + v * kLanes);
+      for (const double* angle = angles; angle < angles + 2 * (last - first); angle += 2) {
+        const auto c = hn::Set(tag, angle[0]), s = hn::Set(tag, angle[1]), back = hn::Neg(s);
+#pragma GCC unroll 4
+        for (int64_t v = 0; v < kAtOnce; ++v) {
+          const auto lower = hn::LoadU(tag, row + kColumns + v * kLanes);
+          hn::StoreU(fused(s, lower, hn::Mul(c, upper[v])), tag, row + v * kLanes);
+          upper[v] = fused(back, upper[v], hn::Mul(c, lower));
+        }
+        row += kColumns;
+      }
+#pragma GCC unroll 4
+      for (int64_t v = 0; v < kAtOnce; ++v) hn::StoreU(upper[v], tag, row + v * kLanes);
     }
-    for (int64_t i = first; i < n; ++i) a[i * n + k] = 0;
-    std::fill(v, v + n, 0.0);
-    v[k] = 1;
-  }
 }
 
 void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n) {
@@ -149,8 +206,8 @@ void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* 
   HR_SIMD(reduce_to_tridiagonal)(a, diagonal, beside, betas, scratch, n);
 }
 
-void accumulate_reflections(double* a, const double* betas, int64_t n) {
-  HR_SIMD(accumulate_reflections)(a, betas, n);
+void turn_rows(double* strip, const Sweep* sweeps, int64_t count) {
+  HR_SIMD(turn_rows)(strip, sweeps, count);
 }
 
 void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n) {

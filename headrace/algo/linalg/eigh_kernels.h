@@ -10,9 +10,18 @@ namespace hr::cpu {
 void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas,
                            double* scratch, int64_t n);
 
-/// Makes of the reflections in `a` the transpose of the orthogonal matrix that gives the input
-/// back.
-void accumulate_reflections(double* a, const double* betas, int64_t n);
+/// Angles by which rows k and k + 1 turn, for k from `first` to `last` - 1: cosine and sine.
+struct Sweep {
+  int64_t first;
+  int64_t last;
+  const double* angles;
+};
+
+/// The columns that `turn_rows` turns.
+inline constexpr int64_t kTurnedColumns = 32;
+
+/// Turns the rows of `strip`, each of kTurnedColumns values, by one sweep after the other.
+void turn_rows(double* strip, const Sweep* sweeps, int64_t count);
 
 /// Turns vectors of the tridiagonal matrix, `count` rows of `n`, into those of the input.
 void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n);

@@ -144,6 +144,20 @@ void Reflections::apply(const MatrixView<double>& rows) const {
     apply_block(block * kBlock, std::min(count(), (block + 1) * kBlock), false, rows);
 }
 
+void Reflections::make_basis(const MatrixView<double>& rows) const {
+  for (int64_t i = 0; i < rows.rows; ++i) {
+    std::fill(&rows(i, 0), &rows(i, 0) + rows.columns, 0.0);
+    rows(i, i) = 1;
+  }
+  const int64_t blocks = (count() + kBlock - 1) / kBlock;
+  for (int64_t block = blocks - 1; block >= 0; --block) {
+    const int64_t begin = block * kBlock;  // rows before it are no part of its vectors
+    if (begin < rows.rows)
+      apply_block(begin, std::min(count(), begin + kBlock), false,
+                  rows.block(begin, 0, rows.rows - begin, rows.columns));
+  }
+}
+
 Qr qr(const Tensor& a, QrMode mode) {
   const MatrixStack stack("qr", a);
   const ScopedTag tag("qr");
@@ -163,11 +177,7 @@ Qr qr(const Tensor& a, QrMode mode) {
       for (int64_t j = 0; j < columns; ++j) *to++ = made.r(i, j);
     if (!with_q) return;
     const MatrixView<double> basis{turned.data + rows * columns, kept, rows, rows};
-    for (int64_t i = 0; i < kept; ++i) {
-      std::fill(&basis(i, 0), &basis(i, 0) + rows, 0.0);
-      basis(i, i) = 1;
-    }
-    made.apply(basis);
+    made.make_basis(basis);
     load_doubles(basis.transposed(), {q_out + place * rows * kept, rows, kept, kept});
   });
   Tensor right = store_doubles(std::move(r), stack.dtype(), stacked(stack.lead, {kept, columns}));

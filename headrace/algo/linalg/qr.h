@@ -4,6 +4,8 @@
 #include "headrace/algo/linalg/matrix_view.h"
 #include "headrace/base/api.h"
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -38,6 +40,11 @@ class Reflections {
   /// that no entry of a row of R is larger than its first. Column `i` of R is `order[i]`.
   Reflections(const MatrixView<double>& columns, std::vector<int64_t>& order);
 
+  /// Of vectors and factors that are there: H = I - factor v v^T, where v is 1 and what follows the
+  /// diagonal.
+  Reflections(const MatrixView<double>& columns, Buffer factors)
+      : columns_(columns), factors_(std::move(factors)) {}
+
   int64_t count() const { return std::min(columns_.rows, columns_.columns); }
 
   /// Entry of R.
@@ -45,6 +52,9 @@ class Reflections {
 
   /// Multiplies each row of `rows`, taken as a column, by Q.
   void apply(const MatrixView<double>& rows) const;
+
+  /// The first columns of Q, as `rows`.
+  void make_basis(const MatrixView<double>& rows) const;
 
  private:
   MatrixView<double> columns_;
