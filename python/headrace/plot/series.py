@@ -1,49 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of long series: exact envelopes, rasters, PNG, and figures.
-
-`envelope`, `raster_envelope`, `raster_points` and `encode_png` are lazy, like all arrays; `pyramid`
-and `line` evaluate their data.
-"""
+"""Long series: exact envelopes, rasters, PNG, packed pyramids, and the line."""
 
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
-from headrace.facade import missing_of_module
-from headrace.io.atomic_write import write_file
 from headrace.lazy.handle import Deferred, mark
+from headrace.plot.figure import Axes, Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from headrace import _core as core
-
-__all__ = [
-    "Envelope",
-    "Plot",
-    "Pyramid",
-    "encode_png",
-    "envelope",
-    "line",
-    "pack_codes",
-    "pyramid",
-    "raster_envelope",
-    "raster_points",
-]
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
-
-
-__getattr__: Callable[[str], Any] = missing_of_module(__name__)
 
 
 class Envelope(NamedTuple):
@@ -247,59 +218,6 @@ def encode_png(image: Any) -> Array:
     return Array(_core.encode_png(_node(image)))
 
 
-class Plot:
-    """A figure: displays in a notebook, saves as PNG, SVG or HTML."""
-
-    def __init__(self, png: bytes, svg: str, title: str) -> None:
-        self._png = png
-        self._svg = svg
-        self.title = title
-
-    def _repr_png_(self) -> bytes:
-        return self._png
-
-    def _repr_html_(self) -> str:
-        return self._svg
-
-    def __repr__(self) -> str:
-        return f"Plot({self.title!r})"
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure by file type: .png (pixels), .svg or .html (with axes)."""
-        ending = os.fspath(path).rpartition(".")[2].lower()
-        if ending == "png":
-            content = self._png
-        elif ending == "svg":
-            content = self._svg.encode()
-        elif ending == "html":
-            import html
-
-            content = (
-                f"<!doctype html><meta charset='utf-8'><title>{html.escape(self.title)}</title>"
-                f"<body style='margin:24px'>{self._svg}"
-            ).encode()
-        else:
-            raise InvalidArgumentError(
-                f"save: unsupported file type: ending={ending!r}; expected 'png', 'svg' or 'html'"
-            )
-        write_file("save", path, content)
-
-
-def _ticks(low: float, high: float, wanted: int) -> list[float]:
-    rough = (high - low) / wanted
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)]
-
-
-def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    import html
-
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(text)}</text>'
-
-
 def line(
     x: Any,
     start: int = 0,
@@ -342,29 +260,11 @@ def line(
     air = (top - bottom or 1.0) * 0.05
     bottom, top = bottom - air, top + air
     png = bytes(encode_png(raster_envelope(low, high, bottom, top, height, color)).to_numpy())
-    left, above = 64, 34 if title or unit else 12
     scale = 1 / rate if rate else 1.0
     end = len(array) if stop is None else stop
-    parts = []
-    for value in _ticks(bottom, top, max(2, height // 50)):
-        y = above + (top - value) / (top - bottom) * height
-        parts.append(f'<path d="M{left} {y:.1f}h{width}" stroke="#8884"/>')
-        parts.append(_text(left - 7, y + 4, f"{value:.6g}", "end"))
-    for value in _ticks(start * scale, end * scale, max(2, width // 110)):
-        place = left + (value / scale - start) / (end - start) * width
-        parts.append(f'<path d="M{place:.1f} {above}v{height + 4}" stroke="#8884"/>')
-        parts.append(_text(place, above + height + 18, f"{value:.12g}"))
-    parts.append(_text(left + width / 2, above + height + 36, "time [s]" if rate else "row"))
-    parts.append(_text(left, 20, title, "start"))
-    parts.append(_text(left - 7, above - 2, unit, "end"))
-    import base64
-
-    image = base64.b64encode(png).decode()
-    svg = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 14} '
-        f'{above + height + 44}" style="max-width:{left + width + 14}px" '
-        f'font-family="system-ui,sans-serif" font-size="12" fill="#777">{"".join(parts)}'
-        f'<image x="{left}" y="{above}" width="{width}" height="{height}" '
-        f'href="data:image/png;base64,{image}"/></svg>'
-    )
-    return Plot(png, svg, title)
+    axes = Axes(
+        (start * scale, end * scale), (bottom, top), width, height, title=title,
+        x_label="time [s]" if rate else "row", y_unit=unit,
+    )  # fmt: skip
+    axes.image(png)
+    return axes.plot(png)

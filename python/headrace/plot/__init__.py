@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plots of long series: exact envelopes, rasters, PNG, and figures; pictures of models.
+
+`envelope`, `raster_envelope`, `raster_points` and `encode_png` are lazy, like all arrays; `pyramid`
+and functions that make a `Plot` evaluate their data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.facade import missing_of_module
+from headrace.plot.figure import Plot
+from headrace.plot.series import (
+    Envelope,
+    Pyramid,
+    encode_png,
+    envelope,
+    line,
+    pack_codes,
+    pyramid,
+    raster_envelope,
+    raster_points,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "Envelope",
+    "Plot",
+    "Pyramid",
+    "encode_png",
+    "envelope",
+    "line",
+    "pack_codes",
+    "pyramid",
+    "raster_envelope",
+    "raster_points",
+]
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+__getattr__: Callable[[str], Any] = missing_of_module(__name__)

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures: an area with axes, drawn as SVG."""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+import os
+from typing import TYPE_CHECKING
+
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.io.atomic_write import write_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: Colours that readers of any colour vision tell apart (Okabe and Ito's, and two more).
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7ae6", "#b8a900")
+GREY = "#9aa0a6"
+
+
+class Plot:
+    """A figure: displays in a notebook, saves as SVG or HTML, and a series or points as PNG."""
+
+    def __init__(self, png: bytes | None, svg: str, title: str) -> None:
+        self._png = png
+        self._svg = svg
+        self.title = title
+
+    def _repr_png_(self) -> bytes | None:
+        return self._png
+
+    def _repr_html_(self) -> str:
+        return self._svg
+
+    def __repr__(self) -> str:
+        return f"Plot({self.title!r})"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure by file type: .svg or .html (with axes), .png (the pixels alone)."""
+        ending = os.fspath(path).rpartition(".")[2].lower()
+        if ending == "png":
+            if self._png is None:
+                raise UnsupportedError(
+                    f"save: this figure has no pixels: path={os.fspath(path)!r}; save it as .svg "
+                    "or .html"
+                )
+            content = self._png
+        elif ending == "svg":
+            content = self._svg.encode()
+        elif ending == "html":
+            content = (
+                f"<!doctype html><meta charset='utf-8'><title>{html.escape(self.title)}</title>"
+                f"<body style='margin:24px'>{self._svg}"
+            ).encode()
+        else:
+            raise InvalidArgumentError(
+                f"save: unsupported file type: ending={ending!r}; expected 'png', 'svg' or 'html'"
+            )
+        write_file("save", path, content)
+
+
+def ticks(low: float, high: float, wanted: int) -> list[float]:
+    """Round numbers from `low` to `high`, about as many as wanted."""
+    rough = (high - low) / wanted
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [k * step for k in range(first, last + 1)]
+
+
+def text(x: float, y: float, words: str, anchor: str = "middle", more: str = "") -> str:
+    """A line of text, escaped."""
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{html.escape(words)}</text>'
+
+
+def box(x: float, y: float, width: float, height: float, color: str, words: str = "") -> str:
+    """A filled rectangle, with words that the pointer shows."""
+    title = f"<title>{html.escape(words)}</title>" if words else ""
+    size = f'width="{width:.1f}" height="{height:.1f}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{color}">{title}</rect>'
+
+
+class Axes:
+    """An area of pixels that shows a range of x and of y, with a grid, and what is drawn on it.
+
+    Without a range for x or y that side has no grid.
+    """
+
+    def __init__(
+        self,
+        x: tuple[float, float] | None,
+        y: tuple[float, float] | None,
+        width: float,
+        height: float,
+        *,
+        left: float = 64,
+        right: float = 14,
+        title: str = "",
+        x_label: str = "",
+        y_unit: str = "",
+    ) -> None:
+        self.left, self.above = left, 34 if title or y_unit else 12
+        self.width, self.height, self.right = width, height, right
+        self.title = title
+        self._x, self._y = x or (0.0, 1.0), y or (0.0, 1.0)
+        self.parts: list[str] = []
+        if y:
+            for value in ticks(*y, max(2, int(height // 50))):
+                at = self.y(value)
+                self.parts.append(f'<path d="M{left} {at:.1f}h{width}" stroke="#8884"/>')
+                self.parts.append(text(left - 7, at + 4, f"{value:.6g}", "end"))
+        if x:
+            for value in ticks(*x, max(2, int(width // 110))):
+                place = self.x(value)
+                self.parts.append(
+                    f'<path d="M{place:.1f} {self.above}v{height + 4}" stroke="#8884"/>'
+                )
+                self.parts.append(text(place, self.above + height + 18, f"{value:.12g}"))
+        self.parts.append(text(left + width / 2, self.above + height + 36, x_label))
+        self.parts.append(text(left, 20, title, "start"))
+        self.parts.append(text(left - 7, self.above - 2, y_unit, "end"))
+
+    def x(self, value: float) -> float:
+        """The pixel of a value of x."""
+        return self.left + (value - self._x[0]) / (self._x[1] - self._x[0]) * self.width
+
+    def y(self, value: float) -> float:
+        """The pixel of a value of y."""
+        return self.above + (self._y[1] - value) / (self._y[1] - self._y[0]) * self.height
+
+    def line(self, points: Iterable[tuple[float, float]], color: str, more: str = "") -> None:
+        """Straight lines from point to point."""
+        path = "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
+        self.parts.append(
+            f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2" {more}/>'
+        )
+
+    def bar(self, x: tuple[float, float], y: tuple[float, float], color: str, words: str) -> None:
+        """A filled rectangle between two values of x and two of y."""
+        left, top = self.x(x[0]), self.y(y[1])
+        self.parts.append(box(left, top, self.x(x[1]) - left, self.y(y[0]) - top, color, words))
+
+    def legend(self, names: Iterable[tuple[str, str]]) -> None:
+        """Names with their colours, on the right of the area."""
+        for place, (name, color) in enumerate(names):
+            at, top = self.left + self.width + 12, self.above + 18 * place
+            self.parts += [box(at, top, 11, 11, color), text(at + 17, top + 10, name, "start")]
+
+    def image(self, png: bytes) -> None:
+        """Pixels that fill the area."""
+        data = base64.b64encode(png).decode()
+        self.parts.append(
+            f'<image x="{self.left}" y="{self.above}" width="{self.width}" height="{self.height}" '
+            f'href="data:image/png;base64,{data}"/>'
+        )
+
+    def plot(self, png: bytes | None = None) -> Plot:
+        """The figure."""
+        wide = self.left + self.width + self.right
+        svg = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} '
+            f'{self.above + self.height + 44}" style="max-width:{wide}px" '
+            f'font-family="system-ui,sans-serif" font-size="12" fill="#777">'
+            f"{''.join(self.parts)}</svg>"
+        )
+        return Plot(png, svg, self.title)
