@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 
+#: Letters of a parameter that a notebook shows.
+_LONG = 200
+
+
 class NotFittedError(InvalidArgumentError, AttributeError):
     """A model is used before `fit`; scikit-learn's class of this name too, where it is loaded."""
 
@@ -136,13 +140,16 @@ class Estimator:
         return f"{type(self).__name__}({inside})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{name}</td><td>{html.escape(repr(value))}</td></tr>"
-            for name, value in self._changed_params()
-        )
+        """Class, state and parameters, with a box for each estimator among them."""
+        changed = {name for name, _ in self._changed_params()}
+        rows = []
+        for name in inspect.signature(type(self).__init__).parameters:
+            if name != "self":
+                word = f"<b>{name}</b>" if name in changed else name
+                shown = _shown(getattr(self, name))
+                rows.append(f"<tr><td>{word}</td><td style='text-align:left'>{shown}</td></tr>")
         state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
-        name = type(self).__name__
-        return f"<details><summary>{name} ({state})</summary><table>{rows}</table></details>"
+        return _box(f"{type(self).__name__} ({state})", f"<table>{''.join(rows)}</table>")
 
     # ---- scikit-learn's protocols ----------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:
@@ -227,6 +234,27 @@ class Estimator:
                     f"{type(self).__name__}: this value of {name} {reason}: {name}={given!r}; "
                     f"leave it at {value!r}"
                 )
+
+
+def _box(title: str, inside: str) -> str:
+    style = "border:1px solid #8888;border-radius:4px;padding:2px 8px;margin:2px 0"
+    return f"<details open style='{style}'><summary>{title}</summary>{inside}</details>"
+
+
+def _shown(value: Any) -> str:
+    """A parameter as HTML: estimators as boxes, a list of named ones as their boxes in a row."""
+    if isinstance(value, Estimator):
+        return value._repr_html_()
+    if isinstance(value, list) and any(
+        isinstance(each, tuple) and any(isinstance(part, Estimator) for part in each)
+        for each in value
+    ):
+        return "".join(
+            f"<div>{html.escape(str(name))} {' '.join(map(_shown, rest))}</div>"
+            for name, *rest in value
+        )
+    text = repr(value)
+    return html.escape(text if len(text) <= _LONG else f"{text[:_LONG]}...")
 
 
 def clone(estimator: Any) -> Any:

@@ -108,14 +108,6 @@ class NamedEstimators(Estimator):
         if wrong:
             raise InvalidArgumentError(f"Estimator names must not contain __: got {wrong!r}")
 
-    def _repr_html_(self) -> str:
-        inside = "".join(
-            each._repr_html_() if hasattr(each, "_repr_html_") else f"<div>{each!r}</div>"
-            for _, each in self._named()
-        )
-        name = type(self).__name__
-        return f"<details open><summary>{name}</summary><div>{inside}</div></details>"
-
 
 class Pipeline(NamedEstimators):
     """Transformers after each other, and an estimator at the end.
