@@ -228,8 +228,8 @@ def _batches(
 
         def close(self) -> None:
             nonlocal frame, about
+            self.reset()
             del frame, about
-            self._batch = None
 
         def reset(self) -> None:
             self._begin = 0

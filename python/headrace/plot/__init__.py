@@ -10,7 +10,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.facade import missing_of_module
+from headrace.plot.condensed_tree import dendrogram
 from headrace.plot.figure import Plot
+from headrace.plot.models import (
+    confusion_matrix,
+    elbow,
+    embedding,
+    explained_variance,
+    feature_importances,
+    roc,
+)
 from headrace.plot.series import (
     Envelope,
     Pyramid,
@@ -30,13 +39,20 @@ __all__ = [
     "Envelope",
     "Plot",
     "Pyramid",
+    "confusion_matrix",
+    "dendrogram",
+    "elbow",
+    "embedding",
     "encode_png",
     "envelope",
+    "explained_variance",
+    "feature_importances",
     "line",
     "pack_codes",
     "pyramid",
     "raster_envelope",
     "raster_points",
+    "roc",
 ]
 
 

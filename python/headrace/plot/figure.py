@@ -7,13 +7,15 @@ import base64
 import html
 import math
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.io.atomic_write import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    import numpy as np
 
 #: Colours that readers of any colour vision tell apart (Okabe and Ito's, and two more).
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7ae6", "#b8a900")
@@ -83,45 +85,59 @@ def box(x: float, y: float, width: float, height: float, color: str, words: str 
     return f'<rect x="{x:.1f}" y="{y:.1f}" {size} fill="{color}">{title}</rect>'
 
 
-class Axes:
-    """An area of pixels that shows a range of x and of y, with a grid, and what is drawn on it.
+def room(names: Sequence[str]) -> float:
+    """The pixels that a legend takes on the right of an area."""
+    return 40 + 7 * max(map(len, names)) if names else 14
 
-    Without a range for x or y that side has no grid.
+
+def thinned(count: int) -> np.ndarray[Any, Any]:
+    """Places of at most a thousand of many points, the first and the last among them."""
+    import numpy as np
+
+    return np.unique(np.linspace(0, count - 1, min(count, 1000)).astype(int))
+
+
+class Axes:
+    """An area of pixels that shows a range of x and of y, with grid lines, and what is drawn on it.
+
+    A range may fall. `grid` says which sides have lines and numbers.
     """
 
     def __init__(
         self,
-        x: tuple[float, float] | None,
-        y: tuple[float, float] | None,
+        x: tuple[float, float],
+        y: tuple[float, float],
         width: float,
         height: float,
         *,
+        grid: str = "xy",
         left: float = 64,
         right: float = 14,
         title: str = "",
         x_label: str = "",
+        y_label: str = "",
         y_unit: str = "",
     ) -> None:
         self.left, self.above = left, 34 if title or y_unit else 12
         self.width, self.height, self.right = width, height, right
         self.title = title
-        self._x, self._y = x or (0.0, 1.0), y or (0.0, 1.0)
+        self._x, self._y = x, y
         self.parts: list[str] = []
-        if y:
-            for value in ticks(*y, max(2, int(height // 50))):
-                at = self.y(value)
-                self.parts.append(f'<path d="M{left} {at:.1f}h{width}" stroke="#8884"/>')
-                self.parts.append(text(left - 7, at + 4, f"{value:.6g}", "end"))
-        if x:
-            for value in ticks(*x, max(2, int(width // 110))):
-                place = self.x(value)
-                self.parts.append(
-                    f'<path d="M{place:.1f} {self.above}v{height + 4}" stroke="#8884"/>'
-                )
-                self.parts.append(text(place, self.above + height + 18, f"{value:.12g}"))
+        for value in ticks(min(y), max(y), max(2, int(height // 50))) if "y" in grid else ():
+            at = self.y(value)
+            self.parts.append(f'<path d="M{left} {at:.1f}h{width}" stroke="#8884"/>')
+            self.parts.append(text(left - 7, at + 4, f"{value:.6g}", "end"))
+        for value in ticks(min(x), max(x), max(2, int(width // 110))) if "x" in grid else ():
+            at = self.x(value)
+            self.parts.append(f'<path d="M{at:.1f} {self.above}v{height + 4}" stroke="#8884"/>')
+            self.parts.append(text(at, self.above + height + 18, f"{value:.12g}"))
         self.parts.append(text(left + width / 2, self.above + height + 36, x_label))
         self.parts.append(text(left, 20, title, "start"))
         self.parts.append(text(left - 7, self.above - 2, y_unit, "end"))
+        if y_label:
+            x_at, y_at = 16, self.above + height / 2
+            turned = f' transform="rotate(-90 {x_at} {y_at:.1f})"'
+            self.parts.append(text(x_at, y_at, y_label, more=turned))
 
     def x(self, value: float) -> float:
         """The pixel of a value of x."""
@@ -137,6 +153,12 @@ class Axes:
         self.parts.append(
             f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="2" {more}/>'
         )
+
+    def outline(self, points: Iterable[tuple[float, float]], color: str, words: str) -> None:
+        """A filled outline, with words that the pointer shows."""
+        path = "L".join(f"{self.x(x):.1f} {self.y(y):.1f}" for x, y in points)
+        title = f"<title>{html.escape(words)}</title>"
+        self.parts.append(f'<path d="M{path}z" fill="{color}" stroke="{color}">{title}</path>')
 
     def bar(self, x: tuple[float, float], y: tuple[float, float], color: str, words: str) -> None:
         """A filled rectangle between two values of x and two of y."""

@@ -15,7 +15,9 @@ from headrace.learn.metrics.classification import check_lengths, labels_of, weig
 Numbers = np.ndarray[Any, Any]
 
 
-def _curve(positive: Numbers, scores: Numbers, weights: Numbers | None) -> tuple[Numbers, Numbers]:
+def curve_of(
+    positive: Numbers, scores: Numbers, weights: Numbers | None = None
+) -> tuple[Numbers, Numbers]:
     """Sums of weights of negative and positive rows from the highest score down, at each score."""
     order = np.argsort(-scores, kind="stable")
     scores, positive = scores[order], positive[order]
@@ -37,7 +39,7 @@ def _area(positive: Numbers, scores: Numbers, weights: Any, max_fpr: float | Non
             stacklevel=4,
         )
         return np.nan
-    misses, hits = _curve(positive, scores, weights)
+    misses, hits = curve_of(positive, scores, weights)
     false, true = np.append(0.0, misses / misses[-1]), np.append(0.0, hits / hits[-1])
     if max_fpr is None or max_fpr == 1:
         return _under(true, false)
@@ -203,7 +205,7 @@ def _precision(positive: Numbers, scores: Numbers, weights: Numbers | None) -> f
     if not positive.any():
         warnings.warn("No positive class found in y_true", stacklevel=4)
         return 0.0
-    misses, hits = _curve(positive, scores, weights)
+    misses, hits = curve_of(positive, scores, weights)
     with np.errstate(all="ignore"):
         precision = np.where(hits + misses > 0, hits / (hits + misses), 0.0)
     return float((np.diff(hits, prepend=0.0) / hits[-1]) @ precision)
