@@ -270,3 +270,15 @@ def test_pairs_of_columns(name: str) -> None:
     assert list(ours.columns) == list(theirs.columns)
     assert ours.index.tolist() == theirs.index.tolist()
     np.testing.assert_allclose(ours.to_numpy().astype(float), theirs.to_numpy(), atol=1e-9)
+
+
+def test_running_results_of_many_groups_keep_a_total_each() -> None:
+    rng = np.random.default_rng(4)
+    data = {"k": rng.integers(0, 60_000, 300_000), "x": rng.random(300_000)}
+    want = pd.DataFrame(data).groupby("k").x.cumsum()
+    found = []
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            found.append(hr.DataFrame(data).groupby("k").x.cumsum().to_numpy())
+    np.testing.assert_allclose(found[0], want, rtol=1e-12)
+    assert all(each.tobytes() == found[0].tobytes() for each in found)

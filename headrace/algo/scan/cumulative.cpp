@@ -140,13 +140,20 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
   return Column(dtype, rows, std::move(buffer), std::move(validity), column.null_count());
 }
 
+// Totals of all groups and morsels that are held at once; morsels are longer where there would be
+// more.
+constexpr int64_t kMostTotals = int64_t{1} << 22;
+
 // The same with a total for each group and morsel.
 template <class In, class Out,
           class Sum = std::conditional_t<std::is_floating_point_v<Out>, double, Out>, class Read>
 Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& read_groups,
                   int64_t groups, int64_t missing, std::vector<BufferAccess> accesses, Dtype dtype,
                   Read&& read) {
-  const int64_t rows = column.num_rows(), step = morsel_rows(), morsels = divide_up(rows, step);
+  const int64_t rows = column.num_rows();
+  const int64_t joined = divide_up(divide_up(rows, morsel_rows()) * groups, kMostTotals);
+  const int64_t step = morsel_rows() * std::max<int64_t>(joined, 1);
+  const int64_t morsels = divide_up(rows, step);
   const uint8_t* const valid = column.validity();
   const auto counts = [&](int64_t row, In value) {
     if (valid && !get_bit(valid, column.offset() + row)) return false;

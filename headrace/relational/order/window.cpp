@@ -256,9 +256,11 @@ NodePtr rolling(const NodePtr& column, const WindowFunction& function, const Win
 
 namespace {
 
-// Up to this number of keys, a morsel has few totals compared with its rows: running results need
-// no sort.
-constexpr uint64_t kMostTotals = 1 << 13;
+// Whether running results keep a total per key instead of sorting the rows: always of few keys, and
+// where totals fit a cache and are fewer than the rows.
+bool keeps_totals(double keys, double rows) {
+  return keys <= 1 << 13 || (keys <= 1 << 22 && keys <= rows);
+}
 
 /// A function of each row within the rows that share its keys.
 struct Window final : OperatorOf<Window, TableOperator> {
@@ -294,7 +296,8 @@ struct Window final : OperatorOf<Window, TableOperator> {
       taken.push_back(column_at(columns[c]));
     }
     const auto* const running = std::get_if<CumulativeFunction>(&function);
-    if (running && packed.domain() - 1 < kMostTotals) {
+    if (running && packed.domain() > 0 &&
+        keeps_totals(static_cast<double>(packed.domain()), static_cast<double>(rows))) {
       const int64_t missing = packed.has_missing() ? static_cast<int64_t>(packed.missing()) : -1;
       const auto read = [&](int64_t row, int64_t count, uint32_t* groups) {
         packed.read(row, count, groups);
@@ -335,7 +338,7 @@ struct Window final : OperatorOf<Window, TableOperator> {
     const auto taken = static_cast<double>(std::count(wanted.begin(), wanted.end(), true));
     const auto found = inputs.keys(keys);
     if (std::holds_alternative<CumulativeFunction>(function) && found &&
-        found->domain <= static_cast<double>(kMostTotals))
+        keeps_totals(found->domain, count))
       return OperatorCost{
           .nanoseconds = count * 4 * taken, .serial_nanoseconds = 0, .bytes = count * 8 * taken};
     return OperatorCost{.nanoseconds = count * (ranks ? 60 * taken : 32 + 8 * taken),
