@@ -26,8 +26,11 @@ if TYPE_CHECKING:
     from headrace.learn.ensemble import RandomForestClassifier as RandomForestClassifier
     from headrace.learn.ensemble import RandomForestRegressor as RandomForestRegressor
     from headrace.learn.files import load as load
+    from headrace.learn.linear.elastic_net import ElasticNet as ElasticNet
+    from headrace.learn.linear.elastic_net import Lasso as Lasso
     from headrace.learn.linear.least_squares import LinearRegression as LinearRegression
     from headrace.learn.linear.least_squares import Ridge as Ridge
+    from headrace.learn.linear.logistic import LogisticRegression as LogisticRegression
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
@@ -87,7 +90,9 @@ _MODULES = {
     "IsolationForest RandomForestClassifier RandomForestRegressor",
     "files": "load",
     "preparation.imputer": "PolynomialFeatures SimpleImputer",
+    "linear.elastic_net": "ElasticNet Lasso",
     "linear.least_squares": "LinearRegression Ridge",
+    "linear.logistic": "LogisticRegression",
     "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -112,6 +117,7 @@ __all__ = [
     "ConvergenceWarning",
     "CountVectorizer",
     "DriftDetector",
+    "ElasticNet",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureUnion",
@@ -129,7 +135,9 @@ __all__ = [
     "KNeighborsRegressor",
     "LabelBinarizer",
     "LabelEncoder",
+    "Lasso",
     "LinearRegression",
+    "LogisticRegression",
     "MaxAbsScaler",
     "MinMaxScaler",
     "MultinomialNB",

@@ -36,11 +36,16 @@ if TYPE_CHECKING:
 
 # ---- matrices ------------------------------------------------------------------------------------
 def dense_or_sparse(
-    estimator: Estimator, X: Any, *, fit: bool = False, non_negative: bool = False
+    estimator: Estimator,
+    X: Any,
+    *,
+    fit: bool = False,
+    allow_nan: bool | str = False,
+    non_negative: bool = False,
 ) -> Any:
     """`X` as an array of floats, or as a `csr_matrix` of floats where it is sparse."""
     if not (isinstance(X, csr_matrix) or is_sparse(X)):
-        return check_rows(estimator, X, fit=fit, non_negative=non_negative)
+        return check_rows(estimator, X, fit=fit, allow_nan=allow_nan, non_negative=non_negative)
     name = type(estimator).__name__
     if np.dtype(str(X.dtype)).kind == "c":
         raise InvalidArgumentError(f"{name}: Complex data not supported: dtype={X.dtype}")

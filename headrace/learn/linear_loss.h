@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear models that lower a smooth loss: logistic regression and squared hinges.
+#pragma once
+#include "headrace/base/api.h"
+#include "headrace/data/sparse.h"
+#include "headrace/data/tensor.h"
+
+#include <cstdint>
+
+namespace hr {
+
+enum class LinearLoss : uint8_t {
+  kLogistic,      ///< targets 0 and 1
+  kMultinomial,   ///< targets are numbers of classes, one output for each
+  kSquaredHinge,  ///< targets 0 and 1
+};
+
+/// What is lowered: the weighted mean of the losses, plus `l2 / 2` times the squares and `l1` times
+/// the absolute values of the coefficients.
+struct LinearProblem {
+  LinearLoss loss = LinearLoss::kLogistic;
+  int64_t outputs = 1;
+  double l1 = 0;
+  double l2 = 0;
+  bool intercept = true;
+  double intercept_scaling =
+      0;                    ///< the constant is a coefficient of a column of this; 0: it is free
+  double tolerance = 1e-4;  ///< of the largest element of the gradient
+  int64_t most = 100;       ///< iterations
+};
+
+struct LinearFit {
+  Tensor coefficients;  ///< float64 [outputs, features + 1]; the last is the constant
+  Tensor scales;        ///< float64 [features]: the root mean square of each column less its mean
+  int64_t iterations = 0;
+  double gradient = 0;  ///< the largest element where the search ended
+  bool converged = false;
+};
+
+/// Rows are [rows, features], float32 or float64, of any strides, or sparse; `targets` and
+/// `weights` (of no elements: ones) are float64 [rows], `start` float64 [outputs, features + 1] or
+/// of no elements. L-BFGS from there, with about the second derivatives at zero as its metric: so
+/// columns need not be scaled; of many rows, some are searched first. An evaluation reads the rows
+/// once, a tile that fits the cache at a time. Sums are float64 in parts by shape: the same bits
+/// for any number of threads and SIMD level. Scratch: a tile and the gradient of each part, and ten
+/// steps. Throws TypeMismatchError and InvalidArgumentError for other arrays.
+HR_API LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weights,
+                            const Tensor& start, const LinearProblem& problem);
+HR_API LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weights,
+                            const Tensor& start, const LinearProblem& problem);
+
+}  // namespace hr

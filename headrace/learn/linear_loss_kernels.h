@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of linear models: points in lanes against the coefficients of each output.
+#pragma once
+#include "headrace/algo/linalg/matrix_view.h"
+#include "headrace/learn/linear_loss.h"
+
+#include <cstdint>
+
+namespace hr::cpu {
+
+/// Points side by side in a panel.
+inline constexpr int64_t kPointPanel = 16;
+
+/// The most points of a tile.
+inline constexpr int64_t kMostPoints = 256;
+
+/// Points in panels, value (j, lane) of a panel at `j * kPointPanel + lane`, less `shift[j]` (null:
+/// none) and zeros for points that are not there. `x` holds float or double; `room` has as many
+/// elements as `out`.
+void read_points(const AnyMatrix& x, const double* shift, float* room, double* out);
+
+/// Coefficients of `outputs` outputs, [outputs, features + 1], the last being the constant.
+struct LinearCoefficients {
+  const double* at;
+  int64_t outputs;
+  int64_t features;
+};
+
+/// The sum over the features, in order by fma from the constant on, of each output and point:
+/// `out[k * count + i]`; `count` is a multiple of kPointPanel.
+void point_scores(const double* points, int64_t count, const LinearCoefficients& coefficients,
+                  double* out);
+
+/// Adds the sums over points of `residuals`, [outputs, count], times the values of the points to
+/// `out`, [outputs, features + 1]: in 8 lanes and one tree.
+void add_point_gradients(const double* points, int64_t count, const double* residuals,
+                         int64_t outputs, int64_t features, double* out);
+
+/// Adds weighted sums of the values and of their squares, in 8 lanes and one tree.
+void add_point_moments(const double* points, int64_t count, const double* weights, int64_t features,
+                       double* sums, double* squares);
+
+/// The weighted loss of points, and in place of their `scores`, [outputs, count], its derivatives;
+/// the sums of these are added to the last element of each of the rows of `gradient` (of
+/// `row` elements). `targets` are numbers of classes, or 0 and 1.
+double point_residuals(LinearLoss loss, const double* targets, const double* weights, int64_t count,
+                       int64_t outputs, double* scores, double* gradient, int64_t row);
+
+}  // namespace hr::cpu

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear models: their fits evaluate their data.
+#include "python/bind/bind.h"
+
+#include "headrace/algo/linalg/gram.h"
+#include "headrace/learn/eager.h"
+#include "headrace/learn/elastic_net.h"
+#include "headrace/learn/linear_loss.h"
+
+#include <utility>
+
+namespace {
+
+using hr::NodePtr;
+using hr::Sparse;
+using hr::Tensor;
+using Tensors = std::vector<Tensor>;
+
+hr::LinearProblem linear_problem(const std::string& loss, int64_t outputs, double l1, double l2,
+                                 bool intercept, double intercept_scaling, double tolerance,
+                                 int64_t most) {
+  hr::LinearProblem made;
+  made.loss = loss == "logistic"      ? hr::LinearLoss::kLogistic
+              : loss == "multinomial" ? hr::LinearLoss::kMultinomial
+                                      : hr::LinearLoss::kSquaredHinge;
+  made.outputs = outputs;
+  made.l1 = l1;
+  made.l2 = l2;
+  made.intercept = intercept;
+  made.intercept_scaling = intercept_scaling;
+  made.tolerance = tolerance;
+  made.most = most;
+  return made;
+}
+
+// Coefficients, scales of the columns, iterations, the largest gradient and whether it converged.
+using Fitted = std::tuple<NodePtr, NodePtr, int64_t, double, bool>;
+
+template <class F>
+Fitted fit(std::vector<NodePtr> nodes, F of) {
+  hr::LinearFit found;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("fit_linear", nodes, [&](std::span<const Tensor> in) {
+        found = of(in);
+        return Tensors{found.coefficients, found.scales};
+      });
+  return {made[0], made[1], found.iterations, found.gradient, found.converged};
+}
+
+Fitted fit_linear(const NodePtr& x, const NodePtr& targets, const NodePtr& weights,
+                  const NodePtr& start, const hr::LinearProblem& problem) {
+  return fit({x, targets, weights, start}, [&](std::span<const Tensor> in) {
+    return hr::fit_linear(in[0], in[1], in[2], in[3], problem);
+  });
+}
+
+Fitted fit_linear_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& weights,
+                         const NodePtr& start, const hr::LinearProblem& problem) {
+  return fit({targets, weights, start}, [&](std::span<const Tensor> in) {
+    return hr::fit_linear(x, in[0], in[1], in[2], problem);
+  });
+}
+
+// ---- least squares by coordinates
+// ------------------------------------------------------------------
+const double* numbers_of(const Tensor& values) {
+  return values.num_elements() == 0 ? nullptr : values.as<double>();
+}
+
+/// Runs `of(rows, arrays)`, one array, over dense or sparse rows.
+template <class F>
+NodePtr over_rows(const NodePtr& x, std::vector<NodePtr> nodes, F of) {
+  nodes.push_back(x);
+  return hr::run_eagerly("fit_elastic_net", nodes, [&](std::span<const Tensor> in) {
+    return Tensors{of(hr::RowTiles(in.back()), in)};
+  })[0];
+}
+
+template <class F>
+NodePtr over_rows(const Sparse& x, const std::vector<NodePtr>& nodes, F of) {
+  return hr::run_eagerly("fit_elastic_net", nodes, [&](std::span<const Tensor> in) {
+    return Tensors{of(hr::row_tiles(x), in)};
+  })[0];
+}
+
+/// The shift of the columns and one number for each row, or nothing.
+template <class Rows>
+NodePtr centered_gram(const Rows& x, const NodePtr& shift, const NodePtr& weights) {
+  return over_rows(x, {shift, weights}, [](const hr::RowTiles& rows, std::span<const Tensor> in) {
+    return hr::gram(rows, {.shift = numbers_of(in[0]), .weights = numbers_of(in[1])});
+  });
+}
+
+template <class Rows>
+NodePtr column_products(const Rows& x, const NodePtr& shift, const NodePtr& targets) {
+  return over_rows(x, {shift, targets}, [](const hr::RowTiles& rows, std::span<const Tensor> in) {
+    return hr::column_products(rows, numbers_of(in[0]), in[1]);
+  });
+}
+
+template <class Rows>
+NodePtr centered_columns(const Rows& x, const NodePtr& shift, const NodePtr& scales) {
+  return over_rows(x, {shift, scales}, [](const hr::RowTiles& rows, std::span<const Tensor> in) {
+    return hr::centered_columns(rows, numbers_of(in[0]), numbers_of(in[1]));
+  });
+}
+
+// Coefficients, gap, sweeps and whether it converged. No `products`: `x` holds columns.
+std::tuple<NodePtr, double, int64_t, bool> fit_elastic_net(const NodePtr& x, const NodePtr& targets,
+                                                           double square, bool products,
+                                                           const NodePtr& start, double l1,
+                                                           double l2, bool positive,
+                                                           double tolerance, int64_t most) {
+  const hr::ElasticNet problem{l1, l2, positive, tolerance, most};
+  hr::ElasticNetFit found;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("fit_elastic_net", {x, targets, start}, [&](std::span<const Tensor> in) {
+        found = products ? hr::fit_elastic_net(in[0], in[1], square, in[2], problem)
+                         : hr::fit_elastic_net(in[0], in[1], in[2], problem);
+        return Tensors{found.coefficients};
+      });
+  return {made[0], found.gap, found.iterations, found.converged};
+}
+
+template <class Rows>
+void bind_rows(nb::module_& m) {
+  m.def("centered_gram", centered_gram<Rows>, "x"_a, "shift"_a, "weights"_a, Unlocked());
+  m.def("column_products", column_products<Rows>, "x"_a, "shift"_a, "targets"_a, Unlocked());
+  m.def("centered_columns", centered_columns<Rows>, "x"_a, "shift"_a, "scales"_a, Unlocked());
+}
+
+}  // namespace
+
+void bind_linear(nb::module_& m) {
+  nb::class_<hr::LinearProblem>(m, "LinearProblem");
+  m.def("linear_problem", linear_problem, "loss"_a, "outputs"_a, "l1"_a, "l2"_a, "intercept"_a,
+        "intercept_scaling"_a, "tolerance"_a, "most"_a);
+  m.def("fit_linear", fit_linear, "x"_a, "targets"_a, "weights"_a, "start"_a, "problem"_a,
+        Unlocked());
+  m.def("fit_linear", fit_linear_sparse, "x"_a, "targets"_a, "weights"_a, "start"_a, "problem"_a,
+        Unlocked());
+  bind_rows<NodePtr>(m);
+  bind_rows<Sparse>(m);
+  m.def("fit_elastic_net", fit_elastic_net, "x"_a, "targets"_a, "square"_a, "products"_a, "start"_a,
+        "l1"_a, "l2"_a, "positive"_a, "tolerance"_a, "most"_a, Unlocked());
+}

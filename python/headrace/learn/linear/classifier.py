@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What linear classifiers have in common: weights of classes, scores, labels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import mark
+from headrace.learn.base import (
+    Estimator,
+    answer,
+    check_classes,
+    check_labels,
+    check_weights,
+    frozen,
+    is_number,
+    is_ours,
+    refuse,
+    refuse_not_finite,
+    warn_not_converged,
+)
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.tensor.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Numbers = np.ndarray[Any, Any]
+
+_NOTHING = np.empty(0)
+
+
+def _weights_by_class(model: LinearClassifier, codes: Numbers, weights: Numbers | None) -> Any:
+    """The weights of rows times those of their classes, None for ones."""
+    given, name = model.class_weight, type(model).__name__
+    if given is None:
+        return weights
+    if isinstance(given, str):
+        if given != "balanced":
+            refuse(model, "class_weight", "'balanced', a dictionary or None")
+        sums = np.bincount(codes, weights, len(model.classes_))
+        share = sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
+    else:
+        labels = model.classes_.tolist()
+        left_out = [label for label in labels if label not in given]
+        if left_out and len(labels) - len(left_out) != len(given):
+            raise InvalidArgumentError(
+                f"{name}: The classes, {left_out}, are not in class_weight: {given!r}"
+            )
+        share = np.array([float(given.get(label, 1.0)) for label in labels])
+    return share[codes] if weights is None else share[codes] * weights
+
+
+class LinearClassifier(Estimator):
+    """A class by the largest of linear scores; a subclass has `fit`."""
+
+    _tags: ClassVar[Mapping[str, Any]] = {
+        "estimator_type": "classifier",
+        "input_tags": {"sparse": True},
+    }
+    _fitted_as = "coef_"
+    class_weight: Any
+    C: float
+    tol: float
+    max_iter: int
+    fit_intercept: bool
+    intercept_scaling: float
+    coef_: Any
+    intercept_: Any
+    classes_: Numbers
+
+    def _check_numbers(self) -> None:
+        if not (is_number(self.C) and self.C > 0):
+            refuse(self, "C", "a positive number")
+        if not (is_number(self.tol) and self.tol >= 0):
+            refuse(self, "tol", "a number from 0 on")
+        if not (is_number(self.max_iter, integer=True) and self.max_iter >= 0):
+            refuse(self, "max_iter", "an integer from 0 on")
+        if not (is_number(self.intercept_scaling) and self.intercept_scaling > 0):
+            refuse(self, "intercept_scaling", "a positive number")
+
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Any, Numbers, Numbers | None]:
+        """Rows, the place of each label in `classes_`, and weights of rows."""
+        rows = dense_or_sparse(self, X, fit=True, allow_nan="inf")  # the fit finds them
+        labels = check_labels(self, y, rows.shape[0])
+        weights = check_weights(self, sample_weight, rows.shape[0])
+        self.classes_, codes = check_classes(self, labels)
+        if len(self.classes_) < 2:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: This solver needs samples of at least 2 classes in the "
+                f"data, but the data contains only one class: {self.classes_[0]!r}"
+            )
+        given = None if weights is None else np.asarray(weights)
+        return rows, codes, _weights_by_class(self, codes, given)
+
+    def _minimize(
+        self,
+        rows: Any,
+        targets: Numbers,
+        weights: Numbers | None,
+        start: Numbers | None,
+        *,
+        loss: str,
+        outputs: int,
+        strength: float,
+        l1_share: float,
+        intercept_scaling: float,
+    ) -> tuple[Numbers, int]:
+        """Coefficients with the constants behind them, and iterations."""
+        total = float(len(targets) if weights is None else weights.sum())
+        penalty = 1.0 / (strength * total)
+        problem = _core.linear_problem(
+            loss,
+            outputs,
+            penalty * l1_share,
+            penalty * (1.0 - l1_share),
+            bool(self.fit_intercept),
+            intercept_scaling,
+            float(self.tol),
+            int(self.max_iter),
+        )
+        columns = [
+            frozen(np.ascontiguousarray(_NOTHING if each is None else each, np.float64))._node
+            for each in (targets, weights, start)
+        ]
+        mark("fit_linear")
+        given = rows._matrix if isinstance(rows, csr_matrix) else rows._node
+        try:
+            found = _core.fit_linear(given, *columns, problem)
+        except InvalidArgumentError:
+            if not isinstance(rows, csr_matrix):
+                refuse_not_finite(self, rows)
+            raise
+        made, scales, iterations, gradient, converged = found
+        if not converged:
+            self._warn(np.asarray(Array(scales)), gradient)
+        return np.asarray(Array(made)), iterations
+
+    def _warn(self, scales: Numbers, gradient: float) -> None:
+        name, column = type(self).__name__, int(scales.argmax())
+        middle = float(np.median(scales))
+        known = getattr(self, "feature_names_in_", None)
+        label = column if known is None else known[column]
+        larger = scales[column] > 100 * middle > 0
+        advice = (
+            f"; column {label!r} is {scales[column] / middle:.1e} times as large as the middle "
+        )
+        warn_not_converged(
+            f"{name}: failed to converge (status=1) after max_iter={self.max_iter} iterations: "
+            f"gradient={gradient:.1e}, tol={self.tol}; increase max_iter"
+            + (advice + "one: scale the data with hr.learn.StandardScaler" if larger else ""),
+            stacklevel=5,
+        )
+
+    def _keep(self, rows: Any, found: Numbers) -> None:
+        """Set `coef_` and `intercept_` in the dtype of the rows."""
+        found = found.astype(str(rows.dtype))
+        self.coef_ = np.ascontiguousarray(found[:, :-1])
+        self.intercept_ = np.ascontiguousarray(found[:, -1])
+
+    def decision_function(self, X: Any) -> Any:
+        """Scores: ``[samples, classes]``, of two classes ``[samples]``: above 0 for the second."""
+        self._check_fitted()
+        return answer(kind_of_result(X), self._scores(X))
+
+    def _scores(self, X: Any) -> Any:
+        rows = dense_or_sparse(self, X)
+        turned = asarray(np.ascontiguousarray(self.coef_.T.astype(str(rows.dtype))))
+        made = rows @ turned + self.intercept_.astype(str(rows.dtype))
+        return made[:, 0] if len(self.coef_) == 1 else made
+
+    def predict(self, X: Any) -> Any:
+        """The class of the largest score: ``[samples]``."""
+        self._check_fitted()
+        scores = np.asarray(self._scores(X))
+        codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self._like(X, self.classes_.take(codes))
+
+    def _like(self, X: Any, made: Numbers) -> Any:
+        """Numbers as an array where `X` is ours."""
+        ours = is_ours(kind_of_result(X)) and made.dtype.kind in "biuf"
+        return asarray(made) if ours else made
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted."""
+        from headrace.learn.metrics import accuracy_score
+
+        return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
