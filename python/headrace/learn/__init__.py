@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from headrace.learn.linear.least_squares import LinearRegression as LinearRegression
     from headrace.learn.linear.least_squares import Ridge as Ridge
     from headrace.learn.linear.logistic import LogisticRegression as LogisticRegression
+    from headrace.learn.linear.margin import LinearSVC as LinearSVC
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
@@ -93,6 +94,7 @@ _MODULES = {
     "linear.elastic_net": "ElasticNet Lasso",
     "linear.least_squares": "LinearRegression Ridge",
     "linear.logistic": "LogisticRegression",
+    "linear.margin": "LinearSVC",
     "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -137,6 +139,7 @@ __all__ = [
     "LabelEncoder",
     "Lasso",
     "LinearRegression",
+    "LinearSVC",
     "LogisticRegression",
     "MaxAbsScaler",
     "MinMaxScaler",

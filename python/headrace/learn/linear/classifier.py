@@ -36,25 +36,9 @@ if TYPE_CHECKING:
 _NOTHING = np.empty(0)
 
 
-def _weights_by_class(model: LinearClassifier, codes: Numbers, weights: Numbers | None) -> Any:
-    """The weights of rows times those of their classes, None for ones."""
-    given, name = model.class_weight, type(model).__name__
-    if given is None:
-        return weights
-    if isinstance(given, str):
-        if given != "balanced":
-            refuse(model, "class_weight", "'balanced', a dictionary or None")
-        sums = np.bincount(codes, weights, len(model.classes_))
-        share = sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
-    else:
-        labels = model.classes_.tolist()
-        left_out = [label for label in labels if label not in given]
-        if left_out and len(labels) - len(left_out) != len(given):
-            raise InvalidArgumentError(
-                f"{name}: The classes, {left_out}, are not in class_weight: {given!r}"
-            )
-        share = np.array([float(given.get(label, 1.0)) for label in labels])
-    return share[codes] if weights is None else share[codes] * weights
+def weighed(weights: Numbers | None, shares: Numbers | None) -> Numbers | None:
+    """Weights of rows times other ones."""
+    return shares if weights is None else weights if shares is None else weights * shares
 
 
 class LinearClassifier(Estimator):
@@ -85,6 +69,25 @@ class LinearClassifier(Estimator):
         if not (is_number(self.intercept_scaling) and self.intercept_scaling > 0):
             refuse(self, "intercept_scaling", "a positive number")
 
+    def _class_shares(self, codes: Numbers, weights: Numbers | None) -> Numbers | None:
+        """What rows of each class weigh; None for ones."""
+        given = self.class_weight
+        if given is None:
+            return None
+        if isinstance(given, str):
+            if given != "balanced":
+                refuse(self, "class_weight", "'balanced', a dictionary or None")
+            sums = np.bincount(codes, weights, len(self.classes_))
+            return sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
+        labels = self.classes_.tolist()
+        left_out = [label for label in labels if label not in given]
+        if left_out and len(labels) - len(left_out) != len(given):
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: The classes, {left_out}, are not in class_weight: "
+                f"{given!r}"
+            )
+        return np.array([float(given.get(label, 1.0)) for label in labels])
+
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, Numbers, Numbers | None]:
@@ -98,8 +101,7 @@ class LinearClassifier(Estimator):
                 f"{type(self).__name__}: This solver needs samples of at least 2 classes in the "
                 f"data, but the data contains only one class: {self.classes_[0]!r}"
             )
-        given = None if weights is None else np.asarray(weights)
-        return rows, codes, _weights_by_class(self, codes, given)
+        return rows, codes, None if weights is None else np.asarray(weights)
 
     def _minimize(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace.errors import InvalidArgumentError
 from headrace.learn.base import is_number, refuse
-from headrace.learn.linear.classifier import LinearClassifier
+from headrace.learn.linear.classifier import LinearClassifier, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -131,6 +131,8 @@ class LogisticRegression(LinearClassifier):
         """
         share = self._penalty()
         rows, codes, weights = self._check_data(X, y, sample_weight)
+        shares = self._class_shares(codes, weights)
+        weights = weighed(weights, None if shares is None else shares[codes])
         classes, liblinear = len(self.classes_), self.solver == "liblinear"
         if liblinear and classes > 2:
             raise InvalidArgumentError(
