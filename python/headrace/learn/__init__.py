@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from headrace.learn.linear.least_squares import Ridge as Ridge
     from headrace.learn.linear.logistic import LogisticRegression as LogisticRegression
     from headrace.learn.linear.margin import LinearSVC as LinearSVC
+    from headrace.learn.linear.paths import ElasticNetCV as ElasticNetCV
+    from headrace.learn.linear.paths import LassoCV as LassoCV
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
@@ -95,6 +97,7 @@ _MODULES = {
     "linear.least_squares": "LinearRegression Ridge",
     "linear.logistic": "LogisticRegression",
     "linear.margin": "LinearSVC",
+    "linear.paths": "ElasticNetCV LassoCV",
     "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
@@ -120,6 +123,7 @@ __all__ = [
     "CountVectorizer",
     "DriftDetector",
     "ElasticNet",
+    "ElasticNetCV",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "FeatureUnion",
@@ -138,6 +142,7 @@ __all__ = [
     "LabelBinarizer",
     "LabelEncoder",
     "Lasso",
+    "LassoCV",
     "LinearRegression",
     "LinearSVC",
     "LogisticRegression",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, Any]
 
 #: Products of all pairs of columns are made up to this many columns, and fewer than rows.
-_MOST_PRODUCTS = 4000
+MOST_PRODUCTS = 4000
 _NOTHING = np.empty(0)
 
 
@@ -59,7 +59,7 @@ def design(rows: Any, weights: Numbers | None, center: bool) -> Design:
         part = np.full(samples, 1.0 / samples) if weights is None else weights / weights.sum()
         shift = np.asarray(Array(_core.column_products(given, _node(_NOTHING), _node(part))))
     root = None if weights is None else np.sqrt(weights)
-    products = samples > features and features <= _MOST_PRODUCTS
+    products = samples > features and features <= MOST_PRODUCTS
     make, scale = (_core.centered_gram, weights) if products else (_core.centered_columns, root)
     values = make(given, _node(shift), _node(_NOTHING if scale is None else scale))
     return Design(given, root, weights, shift, values, products)
@@ -186,10 +186,15 @@ class ElasticNet(_LeastSquares):
         self.selection = selection
 
     def _check_params(self) -> None:
-        for name, least, most in (("alpha", 0, np.inf), ("tol", 0, np.inf), ("l1_ratio", 0, 1)):
+        self._check_limits()
+        for name, most in (("alpha", np.inf), ("l1_ratio", 1)):
             value = getattr(self, name)
-            if not (is_number(value) and least <= value <= most and np.isfinite(value)):
-                refuse(self, name, f"a number from {least} to {most}")
+            if not (is_number(value) and 0 <= value <= most and np.isfinite(value)):
+                refuse(self, name, f"a number from 0 to {most}")
+
+    def _check_limits(self) -> None:
+        if not (is_number(self.tol) and self.tol >= 0):
+            refuse(self, "tol", "a number from 0 on")
         if not (is_number(self.max_iter, integer=True) and self.max_iter > 0):
             refuse(self, "max_iter", "an integer from 1 on")
         if self.selection not in ("cyclic", "random"):

@@ -1,0 +1,410 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elastic nets of many penalties: paths, and the penalty that folds choose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.errors import InvalidArgumentError
+from headrace.learn.base import check_labels, check_targets, check_weights, is_number, refuse
+from headrace.learn.decomposition.singular import dense_or_sparse
+from headrace.learn.linear.elastic_net import (
+    MOST_PRODUCTS,
+    Descent,
+    Design,
+    ElasticNet,
+    _node,
+    descent,
+    design,
+)
+from headrace.learn.selection.splits import check_cv, rows_at
+from headrace.tensor.sparse import csr_matrix
+
+if TYPE_CHECKING:
+    Numbers = np.ndarray[Any, Any]
+
+
+def alpha_grid(
+    products: Numbers, weight: float, l1_ratio: float, eps: float, count: int, positive: bool
+) -> Numbers:
+    """Penalties from the least that makes all coefficients zero down to `eps` of it."""
+    if l1_ratio == 0:
+        raise InvalidArgumentError(
+            "Automatic alpha grid generation is not supported for l1_ratio=0. Please supply a grid "
+            "by providing your estimator with the appropriate `alphas=` argument."
+        )
+    largest = max(0.0, products.max()) if positive else np.abs(products).max()
+    first = largest / (weight * l1_ratio)
+    least = float(np.finfo(np.float64).resolution)
+    if first <= least:
+        return np.full(count, least)
+    return np.geomspace(first, first * eps, num=count)
+
+
+def _walk(
+    target: Descent, alphas: Numbers, weight: float, l1_ratio: float, **options: Any
+) -> tuple[Numbers, list[float], list[int]]:
+    """Coefficients of each penalty, ``[alphas, features]``, gaps and sweeps."""
+    made = np.empty((len(alphas), len(target.products())))
+    at, gaps, sweeps = np.zeros(made.shape[1]), [], []
+    for place, alpha in enumerate(alphas):
+        l1, l2 = alpha * l1_ratio * weight, alpha * (1.0 - l1_ratio) * weight
+        at, gap, count, _ = target.fit(at, float(l1), float(l2), **options)
+        made[place] = at
+        gaps.append(gap / weight)
+        sweeps.append(count)
+    return made, gaps, sweeps
+
+
+# ---- sums of folds -------------------------------------------------------------------------------
+class Sums(NamedTuple):
+    """Weighted sums of rows ``[x, y]`` less one origin: all that fits and errors need of them."""
+
+    weight: float
+    first: Numbers  # [features]
+    gram: Numbers  # [features, features]
+    products: Numbers  # [features]
+    level: float
+    square: float
+
+    def plus(self, other: Sums, sign: float = 1.0) -> Sums:
+        """The sums of both, or of these without the others."""
+        return Sums(*(mine + sign * its for mine, its in zip(self, other, strict=True)))
+
+    def descent(self, center: bool) -> Descent:
+        """The descent of these rows, less their own means if `center`."""
+        share = 1.0 / self.weight if center else 0.0
+        gram = self.gram - np.outer(self.first, self.first) * share
+        products = self.products - self.first * (self.level * share)
+        square = self.square - self.level**2 * share
+        made = Design(None, None, None, self.first, _node(gram), True)
+        return Descent(made, _node(products), max(square, 0.0))
+
+    def constants(self, coefficients: Numbers, center: bool) -> Numbers:
+        """The constant that goes with each row of coefficients."""
+        if not center:
+            return np.zeros(len(coefficients))
+        return (self.level - coefficients @ self.first) / self.weight
+
+    def errors(self, coefficients: Numbers, constants: Numbers) -> Numbers:
+        """Mean squared errors of each row of coefficients on these rows."""
+        squares = np.einsum("ij,ij->i", coefficients @ self.gram, coefficients)
+        crossed = 2.0 * constants * (coefficients @ self.first - self.level)
+        total = self.square - 2.0 * (coefficients @ self.products) + squares + crossed
+        return (total + self.weight * constants**2) / self.weight
+
+
+def sums_of(rows: Any, targets: Numbers, weights: Numbers | None, origin: Numbers) -> Sums:
+    """The sums of these rows less `origin`; `targets` have lost theirs."""
+    given = rows._matrix if isinstance(rows, csr_matrix) else rows._node
+    shift, scale = _node(origin), np.ones(len(targets)) if weights is None else weights
+    weighed = targets * scale
+    return Sums(
+        float(scale.sum()),
+        np.asarray(Array(_core.column_products(given, shift, _node(scale)))),
+        np.asarray(
+            Array(
+                _core.centered_gram(given, shift, _node(np.empty(0) if weights is None else scale))
+            )
+        ),
+        np.asarray(Array(_core.column_products(given, shift, _node(weighed)))),
+        float(weighed.sum()),
+        float(weighed @ targets),
+    )
+
+
+def _rows(rows: Any, places: Numbers) -> Any:
+    """Rows by place, in place where they lie beside each other."""
+    first, last = int(places[0]), int(places[-1])
+    beside = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
+    return rows[first : last + 1] if beside else rows_at(rows, places)
+
+
+class _Folds:
+    """What the trials of penalties ask of rows and their folds."""
+
+    def __init__(
+        self, model: _NetCV, rows: Any, targets: Numbers, weights: Numbers | None, folds: Any
+    ) -> None:
+        self.rows, self.targets, self.weights, self.folds = rows, targets, weights, folds
+        self.center = bool(model.fit_intercept)
+        self.options = {
+            "positive": bool(model.positive),
+            "tol": float(model.tol),
+            "max_iter": int(model.max_iter),
+        }
+        self.weight = float(len(targets)) if weights is None else float(weights.sum())
+
+    def part(self, places: Numbers) -> tuple[Any, Numbers, Numbers | None]:
+        weights = None if self.weights is None else self.weights[places]
+        return _rows(self.rows, places), self.targets[places], weights
+
+
+class _Products(_Folds):
+    """Folds by sums of products: each row is read once, whatever the folds and penalties."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        samples, features = self.rows.shape
+        share = _node(np.ones(samples) / samples)
+        matrix = self.rows._matrix if isinstance(self.rows, csr_matrix) else self.rows._node
+        nothing = _node(np.empty(0))
+        mean = np.asarray(Array(_core.column_products(matrix, nothing, share)))
+        self.origin = mean if self.center else np.zeros(features)
+        self.base = float(self.targets.mean()) if self.center else 0.0
+        self.targets = self.targets - self.base
+        self.tests = [self.sums(test) for _, test in self.folds]
+        whole = np.sort(np.concatenate([test for _, test in self.folds]))
+        if len(whole) == samples and bool((whole == np.arange(samples)).all()):
+            self.total = self.tests[0]
+            for test in self.tests[1:]:
+                self.total = self.total.plus(test)
+        else:
+            self.total = self.sums(np.arange(samples))
+
+    def sums(self, places: Numbers) -> Sums:
+        return sums_of(*self.part(places), self.origin)
+
+    def whole(self) -> Descent:
+        return self.total.descent(self.center)
+
+    def finish(self, found: Numbers) -> float:
+        constant = self.total.constants(found[None, :], self.center)[0]
+        return float(constant + self.base - found @ self.origin)
+
+    def errors(self, fold: int, alphas: Numbers, l1_ratio: float) -> Numbers:
+        train, test = self.folds[fold]
+        rest = len(train) + len(test) == len(self.targets) and not np.isin(test, train).any()
+        sums = self.total.plus(self.tests[fold], -1.0) if rest else self.sums(train)
+        made, _, _ = _walk(sums.descent(self.center), alphas, sums.weight, l1_ratio, **self.options)
+        return self.tests[fold].errors(made, sums.constants(made, self.center))
+
+
+class _Columns(_Folds):
+    """Folds by copies of their columns, where these are many."""
+
+    def _descent(
+        self, rows: Any, targets: Numbers, weights: Numbers | None
+    ) -> tuple[Descent, float]:
+        level = float(np.average(targets, weights=weights)) if self.center else 0.0
+        return descent(design(rows, weights, self.center), targets - level), level
+
+    def whole(self) -> Descent:
+        self.all, self.level = self._descent(self.rows, self.targets, self.weights)
+        return self.all
+
+    def finish(self, found: Numbers) -> float:
+        return float(self.level - found @ self.all.design.shift)
+
+    def errors(self, fold: int, alphas: Numbers, l1_ratio: float) -> Numbers:
+        train, test = (self.part(places) for places in self.folds[fold])
+        target, level = self._descent(*train)
+        weight = float(len(train[1])) if train[2] is None else float(train[2].sum())
+        made, _, _ = _walk(target, alphas, weight, l1_ratio, **self.options)
+        turned = np.ascontiguousarray(made.T.astype(str(test[0].dtype)))
+        predicted = np.asarray(test[0] @ turned) + (level - made @ target.design.shift)
+        return np.average((predicted - test[1][:, None]) ** 2, axis=0, weights=test[2])
+
+
+class _NetCV(ElasticNet):
+    """What chooses a penalty by folds."""
+
+    alphas: Any
+    eps: float
+    cv: Any
+    alpha_: float
+    alphas_: Numbers
+    mse_path_: Numbers
+
+    def _all_tags(self) -> Any:
+        return {**self._tags, "target_tags": {"multi_output": False}}
+
+    def _check_params(self) -> None:
+        self._check_limits()
+        if not (is_number(self.eps) and self.eps > 0):
+            refuse(self, "eps", "a positive number")
+        if is_number(self.alphas, integer=True):
+            if self.alphas < 1:
+                refuse(self, "alphas", "an integer from 1 on, or numbers")
+        elif not (np.ndim(self.alphas) == 1 and (np.asarray(self.alphas) >= 0).all()):
+            refuse(self, "alphas", "an integer from 1 on, or numbers that are not negative")
+        ratios = np.atleast_1d(self.l1_ratio)
+        if ratios.dtype.kind not in "fiu" or not ((ratios >= 0) & (ratios <= 1)).all():
+            refuse(self, "l1_ratio", "numbers from 0 to 1")
+
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any, sample_weight: Any = None, **params: Any
+    ) -> Self:
+        """Choose the penalty by the errors on the folds, and fit all rows with it.
+
+        `X` is ``[samples, features]``, dense or sparse, without NaN; `y` is ``[samples]``.
+        """
+        self._check_params()
+        rows = dense_or_sparse(self, X, fit=True)
+        samples, features = rows.shape
+        targets = check_targets(self, check_labels(self, y, samples), samples)
+        weighed = check_weights(self, sample_weight, samples)
+        weights = None if weighed is None else np.asarray(weighed)
+        folds = list(check_cv(self.cv, targets, classifier=False).split(X, targets, **params))
+        kind = _Products if features <= MOST_PRODUCTS and samples >= 8 * features else _Columns
+        trial = kind(self, rows, targets, weights, folds)
+        whole, ratios = trial.whole(), np.atleast_1d(self.l1_ratio).astype(float)
+        grids, errors = [], []
+        for ratio in ratios:
+            if is_number(self.alphas, integer=True):
+                grid = alpha_grid(
+                    whole.products(), trial.weight, ratio, self.eps, self.alphas, self.positive
+                )
+            else:
+                grid = np.sort(np.asarray(self.alphas, dtype=float))[::-1]
+            grids.append(grid)
+            errors.append([trial.errors(k, grid, float(ratio)) for k in range(len(folds))])
+        self.mse_path_ = np.squeeze(np.moveaxis(np.array(errors), 2, 1))
+        means = np.array(errors).mean(axis=1)
+        place, best = np.unravel_index(means.argmin(), means.shape)
+        self.alpha_, ratio = float(grids[place][best]), float(ratios[place])
+        several = len(grids) > 1 and is_number(self.alphas, integer=True)
+        self.alphas_ = np.array(grids) if several else grids[0]
+        if "l1_ratio" in self._get_param_names():
+            self.l1_ratio_ = ratio
+        made, gaps, sweeps = _walk(
+            whole, np.array([self.alpha_]), trial.weight, ratio, **trial.options
+        )
+        dtype = np.dtype(str(rows.dtype))
+        self.coef_, self.dual_gap_, self.n_iter_ = made[0].astype(dtype), gaps[0], sweeps[0]
+        self.intercept_ = dtype.type(trial.finish(made[0])) if self.fit_intercept else 0.0
+        return self
+
+
+class ElasticNetCV(_NetCV):
+    """`ElasticNet` whose penalty is the one of the least mean squared error on folds.
+
+    The products of each fold are made once; those of the other folds follow by subtraction, and
+    errors from the products: each row is read once, whatever the folds and penalties (where rows
+    are at least eight times the features, and these at most 4,000; else from copies of the
+    columns). The same bits for any number of threads.
+
+    Parameters
+    ----------
+    l1_ratio : float or list of float, default 0.5
+        Parts of absolute values in the penalty that are tried.
+    eps : float, default 1e-3
+        The least penalty that is tried, as a part of the largest.
+    alphas : int or array_like, default 100
+        How many penalties are tried, from the least that makes all coefficients zero on; or these.
+    cv : int, splitter or list of splits, optional
+        How rows are split, by default in 5 folds of rows beside each other.
+    fit_intercept, max_iter, tol, positive, precompute, copy_X, random_state, selection
+        As in `ElasticNet`.
+    verbose, n_jobs
+        Accepted and not used.
+
+    Attributes
+    ----------
+    alpha_, l1_ratio_ : float
+        What was chosen.
+    alphas_ : numpy.ndarray
+        ``[alphas]``, or ``[ratios, alphas]``: what was tried.
+    mse_path_ : numpy.ndarray
+        ``[alphas, folds]``, or ``[ratios, alphas, folds]``.
+    coef_, intercept_, dual_gap_, n_iter_
+        As those of `ElasticNet`, of all rows.
+
+    >>> rows = np.random.default_rng(0).normal(size=(200, 5))
+    >>> model = hr.learn.ElasticNetCV(l1_ratio=[0.5, 1.0]).fit(rows, rows[:, 0] * 3)
+    >>> bool(np.abs(model.coef_ - [3, 0, 0, 0, 0]).max() < 0.01), model.mse_path_.shape
+    (True, (2, 100, 5))
+    """
+
+    l1_ratio_: float
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+
+
+class LassoCV(_NetCV):
+    """`Lasso` whose penalty is the one of the least mean squared error on folds.
+
+    Parameters
+    ----------
+    eps, alphas, cv, fit_intercept, max_iter, tol, positive, precompute, copy_X, verbose, n_jobs, \
+random_state, selection
+        As in `ElasticNetCV`.
+
+    Attributes
+    ----------
+    alpha_, alphas_, mse_path_, coef_, intercept_, dual_gap_, n_iter_
+        As those of `ElasticNetCV`.
+
+    >>> rows = np.random.default_rng(0).normal(size=(200, 5))
+    >>> model = hr.learn.LassoCV().fit(rows, rows[:, 0] * 3)
+    >>> bool(np.abs(model.coef_ - [3, 0, 0, 0, 0]).max() < 0.01)
+    True
+    """
+
+    l1_ratio = 1.0
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: Any = "auto",
+        max_iter: int = 1000,
+        tol: float = 1e-4,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool = False,
+        n_jobs: int | None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+    ) -> None:
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.copy_X = copy_X
+        self.cv = cv
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
