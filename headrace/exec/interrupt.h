@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C outside of jobs.
+// Ctrl-C and progress outside of jobs.
 #pragma once
 #include "headrace/base/api.h"
+
+#include <cstdint>
 
 namespace hr {
 
@@ -11,5 +13,9 @@ HR_API void look_for_interrupt();
 
 /// The same at once: before what cannot be taken back, and where a signal ended a system call.
 HR_API void look_for_interrupt_now();
+
+/// Between the short jobs of a long loop: looks for an interrupt, and reports how far the loop is
+/// to what `set_progress` set, both at most once in 50 ms.
+HR_API void report_progress(int64_t done, int64_t count);
 
 }  // namespace hr

@@ -306,4 +306,10 @@ void set_progress(void (*report)(int64_t, int64_t)) {
   progress_report = report;
 }
 
+void report_progress(int64_t done, int64_t count) {
+  if (is_worker || Clock::now() - last_look < kSlice) return;
+  if (const auto report = progress_report.load()) report(done, count);
+  look_for_interrupt_now();
+}
+
 }  // namespace hr
