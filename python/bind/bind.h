@@ -81,6 +81,7 @@ void bind_clusters(nb::module_& m);
 void bind_bayes(nb::module_& m);
 void bind_svm(nb::module_& m);
 void bind_linear(nb::module_& m);
+void bind_manifold(nb::module_& m);
 void bind_plot(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_sparse(nb::module_& m);

@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
   bind_bayes(m);
   bind_svm(m);
   bind_linear(m);
+  bind_manifold(m);
   bind_plot(m);
   bind_random(m);
   bind_sparse(m);

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from headrace.learn.linear.paths import LassoCV as LassoCV
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
+    from headrace.learn.manifold.tsne import TSNE as TSNE
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
@@ -85,6 +86,7 @@ _MODULES = {
     "cluster.dbscan": "DBSCAN",
     "cluster.kmeans": "KMeans",
     "naive_bayes": "GaussianNB MultinomialNB",
+    "manifold.tsne": "TSNE",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition.pca": "IncrementalPCA PCA",
     "drift": "DriftDetector",
@@ -118,6 +120,7 @@ __all__ = [
     "PCA",
     "SVC",
     "SVR",
+    "TSNE",
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",

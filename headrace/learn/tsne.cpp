@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// Entropies of neighbours, the tree of points, and the descent.
+#include "headrace/learn/tsne.h"
+
+#include "headrace/algo/math/vmath.h"
+#include "headrace/algo/sort/sort_kernels.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
+#include "headrace/exec/workers.h"
+#include "headrace/learn/neighbor_graph.h"
+#include "headrace/learn/tsne_kernels.h"
+#include "headrace/memory/log/tag.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace hr {
+namespace {
+
+using cpu::kTsneLeaf;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kBlock = 256;
+
+template <class F>
+void for_blocks(int64_t rows, F&& body) {
+  parallel_for((rows + kBlock - 1) / kBlock, [&](int64_t block) {
+    body(block, block * kBlock, std::min(rows, (block + 1) * kBlock));
+  });
+}
+
+// ---- affinities ---------------------------------------------------------------------------------
+
+/// Makes squared distances, of which the least is 0, weights of the wanted entropy.
+void weigh(std::vector<double>& apart, std::vector<double>& weights, double entropy) {
+  constexpr double kTolerance = 1e-5;
+  constexpr int kSteps = 100;
+  const auto count = static_cast<int64_t>(apart.size());
+  double beta = 1, low = 0, high = kInfinity, sum = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    for (size_t i = 0; i < apart.size(); ++i) weights[i] = -beta * apart[i];
+    unary_function64(VectorFunction::kExp)(weights.data(), weights.data(), count);
+    sum = 0;
+    double mean = 0;
+    for (size_t i = 0; i < apart.size(); ++i) {
+      sum += weights[i];
+      mean += weights[i] * apart[i];
+    }
+    const double above = std::log(sum) + beta * mean / sum - entropy;
+    if (std::fabs(above) <= kTolerance) break;
+    (above > 0 ? low : high) = beta;
+    beta = high == kInfinity ? 2 * beta : (low + high) / 2;
+  }
+  for (double& weight : weights) weight /= sum;
+}
+
+// ---- the tree -----------------------------------------------------------------------------------
+
+/// The bits of a number with `gap` places between each two.
+uint32_t spread(uint32_t bits, int64_t gap) {
+  if (gap == 0) return bits;
+  if (gap == 1) {
+    bits = (bits | bits << 8) & 0x00FF00FF;
+    bits = (bits | bits << 4) & 0x0F0F0F0F;
+    bits = (bits | bits << 2) & 0x33333333;
+    return (bits | bits << 1) & 0x55555555;
+  }
+  bits = (bits | bits << 16) & 0x030000FF;
+  bits = (bits | bits << 8) & 0x0300F00F;
+  bits = (bits | bits << 4) & 0x030C30C3;
+  return (bits | bits << 2) & 0x09249249;
+}
+
+/// Points that lie together.
+struct Group {
+  float at[3] = {};  ///< their mean
+  float low[3] = {};
+  float high[3] = {};
+  float mass = 0;
+
+  float extent() const { return std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}); }
+
+  /// The square of the distance from the box of these points to a place.
+  float square_to(const float* place) const {
+    float square = 0;
+    for (int k = 0; k < 3; ++k) {
+      const float apart = std::max({low[k] - place[k], place[k] - high[k], 0.0F});
+      square += apart * apart;
+    }
+    return square;
+  }
+};
+
+/// What repels 16 points.
+struct Masses {
+  std::vector<float> at[3], mass;
+  int64_t count = 0;
+
+  void reserve(int64_t more) {
+    if (count + more <= static_cast<int64_t>(mass.size())) return;
+    const auto size = static_cast<size_t>(2 * (count + more));
+    for (auto& each : at) each.resize(size);
+    mass.resize(size);
+  }
+
+  cpu::TsneMasses view() const {
+    return {{at[0].data(), at[1].data(), at[2].data()}, mass.data(), count};
+  }
+};
+
+/// Leaves of 16 points along a Z-order curve, and above them groups of four.
+class PointTree {
+ public:
+  PointTree(int64_t rows, int64_t dimensions)
+      : rows_(rows),
+        dimensions_(dimensions),
+        leaves_((rows + kTsneLeaf - 1) / kTsneLeaf),
+        words_(Buffer::allocate(2 * rows * static_cast<int64_t>(sizeof(uint64_t)))),
+        floats_(Buffer::allocate(4 * leaves_ * kTsneLeaf * static_cast<int64_t>(sizeof(float)))) {
+    std::fill_n(floats_.mutable_as<float>(), 4 * padded(), 0.0F);
+    std::fill_n(column(3), rows, 1.0F);
+    int64_t count = leaves_;
+    for (;;) {
+      levels_.emplace_back(static_cast<size_t>(count));
+      if (count <= kFan) break;
+      count = (count + kFan - 1) / kFan;
+    }
+  }
+
+  int64_t leaves() const { return leaves_; }
+
+  /// Of points, coordinate k of number i at `from[k * rows + i]`; false where one is not finite.
+  bool build(const float* from) {
+    if (!sort(from)) return false;
+    for_blocks(leaves_, [&](int64_t, int64_t begin, int64_t end) {
+      for (int64_t leaf = begin; leaf < end; ++leaf) fill_leaf(from, leaf);
+    });
+    for (size_t level = 1; level < levels_.size(); ++level)
+      for (size_t i = 0; i < levels_[level].size(); ++i) {
+        const std::vector<Group>& below = levels_[level - 1];
+        levels_[level][i] =
+            joined(below.data() + i * kFan, std::min<size_t>(kFan, below.size() - i * kFan));
+      }
+    return true;
+  }
+
+  /// The number of the point at a place of the order.
+  int64_t number(int64_t place) const { return words_.as<uint64_t>()[place] & 0xFFFFFFFFU; }
+
+  /// Coordinate k of the points in their order, or with k = 3 their masses.
+  const float* sorted(int64_t k) const { return floats_.as<float>() + k * padded(); }
+
+  cpu::TsneMasses all() const { return {{sorted(0), sorted(1), sorted(2)}, sorted(3), rows_}; }
+
+  /// What repels the points of a leaf: groups that are far for their extent, and points.
+  void walk(int64_t leaf, float angle, Masses& found) const {
+    const Group& own = levels_[0][static_cast<size_t>(leaf)];
+    struct Place {
+      int64_t level, index;
+    } open[kMostOpen];
+    int64_t count = 0;
+    const auto push = [&](int64_t level, int64_t begin, int64_t end) {
+      while (end > begin) open[count++] = {level, --end};
+    };
+    found.count = 0;
+    const auto top = static_cast<int64_t>(levels_.size()) - 1;
+    push(top, 0, static_cast<int64_t>(levels_.back().size()));
+    while (count > 0) {
+      const auto [level, index] = open[--count];
+      const Group& group = levels_[static_cast<size_t>(level)][static_cast<size_t>(index)];
+      const float extent = group.extent();
+      const bool holds_leaf = leaf >> (2 * level) == index;
+      if (!holds_leaf && extent * extent < angle * angle * own.square_to(group.at)) {
+        found.reserve(1);
+        for (size_t k = 0; k < 3; ++k) found.at[k][static_cast<size_t>(found.count)] = group.at[k];
+        found.mass[static_cast<size_t>(found.count++)] = group.mass;
+      } else if (level == 0) {
+        const int64_t begin = index * kTsneLeaf, points = std::min(kTsneLeaf, rows_ - begin);
+        found.reserve(points);
+        for (size_t k = 0; k < 3; ++k)
+          std::copy_n(sorted(static_cast<int64_t>(k)) + begin, points,
+                      found.at[k].data() + found.count);
+        std::fill_n(found.mass.data() + found.count, points, 1.0F);
+        found.count += points;
+      } else {
+        const auto below = static_cast<int64_t>(levels_[static_cast<size_t>(level - 1)].size());
+        push(level - 1, index * kFan, std::min(below, (index + 1) * kFan));
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kFan = 4;
+  static constexpr int64_t kMostOpen = 128;  // 3 a level and 4 more, of at most 16 levels
+
+  int64_t padded() const { return leaves_ * kTsneLeaf; }
+
+  float* column(int64_t k) { return floats_.mutable_as<float>() + k * padded(); }
+
+  bool sort(const float* from) {
+    float low[3] = {}, extent = 0;
+    for (int64_t k = 0; k < dimensions_; ++k) {
+      const float* at = from + k * rows_;
+      float least = at[0], most = at[0], sum = 0;
+      for (int64_t i = 0; i < rows_; ++i) {
+        least = std::min(least, at[i]);
+        most = std::max(most, at[i]);
+        sum += at[i] * 0;  // NaN if one is not finite
+      }
+      if (sum != 0 || !std::isfinite(most - least)) return false;
+      low[k] = least;
+      extent = std::max(extent, most - least);
+    }
+    const int bits = dimensions_ == 3 ? 10 : 16;
+    const auto most = static_cast<float>((1 << bits) - 1);
+    const float scale = extent > 0 ? most / extent : 0;
+    auto* words = words_.mutable_as<uint64_t>();
+    for_blocks(rows_, [&](int64_t, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        uint32_t key = 0;
+        for (int64_t k = 0; k < dimensions_; ++k) {
+          const float place = std::min((from[k * rows_ + i] - low[k]) * scale, most);
+          key |= spread(static_cast<uint32_t>(place), dimensions_ - 1) << k;
+        }
+        words[i] = uint64_t{key} << 32 | static_cast<uint64_t>(i);
+      }
+    });
+    cpu::sort_packed(words, words + rows_, rows_, 32, 32);
+    return true;
+  }
+
+  void fill_leaf(const float* from, int64_t leaf) {
+    const int64_t begin = leaf * kTsneLeaf, count = std::min(kTsneLeaf, rows_ - begin);
+    Group& group = levels_[0][static_cast<size_t>(leaf)];
+    group.mass = static_cast<float>(count);
+    for (int64_t k = 0; k < dimensions_; ++k) {
+      float* to = column(k) + begin;
+      float sum = 0, least = std::numeric_limits<float>::max(), most = -least;
+      for (int64_t i = 0; i < count; ++i) {
+        to[i] = from[k * rows_ + number(begin + i)];
+        sum += to[i];
+        least = std::min(least, to[i]);
+        most = std::max(most, to[i]);
+      }
+      group.at[k] = sum / group.mass;
+      group.low[k] = least;
+      group.high[k] = most;
+    }
+  }
+
+  static Group joined(const Group* groups, size_t count) {
+    Group made = groups[0];
+    for (float& each : made.at) each *= made.mass;
+    for (size_t g = 1; g < count; ++g) {
+      const Group& other = groups[g];
+      made.mass += other.mass;
+      for (size_t k = 0; k < 3; ++k) {
+        made.at[k] += other.at[k] * other.mass;
+        made.low[k] = std::min(made.low[k], other.low[k]);
+        made.high[k] = std::max(made.high[k], other.high[k]);
+      }
+    }
+    for (float& each : made.at) each /= made.mass;
+    return made;
+  }
+
+  int64_t rows_;
+  int64_t dimensions_;
+  int64_t leaves_;
+  Buffer words_;   // the order: places along the curve above numbers of points; and as many to sort
+  Buffer floats_;  // coordinates and masses in that order
+  std::vector<std::vector<Group>> levels_;
+};
+
+// ---- the descent --------------------------------------------------------------------------------
+
+class Descent {
+ public:
+  Descent(const Sparse& affinities, const Tensor& init, const TsneOptions& options)
+      : options_(options),
+        rows_(init.shape()[0]),
+        dimensions_(init.shape()[1]),
+        size_(rows_ * dimensions_),
+        floats_(Buffer::allocate(5 * size_ * static_cast<int64_t>(sizeof(float)))),
+        tree_(rows_, dimensions_),
+        similar_(static_cast<size_t>((tree_.leaves() + kLeaves - 1) / kLeaves)),
+        squares_(static_cast<size_t>((rows_ + kBlock - 1) / kBlock)) {
+    auto* floats = floats_.mutable_as<float>();
+    push_ = floats + 4 * size_;
+    step_ = {.affinities = &affinities,
+             .rows = rows_,
+             .dimensions = dimensions_,
+             .from = floats,
+             .to = floats + size_,
+             .speed = floats + 2 * size_,
+             .gain = floats + 3 * size_,
+             .push = push_,
+             .learning_rate = static_cast<float>(options.learning_rate)};
+    for (int64_t i = 0; i < rows_; ++i)
+      for (int64_t k = 0; k < dimensions_; ++k)
+        floats[k * rows_ + i] = init.as<float>()[i * dimensions_ + k];
+  }
+
+  Tsne run() {
+    constexpr int64_t kExploration = 250;
+    Tsne made;
+    int64_t next =
+        phase(0, std::min(kExploration, options_.most), kExploration, 0.5, options_.exaggeration);
+    next = phase(next, options_.most, options_.most_without_progress, 0.8, 1);
+    made.last = next - 1;
+    made.divergence = divergence(repel());
+    Buffer embedding = Buffer::allocate(size_ * static_cast<int64_t>(sizeof(float)));
+    for (int64_t i = 0; i < rows_; ++i)
+      for (int64_t k = 0; k < dimensions_; ++k)
+        embedding.mutable_as<float>()[i * dimensions_ + k] = step_.from[k * rows_ + i];
+    made.embedding = Tensor(dtype_of<float>(), {rows_, dimensions_}, std::move(embedding));
+    return made;
+  }
+
+ private:
+  static constexpr int64_t kLeaves = 4;  // of a task
+
+  /// Iterations [next, end), or fewer when they stop to help; returns the one to go on with.
+  int64_t phase(int64_t next, int64_t end, int64_t patience, double momentum, double exaggeration) {
+    constexpr int64_t kCheck = 50;
+    const double freedom = dimensions_ == 3 ? 2 : 1, factor = 2 * (freedom + 1) / freedom;
+    std::fill_n(step_.speed, size_, 0.0F);
+    std::fill_n(step_.gain, size_, 1.0F);
+    step_.momentum = static_cast<float>(momentum);
+    step_.attraction = static_cast<float>(factor * exaggeration);
+    double best = kInfinity;
+    int64_t best_at = next;
+    while (next < end) {
+      report_progress(next, options_.most);
+      const double similar = repel();
+      step_.repulsion = static_cast<float>(factor / similar);
+      const bool checks = (next + 1) % kCheck == 0;
+      const double reached = checks ? divergence(similar) : 0;
+      for_blocks(rows_, [&](int64_t block, int64_t first, int64_t last) {
+        squares_[static_cast<size_t>(block)] = cpu::tsne_move(step_, first, last);
+      });
+      float* before = const_cast<float*>(step_.from);
+      step_.from = std::exchange(step_.to, before);
+      const int64_t done = next++;
+      if (!checks) continue;
+      if (reached < best) {
+        best = reached;
+        best_at = done;
+      } else if (done - best_at > patience) {
+        break;
+      }
+      const double slope = std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+      if (slope <= options_.least_gradient) break;
+    }
+    return next;
+  }
+
+  /// Fills `push`; returns the sum of all similarities.
+  double repel() {
+    if (!tree_.build(step_.from))
+      throw_error<InvalidArgumentError>(
+          "tsne_fit", "positions are not finite", {{"learning_rate", options_.learning_rate}},
+          "pass a smaller learning_rate, or an init of finite values");
+    const auto angle = static_cast<float>(options_.angle);
+    parallel_for(static_cast<int64_t>(similar_.size()), [&](int64_t task) {
+      Masses found;
+      double sum = 0;
+      const int64_t end = std::min(tree_.leaves(), (task + 1) * kLeaves);
+      for (int64_t leaf = task * kLeaves; leaf < end; ++leaf) {
+        if (angle > 0) tree_.walk(leaf, angle, found);
+        sum += repel_leaf(leaf, angle > 0 ? found.view() : tree_.all());
+      }
+      similar_[static_cast<size_t>(task)] = sum;
+    });
+    return std::max(std::accumulate(similar_.begin(), similar_.end(), 0.0),
+                    std::numeric_limits<double>::epsilon());
+  }
+
+  double repel_leaf(int64_t leaf, const cpu::TsneMasses& masses) {
+    float points[3][kTsneLeaf], push[3][kTsneLeaf], similar[kTsneLeaf];
+    const int64_t begin = leaf * kTsneLeaf, count = std::min(kTsneLeaf, rows_ - begin);
+    for (int64_t k = 0; k < dimensions_; ++k)
+      std::copy_n(tree_.sorted(k) + begin, kTsneLeaf, points[k]);
+    cpu::tsne_repulsion(dimensions_, points, masses, push, similar);
+    double sum = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t number = tree_.number(begin + i);
+      for (int64_t k = 0; k < dimensions_; ++k) push_[k * rows_ + number] = push[k][i];
+      sum += static_cast<double>(similar[i]) - 1;  // a point is not its own neighbour
+    }
+    return sum;
+  }
+
+  double divergence(double similar) {
+    std::vector<double> sums(squares_.size());
+    for_blocks(rows_, [&](int64_t block, int64_t begin, int64_t end) {
+      sums[static_cast<size_t>(block)] = cpu::tsne_divergence(step_, begin, end);
+    });
+    return std::accumulate(sums.begin(), sums.end(), std::log(similar));
+  }
+
+  const TsneOptions& options_;
+  int64_t rows_;
+  int64_t dimensions_;
+  int64_t size_;
+  Buffer floats_;  // positions, those to come, speeds, gains, repulsion
+  float* push_ = nullptr;
+  PointTree tree_;
+  cpu::TsneStep step_{};
+  std::vector<double> similar_, squares_;  // sums of tasks
+};
+
+}  // namespace
+
+Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double perplexity) {
+  constexpr std::string_view kOp = "tsne_affinities";
+  const ScopedTag tag(kOp);
+  check_neighbor_lists(kOp, indices, distances);
+  const int64_t rows = indices.shape()[0], count = indices.shape()[1];
+  Buffer weights = Buffer::allocate(rows * count * static_cast<int64_t>(sizeof(float)));
+  for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
+    std::vector<double> apart(static_cast<size_t>(count)), found(apart);
+    for (int64_t row = begin; row < end; ++row) {
+      const auto* distance = distances.as<double>() + row * count;
+      double least = kInfinity, most = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        const double square = distance[i] * distance[i];
+        apart[static_cast<size_t>(i)] = square;
+        least = std::min(least, square);
+        most = std::max(most, square);
+      }
+      if (!std::isfinite(most))
+        throw_error<InvalidArgumentError>(kOp, "squares of distances are not finite",
+                                          {{"row", row}}, "scale the columns");
+      for (double& each : apart) each -= least;
+      weigh(apart, found, std::log(perplexity));
+      for (int64_t i = 0; i < count; ++i)
+        weights.mutable_as<float>()[row * count + i] =
+            static_cast<float>(found[static_cast<size_t>(i)] / (2 * static_cast<double>(rows)));
+    }
+  });
+  return joined_graph(indices, Tensor(dtype_of<float>(), {rows, count}, std::move(weights)),
+                      [](float forth, float back, double) { return forth + back; });
+}
+
+Tsne tsne_fit(const Sparse& affinities, const Tensor& init, const TsneOptions& options) {
+  const ScopedTag tag("tsne_fit");
+  if (init.dtype() != dtype_of<float>() || init.num_dimensions() != 2 || !init.is_contiguous() ||
+      init.shape()[0] != affinities.rows() || init.shape()[1] < 1 ||
+      init.shape()[1] > kMostTsneDimensions)
+    throw_error<InvalidArgumentError>(
+        "tsne_fit", "expected a contiguous float32 array of 1 to 3 columns",
+        {{"dtype", init.dtype().name()}, {"rows", affinities.rows()}});
+  return Descent(affinities, init, options).run();
+}
+
+}  // namespace hr

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of t-SNE: points against groups of points, and points against their neighbours.
+#pragma once
+#include "headrace/data/sparse.h"
+
+#include <cstdint>
+
+namespace hr::cpu {
+
+/// Points that walk the tree together, and lanes of the kernels.
+inline constexpr int64_t kTsneLeaf = 16;
+
+/// Points or groups of points: coordinate k of number i is at[k][i].
+struct TsneMasses {
+  const float* at[3];
+  const float* mass;
+  int64_t count;
+};
+
+/// Adds up what `masses` do to 16 points, `points[k][lane]`: `push[k][lane]` is the sum of mass
+/// times similarity times difference, `similar[lane]` that of mass times similarity, each in order.
+void tsne_repulsion(int64_t dimensions, const float (*points)[kTsneLeaf], const TsneMasses& masses,
+                    float (*push)[kTsneLeaf], float* similar);
+
+/// How points move.
+struct TsneStep {
+  const Sparse* affinities;
+  int64_t rows;
+  int64_t dimensions;
+  const float* from;  ///< coordinate k of point i at [k * rows + i], as of all below
+  float* to;
+  float* speed;
+  float* gain;
+  const float* push;
+  float attraction = 0;  ///< factors of the two forces
+  float repulsion = 0;
+  float momentum = 0;
+  float learning_rate;
+};
+
+/// Moves points [begin, end); returns the sum of squares of their scaled gradient.
+double tsne_move(const TsneStep& step, int64_t begin, int64_t end);
+
+/// The sum of p (log(p) - log(q)) over the entries of rows [begin, end), q without its scale.
+double tsne_divergence(const TsneStep& step, int64_t begin, int64_t end);
+
+}  // namespace hr::cpu
