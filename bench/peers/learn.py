@@ -117,6 +117,17 @@ def grouped(bench: Bench, rows: int) -> None:
         40 * len(plane),
         len(plane),
     )
+    space = np.concatenate([plane[: count // 5], np.zeros((count // 5, 1))], axis=1)
+    space[:, 2] = rng.normal(size=len(space))
+    stable = {"min_cluster_size": 50, "min_samples": 2}  # with more, edges tie
+    bench.step(
+        f"HDBSCAN {len(space)} x 3",
+        lambda: hr.learn.HDBSCAN(**stable).fit_predict(space),
+        [Rival("scikit-learn", lambda: cluster.HDBSCAN(**stable, copy=True).fit_predict(space), 5)],
+        close_to(0),
+        space.nbytes,
+        len(space),
+    )
     near, queries = rng.normal(size=(min(rows, 20_000), 64)), rng.normal(size=(1000, 64))
     ours = hr.learn.NearestNeighbors(n_neighbors=10).fit(near)
     theirs = neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute", n_jobs=-1).fit(near)

@@ -4,9 +4,11 @@
 
 #include "headrace/learn/dbscan.h"
 #include "headrace/learn/eager.h"
+#include "headrace/learn/hdbscan.h"
 #include "headrace/learn/kmeans.h"
 #include "headrace/learn/neighbors.h"
 #include "headrace/learn/nmf.h"
+#include "headrace/learn/pairwise.h"
 
 namespace {
 
@@ -94,6 +96,61 @@ std::tuple<NodePtr, NodePtr> dbscan(const NodePtr& x, const NodePtr& weights, do
   return {made[0], made[1]};
 }
 
+// Left and right nodes, heights and sizes of the merges.
+std::vector<NodePtr> hdbscan_linkage(const NodePtr& x, int64_t min_samples, double alpha,
+                                     bool scale_cores, const std::string& metric) {
+  return hr::run_eagerly("hdbscan", {x}, [&](std::span<const Tensor> in) {
+    const hr::Linkage made = hr::reachability_linkage(
+        in[0], {min_samples, alpha, scale_cores, hr::metric_named(metric)});
+    return Tensors{made.left, made.right, made.heights, made.sizes};
+  });
+}
+
+// Parents, children, lambdas and sizes of the condensed tree.
+std::vector<NodePtr> hdbscan_condense(const std::vector<NodePtr>& linkage,
+                                      int64_t min_cluster_size) {
+  return hr::run_eagerly("hdbscan", linkage, [&](std::span<const Tensor> in) {
+    const hr::CondensedTree made = hr::condense({in[0], in[1], in[2], in[3]}, min_cluster_size);
+    return Tensors{made.parents, made.children, made.lambdas, made.sizes};
+  });
+}
+
+// Labels and probabilities.
+std::vector<NodePtr> hdbscan_select(const std::vector<NodePtr>& condensed, bool leaves,
+                                    bool allow_single, double epsilon, int64_t most_rows) {
+  return hr::run_eagerly("hdbscan", condensed, [&](std::span<const Tensor> in) {
+    const hr::ClusterLabels made = hr::select_clusters({in[0], in[1], in[2], in[3]},
+                                                       {leaves, allow_single, epsilon, most_rows});
+    return Tensors{made.labels, made.probabilities};
+  });
+}
+
+NodePtr hdbscan_cut(const std::vector<NodePtr>& linkage, double height, int64_t min_cluster_size) {
+  return hr::run_eagerly("hdbscan", linkage, [&](std::span<const Tensor> in) {
+    return Tensors{hr::cut_linkage({in[0], in[1], in[2], in[3]}, height, min_cluster_size)};
+  })[0];
+}
+
+NodePtr pairwise_distances(const NodePtr& queries, const NodePtr& rows, const std::string& metric,
+                           bool same) {
+  return hr::run_eagerly("pairwise_distances", {queries, rows}, [&](std::span<const Tensor> in) {
+    return Tensors{hr::pairwise_distances(in[0], in[1], hr::metric_named(metric), same)};
+  })[0];
+}
+
+NodePtr silhouettes(const NodePtr& x, const NodePtr& labels, const std::string& metric) {
+  return hr::run_eagerly("silhouettes", {x, labels}, [&](std::span<const Tensor> in) {
+    return Tensors{hr::silhouettes(in[0], in[1], hr::metric_named(metric))};
+  })[0];
+}
+
+NodePtr medoids(const NodePtr& x, const NodePtr& labels, const NodePtr& weights,
+                const std::string& metric) {
+  return hr::run_eagerly("medoids", {x, labels, weights}, [&](std::span<const Tensor> in) {
+    return Tensors{hr::medoids(in[0], in[1], in[2], hr::metric_named(metric))};
+  })[0];
+}
+
 // Weights of rows and the violation.
 std::tuple<NodePtr, double> nmf_sweep(const NodePtr& w, const NodePtr& hessian,
                                       const NodePtr& target) {
@@ -124,4 +181,14 @@ void bind_clusters(nb::module_& m) {
   m.def("nmf_sweep", nmf_sweep, "w"_a, "hessian"_a, "target"_a, Unlocked());
   m.def("dbscan", dbscan, "x"_a, "weights"_a, "epsilon"_a, "least_weight"_a, "metric"_a,
         Unlocked());
+  m.def("hdbscan_linkage", hdbscan_linkage, "x"_a, "min_samples"_a, "alpha"_a, "scale_cores"_a,
+        "metric"_a, Unlocked());
+  m.def("hdbscan_condense", hdbscan_condense, "linkage"_a, "min_cluster_size"_a, Unlocked());
+  m.def("hdbscan_select", hdbscan_select, "condensed"_a, "leaves"_a, "allow_single"_a, "epsilon"_a,
+        "most_rows"_a, Unlocked());
+  m.def("hdbscan_cut", hdbscan_cut, "linkage"_a, "height"_a, "min_cluster_size"_a, Unlocked());
+  m.def("pairwise_distances", pairwise_distances, "queries"_a, "rows"_a, "metric"_a, "same"_a,
+        Unlocked());
+  m.def("silhouettes", silhouettes, "x"_a, "labels"_a, "metric"_a, Unlocked());
+  m.def("medoids", medoids, "x"_a, "labels"_a, "weights"_a, "metric"_a, Unlocked());
 }

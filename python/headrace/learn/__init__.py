@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headrace.learn.base import NotFittedError as NotFittedError
     from headrace.learn.boost import xgboost_matrix as xgboost_matrix
     from headrace.learn.cluster.dbscan import DBSCAN as DBSCAN
+    from headrace.learn.cluster.hdbscan import HDBSCAN as HDBSCAN
     from headrace.learn.cluster.kmeans import KMeans as KMeans
     from headrace.learn.decomposition.nmf import NMF as NMF
     from headrace.learn.decomposition.pca import PCA as PCA
@@ -84,6 +85,7 @@ _MODULES = {
     "preparation.bins": "KBinsDiscretizer QuantileTransformer",
     "boost": "xgboost_matrix",
     "cluster.dbscan": "DBSCAN",
+    "cluster.hdbscan": "HDBSCAN",
     "cluster.kmeans": "KMeans",
     "naive_bayes": "GaussianNB MultinomialNB",
     "manifold.tsne": "TSNE",
@@ -116,6 +118,7 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names.s
 
 __all__ = [
     "DBSCAN",
+    "HDBSCAN",
     "NMF",
     "PCA",
     "SVC",
