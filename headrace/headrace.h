@@ -23,6 +23,7 @@
 #include "headrace/functions/temporal/round_times.h"
 #include "headrace/functions/temporal/time_fields.h"
 #include "headrace/functions/temporal/timezone.h"
+#include "headrace/learn/model.h"
 #include "headrace/learn/nodes.h"
 #include "headrace/plan/graph/array.h"
 #include "headrace/plan/graph/placement.h"

@@ -108,7 +108,7 @@ class Json::Parser {
 
   bool value(int level) {
     skip_space();
-    if (level > kMostLevels) return refuse("values lie too deep in each other");
+    if (level >= kMostLevels) return refuse("values lie too deep in each other");
     const size_t place = nodes_.size(), begin = at_;
     nodes_.push_back({Kind::kNull, static_cast<uint32_t>(begin), 0, 0});
     bool good = false;

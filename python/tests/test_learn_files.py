@@ -468,3 +468,151 @@ def test_nothing_half_written(tmp_path):
     with pytest.raises(hr.InvalidArgumentError):
         _core.write_model_file(str(path), "[]", [])
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["m.hrm"]
+
+
+# ---- in C++ --------------------------------------------------------------------------------------
+NEAR = learn.KNeighborsClassifier
+IN_CPP = {
+    "linear": lambda: learn.LinearRegression(),
+    "ridge": lambda: learn.make_pipeline(learn.StandardScaler(), learn.Ridge()),
+    "no intercept": lambda: learn.Ridge(fit_intercept=False),
+    "robust": lambda: learn.make_pipeline(learn.RobustScaler(), "passthrough", learn.Ridge()),
+    "range": lambda: learn.make_pipeline(learn.MinMaxScaler((-1, 1), clip=True), learn.Ridge()),
+    "largest": lambda: learn.make_pipeline(learn.MaxAbsScaler(clip=True), learn.Ridge()),
+    "scalers": lambda: learn.make_pipeline(
+        learn.StandardScaler(with_mean=False), learn.StandardScaler(with_std=False), learn.Ridge()
+    ),
+    "kmeans": lambda: learn.make_pipeline(learn.StandardScaler(), learn.KMeans(5, random_state=0)),
+    "pca": lambda: learn.make_pipeline(learn.PCA(3), learn.Ridge()),
+    "white": lambda: learn.make_pipeline(learn.PCA(2, whiten=True), learn.Ridge()),
+    "batches": lambda: learn.make_pipeline(learn.IncrementalPCA(2), learn.Ridge()),
+    "forest": lambda: learn.RandomForestRegressor(5, random_state=0),
+    "extra": lambda: learn.ExtraTreesClassifier(5, random_state=0),
+    "forest of classes": lambda: learn.make_pipeline(
+        learn.StandardScaler(), learn.RandomForestClassifier(7, random_state=0)
+    ),
+    "neighbors": lambda: learn.make_pipeline(learn.StandardScaler(), NEAR(4)),
+    "distances": lambda: NEAR(20, weights="distance"),
+    "manhattan": lambda: NEAR(3, metric="manhattan"),
+    "near numbers": lambda: learn.KNeighborsRegressor(11, weights="distance"),
+    "search": lambda: learn.GridSearchCV(learn.Ridge(), {"alpha": [0.1, 10.0]}),
+}
+if hasattr(learn, "LogisticRegression"):
+    IN_CPP["logistic"] = lambda: learn.make_pipeline(
+        learn.StandardScaler(), learn.LogisticRegression()
+    )
+
+
+def bits(values):
+    made = np.asarray(values)
+    return made.tolist() if made.dtype.kind in "OU" else (made.dtype, made.tobytes())
+
+
+def in_cpp(model, rows):
+    """What the C++ model says of a frame or NumPy array."""
+    given = rows._table() if isinstance(rows, hr.DataFrame) else hr.asarray(rows)._value()
+    found = hr.Series(model.predict(given))
+    return found.to_list() if found.dtype == "string" else found.to_numpy()
+
+
+@pytest.mark.parametrize("labels", ["numbers", "texts", "two"])
+@pytest.mark.parametrize("name", IN_CPP)
+def test_predicts_in_cpp(name, labels, tmp_path):
+    rng = np.random.default_rng(7)
+    rows = rng.normal(size=(400, 6)) * [1, 10, 0.1, 3, 1e4, 1] + [0, 5, 0, 0, 1e5, -2]
+    y = np.digitize(rows[:, 0] + rows[:, 3], [-2, 0.5]) if labels != "two" else rows[:, 0] > 0
+    model = IN_CPP[name]()
+    if labels == "texts":
+        if model.__sklearn_tags__().estimator_type != "classifier":
+            pytest.skip("no labels")
+        y = np.array(["low", "in the middle of the range", "high"])[y]
+    model.fit(rows, y)
+    model.save(tmp_path / "m.hrm")
+    loaded = _core.load_model(str(tmp_path / "m.hrm"))
+    for count in (1, 2, 63, 1000, 5000):
+        fresh = rng.normal(size=(count, 6)) * [1, 10, 0.1, 3, 1e4, 1] + [0, 5, 0, 0, 1e5, -2]
+        fresh[: count // 2] = rows[rng.integers(0, 400, count // 2)]
+        for given in (fresh, np.asfortranarray(fresh)[::-1], fresh.astype(np.float32)):
+            expected = bits(model.predict(given))
+            for threads in (1, 4):
+                with hr.threads(threads):
+                    assert bits(in_cpp(loaded, given)) == expected, (count, given.dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["ridge", "kmeans", "forest of classes", "white", "range"])
+def test_predicts_frames_in_cpp(name, dtype, tmp_path):
+    frame = hr.DataFrame({c: ROWS[:, i].astype(dtype) for i, c in enumerate("abcd")})
+    model = IN_CPP[name]().fit(frame, LABELS)
+    model.save(tmp_path / "m.hrm")
+    loaded = _core.load_model(str(tmp_path / "m.hrm"))
+    assert bits(in_cpp(loaded, frame)) == bits(model.predict(frame))
+    mixed = frame.assign(b=hr.Series([1, 2, 3] * 20), c=hr.Series([True, False] * 30))
+    assert bits(in_cpp(loaded, mixed)) == bits(model.predict(mixed))
+    for other, what in [
+        (frame[["b", "a", "c", "d"]], "names of the columns"),
+        (frame[["a", "b"]], "number of columns"),
+        (frame.assign(a=hr.Series(["x"] * 60)), "does not hold numbers"),
+    ]:
+        with pytest.raises(hr.Error, match=what):
+            in_cpp(loaded, other)
+
+
+@pytest.mark.parametrize("features", [1, 255, 256, 257, 700])
+def test_long_sums_in_cpp(features, tmp_path):
+    rng = np.random.default_rng(features)
+    rows, y = rng.normal(size=(300, features)), rng.normal(size=300)
+    model = learn.make_pipeline(learn.StandardScaler(), learn.Ridge()).fit(rows, y)
+    model.save(tmp_path / "m.hrm")
+    loaded = _core.load_model(str(tmp_path / "m.hrm"))
+    for count in (1, 3, 300):
+        assert bits(in_cpp(loaded, rows[:count])) == bits(model.predict(rows[:count]))
+
+
+def test_transforms_in_cpp(tmp_path):
+    model = learn.make_pipeline(learn.StandardScaler(), learn.PCA(2)).fit(ROWS)
+    model.save(tmp_path / "m.hrm")
+    loaded = _core.load_model(str(tmp_path / "m.hrm"))
+    assert bits(loaded.transform(hr.asarray(ROWS)._value())) == bits(model.transform(ROWS))
+    with pytest.raises(hr.UnsupportedError, match="PCA"):
+        in_cpp(loaded, ROWS)
+
+
+def test_what_cpp_cannot_do(tmp_path):
+    path = str(tmp_path / "m.hrm")
+    for model, what in [
+        (
+            learn.make_pipeline(learn.OneHotEncoder(), learn.Ridge()).fit(LABELS[:, None], LABELS),
+            "OneHotEncoder",
+        ),
+        (fitted("NearestNeighbors")[0], "NearestNeighbors"),
+        (learn.KNeighborsRegressor().fit(ROWS, ROWS), "KNeighborsRegressor"),
+    ]:
+        model.save(path)
+        with pytest.raises(hr.UnsupportedError, match=what):
+            _core.load_model(path)
+    learn.StandardScaler().save(path)
+    with pytest.raises(hr.InvalidArgumentError, match="not fitted"):
+        _core.load_model(path)
+    learn.Ridge().fit(ROWS, ROWS).save(path)
+    with pytest.raises(hr.UnsupportedError, match="outputs=4"):
+        in_cpp(_core.load_model(path), ROWS)
+
+
+@pytest.mark.parametrize("name", ["ridge", "forest of classes", "white", "distances", "kmeans"])
+def test_flipped_by_a_forger_in_cpp(name, tmp_path):
+    path, random = tmp_path / "m.hrm", np.random.default_rng(3)
+    IN_CPP[name]().fit(ROWS, LABELS).save(path)
+    data, rows, refused = path.read_bytes(), hr.asarray(ROWS)._value(), 0
+    for round_ in range(400):
+        changed = bytearray(data)
+        first = 40 if round_ % 4 else 40 + int.from_bytes(data[16:24], "little")
+        for place in random.integers(first, len(data), random.integers(1, 4)).tolist():
+            changed[place] ^= 1 << random.integers(8)
+        path.write_bytes(resummed(bytes(changed)))
+        try:
+            _core.load_model(str(path)).predict(rows)
+        except hr.Error as error:
+            assert not isinstance(error, hr.InternalError)
+            refused += 1
+    assert refused > 50
