@@ -756,9 +756,7 @@ def test_estimators_in_sklearn(blobs):
         "KNeighborsClassifier",
         "GaussianNB",
         "SVC",
-        not_yet("LogisticRegression"),
         "LogisticRegression",
-        not_yet("SVC"),
     ],
 )
 def test_classifiers(blobs, name):

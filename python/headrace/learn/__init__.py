@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from headrace.learn.linear.margin import LinearSVC as LinearSVC
     from headrace.learn.linear.paths import ElasticNetCV as ElasticNetCV
     from headrace.learn.linear.paths import LassoCV as LassoCV
+    from headrace.learn.manifold.tsne import TSNE as TSNE
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
-    from headrace.learn.manifold.tsne import TSNE as TSNE
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
