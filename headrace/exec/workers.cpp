@@ -307,7 +307,10 @@ void set_progress(void (*report)(int64_t, int64_t)) {
 }
 
 void report_progress(int64_t done, int64_t count) {
-  if (is_worker || Clock::now() - last_look < kSlice) return;
+  constinit static thread_local Clock::time_point last_report{};  // the jobs look, too
+  const auto now = Clock::now();
+  if (is_worker || now - last_report < kSlice) return;
+  last_report = now;
   if (const auto report = progress_report.load()) report(done, count);
   look_for_interrupt_now();
 }

@@ -249,7 +249,7 @@ class _NetCV(ElasticNet):
         targets = check_targets(self, check_labels(self, y, samples), samples)
         weighed = check_weights(self, sample_weight, samples)
         weights = None if weighed is None else np.asarray(weighed)
-        folds = list(check_cv(self.cv, targets, classifier=False).split(X, targets, **params))
+        folds = list(check_cv(self.cv, targets, classifier=False).split(rows, targets, **params))
         kind = _Products if features <= MOST_PRODUCTS and samples >= 8 * features else _Columns
         trial = kind(self, rows, targets, weights, folds)
         whole, ratios = trial.whole(), np.atleast_1d(self.l1_ratio).astype(float)
