@@ -25,21 +25,11 @@ from headrace.learn.base import (
     is_ours,
     refuse,
 )
+from headrace.learn.metrics.distances import named_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_METRICS = {
-    "euclidean": "euclidean",
-    "l2": "euclidean",
-    "sqeuclidean": "sqeuclidean",
-    "cosine": "cosine",
-    "manhattan": "manhattan",
-    "l1": "manhattan",
-    "cityblock": "manhattan",
-    "chebyshev": "chebyshev",
-    "infinity": "chebyshev",
-}
 _MINKOWSKI = {1: "manhattan", 2: "euclidean", None: "euclidean", np.inf: "chebyshev"}
 _ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
 
@@ -54,12 +44,7 @@ def engine_metric(estimator: Any) -> str:
             refuse(estimator, "p", "1, 2 or infinity")
         estimator._refuse_params(p=estimator.p if estimator.p in _MINKOWSKI else 2)
         return _MINKOWSKI[estimator.p]
-    if not isinstance(estimator.metric, str) or estimator.metric not in _METRICS:
-        raise UnsupportedError(
-            f"{type(estimator).__name__}: this metric is not supported: "
-            f"metric={estimator.metric!r}; use 'minkowski' or one of {sorted(_METRICS)}"
-        )
-    return _METRICS[estimator.metric]
+    return named_metric(type(estimator).__name__, estimator.metric)
 
 
 class _Neighbors(Estimator):

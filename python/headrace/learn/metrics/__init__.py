@@ -15,6 +15,13 @@ from headrace.learn.metrics.classification import (
     recall_score,
 )
 from headrace.learn.metrics.clusterings import adjusted_rand_score, normalized_mutual_info_score
+from headrace.learn.metrics.distances import (
+    calinski_harabasz_score,
+    davies_bouldin_score,
+    pairwise_distances,
+    silhouette_samples,
+    silhouette_score,
+)
 from headrace.learn.metrics.ranking import average_precision_score, roc_auc_score
 from headrace.learn.metrics.regression import (
     mean_absolute_error,
@@ -27,18 +34,23 @@ __all__ = [
     "accuracy_score",
     "adjusted_rand_score",
     "average_precision_score",
+    "calinski_harabasz_score",
     "confusion_matrix",
+    "davies_bouldin_score",
     "f1_score",
     "log_loss",
     "mean_absolute_error",
     "mean_squared_error",
     "normalized_mutual_info_score",
+    "pairwise_distances",
     "precision_score",
     "r2_score",
     "recall_score",
     "roc_auc_score",
     "root_mean_squared_error",
     "scorer",
+    "silhouette_samples",
+    "silhouette_score",
 ]
 
 
