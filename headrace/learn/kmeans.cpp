@@ -275,6 +275,37 @@ KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, in
   return found;
 }
 
+KMeansStep kmeans_step(const Tensor& x, const Tensor& weights, const Tensor& centers,
+                       const Tensor& totals) {
+  check_centers("kmeans_step", centers, x);
+  const int64_t rows = x.shape()[0], clusters = centers.shape()[0], d = x.shape()[1];
+  if (totals.dtype() != dtype_of<double>() || totals.num_elements() != clusters ||
+      !totals.is_contiguous())
+    throw_error<InvalidArgumentError>("kmeans_step", "expected a float64 weight for each centre",
+                                      {{"totals", totals.num_elements()}, {"centers", clusters}});
+  const ScopedTag tag("kmeans_step");
+  Lloyd lloyd{x, weights_of("kmeans_step", weights, rows), clusters, doubles_of(centers)};
+  lloyd.plan();
+  std::vector<int32_t> labels(static_cast<size_t>(rows));
+  lloyd.pass(labels.data(), true);
+  KMeansStep made;
+  made.inertia = inertia_of(x, lloyd.weights, lloyd.centers.data(), labels.data());
+  const auto* sums = lloyd.sums.as<double>();
+  std::vector<double> after(totals.as<double>(), totals.as<double>() + clusters);
+  for (int64_t c = 0; c < clusters; ++c) {
+    const double added = sums[clusters * d + c], before = after[static_cast<size_t>(c)];
+    if (!(added > 0)) continue;
+    after[static_cast<size_t>(c)] += added;
+    for (int64_t j = 0; j < d; ++j) {
+      double& center = lloyd.centers[static_cast<size_t>(c * d + j)];
+      center = (center * before + sums[c * d + j]) / (before + added);
+    }
+  }
+  made.centers = tensor_of(lloyd.centers, x.dtype(), {clusters, d});
+  made.totals = tensor_of(after, dtype_of<double>(), {clusters});
+  return made;
+}
+
 Tensor kmeans_plus_plus(const Tensor& points, const Tensor& given, int64_t clusters,
                         RandomKey key) {
   check_rows("kmeans_plus_plus", points);

@@ -31,6 +31,18 @@ struct KMeans {
 HR_API KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, int64_t most,
                          double tolerance);
 
+/// What `kmeans_step` makes.
+struct KMeansStep {
+  Tensor centers;
+  Tensor totals;       ///< float64 [clusters], the weights of all rows that a centre has had
+  double inertia = 0;  ///< of the rows, before the centres moved
+};
+
+/// One step by a batch (D. Sculley, WWW 2010): each centre moves to the mean of the rows that it
+/// had before, whose weights are `totals`, and of those that it has now.
+HR_API KMeansStep kmeans_step(const Tensor& x, const Tensor& weights, const Tensor& centers,
+                              const Tensor& totals);
+
 /// First centres by greedy k-means++ (D. Arthur and S. Vassilvitskii, SODA 2007), the best of
 /// 2 + log(clusters) draws each: float64 [clusters, features].
 HR_API Tensor kmeans_plus_plus(const Tensor& x, const Tensor& weights, int64_t clusters,

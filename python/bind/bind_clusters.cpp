@@ -29,6 +29,19 @@ std::tuple<NodePtr, NodePtr, double, int64_t> kmeans_fit(const NodePtr& x, const
   return {made[0], made[1], found.inertia, found.iterations};
 }
 
+// Centres, totals, inertia.
+std::tuple<NodePtr, NodePtr, double> kmeans_step(const NodePtr& x, const NodePtr& weights,
+                                                 const NodePtr& centers, const NodePtr& totals) {
+  double inertia = 0;
+  const std::vector<NodePtr> made = hr::run_eagerly(
+      "kmeans_step", {x, weights, centers, totals}, [&](std::span<const Tensor> in) {
+        const hr::KMeansStep step = hr::kmeans_step(in[0], in[1], in[2], in[3]);
+        inertia = step.inertia;
+        return Tensors{step.centers, step.totals};
+      });
+  return {made[0], made[1], inertia};
+}
+
 NodePtr kmeans_plus_plus(const NodePtr& x, const NodePtr& weights, int64_t clusters, uint64_t seed,
                          uint32_t stream) {
   return hr::run_eagerly("kmeans_plus_plus", {x, weights}, [&](std::span<const Tensor> in) {
@@ -169,6 +182,7 @@ std::tuple<NodePtr, double> nmf_sweep(const NodePtr& w, const NodePtr& hessian,
 void bind_clusters(nb::module_& m) {
   m.def("kmeans_fit", kmeans_fit, "x"_a, "weights"_a, "init"_a, "most"_a, "tolerance"_a,
         Unlocked());
+  m.def("kmeans_step", kmeans_step, "x"_a, "weights"_a, "centers"_a, "totals"_a, Unlocked());
   m.def("kmeans_plus_plus", kmeans_plus_plus, "x"_a, "weights"_a, "clusters"_a, "seed"_a,
         "stream"_a, Unlocked());
   m.def("kmeans_predict", kmeans_predict, "centers"_a, "x"_a, Unlocked());

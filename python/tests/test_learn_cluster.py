@@ -171,3 +171,73 @@ def test_errors_name_what_is_wrong():
         learn.DBSCAN(metric="haversine").fit(x)
     with pytest.raises(learn.NotFittedError), warnings.catch_warnings():
         learn.KMeans().predict(x)
+
+
+def test_minibatch_steps_are_scikit_learns():
+    x = blobs(3000, 5)
+    weights = np.random.default_rng(1).integers(1, 4, size=3000).astype(float)
+    options = {"init": x[:6], "n_init": 1, "reassignment_ratio": 0.0}
+    for given in (None, weights):
+        theirs = cluster.MiniBatchKMeans(6, **options, random_state=0)
+        ours = learn.MiniBatchKMeans(6, **options)
+        for begin in range(0, 3000, 500):
+            some = slice(begin, begin + 500)
+            weighed = None if given is None else given[some]
+            theirs.partial_fit(x[some], sample_weight=weighed)
+            ours.partial_fit(x[some], sample_weight=weighed)
+            np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-10)
+            np.testing.assert_array_equal(ours.labels_, theirs.labels_)
+            assert ours.inertia_ == pytest.approx(theirs.inertia_, rel=1e-9)
+        assert ours.n_steps_ == 6 == theirs.n_steps_
+
+
+@pytest.mark.parametrize("init", ["k-means++", "random"])
+def test_minibatches_come_near_the_best(init):
+    x = np.concatenate([blobs(1000, 4) * 0.1 + 20 * i for i in range(5)])
+    best = cluster.KMeans(5, n_init=5, random_state=0).fit(x).inertia_
+    for weights in (None, np.ones(len(x))):
+        model = learn.MiniBatchKMeans(5, init=init, n_init=8, batch_size=256, random_state=1)
+        model.fit(x, sample_weight=weights)
+        assert model.inertia_ < 1.05 * best
+        assert model.score(x) == pytest.approx(-model.inertia_)
+        np.testing.assert_array_equal(model.labels_, model.predict(x))
+        assert model.n_iter_ == -(-model.n_steps_ * 256 // len(x)) and model.n_steps_ > 1
+    quick = learn.MiniBatchKMeans(5, compute_labels=False, batch_size=256, random_state=1).fit(x)
+    assert not hasattr(quick, "labels_") and quick.inertia_ == pytest.approx(best, rel=0.5)
+    whole = learn.MiniBatchKMeans(5, tol=1e-3, max_no_improvement=None, random_state=0).fit(x)
+    assert whole.n_iter_ < 100
+
+
+def test_centers_without_rows_are_put_to_rows():
+    x = np.concatenate([blobs(300, 2), [[1e3, 1e3]] * 100])
+    init = np.concatenate([x[:3], [[-1e6, 0.0]]])
+    model = learn.MiniBatchKMeans(4, init=init, batch_size=100, random_state=0).fit(x)
+    assert np.unique(model.labels_).size == 4
+    fixed = learn.MiniBatchKMeans(4, init=init, reassignment_ratio=0, batch_size=100).fit(x)
+    np.testing.assert_array_equal(fixed.cluster_centers_[3], init[3])
+
+
+def test_minibatches_have_the_same_bits_for_any_threads():
+    x, seen = blobs(20000, 5, dtype=np.float32), set()
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            model = learn.MiniBatchKMeans(12, random_state=1, max_iter=3).fit(x)
+        assert model.cluster_centers_.dtype == np.float32
+        seen.add((model.inertia_, model.cluster_centers_.tobytes(), model.labels_.tobytes()))
+    assert len(seen) == 1
+
+
+def test_minibatch_errors_name_what_is_wrong():
+    x = blobs(10, 2)
+    with pytest.raises(ValueError, match="MiniBatchKMeans: n_samples=10 should be >="):
+        learn.MiniBatchKMeans(11).fit(x)
+    for options in (
+        {"batch_size": 0},
+        {"init_size": 0},
+        {"max_no_improvement": -1},
+        {"reassignment_ratio": 2},
+    ):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            learn.MiniBatchKMeans(2, **options).fit(x)
+    with pytest.raises(ValueError, match="is expecting 2 features"):
+        learn.MiniBatchKMeans(2).partial_fit(x).partial_fit(x[:, :1])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from headrace.learn.cluster.dbscan import DBSCAN as DBSCAN
     from headrace.learn.cluster.hdbscan import HDBSCAN as HDBSCAN
     from headrace.learn.cluster.kmeans import KMeans as KMeans
+    from headrace.learn.cluster.minibatch import MiniBatchKMeans as MiniBatchKMeans
     from headrace.learn.decomposition.nmf import NMF as NMF
     from headrace.learn.decomposition.pca import PCA as PCA
     from headrace.learn.decomposition.pca import IncrementalPCA as IncrementalPCA
@@ -87,6 +88,7 @@ _MODULES = {
     "cluster.dbscan": "DBSCAN",
     "cluster.hdbscan": "HDBSCAN",
     "cluster.kmeans": "KMeans",
+    "cluster.minibatch": "MiniBatchKMeans",
     "naive_bayes": "GaussianNB MultinomialNB",
     "manifold.tsne": "TSNE",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",

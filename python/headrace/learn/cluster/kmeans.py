@@ -28,7 +28,7 @@ from headrace.random import seed_from
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_NO_WEIGHTS = np.empty(0)
+NO_WEIGHTS = np.empty(0)
 
 
 class KMeans(PrefixedNames, Transformer):
@@ -82,6 +82,8 @@ class KMeans(PrefixedNames, Transformer):
         "transformer_tags": {"preserves_dtype": ["float64", "float32"]},
     }
     _fitted_as = "cluster_centers_"
+    _random_runs = 10  #: of `n_init="auto"`, from centres that are not by k-means++
+    algorithm = "lloyd"
     cluster_centers_: Any
     labels_: Any
     inertia_: float
@@ -129,7 +131,7 @@ class KMeans(PrefixedNames, Transformer):
         if not named and not callable(self.init):
             return 1
         if self.n_init == "auto":
-            return 1 if named and self.init == "k-means++" else 10
+            return 1 if named and self.init == "k-means++" else self._random_runs
         return int(self.n_init)
 
     def _initial(self, X: Any, rows: Array, weights: Array, seed: int, run: int) -> Array:
@@ -152,11 +154,13 @@ class KMeans(PrefixedNames, Transformer):
         made = np.array(given, dtype=np.float64)
         if made.shape != (clusters, rows.shape[1]):
             raise InvalidArgumentError(
-                f"KMeans: The shape of the initial centers {made.shape} does not match the number "
-                f"of clusters {clusters} and of features {rows.shape[1]}"
+                f"{type(self).__name__}: The shape of the initial centers {made.shape} does not "
+                f"match the number of clusters {clusters} and of features {rows.shape[1]}"
             )
         if not np.isfinite(made).all():
-            raise InvalidArgumentError("KMeans: init contains NaN or infinity; pass finite centres")
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: init contains NaN or infinity; pass finite centres"
+            )
         return frozen(made)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -171,7 +175,7 @@ class KMeans(PrefixedNames, Transformer):
                 f"KMeans: n_samples={len(rows)} should be >= n_clusters={self.n_clusters}."
             )
         weights = check_weights(self, sample_weight, len(rows))
-        weights = frozen(_NO_WEIGHTS) if weights is None else weights
+        weights = frozen(NO_WEIGHTS) if weights is None else weights
         tolerance = self.tol and self.tol * float(np.mean(np.asarray(rows.var(axis=0, ddof=0))))
         seed = seed_from(self.random_state)
         best = None
@@ -218,6 +222,6 @@ class KMeans(PrefixedNames, Transformer):
         """The negative weighted sum of squared distances to the nearest centre."""
         centers, rows = self._nodes("kmeans_inertia", X)
         weights = check_weights(self, sample_weight, len(Array(rows)))
-        weighed = frozen(_NO_WEIGHTS) if weights is None else weights
+        weighed = frozen(NO_WEIGHTS) if weights is None else weights
         labels = _core.kmeans_predict(centers, rows)
         return -_core.kmeans_inertia(centers, rows, weighed._node, labels)
