@@ -79,6 +79,7 @@ TOPICS: dict[str, tuple[str, dict[str, Any]]] = {
     "signal": ("Signals", named("signal")),
     "fft": ("Fourier transforms", named("fft")),
     "learn": ("Models", named("learn")),
+    "sklearn": ("scikit-learn accelerated", named("sklearn")),
     "linalg": ("Linear algebra", named("linalg")),
     "plot": ("Plots", named("plot")),
     "report": ("Reports", named("report")),

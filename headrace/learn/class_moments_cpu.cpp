@@ -13,6 +13,7 @@ BlockMoments::BlockMoments(int64_t classes, int64_t columns, int64_t rows)
   weight_.resize(most);
   sum_.resize(most * static_cast<size_t>(columns));
   mean_.resize(sum_.size());
+  rest_.resize(sum_.size());
   squares_.resize(sum_.size());
 }
 
@@ -43,6 +44,7 @@ void BlockMoments::add(const double* rows, const int64_t* codes, const double* w
   for (int64_t slot = 0; slot < slots; ++slot) {
     const MomentSums from = block.of_class(slot, columns_);
     double* const mean = mean_.data() + slot * columns_;
+    std::fill_n(rest_.data() + slot * columns_, columns_, 0.0);
     for (int64_t j = 0; j < columns_; ++j) mean[j] = from.sum[j] / *from.weight;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -50,13 +52,21 @@ void BlockMoments::add(const double* rows, const int64_t* codes, const double* w
     if (weight == 0) continue;  // the mean of a class that weighs nothing is NaN
     const double* const row = rows + i * columns_;
     const double* const mean = mean_.data() + slot_of(i) * columns_;
+    double* const rest = rest_.data() + slot_of(i) * columns_;
     double* const squares = block.of_class(slot_of(i), columns_).squares;
     for (int64_t j = 0; j < columns_; ++j) {
       const double apart = row[j] - mean[j];
+      rest[j] += weight * apart;
       squares[j] += weight * (apart * apart);
     }
   }
   for (int64_t slot = 0; slot < slots; ++slot) {
+    // What the rounding of the mean adds: all of it, where all values are equal.
+    const MomentSums from = block.of_class(slot, columns_);
+    const double* const rest = rest_.data() + slot * columns_;
+    if (*from.weight > 0)
+      for (int64_t j = 0; j < columns_; ++j)
+        from.squares[j] = std::max(from.squares[j] - rest[j] * rest[j] / *from.weight, 0.0);
     const int64_t c = classes_[static_cast<size_t>(slot)];
     join_moments(columns_, block.of_class(slot, columns_), sums.of_class(c, columns_));
     slots_[static_cast<size_t>(c)] = -1;

@@ -33,7 +33,7 @@ class BlockMoments {
   int64_t columns_;
   std::vector<int64_t> slots_;  ///< of classes; -1: no row in this block
   std::vector<int64_t> classes_;
-  std::vector<double> weight_, sum_, mean_, squares_;  ///< by slot
+  std::vector<double> weight_, sum_, mean_, rest_, squares_;  ///< by slot
 };
 
 /// Joins the moments of a class to those of its rows before.

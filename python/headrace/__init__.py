@@ -176,6 +176,7 @@ __all__ = [
     "share",
     "sharing",
     "signal",
+    "sklearn",
     "sort",
     "strict",
     "testing",
@@ -201,11 +202,12 @@ if TYPE_CHECKING:
     from headrace import plot as plot
     from headrace import random as random
     from headrace import report as report
+    from headrace import sklearn as sklearn
     from headrace import tensor as tensor
     from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ("api", "demo", "fft", "learn", "plot", "random", "report", "tensor", "testing")
+_LATER = ["api", "demo", "fft", "learn", "plot", "random", "report", "sklearn", "tensor", "testing"]
 
 
 def __dir__() -> list[str]:

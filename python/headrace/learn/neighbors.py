@@ -25,7 +25,7 @@ from headrace.learn.base import (
     is_ours,
     refuse,
 )
-from headrace.learn.metrics.distances import named_metric
+from headrace.learn.metrics.distances import METRICS, named_metric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +45,13 @@ def engine_metric(estimator: Any) -> str:
         estimator._refuse_params(p=estimator.p if estimator.p in _MINKOWSKI else 2)
         return _MINKOWSKI[estimator.p]
     return named_metric(type(estimator).__name__, estimator.metric)
+
+
+def metric_named(metric: Any, p: float | None) -> str | None:
+    """The engine's word for a metric, None if it has none."""
+    if metric == "minkowski":
+        return _MINKOWSKI.get(p)
+    return METRICS.get(metric) if isinstance(metric, str) else None
 
 
 class _Neighbors(Estimator):

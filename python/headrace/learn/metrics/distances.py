@@ -17,7 +17,7 @@ from headrace.random import seed_from
 
 Numbers = np.ndarray[Any, Any]
 
-_METRICS = {
+METRICS = {
     "euclidean": "euclidean",
     "l2": "euclidean",
     "sqeuclidean": "sqeuclidean",
@@ -32,12 +32,11 @@ _METRICS = {
 
 def named_metric(name: str, metric: Any) -> str:
     """The engine's word for a metric."""
-    if not isinstance(metric, str) or metric not in _METRICS:
+    if not isinstance(metric, str) or metric not in METRICS:
         raise UnsupportedError(
-            f"{name}: this metric is not supported: metric={metric!r}; use one of "
-            f"{sorted(_METRICS)}"
+            f"{name}: this metric is not supported: metric={metric!r}; use one of {sorted(METRICS)}"
         )
-    return _METRICS[metric]
+    return METRICS[metric]
 
 
 def _rows(op: str, X: Any) -> Array:
