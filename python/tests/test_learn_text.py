@@ -129,7 +129,7 @@ def test_hashes_are_scikit_learns(options):
         {"vocabulary": {"aa": 1, "ab": 0}},
         {"vocabulary": {"aa", "b"}},
     ],
-    ids=str,
+    ids=lambda limits: "-".join(limits),
 )
 def test_limits(limits):
     docs = [doc + " aa ab" * (place % 3) for place, doc in enumerate(corpus(9, 400))]

@@ -82,8 +82,8 @@ def _levels(before: dict[str, Any], now: dict[str, Any]) -> tuple[Numbers, Numbe
         for name, side in (("before", before), ("now", now))
     )
     both = left.merge(right, on="level", how="outer")
-    counts = [both[name].fillna(0).astype("int64").to_numpy() for name in ("before", "now")]
-    return both["level"].to_numpy(), *counts
+    was, is_ = (both[name].fillna(0).astype("int64").to_numpy() for name in ("before", "now"))
+    return both["level"].to_numpy(), was, is_
 
 
 def _pooled(before: Numbers, now: Numbers) -> list[Numbers]:
@@ -290,7 +290,7 @@ class DriftDetector(Estimator):
             raise InvalidArgumentError("DriftDetector: Found array with 0 sample(s): rows=0")
         now = {name: _summary(made[name]) for name in self.reference_}
         rows = [self._row(name, before, now[name]) for name, before in self.reference_.items()]
-        columns = {key: [row[key] for row in rows] for key in rows[0]}
+        columns: dict[str, Any] = {key: [row[key] for row in rows] for key in rows[0]}
         columns["p_adjusted"] = adjusted(np.array(columns["p_value"]))
         shifted = np.array(columns["psi"]) >= self.psi
         told = columns["p_adjusted"] < self.alpha
@@ -306,6 +306,7 @@ class DriftDetector(Estimator):
         sides = (before, now)
         missing = np.array([side["rows"] - side["known"] for side in sides])
         new, new_rows = 0, 0
+        counts: Any
         if before["kind"] == "numbers":
             values = [side["values"].to_numpy() for side in sides]
             test, (statistic, p) = "ks", two_sample_ks(*values)

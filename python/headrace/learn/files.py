@@ -70,7 +70,9 @@ class _Writer:
             if cls.__module__.startswith("sklearn."):
                 fix += ", as hr.learn.from_sklearn(model) makes them"
             raise _refused(where, "only models of hr.learn can be saved", model, fix)
-        known, params, attributes = _param_names(cls), {}, {}
+        known = _param_names(cls)
+        params: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
         for name, value in vars(model).items():
             made = self.value(value, f"{cls.__name__}.{name}")
             (params if name in known else attributes)[name] = made

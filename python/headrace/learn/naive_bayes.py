@@ -176,6 +176,7 @@ class GaussianNB(_NaiveBayes):
     var_: Numbers
     class_prior_: Numbers
     epsilon_: float
+    _squares: Numbers
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
@@ -190,9 +191,8 @@ class GaussianNB(_NaiveBayes):
         classes = len(self.classes_)
         priors = self._checked_priors()
         count, sums, squares = _by_class(rows, codes, weights, classes)
-        if weights is None:
-            whole = count, sums, squares
-        else:  # the smoothing is a share of a variance without weights
+        whole: Any = (count, sums, squares)
+        if weights is not None:  # the smoothing is a share of a variance without weights
             whole = _by_class(rows, np.zeros_like(codes), None, 1)
         epsilon = float(self.var_smoothing * _variance(*whole).max())
         if self.__sklearn_is_fitted__():

@@ -64,7 +64,7 @@ class _Machine(Estimator):
         return callable(self.kernel) or self.kernel == "precomputed"
 
     def _check_params(self) -> None:
-        wanted = {
+        wanted: dict[str, tuple[Any, str]] = {
             "C": (lambda v: v > 0, "a number above 0"),
             "tol": (lambda v: v > 0, "a number above 0"),
             "cache_size": (lambda v: v > 0, "megabytes above 0"),
@@ -182,8 +182,8 @@ class _Machine(Estimator):
         if self._given:
             near = np.ascontiguousarray(np.asarray(rows)[:, support], dtype=np.float64)
             return np.asarray(asarray(near) @ asarray(np.ascontiguousarray(weights.T)))
-        nodes = (frozen(np.ascontiguousarray(part))._node for part in (vectors, weights))
-        return np.asarray(Array(_core.kernel_sums(*nodes, rows._node, self._words)))
+        nodes = [frozen(np.ascontiguousarray(part))._node for part in (vectors, weights)]
+        return np.asarray(Array(_core.kernel_sums(nodes[0], nodes[1], rows._node, self._words)))
 
     def _own_sums(self, rows: Array, part: slice) -> Numbers:
         weights = self.dual_coef_[:, part]
@@ -354,7 +354,7 @@ class SVC(_Machine):
             offsets.append(-offset)
             steps.append(taken)
             converged = converged and ended
-        used = coefficients.any(axis=0)
+        used: Numbers = np.asarray(coefficients.any(axis=0))
         kept = [each[used[each]] for each in members]
         side = -1.0 if count == 2 else 1.0  # of two classes the second is the positive one
         self._keep(rows, np.concatenate(kept), side * coefficients, side * np.array(offsets))
@@ -396,9 +396,9 @@ class SVC(_Machine):
 
     def _solve(self, rows: Array, mine: Numbers, signs: Numbers, most: Numbers) -> Any:
         """Coefficients, offset, steps and whether it converged."""
-        nodes = (frozen(each)._node for each in (mine, signs, most))
+        places, sides, high = (frozen(each)._node for each in (mine, signs, most))
         mark("svm_classes")
-        found = _core.svm_classes(rows._node, *nodes, self._words, *self._limits)
+        found = _core.svm_classes(rows._node, places, sides, high, self._words, *self._limits)
         return np.asarray(Array(found[0])), *found[1:]
 
     # ---- decisions -------------------------------------------------------------------------------
@@ -687,10 +687,10 @@ class SVR(_Machine):
         targets = check_targets(self, check_labels(self, y, len(rows)), len(rows))
         most = self._most(sample_weight, len(rows))
         mine = np.flatnonzero(most > 0)
-        nodes = (frozen(each)._node for each in (mine, targets[mine], most[mine]))
+        places, goals, high = (frozen(each)._node for each in (mine, targets[mine], most[mine]))
         mark("svm_numbers")
         found, offset, self.n_iter_, converged = _core.svm_numbers(
-            rows._node, *nodes, float(self.epsilon), self._words, *self._limits
+            rows._node, places, goals, high, float(self.epsilon), self._words, *self._limits
         )
         coefficients = np.zeros((1, len(rows)))
         coefficients[0, mine] = np.asarray(Array(found))

@@ -237,7 +237,7 @@ class MiniBatchKMeans(KMeans):
         return rows, check_weights(self, sample_weight, len(rows)), runs
 
     def _finish(self, X: Any, rows: Array, weights: Any, inertia: float) -> None:
-        centers = self._centers
+        centers: Any = self._centers
         self.cluster_centers_ = answer(X, centers)
         self.inertia_ = inertia
         self.__dict__.pop("labels_", None)

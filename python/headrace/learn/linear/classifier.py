@@ -129,14 +129,14 @@ class LinearClassifier(Estimator):
             float(self.tol),
             int(self.max_iter),
         )
-        columns = [
+        columns: Any = [
             frozen(np.ascontiguousarray(_NOTHING if each is None else each, np.float64))._node
             for each in (targets, weights, start)
         ]
         mark("fit_linear")
-        given = rows._matrix if isinstance(rows, csr_matrix) else rows._node
+        given: Any = rows._matrix if isinstance(rows, csr_matrix) else rows._node
         try:
-            found = _core.fit_linear(given, *columns, problem)
+            found = _core.fit_linear(given, columns[0], columns[1], columns[2], problem)
         except InvalidArgumentError:
             if not isinstance(rows, csr_matrix):
                 refuse_not_finite(self, rows)

@@ -185,6 +185,7 @@ class TSNE(PrefixedNames, Transformer):
             refuse(self, "max_iter", f"an integer from {_EXPLORATION} on")
         if not is_number(self.n_iter_without_progress, integer=True):
             refuse(self, "n_iter_without_progress", "an integer")
+        bounds: list[tuple[str, int, int | None]]
         bounds = [("perplexity", 0, None), ("early_exaggeration", 1, None)]
         bounds += [("min_grad_norm", 0, None), ("angle", 0, 1)]
         for name, least, most in bounds:
@@ -250,6 +251,6 @@ class TSNE(PrefixedNames, Transformer):
         self.embedding_ = self._answer(X, Array(embedding))
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and the embedding of the same rows."""
         return self.fit(X).embedding_
