@@ -116,7 +116,7 @@ def two_sample_ks(a: Numbers, b: Numbers) -> tuple[float, float]:
     gap = float(np.abs(np.subtract(*ranks)).max())
     if m * n <= _MOST_COUNTED:
         counted = _counted_ks(round(gap * m * n), *sorted((m, n)))
-        if counted > 1e-9:  # less is lost beside the 1 that it is taken from
+        if counted > 1e-9:  # below, the subtraction from 1 has left no digits
             return gap, counted
     size = math.sqrt(m * n / (m + n))
     t = size * gap + 1 / (6 * size) + (size * gap - 1) / (4 * size**2)

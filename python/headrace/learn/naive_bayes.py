@@ -245,7 +245,7 @@ def _variance(count: Numbers, sums: Numbers, squares: Numbers) -> Numbers:
 
 
 class MultinomialNB(_NaiveBayes):
-    """Naive Bayes of counts: words in texts, say, dense or sparse.
+    """Naive Bayes of counts, of words in documents for example, dense or sparse.
 
     Parameters
     ----------

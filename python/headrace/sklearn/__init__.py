@@ -113,7 +113,7 @@ def install(names: Iterable[str] | None = None) -> None:
     Parameters
     ----------
     names : iterable of str, optional
-        Classes by name; by default all that there are.
+        Classes by name; by default all of them.
 
     >>> hr.sklearn.install(["KMeans"])
     >>> from sklearn.cluster import KMeans

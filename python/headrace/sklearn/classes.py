@@ -53,7 +53,7 @@ TABLE: dict[str, dict[str, Any]] = {
     },
     "feature_extraction.text.CountVectorizer": _TEXTS,
     "feature_extraction.text.TfidfVectorizer": _TEXTS,
-    "feature_extraction.text.HashingVectorizer": {"transform": loops.hash_texts},
+    "feature_extraction.text.HashingVectorizer": {"transform": loops.hash_documents},
 }
 
 

@@ -9,6 +9,7 @@ not do; that is a fallback, which `hr.fallbacks` lists with its reason and time.
 from __future__ import annotations
 
 import functools
+import math
 import time
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -94,8 +95,8 @@ def told(op: str, reason: str) -> Callable[[Loop], Loop]:
 
 
 def size_of(X: Any, *_: Any, **__: Any) -> float:
-    """How many values there are."""
-    return float(X.nnz if is_sparse(X) else np.size(X))
+    """How many values there are; 0 for what has no shape, and stays with scikit-learn."""
+    return float(X.nnz if is_sparse(X) else math.prod(getattr(X, "shape", (0,))))
 
 
 def node_of(X: Any) -> Any:
@@ -103,7 +104,7 @@ def node_of(X: Any) -> Any:
     if is_sparse(X):
         raise DeclinedError("sparse rows")
     if not isinstance(X, np.ndarray) or X.dtype not in _FLOATS:
-        raise DeclinedError(f"rows that are no floats: {getattr(X, 'dtype', type(X).__name__)}")
+        raise DeclinedError(f"rows of {getattr(X, 'dtype', type(X).__name__)}")
     return frozen(X)._node
 
 
@@ -366,7 +367,7 @@ def array_api_module(theirs: Any) -> Any:
 def _codes(values: Numbers) -> tuple[Numbers, Numbers]:
     """Numbers of the distinct values in the order they come, and these values."""
     if values.dtype.kind not in "iuf":
-        raise DeclinedError(f"values that are no numbers: {values.dtype}")
+        raise DeclinedError(f"values of dtype {values.dtype}")
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise DeclinedError("missing values")
     codes, known = factorize(np.ascontiguousarray(values))
@@ -405,7 +406,7 @@ def encoded(values: Any, *, uniques: Any, check_unknown: bool = True) -> Any:
     return np.array([places[value] for value in found.tolist()], dtype=np.intp)[codes]
 
 
-# ---- texts ---------------------------------------------------------------------------------------
+# ---- documents ---------------------------------------------------------------------------------
 def _documents(model: Any, raw: Any) -> list[str]:
     for name in ("tokenizer", "preprocessor"):
         if getattr(model, name) is not None:
@@ -459,7 +460,7 @@ def count_vocabulary(theirs: Loop) -> Loop:
     return loop("CountVectorizer", work, 100)(ours)(theirs)
 
 
-def hash_texts(theirs: Loop) -> Loop:
+def hash_documents(theirs: Loop) -> Loop:
     """`HashingVectorizer.transform`."""
     aligned = theirs.__globals__["_align_api_if_sparse"]  # a matrix, or an array of SciPy
 
