@@ -14,7 +14,7 @@ HR_API void look_for_interrupt();
 /// The same at once: before what cannot be taken back, and where a signal ended a system call.
 HR_API void look_for_interrupt_now();
 
-/// Between the short jobs of a long loop: looks for an interrupt, and reports how far the loop is
+/// Between the short jobs of a long loop: checks for an interrupt, and reports how far the loop is
 /// to what `set_progress` set, both at most once in 50 ms.
 HR_API void report_progress(int64_t done, int64_t count);
 

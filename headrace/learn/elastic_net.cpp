@@ -23,7 +23,7 @@ namespace {
 using Numbers = std::vector<double>;
 
 constexpr int64_t kTile = 256;
-constexpr int64_t kSweeps = 10;  // between looks at the gap
+constexpr int64_t kSweeps = 10;  // between computations of the gap
 
 void check(const Tensor& x, const Shape& shape) {
   if (x.dtype() != dtype_of<double>() || !x.is_contiguous() || x.shape() != shape)

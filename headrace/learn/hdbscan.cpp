@@ -26,7 +26,7 @@ Tensor column_of(const std::vector<T>& values) {
   return Tensor(dtype_of<T>(), {rows}, std::move(buffer));
 }
 
-/// Turns each edge so that a walk from row 0 meets `from` first.
+/// Turns each edge so that a traversal from row 0 meets `from` first.
 void orient(std::vector<TreeEdge>& edges) {
   const size_t rows = edges.size() + 1;
   std::vector<int64_t> begins(rows + 1), at(2 * edges.size());

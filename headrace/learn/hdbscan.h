@@ -8,7 +8,7 @@
 namespace hr {
 
 /// Merges in ascending order: the i-th makes node `rows + i` of two nodes; nodes below `rows` are
-/// rows. The left node is the one that a walk along the spanning tree from row 0 meets first.
+/// rows. The left node is the one that a traversal of the spanning tree from row 0 meets first.
 struct Linkage {
   Tensor left;     ///< int64 [rows - 1]
   Tensor right;    ///< int64
@@ -38,7 +38,7 @@ struct ClusterLabels {
 };
 
 // HDBSCAN* (R. Campello, D. Moulavi and J. Sander, PAKDD 2013; L. McInnes and J. Healy, ICDMW 2017)
-// in three steps, of which only the first looks at the rows. Scratch is of the size of the rows.
+// in three steps, of which only the first reads the rows. Scratch is of the size of the rows.
 
 /// Rows are [rows, features], float32 or float64, of any strides, finite. Throws as neighbors.h,
 /// and InvalidArgumentError for less than two rows, or than `min_samples`.

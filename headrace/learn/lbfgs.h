@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least value of a function of many numbers, from its gradients.
+// The minimum of a function of many numbers, from its gradients.
 #pragma once
 #include "headrace/base/api.h"
 
@@ -45,7 +45,7 @@ using Metric = std::function<void(double* vector)>;
 
 /// L-BFGS (J. Nocedal, Mathematics of Computation 35, 1980) with ten pairs, a metric of the caller
 /// and a search for a weak Wolfe point by halves; with `l1` OWL-QN (G. Andrew and J. Gao, ICML
-/// 2007). Moves `at` to the least value. One thread but for `objective` and `metric`.
+/// 2007). Moves `at` to the minimum. One thread but for `objective` and `metric`.
 LbfgsResult minimize_lbfgs(std::vector<double>& at, const Objective& objective,
                            const Metric& metric, const LbfgsOptions& options, LbfgsMemory& memory);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boruvka's rounds: each component looks for its least edge, remembering what rows have found.
+// Boruvka's rounds: each component finds its least edge, remembering what rows have found.
 #include "headrace/learn/spanning_tree.h"
 
 #include "headrace/algo/linalg/row_tiles.h"

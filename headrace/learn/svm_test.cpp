@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines by the conditions of the optimum, and sums of kernels beside plain loops.
+// Machines by the conditions of the optimum, and sums of kernels against plain loops.
 #include "headrace/learn/svm.h"
 
 #include "headrace/base/error.h"

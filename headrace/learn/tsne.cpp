@@ -60,7 +60,7 @@ void weigh(std::vector<double>& apart, std::vector<double>& weights, double entr
 
 // ---- the tree -----------------------------------------------------------------------------------
 
-/// The bits of a number with `gap` places between each two.
+/// The bits of a number with `gap` places between neighbours.
 uint32_t spread(uint32_t bits, int64_t gap) {
   if (gap == 0) return bits;
   if (gap == 1) {

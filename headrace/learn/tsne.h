@@ -35,8 +35,8 @@ struct Tsne {
 
 /// Gradient descent with momentum and gains from `init`, float32 [rows, 1 to 3]. Points are sorted
 /// along a Z-order curve, where 16 neighbours and groups of groups, four at a time, are the tree
-/// that repels (L. van der Maaten, JMLR 15, 2014, with one walk for 16 points). Student's t has
-/// max(dimensions - 1, 1) degrees of freedom. An iteration reads the positions of the last one
+/// that repels (L. van der Maaten, JMLR 15, 2014, with one traversal for 16 points). Student's t
+/// has max(dimensions - 1, 1) degrees of freedom. An iteration reads the positions of the last one
 /// only, and each sum has an order by shape: the same bits for any number of threads and SIMD
 /// level. Memory: about 70 bytes a row. Throws InvalidArgumentError for positions that diverge.
 HR_API Tsne tsne_fit(const Sparse& affinities, const Tensor& init, const TsneOptions& options);

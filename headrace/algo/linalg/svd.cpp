@@ -23,7 +23,7 @@ namespace hr {
 namespace {
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kNothing = 1e-280;  // the square of a row that counts as zero beside entries of 1
+constexpr double kNothing = 1e-280;  // the square of a row that counts as zero among entries of 1
 constexpr int kMostSweeps = 60;
 constexpr int64_t kTaskValues = 16384;  // of the rows that a task turns
 

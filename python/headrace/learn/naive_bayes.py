@@ -172,6 +172,7 @@ class GaussianNB(_NaiveBayes):
     """
 
     _tags: ClassVar[Mapping[str, Any]] = {"estimator_type": "classifier"}
+    class_count_: Numbers
     theta_: Numbers
     var_: Numbers
     class_prior_: Numbers
@@ -275,6 +276,7 @@ class MultinomialNB(_NaiveBayes):
         "classifier_tags": {"poor_score": True},
         "input_tags": {"sparse": True, "positive_only": True},
     }
+    class_count_: Numbers
     class_log_prior_: Numbers
     feature_count_: Numbers
     feature_log_prob_: Numbers

@@ -284,6 +284,7 @@ class SVC(_Machine):
     _tags: ClassVar[Mapping[str, Any]] = {"estimator_type": "classifier"}
     classes_: Numbers
     class_weight_: Numbers
+    n_support_: Numbers
     n_iter_: Numbers
     probA_: Numbers  # noqa: N815
     probB_: Numbers  # noqa: N815
@@ -651,6 +652,7 @@ class SVR(_Machine):
 
     _tags: ClassVar[Mapping[str, Any]] = {"estimator_type": "regressor"}
     n_iter_: int
+    n_support_: Numbers
 
     def __init__(
         self,

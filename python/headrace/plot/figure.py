@@ -103,6 +103,11 @@ class Axes:
     A range may fall. `grid` says which sides have lines and numbers.
     """
 
+    left: float
+    right: float
+    width: float
+    height: float
+
     def __init__(
         self,
         x: tuple[float, float],

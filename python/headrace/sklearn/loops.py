@@ -33,13 +33,13 @@ Numbers = np.ndarray[Any, Any]
 _NO_WEIGHTS = np.empty(0)
 #: Normal equations lose twice the digits of the condition; beyond this one, theirs factors rows.
 _MOST_CONDITION = 1e7
-_FLOATS = (np.float32, np.float64)
+_FLOATS: Any = (np.float32, np.float64)
 
 
 class Sizes:
     """What the least work of all loops is multiplied with; 0 takes work of any size."""
 
-    scale = 1.0
+    scale: float = 1.0
 
 
 class DeclinedError(Exception):

@@ -83,7 +83,7 @@ class KMeans(PrefixedNames, Transformer):
     }
     _fitted_as = "cluster_centers_"
     _random_runs = 10  #: of `n_init="auto"`, from centres that are not by k-means++
-    algorithm = "lloyd"
+    algorithm: str = "lloyd"
     cluster_centers_: Any
     labels_: Any
     inertia_: float

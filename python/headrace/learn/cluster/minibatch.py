@@ -74,6 +74,10 @@ class MiniBatchKMeans(KMeans):
     """
 
     _random_runs = 3
+    cluster_centers_: Any
+    labels_: Any
+    inertia_: float
+    n_iter_: int
     n_steps_: int
 
     def __init__(

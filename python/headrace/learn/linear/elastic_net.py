@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, Any]
 
-#: Products of all pairs of columns are made up to this many columns, and fewer than rows.
+#: Products of all pairs of columns are computed for at most this many columns, and fewer than rows.
 MOST_PRODUCTS = 4000
 _NOTHING = np.empty(0)
 
@@ -155,6 +155,8 @@ class ElasticNet(_LeastSquares):
         "input_tags": {"sparse": True},
     }
     l1_ratio: float
+    coef_: Any
+    intercept_: Any
     dual_gap_: Any
     n_iter_: Any
 
@@ -285,7 +287,7 @@ class Lasso(ElasticNet):
     ([0.85, 0.0], 0.15)
     """
 
-    l1_ratio = 1.0
+    l1_ratio: float = 1.0
 
     def __init__(
         self,

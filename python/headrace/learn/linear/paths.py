@@ -119,7 +119,7 @@ def sums_of(rows: Any, targets: Numbers, weights: Numbers | None, origin: Number
 
 
 def _rows(rows: Any, places: Numbers) -> Any:
-    """Rows by place, in place where they lie beside each other."""
+    """Rows by place, without a copy where they are contiguous."""
     first, last = int(places[0]), int(places[-1])
     beside = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
     return rows[first : last + 1] if beside else rows_at(rows, places)
@@ -298,7 +298,7 @@ class ElasticNetCV(_NetCV):
     alphas : int or array_like, default 100
         How many penalties are tried, from the least that makes all coefficients zero on; or these.
     cv : int, splitter or list of splits, optional
-        How rows are split, by default in 5 folds of rows beside each other.
+        How rows are split, by default in 5 folds of contiguous rows.
     fit_intercept, max_iter, tol, positive, precompute, copy_X, random_state, selection
         As in `ElasticNet`.
     verbose, n_jobs
@@ -377,7 +377,7 @@ random_state, selection
     True
     """
 
-    l1_ratio = 1.0
+    l1_ratio: Any = 1.0
 
     def __init__(
         self,
