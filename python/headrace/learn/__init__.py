@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headrace.learn.cluster.hdbscan import HDBSCAN as HDBSCAN
     from headrace.learn.cluster.kmeans import KMeans as KMeans
     from headrace.learn.cluster.minibatch import MiniBatchKMeans as MiniBatchKMeans
+    from headrace.learn.counterparts import from_sklearn as from_sklearn
     from headrace.learn.decomposition.nmf import NMF as NMF
     from headrace.learn.decomposition.pca import PCA as PCA
     from headrace.learn.decomposition.pca import IncrementalPCA as IncrementalPCA
@@ -97,6 +98,7 @@ _MODULES = {
     "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
+    "counterparts": "from_sklearn",
     "files": "load",
     "preparation.imputer": "PolynomialFeatures SimpleImputer",
     "linear.elastic_net": "ElasticNet Lasso",
@@ -182,6 +184,7 @@ __all__ = [
     "TruncatedSVD",
     "cross_val_score",
     "cross_validate",
+    "from_sklearn",
     "load",
     "make_column_transformer",
     "make_pipeline",

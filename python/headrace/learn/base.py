@@ -17,6 +17,7 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import is_array
+from headrace.learn.counterparts import to_sklearn
 from headrace.learn.files import save
 from headrace.series.column import is_series
 
@@ -215,6 +216,19 @@ class Estimator:
             If the system cannot write the file.
         """
         save(self, path)
+
+    def to_sklearn(self) -> Any:
+        """The model of scikit-learn with these parameters and attributes, and those inside of it.
+
+        It predicts the same, and serves wherever scikit-learn's can, such as ONNX converters.
+        Trees of scikit-learn compare float32 values, and have no impurities here, so that its
+        forests cannot tell `feature_importances_`. Raises UnsupportedError for a class that
+        scikit-learn does not have; `hr.learn.from_sklearn` is the way back.
+
+        >>> hr.learn.Ridge().fit([[0.0], [2.0]], [1.0, 2.0]).to_sklearn()
+        Ridge()
+        """
+        return to_sklearn(self)
 
     # ---- checks ----------------------------------------------------------------------------------
     def _check_fitted(self) -> None:
