@@ -5,15 +5,36 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from measure import Bench, Rival, close_to, run, shared
-from sklearn import cluster, decomposition, model_selection, neighbors, preprocessing
+from sklearn import (
+    cluster,
+    datasets,
+    decomposition,
+    linear_model,
+    manifold,
+    model_selection,
+    naive_bayes,
+    neighbors,
+    preprocessing,
+    svm,
+)
 
 import headrace as hr
+
+try:  # scikit-learn-intelex, where it is installed
+    import sklearnex.linear_model
+    import sklearnex.svm
+except ImportError:
+    sklearnex = None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PACKAGES = ["numpy", "scikit-learn"]
 LEVELS = 1000
@@ -179,12 +200,126 @@ def factored(bench: Bench, rows: int) -> None:
     )
 
 
+def few_differ(share: float) -> Callable[[Any, Any], str]:
+    """Compare labels, of which a share may differ."""
+
+    def compare(ours: Any, theirs: Any) -> str:
+        differ = float(np.mean(np.asarray(ours) != np.asarray(theirs)))
+        assert differ <= share, f"{differ:.2%} of the labels differ, allowed {share:.2%}"
+        return f"{differ:.2%} of the labels differ (allowed {share:.2%})"
+
+    return compare
+
+
+def told_apart(bench: Bench, rows: int) -> None:
+    """Linear models, support vector machines and naive Bayes, fitted."""
+    x, y = datasets.make_classification(
+        min(rows, 1_000_000), 20, n_informative=12, class_sep=0.8, random_state=0
+    )
+    tight = {"tol": 1e-6, "max_iter": 1000}
+
+    def rivals(name: str, module: str, fitted: Callable[[Any], Any], bar: float) -> list[Rival]:
+        kinds = {"scikit-learn": {"linear_model": linear_model, "svm": svm}[module]}
+        if sklearnex is not None:
+            kinds["sklearnex"] = getattr(sklearnex, module)
+        return [
+            Rival(each, lambda c=getattr(kind, name): fitted(c), bar)
+            for each, kind in kinds.items()
+        ]
+
+    def logistic(data: Any, labels: Any) -> Callable[[Any], Any]:
+        return lambda kind: kind(**tight).fit(data, labels).coef_
+
+    bench.step(
+        f"LogisticRegression {len(x)} x 20",
+        lambda: logistic(x, y)(hr.learn.LogisticRegression),
+        rivals("LogisticRegression", "linear_model", logistic(x, y), 3),
+        close_to(1e-3),
+        x.nbytes,
+        len(x),
+    )
+    wide, kinds = datasets.make_classification(
+        min(rows, 100_000), 200, n_informative=50, n_classes=10, random_state=0
+    )
+    bench.step(
+        f"LogisticRegression {len(wide)} x 200, 10 classes",
+        lambda: logistic(wide, kinds)(hr.learn.LogisticRegression),
+        rivals("LogisticRegression", "linear_model", logistic(wide, kinds), 2),
+        close_to(1e-2),
+        wide.nbytes,
+        len(wide),
+    )
+    numbers = wide[:50_000] @ np.random.default_rng(5).normal(size=200)
+    bench.step(
+        f"LassoCV {len(numbers)} x 200, 100 penalties, 5 folds",
+        lambda: hr.learn.LassoCV(cv=5).fit(wide[:50_000], numbers).coef_,
+        [
+            Rival(
+                "scikit-learn",
+                lambda: linear_model.LassoCV(cv=5, n_jobs=2).fit(wide[:50_000], numbers).coef_,
+                3,
+            )
+        ],
+        close_to(1e-3),
+        wide[:50_000].nbytes,
+        len(numbers),
+    )
+    few, sides = datasets.make_classification(
+        min(rows, 20_000), 20, n_informative=10, random_state=0
+    )
+    bench.step(
+        f"SVC {len(few)} x 20",
+        lambda: hr.learn.SVC().fit(few, sides).predict(few),
+        rivals("SVC", "svm", lambda kind: kind().fit(few, sides).predict(few), 1.5),
+        few_differ(0.001),
+        few.nbytes,
+        len(few),
+    )
+    bench.step(
+        f"GaussianNB {len(x)} x 20",
+        lambda: hr.learn.GaussianNB().fit(x, y).predict(x),
+        [Rival("scikit-learn", lambda: naive_bayes.GaussianNB().fit(x, y).predict(x), 3)],
+        few_differ(0),
+        2 * x.nbytes,
+        len(x),
+    )
+
+
+def embedded(bench: Bench) -> None:
+    """Digits in a plane, by how far neighbours are kept from the rows."""
+    digits = datasets.load_digits().data
+    options = {"init": "pca", "random_state": 0}
+
+    def lost(points: Any) -> float:
+        return 1.0 - float(manifold.trustworthiness(digits, np.asarray(points), n_neighbors=10))
+
+    def not_more(ours: Any, theirs: Any) -> str:
+        mine, its = lost(ours), lost(theirs)
+        assert mine <= its + 0.005, f"untrustworthy by {mine:.4f}, scikit-learn by {its:.4f}"
+        return f"trustworthiness {1 - mine:.4f} and {1 - its:.4f} (allowed 0.005 less)"
+
+    bench.step(
+        f"TSNE {len(digits)} x 64",
+        lambda: hr.learn.TSNE(**options).fit_transform(digits),
+        [
+            Rival(
+                "scikit-learn", lambda: manifold.TSNE(n_jobs=2, **options).fit_transform(digits), 5
+            )
+        ],
+        not_more,
+        digits.nbytes,
+        len(digits),
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
-    """Preparation of data, clusters, neighbours and factors."""
+    """Preparation of data, clusters, neighbours, factors, classifiers and embeddings."""
     scaled(bench, rows)
     encoded(bench, rows)
     grouped(bench, rows)
     factored(bench, rows)
+    told_apart(bench, rows)
+    embedded(bench)
 
 
 if __name__ == "__main__":
