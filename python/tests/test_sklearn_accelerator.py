@@ -151,6 +151,8 @@ def test_errors_are_scikit_learns():
         assert errors[0] == errors[1]
 
 
+# Other tests hold classes of scikit-learn.
+@pytest.mark.filterwarnings("ignore:imported before headrace.sklearn.install")
 def test_install_and_uninstall():
     from sklearn import cluster
 

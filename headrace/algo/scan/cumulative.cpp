@@ -10,6 +10,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,7 +143,7 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
 
 // Totals of all groups and morsels that are held at once; morsels are longer where there would be
 // more.
-constexpr int64_t kMostTotals = int64_t{1} << 22;
+constexpr int64_t kMostTotals = int64_t{1} << 20;
 
 // The same with a total for each group and morsel.
 template <class In, class Out,
@@ -160,8 +161,9 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
     if constexpr (std::is_floating_point_v<In>) return value == value;
     return true;
   };
-  std::vector<Sum> totals(static_cast<size_t>(std::max<int64_t>(morsels, 1) * groups),
-                          start_of<Sum>(aggregate));
+  using Totals = std::vector<Sum, allocator<Sum>>;
+  Totals totals(static_cast<size_t>(std::max<int64_t>(morsels, 1) * groups),
+                start_of<Sum>(aggregate));
   const auto walk = [&](Morsel morsel, Sum* own, auto&& visit) {
     uint32_t block[kBlockRows];
     for (int64_t begin = morsel.begin; begin < morsel.end; begin += kBlockRows) {
@@ -196,7 +198,7 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
     accesses.push_back(writes(buffer, width));
     parallel_morsels(rows, step, accesses, [&](Morsel morsel) {
       const Sum* const first = totals_of(morsel.index);
-      std::vector<Sum> own(static_cast<size_t>(groups), start_of<Sum>(aggregate));
+      Totals own(static_cast<size_t>(groups), start_of<Sum>(aggregate));
       walk(morsel, own.data(), [&](int64_t row, uint32_t group, In value, bool has) {
         if (has)
           out[row] = result_of<Out>(join<Sum>(aggregate, first[group], own[group]), row, dtype);

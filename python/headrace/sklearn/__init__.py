@@ -140,12 +140,17 @@ def install(names: Iterable[str] | None = None) -> None:
         if module in sys.modules:
             _replace(module)
     held = _holders(theirs for theirs, _ in _Installed.made.values())
-    if held:
+    if not held:
+        return
+    try:
         warnings.warn(
             f"imported before headrace.sklearn.install(), and not replaced: {', '.join(held)}; "
             "import them again",
             stacklevel=2,
         )
+    except UserWarning:  # where warnings are errors, nothing is installed
+        uninstall()
+        raise
 
 
 def uninstall() -> None:
