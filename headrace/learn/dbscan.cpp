@@ -8,10 +8,12 @@
 #include "headrace/learn/dense_grid.h"
 #include "headrace/learn/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 namespace hr {
 namespace {
@@ -39,8 +41,9 @@ struct Decision {
 };
 
 /// Clusters of all pairs in tiles: the lowest core row of each row's cluster, or -1.
-std::vector<int64_t> compare_all(const RowTiles& x, const double* weights, double limit,
-                                 double least_weight, Metric metric, std::vector<uint8_t>& core) {
+BudgetedVector<int64_t> compare_all(const RowTiles& x, const double* weights, double limit,
+                                    double least_weight, Metric metric,
+                                    BudgetedVector<uint8_t>& core) {
   const int64_t rows = x.rows();
   const auto near_rows = [&](const TileRow& row, auto take) {
     int32_t positions[kTileColumns];
@@ -49,15 +52,15 @@ std::vector<int64_t> compare_all(const RowTiles& x, const double* weights, doubl
     for (int64_t p = 0; p < count; ++p)
       if (decision.near(row, positions[p])) take(row.first + positions[p]);
   };
-  std::vector<int64_t> all(static_cast<size_t>(rows));
+  BudgetedVector<int64_t> all(static_cast<size_t>(rows));
   std::iota(all.begin(), all.end(), int64_t{0});
-  std::vector<double> weight(all.size());
+  BudgetedVector<double> weight(all.size());
   for_tiles(x, x, all, metric, [&](const TileRow& row) {
     double& sum = weight[static_cast<size_t>(row.query)];
     if (weights == nullptr && sum >= least_weight) return;  // more do not matter
     near_rows(row, [&](int64_t i) { sum += weights == nullptr ? 1 : weights[i]; });
   });
-  std::vector<int64_t> dense, sparse;
+  BudgetedVector<int64_t> dense, sparse;
   for (const int64_t i : all) {
     core[static_cast<size_t>(i)] = weight[static_cast<size_t>(i)] >= least_weight;
     (core[static_cast<size_t>(i)] != 0 ? dense : sparse).push_back(i);
@@ -69,7 +72,7 @@ std::vector<int64_t> compare_all(const RowTiles& x, const double* weights, doubl
       if (i < row.query && core[static_cast<size_t>(i)] != 0) sets.join(i, row.query);
     });
   });
-  std::vector<int64_t> lowest(all.size(), -1);
+  BudgetedVector<int64_t> lowest(all.size(), -1);
   for (const int64_t i : dense) lowest[static_cast<size_t>(i)] = sets.root(i);
   for_tiles(x, x, sparse, metric, [&](const TileRow& row) {
     int64_t& own = lowest[static_cast<size_t>(row.query)];
@@ -95,9 +98,9 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
                                       {{"weights", given.num_elements()}, {"rows", rows}});
   const ScopedTag tag("dbscan");
   const double* weights = given.num_elements() == 0 ? nullptr : given.as<double>();
-  std::vector<uint8_t> core(static_cast<size_t>(rows));
+  BudgetedVector<uint8_t> core(static_cast<size_t>(rows));
   const double limit = reduced_distance(metric, epsilon);
-  std::vector<int64_t> lowest;
+  BudgetedVector<int64_t> lowest;
   if (metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon))
     lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
   else
@@ -105,7 +108,7 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
 
   constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
   Buffer labels = Buffer::allocate(rows * kWord);
-  std::vector<int64_t> number(static_cast<size_t>(rows));
+  BudgetedVector<int64_t> number(static_cast<size_t>(rows));
   int64_t clusters = 0, cores = 0;
   for (int64_t i = 0; i < rows; ++i) {
     if (lowest[static_cast<size_t>(i)] == i) number[static_cast<size_t>(i)] = clusters++;

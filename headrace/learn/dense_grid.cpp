@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace hr {
 namespace {
@@ -82,7 +83,7 @@ DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
     uint64_t key;
     int64_t row;
   };
-  std::vector<Located> places(static_cast<size_t>(rows));
+  BudgetedVector<Located> places(static_cast<size_t>(rows));
   parallel_morsels(rows, [&](const Morsel& morsel) {
     for_tiles(x, morsel.begin, morsel.end, [&](int64_t first, int64_t count, const double* points) {
       for (int64_t i = 0; i < count; ++i) {
@@ -133,7 +134,7 @@ void DenseGrid::around(int64_t cell, F take) const {
 }
 
 void DenseGrid::find_core(const double* weights, double least_weight,
-                          std::vector<uint8_t>& core) const {
+                          BudgetedVector<uint8_t>& core) const {
   const cpu::PointColumns points{{columns_[0].data(), columns_[1].data(), columns_[2].data()},
                                  dimensions_};
   for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
@@ -168,11 +169,11 @@ void DenseGrid::find_core(const double* weights, double least_weight,
   });
 }
 
-void DenseGrid::put_core_first(const std::vector<uint8_t>& core) {
+void DenseGrid::put_core_first(const BudgetedVector<uint8_t>& core) {
   cores_.resize(keys_.size());
   for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
-    std::vector<int64_t> order;
-    std::vector<double> values;
+    BudgetedVector<int64_t> order, moved_rows;
+    BudgetedVector<double> moved_values;
     for (int64_t cell = first_cell; cell < end_cell; ++cell) {
       const int64_t begin = begins_[static_cast<size_t>(cell)];
       const int64_t end = begins_[static_cast<size_t>(cell) + 1];
@@ -183,19 +184,19 @@ void DenseGrid::put_core_first(const std::vector<uint8_t>& core) {
             order.push_back(p);
         if (wanted) cores_[static_cast<size_t>(cell)] = static_cast<int64_t>(order.size());
       }
-      const auto reorder = [&](auto& all) {
-        std::vector<typename std::remove_reference_t<decltype(all)>::value_type> moved;
+      const auto reorder = [&](auto& all, auto& moved) {
+        moved.clear();
         for (const int64_t p : order) moved.push_back(all[static_cast<size_t>(p)]);
         std::copy(moved.begin(), moved.end(), all.begin() + begin);
       };
-      reorder(rows_);
-      for (int64_t j = 0; j < dimensions_; ++j) reorder(columns_[j]);
+      reorder(rows_, moved_rows);
+      for (int64_t j = 0; j < dimensions_; ++j) reorder(columns_[j], moved_values);
     }
   });
 }
 
-std::vector<int64_t> DenseGrid::clusters(const double* weights, double least_weight,
-                                         std::vector<uint8_t>& core) {
+BudgetedVector<int64_t> DenseGrid::clusters(const double* weights, double least_weight,
+                                            BudgetedVector<uint8_t>& core) {
   find_core(weights, least_weight, core);
   put_core_first(core);
   const cpu::PointColumns points{{columns_[0].data(), columns_[1].data(), columns_[2].data()},
@@ -229,13 +230,13 @@ std::vector<int64_t> DenseGrid::clusters(const double* weights, double least_wei
     }
   });
   // The first core point of a cell has its lowest row.
-  std::vector<int64_t> lowest(keys_.size(), std::numeric_limits<int64_t>::max());
+  BudgetedVector<int64_t> lowest(keys_.size(), std::numeric_limits<int64_t>::max());
   for (int64_t cell = 0; cell < num_cells(); ++cell) {
     if (cores_[static_cast<size_t>(cell)] == 0) continue;
     int64_t& own = lowest[static_cast<size_t>(sets.root(cell))];
     own = std::min(own, rows_[static_cast<size_t>(begins_[static_cast<size_t>(cell)])]);
   }
-  std::vector<int64_t> found(rows_.size(), -1);
+  BudgetedVector<int64_t> found(rows_.size(), -1);
   for_cells(num_cells(), [&](int64_t first_cell, int64_t end_cell) {
     for (int64_t cell = first_cell; cell < end_cell; ++cell) {
       const int64_t begin = begins_[static_cast<size_t>(cell)];

@@ -2,9 +2,9 @@
 // Points of up to three dimensions in cells, of which each is as wide as points are near.
 #pragma once
 #include "headrace/algo/linalg/row_tiles.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace hr {
 
@@ -19,8 +19,8 @@ class DenseGrid {
 
   /// The lowest core row of each row's cluster, or -1; marks the core rows. `weights` is null for
   /// ones.
-  std::vector<int64_t> clusters(const double* weights, double least_weight,
-                                std::vector<uint8_t>& core);
+  BudgetedVector<int64_t> clusters(const double* weights, double least_weight,
+                                   BudgetedVector<uint8_t>& core);
 
  private:
   int64_t num_cells() const { return static_cast<int64_t>(keys_.size()); }
@@ -29,18 +29,18 @@ class DenseGrid {
   template <class F>
   void around(int64_t cell, F take) const;
 
-  void find_core(const double* weights, double least_weight, std::vector<uint8_t>& core) const;
+  void find_core(const double* weights, double least_weight, BudgetedVector<uint8_t>& core) const;
   /// Puts the core points of each cell first.
-  void put_core_first(const std::vector<uint8_t>& core);
+  void put_core_first(const BudgetedVector<uint8_t>& core);
 
   int64_t dimensions_;
   double limit_;                    ///< the squared distance of near points
   int bits_;                        ///< of a key, for each dimension
-  std::vector<uint64_t> keys_;      ///< of the cells, ascending
-  std::vector<int64_t> begins_;     ///< of the cells, in the order of points; one more for the end
-  std::vector<int64_t> cores_;      ///< core points of each cell
-  std::vector<int64_t> rows_;       ///< of the points
-  std::vector<double> columns_[3];  ///< coordinates of the points
+  BudgetedVector<uint64_t> keys_;   ///< of the cells, ascending
+  BudgetedVector<int64_t> begins_;  ///< of the cells, in the order of points; one more for the end
+  BudgetedVector<int64_t> cores_;   ///< core points of each cell
+  BudgetedVector<int64_t> rows_;    ///< of the points
+  BudgetedVector<double> columns_[3];  ///< coordinates of the points
 };
 
 }  // namespace hr

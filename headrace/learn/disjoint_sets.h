@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets that threads join: which numbers end up together, and the root, do not depend on the order.
 #pragma once
+#include "headrace/memory/adaptors/allocator.h"
+
 #include <atomic>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
 namespace hr {
 
@@ -41,7 +42,7 @@ class DisjointSets {
  private:
   std::atomic<int64_t>& at(int64_t i) { return parents_[static_cast<size_t>(i)]; }
 
-  std::vector<std::atomic<int64_t>> parents_;
+  BudgetedVector<std::atomic<int64_t>> parents_;
 };
 
 }  // namespace hr

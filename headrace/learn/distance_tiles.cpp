@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -29,7 +30,7 @@ struct Frame {
     if (metric == Metric::kCosine) return;
     const int64_t rows = x.rows(), d = x.columns();
     const int64_t count = std::min<int64_t>(rows, 1024);
-    std::vector<double> sample(static_cast<size_t>(count * d));
+    BudgetedVector<double> sample(static_cast<size_t>(count * d));
     for (int64_t i = 0; i < count; ++i)
       x.read(i * rows / count, 1, TileForm::kRows, nullptr, nullptr, sample.data() + i * d);
     for (size_t i = 0; i < sample.size(); ++i)
@@ -68,8 +69,8 @@ struct Frame {
 /// Packed rows of a chunk, in blocks of kTileColumns.
 struct Chunk {
   int64_t rows;
-  std::vector<float> panels, norms;
-  std::vector<double> most;  ///< the largest norm of each block
+  BudgetedVector<float> panels, norms;
+  BudgetedVector<double> most;  ///< the largest norm of each block
 
   Chunk(int64_t most_rows, int64_t d)
       : rows(most_rows),
@@ -187,7 +188,7 @@ void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const in
     parallel_for(blocks, [&](int64_t block) {
       const int64_t first = begin + block * kTileColumns;
       const int64_t count = std::min(kTileColumns, end - first);
-      std::vector<float> read(static_cast<size_t>(count * d));
+      BudgetedVector<float> read(static_cast<size_t>(count * d));
       std::vector<double> scratch(static_cast<size_t>(d));
       double most = 0;
       for (int64_t i = 0; i < count; ++i) {
@@ -204,9 +205,9 @@ void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const in
     parallel_for(groups, [&](int64_t group) {
       const int64_t from = group * kTileQueries;
       const int64_t count = std::min(kTileQueries, static_cast<int64_t>(chosen.size()) - from);
-      std::vector<float> read(static_cast<size_t>(count * d));
-      std::vector<float> panels(static_cast<size_t>(kTileQueries * d + kTileQueries));
-      std::vector<float> tile(static_cast<size_t>(kTileQueries * kTileColumns));
+      BudgetedVector<float> read(static_cast<size_t>(count * d));
+      BudgetedVector<float> panels(static_cast<size_t>(kTileQueries * d + kTileQueries));
+      BudgetedVector<float> tile(static_cast<size_t>(kTileQueries * kTileColumns));
       std::vector<double> scratch(static_cast<size_t>(d));
       double norms[kTileQueries];
       for (int64_t i = 0; i < count; ++i)

@@ -116,7 +116,8 @@ void check_options(const ForestBins& bins, const Tensor& y, const ForestOptions&
 }
 
 template <class T>
-Tensor join(const std::vector<ForestTree>& trees, std::vector<T> ForestTree::* part, Shape shape) {
+Tensor join(const std::vector<ForestTree>& trees, BudgetedVector<T> ForestTree::* part,
+            Shape shape) {
   Buffer buffer = Buffer::allocate(num_elements(shape) * static_cast<int64_t>(sizeof(T)));
   T* out = buffer.mutable_as<T>();
   for (const ForestTree& tree : trees)

@@ -552,7 +552,7 @@ void forest_take(const Tensor& x, const int64_t* rows, int64_t count, double* ou
 }
 
 void forest_measure_paths(ForestTree& tree) {
-  std::vector<double> depth(tree.link.size());
+  BudgetedVector<double> depth(tree.link.size());
   for (size_t node = 0; node < depth.size(); ++node) {
     tree.value[node] = depth[node] + isolation_path(static_cast<double>(tree.samples[node]));
     if (tree.link[node] < 0) continue;

@@ -2,6 +2,7 @@
 // Kernels of forest. Inputs are checked, outputs are allocated.
 #pragma once
 #include "headrace/learn/forest.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <cstdint>
 #include <span>
@@ -23,10 +24,10 @@ inline double forest_middle(double low, double high) {
 
 /// A tree while it grows.
 struct ForestTree {
-  std::vector<int64_t> link;
-  std::vector<double> threshold;
-  std::vector<double> value;
-  std::vector<int64_t> samples;
+  BudgetedVector<int64_t> link;
+  BudgetedVector<double> threshold;
+  BudgetedVector<double> value;
+  BudgetedVector<int64_t> samples;
   std::vector<double> gain;  ///< by feature
 };
 

@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/kmeans_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -175,7 +176,7 @@ struct Lloyd {
                         [&](int64_t i, double distance) { distances[i] = distance; });
     });
     if (*std::max_element(distances, distances + rows) == 0) return;  // fewer rows than clusters
-    std::vector<int64_t> far(static_cast<size_t>(rows));
+    BudgetedVector<int64_t> far(static_cast<size_t>(rows));
     std::iota(far.begin(), far.end(), int64_t{0});
     std::partial_sort(far.begin(), far.begin() + static_cast<int64_t>(empty.size()), far.end(),
                       [&](int64_t a, int64_t b) {

@@ -7,12 +7,14 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 namespace hr {
 namespace {
@@ -48,7 +50,7 @@ struct Query {
 
 /// The candidates for the `count` nearest of one query.
 struct Nearest {
-  std::vector<Candidate> found;
+  BudgetedVector<Candidate> found;
   double threshold = kInfinity;  ///< `count` rows are at most that far away
 
   void add(const TileRow& row, int64_t r, int64_t count, const RowTiles& rows,
@@ -56,8 +58,9 @@ struct Nearest {
     double lower = row.lower(r), upper = row.upper(r);
     if (std::isnan(lower) || std::isnan(upper)) lower = -kInfinity, upper = kInfinity;
     if (lower > threshold) return;
-    found.push_back({lower, upper, row.first + r});
     const int64_t room = 2 * count + 64;
+    if (found.empty()) found.reserve(static_cast<size_t>(std::min(room, rows.rows())));
+    found.push_back({lower, upper, row.first + r});
     if (static_cast<int64_t>(found.size()) < room) return;
     narrow(count);
     if (2 * static_cast<int64_t>(found.size()) > room + count) {
@@ -111,7 +114,7 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
   constexpr int64_t kBatch = 128 * kTileQueries;
   for (int64_t begin = 0; begin < n; begin += kBatch) {
     const int64_t end = std::min(n, begin + kBatch);
-    std::vector<int64_t> chosen(static_cast<size_t>(end - begin));
+    BudgetedVector<int64_t> chosen(static_cast<size_t>(end - begin));
     std::iota(chosen.begin(), chosen.end(), begin);
     std::vector<Nearest> nearest(chosen.size());
     for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
@@ -148,13 +151,16 @@ NeighborRuns neighbors_within(const Tensor& points, const Tensor& asked, double 
   const RowTiles rows(points), queries(asked);
   const int64_t n = queries.rows();
   const double limit = radius < 0 ? -1 : reduced_distance(metric, radius);
-  std::vector<int64_t> chosen(static_cast<size_t>(n));
+  BudgetedVector<int64_t> chosen(static_cast<size_t>(n));
   std::iota(chosen.begin(), chosen.end(), int64_t{0});
   struct Found {
     double distance;
     int64_t index;
+    int64_t query;
   };
-  std::vector<std::vector<Found>> within(chosen.size());
+  // Of the queries that for_tiles takes together: those of one lie in order among the others.
+  std::vector<BudgetedVector<Found>> within(
+      static_cast<size_t>((n + kTileQueries - 1) / kTileQueries));
   for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
     int32_t positions[kTileColumns];
     const int64_t near = row.at_most(limit, positions);
@@ -164,23 +170,30 @@ NeighborRuns neighbors_within(const Tensor& points, const Tensor& asked, double 
       const int64_t index = row.first + positions[p];
       if (others && index == row.query) continue;
       const double distance = query.distance(index);
-      if (distance <= limit) within[static_cast<size_t>(row.query)].push_back({distance, index});
+      if (distance <= limit)
+        within[static_cast<size_t>(row.query / kTileQueries)].push_back(
+            {distance, index, row.query});
     }
   });
   constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
   Buffer offsets = Buffer::allocate((n + 1) * kWord);
   auto* ends = offsets.mutable_as<int64_t>();
-  ends[0] = 0;
-  for (int64_t q = 0; q < n; ++q)
-    ends[q + 1] = ends[q] + static_cast<int64_t>(within[static_cast<size_t>(q)].size());
+  std::fill_n(ends, n + 1, int64_t{0});
+  for (const auto& group : within)
+    for (const Found& each : group) ++ends[each.query + 1];
+  std::partial_sum(ends, ends + n + 1, ends);
   const int64_t total = ends[n];
   Buffer indices = Buffer::allocate(total * kWord), distances = Buffer::allocate(total * kWord);
-  for (int64_t q = 0; q < n; ++q) {
-    int64_t at = ends[q];
-    for (const Found& each : within[static_cast<size_t>(q)]) {
+  for (size_t group = 0; group < within.size(); ++group) {
+    const int64_t first = static_cast<int64_t>(group) * kTileQueries;
+    int64_t next[kTileQueries];
+    std::copy_n(ends + first, std::min(kTileQueries, n - first), next);
+    for (const Found& each : within[group]) {
+      const int64_t at = next[each.query - first]++;
       indices.mutable_as<int64_t>()[at] = each.index;
-      distances.mutable_as<double>()[at++] = distance_of_reduced(metric, each.distance);
+      distances.mutable_as<double>()[at] = distance_of_reduced(metric, each.distance);
     }
+    within[group] = {};
   }
   return {int64_tensor(std::move(offsets), {n + 1}), int64_tensor(std::move(indices), {total}),
           Tensor(dtype_of<double>(), {total}, std::move(distances))};

@@ -241,3 +241,19 @@ def test_minibatch_errors_name_what_is_wrong():
             learn.MiniBatchKMeans(2, **options).fit(x)
     with pytest.raises(ValueError, match="is expecting 2 features"):
         learn.MiniBatchKMeans(2).partial_fit(x).partial_fit(x[:, :1])
+
+
+@pytest.mark.parametrize("columns, epsilon", [(2, 0.01), (8, 0.1)])
+def test_scratch_of_dbscan_counts_in_the_budget(columns, epsilon):
+    x = hr.asarray(np.random.default_rng(0).random((20_000, columns)))
+    fit = learn.DBSCAN(epsilon).fit
+    whole = np.asarray(fit(x).labels_)
+    used = hr.memory.stats().used_bytes
+    # Labels alone are 8 bytes a row; where each row lies and belongs takes 50 more or so.
+    with (
+        hr.memory.limit(used + 20 * len(whole)),
+        pytest.raises(hr.OutOfMemoryError, match="dbscan"),
+    ):
+        fit(x)
+    with hr.memory.limit(used + (32 << 20)):
+        np.testing.assert_array_equal(fit(x).labels_, whole)

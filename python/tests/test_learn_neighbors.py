@@ -130,3 +130,15 @@ def test_errors_name_what_is_wrong():
         learn.KNeighborsClassifier().fit(x, x[:, 0])
     with pytest.raises(ValueError, match="weights"):
         learn.KNeighborsRegressor(weights="most").fit(x, x[:, 0])
+
+
+def test_what_is_found_counts_in_the_budget():
+    x = hr.asarray(rows(1000, 4))
+    model = learn.NearestNeighbors(radius=100.0).fit(x)  # all pairs: 16 MB of results
+    whole = model.radius_neighbors()[1]
+    used = hr.memory.stats().used_bytes
+    with hr.memory.limit(used + (20 << 20)), pytest.raises(hr.OutOfMemoryError, match="within"):
+        model.radius_neighbors()
+    with hr.memory.limit(used + (128 << 20)):
+        again = model.radius_neighbors()[1]
+    assert all(np.array_equal(a, b) for a, b in zip(whole, again, strict=True))

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory_resource>
 #include <type_traits>
+#include <vector>
 
 namespace hr {
 
@@ -44,6 +45,10 @@ class allocator {  // NOLINT(readability-identifier-naming)
     return true;
   }
 };
+
+/// A vector whose elements count as buffers do.
+template <class T>
+using BudgetedVector = std::vector<T, allocator<T>>;
 
 /// The same for `std::pmr` containers. All are equal.
 class HR_API PolymorphicResource final : public std::pmr::memory_resource {
