@@ -161,7 +161,7 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
     if constexpr (std::is_floating_point_v<In>) return value == value;
     return true;
   };
-  using Totals = std::vector<Sum, allocator<Sum>>;
+  using Totals = BudgetedVector<Sum>;
   Totals totals(static_cast<size_t>(std::max<int64_t>(morsels, 1) * groups),
                 start_of<Sum>(aggregate));
   const auto walk = [&](Morsel morsel, Sum* own, auto&& visit) {
