@@ -221,8 +221,7 @@ class Estimator:
         """The model of scikit-learn with these parameters and attributes, and those inside of it.
 
         It predicts the same, and serves wherever scikit-learn's can, such as ONNX converters.
-        Trees of scikit-learn compare float32 values, and have no impurities here, so that its
-        forests cannot tell `feature_importances_`. Raises UnsupportedError for a class that
+        Trees of scikit-learn compare float32 values. Raises UnsupportedError for a class that
         scikit-learn does not have; `hr.learn.from_sklearn` is the way back.
 
         >>> hr.learn.Ridge().fit([[0.0], [2.0]], [1.0, 2.0]).to_sklearn()

@@ -7,7 +7,10 @@ not follow from these, a class says in a function of `_THEIRS` or `_OURS`.
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import importlib
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
 from headrace.lazy.handle import is_array
-from headrace.random.generator import seed_from
+from headrace.random import seed_from
 from headrace.series.column import is_series, series_over
 
 if TYPE_CHECKING:
@@ -30,12 +33,12 @@ _MODULES = {
     "RandomForestRegressor",
     "feature_extraction.text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
     "impute": "SimpleImputer",
-    "linear_model": "ElasticNet ElasticNetCV Lasso LassoCV LinearRegression "
-    "LogisticRegression Ridge",
+    "linear_model": "ElasticNet ElasticNetCV Lasso LassoCV LinearRegression LogisticRegression "
+    "Ridge",
     "manifold": "TSNE",
     "model_selection": "GridSearchCV GroupKFold HalvingGridSearchCV KFold RandomizedSearchCV "
     "StratifiedKFold TimeSeriesSplit",
-    "naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "naive_bayes": "GaussianNB MultinomialNB",
     "neighbors": "KNeighborsClassifier KNeighborsRegressor NearestNeighbors",
     "pipeline": "FeatureUnion Pipeline",
     "preprocessing": "KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler MinMaxScaler "
@@ -60,20 +63,24 @@ def _our_class(name: str) -> Any:
 
 
 def _public(names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if name.endswith("_") and not name.startswith("_"))
+    """Names of fitted attributes."""
+    return (name for name in dict.fromkeys(names) if name.endswith("_") and name[0] != "_")
 
 
-def _params(cls: Any) -> list[str]:
-    return cls._get_param_names() if hasattr(cls, "_get_param_names") else []
+def _copy_settings(source: Any, made: Any) -> None:
+    """What `set_output` and `set_fit_request` chose."""
+    for name in ("_sklearn_output_config", "_metadata_request"):
+        if name in vars(source):
+            setattr(made, name, copy.deepcopy(vars(source)[name]))
 
 
 def _copy_attributes(
-    source: Any, made: Any, names: Iterable[str], convert: Callable[[str, Any], Any]
+    names: Iterator[str], source: Any, made: Any, convert: Callable[[str, Any], Any]
 ) -> None:
     for name in names:
         try:
             setattr(made, name, convert(name, getattr(source, name)))
-        except AttributeError:  # a property here that has no value, or one there
+        except AttributeError:  # not fitted, or a property there
             continue
 
 
@@ -89,8 +96,8 @@ def _theirs(value: Any) -> Any:
         return type(value)(map(_theirs, value))
     if isinstance(value, dict):
         return {key: _theirs(each) for key, each in value.items()}
-    ours = type(value) is not type and type(value) is _our_class(type(value).__name__)
-    return to_sklearn(value) if ours else value
+    ours = type(value).__module__.startswith("headrace.learn.") and hasattr(value, "__dict__")
+    return to_sklearn(value) if ours and not inspect.isroutine(value) else value
 
 
 def to_sklearn(model: Any) -> Any:
@@ -104,12 +111,34 @@ def to_sklearn(model: Any) -> Any:
     if not hasattr(model, "get_params"):  # splitters
         return cls(**{key: each for key, each in vars(model).items() if not key.startswith("_")})
     given = model.get_params(deep=False)
-    made = cls(**{param: _theirs(value) for param, value in given.items()})
+    params = {param: _theirs(value) for param, value in given.items()}
+    for param, value in params.items():
+        if type(value).__module__.startswith("headrace."):
+            raise UnsupportedError(
+                f"to_sklearn: scikit-learn has no such value: {name}.{param}={value!r}; set "
+                "another with set_params()"
+            )
+    made = cls(**params)
+    _copy_settings(model, made)
+    if made.__dict__.get("_sklearn_output_config", {}).get("transform") == "headrace":
+        raise UnsupportedError(
+            f"to_sklearn: scikit-learn has no such output: {name}.set_output(transform='headrace')"
+            "; choose another first"
+        )
     if model.__sklearn_is_fitted__():
-        names = _public(dict.fromkeys((*vars(model), *dir(type(model)))))
-        _copy_attributes(model, made, names, lambda _, value: _theirs(value))
+        names = _public([*vars(model), *dir(type(model))])
+        _copy_attributes(names, model, made, lambda _, value: _theirs(value))
         _THEIRS.get(name, lambda ours, theirs: None)(model, made)
     return made
+
+
+def _their_linkage(ours: Any, theirs: Any) -> None:
+    names = ("left_node", "right_node", "value", "cluster_size")
+    kinds = [(name, np.float64 if name == "value" else np.intp) for name in names]
+    tree = np.empty(len(ours._linkage[0]), kinds)
+    for name, column in zip(names, ours._linkage, strict=True):
+        tree[name] = column
+    theirs._single_linkage_tree_ = tree
 
 
 def _their_kmeans(ours: Any, theirs: Any) -> None:
@@ -171,6 +200,13 @@ def _their_neighbors(ours: Any, theirs: Any) -> None:
     y = getattr(ours, "_y", None)
     classes = getattr(ours, "classes_", None)
     theirs.fit(np.asarray(ours._fit_X), y if classes is None else classes[y])
+    _copy_names(ours, theirs)
+
+
+def _copy_names(source: Any, made: Any) -> None:
+    """Names of columns, which a fit of rows without names forgets."""
+    if hasattr(source, "feature_names_in_"):
+        made.feature_names_in_ = source.feature_names_in_.copy()
 
 
 def _their_search(ours: Any, theirs: Any) -> None:
@@ -182,20 +218,19 @@ def _their_search(ours: Any, theirs: Any) -> None:
 
 
 def _their_tree(tree: Any, cls: Any, classes: int, features: int, params: dict[str, Any]) -> Any:
-    """A decision tree with the nodes of one of ours; impurities are not kept."""
+    """A decision tree with the nodes of one of ours."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
+    weight, impurity, depth = _measures(tree, bool(classes), params.get("criterion"))
     nodes = np.zeros(tree.node_count, NODE_DTYPE)
     nodes["left_child"], nodes["right_child"] = tree.children_left, tree.children_right
     nodes["feature"], nodes["threshold"] = tree.feature, tree.threshold
-    nodes["n_node_samples"] = nodes["weighted_n_node_samples"] = tree.n_node_samples
+    nodes["impurity"], nodes["weighted_n_node_samples"] = impurity, weight
+    nodes["n_node_samples"] = tree.n_node_samples
     nodes["missing_go_to_left"] = tree.missing_go_to_left
-    depth = np.zeros(tree.node_count, np.int64)
-    for node in np.flatnonzero(tree.children_left >= 0):  # a node comes before its children
-        depth[[tree.children_left[node], tree.children_right[node]]] = depth[node] + 1
     made = Tree(features, np.array([max(classes, 1)], np.intp), 1)
     values = np.ascontiguousarray(tree.value.reshape(tree.node_count, 1, -1), np.float64)
-    state = {"max_depth": int(depth.max()), "node_count": tree.node_count}
+    state = {"max_depth": depth, "node_count": tree.node_count}
     made.__setstate__({**state, "nodes": nodes, "values": values})
     one = cls(**params)
     one.tree_, one.n_features_in_, one.n_outputs_ = made, features, 1
@@ -203,6 +238,39 @@ def _their_tree(tree: Any, cls: Any, classes: int, features: int, params: dict[s
     if classes:
         one.n_classes_, one.classes_ = classes, np.arange(float(classes))
     return one
+
+
+def _measures(tree: Any, classes: bool, criterion: str | None) -> tuple[Any, Any, int]:
+    """What nodes weigh, their impurities and the depth, by the values of nodes.
+
+    A node's value is the mean of its children's by their weights. The unknown variance within the
+    leaves of numbers counts as none: it cancels out of what splits gain.
+    """
+    left, right, value = tree.children_left, tree.children_right, tree.value
+    share = tree.n_node_samples[left] / np.maximum(tree.n_node_samples, 1)
+    apart = value[left] - value[right]
+    square = (apart**2).sum(axis=1)
+    known = square > 0
+    along = ((value - value[right]) * apart).sum(axis=1)
+    share[known] = np.clip(along[known] / square[known], 0.0, 1.0)
+    weight = tree.n_node_samples.astype(np.float64)
+    levels = [np.zeros(1, np.int64)]
+    while len(inner := levels[-1][left[levels[-1]] >= 0]):
+        weight[left[inner]] = weight[inner] * share[inner]
+        weight[right[inner]] = weight[inner] * (1.0 - share[inner])
+        levels.append(np.concatenate([left[inner], right[inner]]))
+    if classes and criterion == "gini":
+        impurity = 1.0 - (value**2).sum(axis=1)
+    elif classes:
+        impurity = -(value * np.log2(np.where(value > 0, value, 1.0))).sum(axis=1)
+    else:
+        impurity = np.zeros(len(weight))
+        for level in reversed(levels):
+            node = level[left[level] >= 0]
+            part = share[node]
+            inside = part * impurity[left[node]] + (1.0 - part) * impurity[right[node]]
+            impurity[node] = inside + part * (1.0 - part) * square[node]
+    return weight, impurity, len(levels) - 1
 
 
 def _their_trees(ours: Any, theirs: Any) -> None:
@@ -233,60 +301,41 @@ def _their_isolation(ours: Any, theirs: Any) -> None:
     theirs._decision_path_lengths = tuple(tree.compute_node_depths() for tree in trees)
 
 
-def _their_batches(ours: Any, theirs: Any) -> None:
-    from sklearn.utils import check_random_state
-
-    _their_kmeans(ours, theirs)
-    theirs._counts, theirs._n_since_last_reassign = ours._counts.copy(), ours._since_reassignment
-    theirs._random_state = check_random_state(theirs.random_state)
-
-
-def _their_linkage(ours: Any, theirs: Any) -> None:
-    names = ("left_node", "right_node", "value", "cluster_size")
-    kinds = [(name, np.float64 if name == "value" else np.intp) for name in names]
-    tree = np.empty(len(ours._linkage[0]), kinds)
-    for name, column in zip(names, ours._linkage, strict=True):
-        tree[name] = column
-    theirs._single_linkage_tree_ = tree
+def _their_polynomials(ours: Any, theirs: Any) -> None:
+    theirs.fit(np.zeros((1, ours.n_features_in_)))
+    _copy_names(ours, theirs)
 
 
 def _their_machine(ours: Any, theirs: Any) -> None:
-    if callable(ours.kernel):
-        raise UnsupportedError(
-            f"to_sklearn: the kernel is a function: kernel={ours.kernel!r}; use a kernel by name"
-        )
-    # Of two classes, LIBSVM's positive one is the first.
-    side = -1.0 if len(getattr(ours, "classes_", ())) == 2 else 1.0
-    theirs._dual_coef_, theirs._intercept_ = side * ours.dual_coef_, side * ours.intercept_
-    count = ours.n_support_
-    theirs._n_support = count if hasattr(ours, "classes_") else np.repeat(count, 2)
-    theirs._probA = np.array(getattr(ours, "probA_", ()), float)
-    theirs._probB = np.array(getattr(ours, "probB_", ()), float)
+    classes = getattr(ours, "classes_", None)
+    side = 1.0 if classes is None or len(classes) > 2 else -1.0  # libsvm's first class is positive
     theirs._sparse, theirs._gamma = False, ours._gamma
-    theirs._effective_probability = getattr(theirs, "probability", False) is True
-    theirs._num_iter = ours.n_iter_
-
-
-def _their_polynomials(ours: Any, theirs: Any) -> None:
-    theirs.fit(np.zeros((1, ours.n_features_in_)))
-    if hasattr(ours, "feature_names_in_"):
-        theirs.feature_names_in_ = ours.feature_names_in_
+    theirs._dual_coef_, theirs._intercept_ = side * ours.dual_coef_, side * ours.intercept_
+    theirs._n_support = ours.n_support_.copy()
+    theirs._num_iter = np.atleast_1d(ours.n_iter_)
+    none = np.empty(0)
+    theirs._probA, theirs._probB = (
+        np.array(getattr(ours, name, none)) for name in ("probA_", "probB_")
+    )
+    theirs._effective_probability = len(theirs._probA) > 0
+    if classes is None:
+        theirs._n_support, theirs.class_weight_ = np.append(theirs._n_support, np.int32(0)), none
+    if callable(ours.kernel):
+        theirs._BaseLibSVM__Xfit = ours._fit_X.copy()
 
 
 _THEIRS: dict[str, Callable[[Any, Any], None]] = {
     "ColumnTransformer": _their_columns,
     "CountVectorizer": _their_vectorizer,
-    "HDBSCAN": _their_linkage,
     "IsolationForest": _their_isolation,
     "KBinsDiscretizer": _their_bins,
+    "HDBSCAN": _their_linkage,
     "KMeans": _their_kmeans,
     "LabelBinarizer": lambda ours, theirs: setattr(theirs, "sparse_input_", False),
-    "MiniBatchKMeans": _their_batches,
+    "MiniBatchKMeans": _their_kmeans,
     "OneHotEncoder": _their_levels,
     "OrdinalEncoder": _their_levels,
     "PolynomialFeatures": _their_polynomials,
-    "SVC": _their_machine,
-    "SVR": _their_machine,
     "SimpleImputer": _their_imputer,
     "TargetEncoder": _their_levels,
     "TfidfVectorizer": _their_vectorizer,
@@ -297,6 +346,7 @@ _THEIRS: dict[str, Callable[[Any, Any], None]] = {
         ("RandomForestClassifier RandomForestRegressor", _their_trees),
         ("KNeighborsClassifier KNeighborsRegressor NearestNeighbors", _their_neighbors),
         ("GridSearchCV HalvingGridSearchCV RandomizedSearchCV", _their_search),
+        ("SVC SVR", _their_machine),
     )
     for name in names.split()
 }
@@ -350,30 +400,27 @@ def from_sklearn(model: Any) -> Any:
     if not hasattr(model, "get_params"):  # splitters
         return cls(**{key: each for key, each in vars(model).items() if key in _arguments(cls)})
     given = model.get_params(deep=False)
-    unknown = sorted(set(given) - set(_params(cls)))
+    unknown = sorted(set(given) - set(cls._get_param_names()))
     if unknown:
         raise UnsupportedError(
             f"from_sklearn: {name} has no such parameters in hr.learn: {unknown}; fit a model of "
             "hr.learn"
         )
     made = cls(**{param: _ours(value) for param, value in given.items()})
+    _copy_settings(model, made)
     arrays = _array_attributes(cls)
 
     def converted(attribute: str, value: Any) -> Any:
         lazy = attribute in arrays and isinstance(value, np.ndarray)
         return asarray(value.copy()) if lazy else _ours(value)
 
-    names = [name for name in _public(vars(model)) if name not in given]
-    if names or hasattr(model, "n_features_in_"):
-        names += ["n_features_in_", "feature_names_in_"]  # properties of some
-        _copy_attributes(model, made, names, converted)
+    _copy_attributes(_public(vars(model)), model, made, converted)
+    if any(_public(vars(model))) or name in ("FeatureUnion", "Pipeline"):  # they hold the fitted
         _OURS.get(name, lambda ours, theirs: None)(made, model)
     return made
 
 
 def _arguments(cls: Any) -> set[str]:
-    import inspect
-
     return set(inspect.signature(cls.__init__).parameters)
 
 
@@ -408,6 +455,7 @@ def _our_bins(ours: Any, theirs: Any) -> None:
 
 
 def _our_imputer(ours: Any, theirs: Any) -> None:
+    ours._refuse_params(add_indicator=False)
     ours._of_texts = theirs._fit_dtype.kind == "O"
 
 
@@ -430,26 +478,38 @@ def _our_vectorizer(ours: Any, theirs: Any) -> None:
 
 
 def _our_neighbors(ours: Any, theirs: Any) -> None:
-    if not isinstance(theirs._fit_X, np.ndarray):
-        raise UnsupportedError("from_sklearn: rows are sparse: fit the model on dense rows")
     y = getattr(theirs, "_y", None)
     classes = getattr(theirs, "classes_", None)
+    if not isinstance(theirs._fit_X, np.ndarray):
+        _refuse_fit(theirs, "its rows are sparse")
+    if isinstance(classes, list):
+        _refuse_fit(theirs, f"it has several outputs: classes_={classes}")
     rows = theirs._fit_X.copy()
     ours.fit(rows, *([] if y is None else [y if classes is None else classes[y]]))
+    _copy_names(theirs, ours)
+
+
+def _refuse_fit(theirs: Any, what: str) -> None:
+    raise UnsupportedError(
+        f"from_sklearn: {type(theirs).__name__}: {what}; fit a model of hr.learn"
+    )
 
 
 def _our_trees(ours: Any, theirs: Any) -> None:
     """The arrays of a forest: nodes in our order, the left child behind its node."""
     isolation = hasattr(theirs, "_average_path_length_per_tree")
-    for name in ("estimator_", "estimators_", "estimators_features_"):
-        vars(ours).pop(name, None)
+    if getattr(theirs, "n_outputs_", 1) != 1:
+        _refuse_fit(theirs, f"it has several outputs: n_outputs_={theirs.n_outputs_}")
+    every = np.arange(ours.n_features_in_)
+    columns = theirs.estimators_features_ if isolation else [every] * len(theirs.estimators_)
     parts, total = [], [0]
-    for each in theirs.estimators_:
+    for each, drawn in zip(theirs.estimators_, columns, strict=True):
         tree = each.tree_
         order, at = _left_first(tree)
         right, leaf = tree.children_right[order], tree.children_left[order] < 0
         nan_left = np.asarray(tree.missing_go_to_left, np.int64)[order]
-        link = at[np.where(leaf, 0, right)] << 32 | tree.feature[order] << 1 | nan_left
+        feature = drawn[np.where(leaf, 0, tree.feature[order])]
+        link = at[np.where(leaf, 0, right)] << 32 | feature << 1 | nan_left
         value = tree.value[:, 0, :]
         if isolation:
             paths = [_core.isolation_path(float(count)) for count in tree.n_node_samples]
@@ -465,13 +525,14 @@ def _our_trees(ours: Any, theirs: Any) -> None:
         total.append(total[-1] + len(order))
     importances = np.zeros(ours.n_features_in_)
     if not isolation:
-        with np.errstate(invalid="ignore"):  # NaN of trees that `to_sklearn` made
-            importances = np.asarray(theirs.feature_importances_)
+        importances = np.asarray(theirs.feature_importances_)
         ours.feature_importances_ = asarray(importances)
         ours._classes = getattr(theirs, "n_classes_", 0)
     joined = [np.concatenate(each) for each in zip(*parts, strict=True)]
     ours._forest = [asarray(each) for each in (np.array(total), *joined, importances)]
     ours._check_loaded()
+    for name in ("estimator_", "estimators_features_"):
+        ours.__dict__.pop(name, None)
 
 
 def _left_first(tree: Any) -> tuple[Any, Any]:
@@ -487,16 +548,6 @@ def _left_first(tree: Any) -> tuple[Any, Any]:
     return np.array(order), places
 
 
-def _our_normal(ours: Any, theirs: Any) -> None:
-    ours._squares = (theirs.var_ - theirs.epsilon_) * theirs.class_count_[:, None]
-
-
-def _our_batches(ours: Any, theirs: Any) -> None:
-    ours._centers, ours._counts = asarray(theirs.cluster_centers_.copy()), theirs._counts.copy()
-    ours._since_reassignment = int(theirs._n_since_last_reassign)
-    ours._seed = seed_from(ours.random_state)
-
-
 def _our_linkage(ours: Any, theirs: Any) -> None:
     if (theirs.labels_ < -1).any():
         raise UnsupportedError(
@@ -507,23 +558,46 @@ def _our_linkage(ours: Any, theirs: Any) -> None:
     ours._outside = None
 
 
+def _our_batches(ours: Any, theirs: Any) -> None:
+    ours._centers, ours._counts = asarray(theirs.cluster_centers_.copy()), theirs._counts.copy()
+    ours._since_reassignment = int(theirs._n_since_last_reassign)
+    ours._seed = seed_from(ours.random_state)
+
+
+def _our_normal(ours: Any, theirs: Any) -> None:
+    ours._squares = (theirs.var_ - theirs.epsilon_) * theirs.class_count_[:, None]
+
+
 def _our_machine(ours: Any, theirs: Any) -> None:
-    if theirs._sparse or callable(theirs.kernel):
-        raise UnsupportedError(
-            "from_sklearn: the machine was fitted on sparse rows or has a kernel that is a "
-            f"function: kernel={theirs.kernel!r}; fit it on dense rows with a kernel by name"
-        )
-    ours._gamma, ours.n_support_ = float(theirs._gamma), theirs.n_support_.copy()
+    if theirs._sparse:
+        _refuse_fit(theirs, "its support vectors are sparse")
+    ours._gamma, ours.n_support_ = theirs._gamma, theirs.n_support_.copy()
     if hasattr(ours, "classes_"):
         ours.probA_, ours.probB_ = theirs._probA.copy(), theirs._probB.copy()
+    if callable(theirs.kernel):
+        ours._fit_X = theirs._BaseLibSVM__Xfit.copy()
 
 
 def _our_search(ours: Any, theirs: Any) -> None:
     ours.scorer_ = ours.scoring
 
 
+def _our_factors(ours: Any, theirs: Any) -> None:
+    ours._refuse_params(solver="cd")
+    if ours.beta_loss != 2:
+        ours._refuse_params(beta_loss="frobenius")
+
+
+def _our_binarizer(ours: Any, theirs: Any) -> None:
+    if theirs.y_type_ == "multilabel-indicator":
+        _refuse_fit(theirs, f"several labels a row: y_type_={theirs.y_type_!r}")
+
+
 def _our_union(ours: Any, theirs: Any) -> None:
-    ours._fitted = True
+    from sklearn.exceptions import NotFittedError
+
+    with contextlib.suppress(NotFittedError):
+        ours._fitted = theirs.__sklearn_is_fitted__()
 
 
 _OURS: dict[str, Callable[[Any, Any], None]] = {
@@ -532,12 +606,13 @@ _OURS: dict[str, Callable[[Any, Any], None]] = {
     "FeatureUnion": _our_union,
     "GaussianNB": _our_normal,
     "HDBSCAN": _our_linkage,
-    "KBinsDiscretizer": _our_bins,
     "MiniBatchKMeans": _our_batches,
+    "KBinsDiscretizer": _our_bins,
+    "LabelBinarizer": _our_binarizer,
+    "NMF": _our_factors,
     "OneHotEncoder": _our_levels,
     "OrdinalEncoder": _our_levels,
-    "SVC": _our_machine,
-    "SVR": _our_machine,
+    "Pipeline": lambda ours, theirs: ours._refuse_params(transform_input=None),
     "SimpleImputer": _our_imputer,
     "TargetEncoder": _our_levels,
     "TfidfVectorizer": _our_vectorizer,
@@ -546,9 +621,10 @@ _OURS: dict[str, Callable[[Any, Any], None]] = {
     for names, function in (
         ("ExtraTreesClassifier ExtraTreesRegressor IsolationForest", _our_trees),
         ("RandomForestClassifier RandomForestRegressor", _our_trees),
-        ("GridSearchCV HalvingGridSearchCV RandomizedSearchCV", _our_search),
         ("IncrementalPCA PCA", _our_components),
         ("KNeighborsClassifier KNeighborsRegressor NearestNeighbors", _our_neighbors),
+        ("GridSearchCV HalvingGridSearchCV RandomizedSearchCV", _our_search),
+        ("SVC SVR", _our_machine),
     )
     for name in names.split()
 }
