@@ -141,9 +141,11 @@ Column run(Aggregate aggregate, const Column& column, const Segments& segments, 
   return Column(dtype, rows, std::move(buffer), std::move(validity), column.null_count());
 }
 
-// Totals of all groups and morsels that are held at once; morsels are longer where there would be
-// more.
-constexpr int64_t kMostTotals = int64_t{1} << 20;
+// How many totals of all groups and morsels are held at once: fewer than 2^20, and in less memory
+// than half of the values; morsels are longer where there would be more.
+int64_t most_totals(int64_t rows) {
+  return std::min(rows / 4, int64_t{1} << 20);
+}
 
 // The same with a total for each group and morsel.
 template <class In, class Out,
@@ -152,8 +154,9 @@ Column run_groups(Aggregate aggregate, const Column& column, const ReadGroups& r
                   int64_t groups, int64_t missing, std::vector<BufferAccess> accesses, Dtype dtype,
                   Read&& read) {
   const int64_t rows = column.num_rows();
-  const int64_t joined = divide_up(divide_up(rows, morsel_rows()) * groups, kMostTotals);
-  const int64_t step = morsel_rows() * std::max<int64_t>(joined, 1);
+  const int64_t parts = std::max<int64_t>(most_totals(rows) / groups, 1);
+  const int64_t step =
+      morsel_rows() * std::max<int64_t>(divide_up(divide_up(rows, morsel_rows()), parts), 1);
   const int64_t morsels = divide_up(rows, step);
   const uint8_t* const valid = column.validity();
   const auto counts = [&](int64_t row, In value) {

@@ -25,8 +25,9 @@ HR_API Column cumulative(Aggregate aggregate, const Column& column);
 using ReadGroups = std::function<void(int64_t row, int64_t count, uint32_t* groups)>;
 
 /// The same within groups of rows that may lie anywhere, numbered below `count`: a total per group
-/// and morsel, of 2^17 rows or as many times more as keep all totals below 2^20. One group gives
-/// the bits of none. Rows of the group `missing` are null. `accesses`: what `read` reads.
+/// and morsel, of 2^17 rows or as many times more as keep all totals below 2^20 and a quarter of
+/// the rows. One group gives the bits of none. Rows of the group `missing` are null. `accesses`:
+/// what `read` reads.
 HR_API Column cumulative(Aggregate aggregate, const Column& column, const ReadGroups& read,
                          int64_t count, int64_t missing, const std::vector<BufferAccess>& accesses);
 

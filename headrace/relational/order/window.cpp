@@ -257,9 +257,9 @@ NodePtr rolling(const NodePtr& column, const WindowFunction& function, const Win
 namespace {
 
 // Whether running results keep a total per key instead of sorting the rows: always of few keys, and
-// where totals fit a cache and are fewer than the rows.
+// where the totals take a small part of the memory of the rows.
 bool keeps_totals(double keys, double rows) {
-  return keys <= 1 << 13 || (keys <= 1 << 20 && keys <= rows);
+  return keys <= 1 << 13 || (keys <= 1 << 20 && 4 * keys <= rows);
 }
 
 /// A function of each row within the rows that share its keys.
