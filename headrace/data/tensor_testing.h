@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace hr::testing {
@@ -24,6 +25,19 @@ Tensor tensor_of(const std::vector<T>& values, int64_t stride = 1) {
   for (int64_t i = 0; i < count; ++i) out[first + i * stride] = values[static_cast<size_t>(i)];
   const int64_t offset = count == 0 ? 0 : first * static_cast<int64_t>(sizeof(T));
   return Tensor(dtype_of<T>(), {count}, {stride}, std::move(buffer), offset);
+}
+
+/// A contiguous tensor of these values. Not another `tensor_of`: `{n}` would be its stride.
+template <class T>
+Tensor tensor_with_shape(const std::vector<T>& values, Shape shape) {
+  const Tensor flat = tensor_of(values);
+  return Tensor(flat.dtype(), std::move(shape), flat.buffer());
+}
+
+/// Rows of `columns` values each.
+template <class T>
+Tensor matrix_of(const std::vector<T>& values, int64_t columns) {
+  return tensor_with_shape(values, {static_cast<int64_t>(values.size()) / columns, columns});
 }
 
 /// `make(state)` of `count` states of a linear congruential generator.

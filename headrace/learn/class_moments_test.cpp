@@ -3,23 +3,18 @@
 #include "headrace/learn/class_moments.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
 namespace hr {
 namespace {
 
-template <class T>
-Tensor tensor_of(const std::vector<T>& values, Shape shape) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  return Tensor(dtype_of<T>(), std::move(shape), std::move(buffer));
-}
+using testing::tensor_with_shape;
 
 struct Case {
   std::vector<double> values, weights;
@@ -47,9 +42,9 @@ TEST(ClassMoments, OfLargeMeansAsTwoPassesHaveThem) {
     for (const int64_t classes : {1, 3, 300}) {
       const int64_t columns = 3;
       const Case data = made_case(rows, columns, classes);
-      const ClassMoments found =
-          class_moments(tensor_of(data.values, {rows, columns}), tensor_of(data.codes, {rows}),
-                        tensor_of(data.weights, {rows}), classes);
+      const ClassMoments found = class_moments(tensor_with_shape(data.values, {rows, columns}),
+                                               tensor_with_shape(data.codes, {rows}),
+                                               tensor_with_shape(data.weights, {rows}), classes);
       for (int64_t c = 0; c < classes; ++c)
         for (int64_t j = 0; j < columns; ++j) {
           double weight = 0, sum = 0, squares = 0;
@@ -75,8 +70,8 @@ using ClassMomentsTest = testing::SimdAndThreadsTest;
 TEST_F(ClassMomentsTest, HaveTheSameBitsForAnyThreads) {
   const Case data = made_case(30000, 5, 4);
   const auto run = [&] {
-    const ClassMoments found = class_moments(tensor_of(data.values, {30000, 5}),
-                                             tensor_of(data.codes, {30000}), Tensor(), 4);
+    const ClassMoments found = class_moments(tensor_with_shape(data.values, {30000, 5}),
+                                             tensor_with_shape(data.codes, {30000}), Tensor(), 4);
     return std::vector<double>(found.squares.as<double>(), found.squares.as<double>() + 20);
   };
   set_threads(1);
@@ -88,15 +83,16 @@ TEST_F(ClassMomentsTest, HaveTheSameBitsForAnyThreads) {
 }
 
 TEST(ClassMoments, RefuseCodesWithoutAClass) {
-  EXPECT_THROW(class_moments(tensor_of<double>({1, 2}, {2, 1}), tensor_of<int64_t>({0, 2}, {2}),
-                             Tensor(), 2),
+  EXPECT_THROW(class_moments(tensor_with_shape<double>({1, 2}, {2, 1}),
+                             tensor_with_shape<int64_t>({0, 2}, {2}), Tensor(), 2),
                InvalidArgumentError);
 }
 
 TEST(GaussianScores, TakeScaledDistancesFromConstants) {
-  const Tensor found = gaussian_scores(
-      tensor_of<double>({1, 2, 3, 5}, {2, 2}), tensor_of<double>({0, 0, 1, 1}, {2, 2}),
-      tensor_of<double>({1, 2, 0.5, 3}, {2, 2}), tensor_of<double>({10, 20}, {2}));
+  const Tensor found = gaussian_scores(tensor_with_shape<double>({1, 2, 3, 5}, {2, 2}),
+                                       tensor_with_shape<double>({0, 0, 1, 1}, {2, 2}),
+                                       tensor_with_shape<double>({1, 2, 0.5, 3}, {2, 2}),
+                                       tensor_with_shape<double>({10, 20}, {2}));
   const std::vector<double> values(found.as<double>(), found.as<double>() + 4);
   EXPECT_EQ(values, (std::vector<double>{1, 17, -49, -30}));
 }

@@ -20,14 +20,10 @@
 namespace hr {
 namespace {
 
+using testing::matrix_of;
 using testing::tensor_of;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-Tensor matrix_of(const std::vector<double>& values, int64_t columns) {
-  const Tensor flat = tensor_of(values);
-  return Tensor(flat.dtype(), {flat.num_elements() / columns, columns}, flat.buffer());
-}
 
 std::vector<double> draw(int64_t count, int levels, unsigned seed) {
   std::mt19937 random(seed);
@@ -164,7 +160,7 @@ TEST(Forest, SendsNaNToTheBetterSide) {
     for (size_t i = 0; i < y.size(); ++i) EXPECT_EQ(shares.as<double>()[2 * i + 1], y[i]);
   }
   // NaN against all others is a split too.
-  const Tensor rows = matrix_of({1, 2, kNaN, 3, kNaN, 4}, 1);
+  const Tensor rows = matrix_of<double>({1, 2, kNaN, 3, kNaN, 4}, 1);
   const Forest model = forest_fit(forest_bins(rows), tensor_of<double>({0, 0, 1, 0, 1, 0}), nullptr,
                                   one_tree(ForestCriterion::kGini, 2, 1));
   EXPECT_EQ(model.link.num_elements(), 3);
@@ -283,7 +279,7 @@ TEST(Isolation, FindsTheRowAlone) {
 }
 
 TEST(Forest, RefusesBadInput) {
-  const ForestBins bins = forest_bins(matrix_of({1, 2, 3, 4}, 1));
+  const ForestBins bins = forest_bins(matrix_of<double>({1, 2, 3, 4}, 1));
   const auto gini = one_tree(ForestCriterion::kGini, 2, 1);
   const auto squares = one_tree(ForestCriterion::kSquaredError, 0, 1);
   const auto fit = [&](std::vector<double> y, const ForestOptions& options) {
@@ -300,7 +296,7 @@ TEST(Forest, RefusesBadInput) {
   EXPECT_THROW(forest_fit(bins, tensor_of<double>({0, 1, 0, 1}), &none, gini),
                InvalidArgumentError);
   const Forest model = fit({0, 1, 0, 1}, gini);
-  EXPECT_THROW(forest_predict(model, 1, matrix_of({1, 2}, 2)), InvalidArgumentError);
+  EXPECT_THROW(forest_predict(model, 1, matrix_of<double>({1, 2}, 2)), InvalidArgumentError);
   EXPECT_THROW(forest_bins(tensor_of<double>({1, 2})), TypeMismatchError);
   EXPECT_EQ(forest_predict(model, 1, Tensor(dtype_of<double>(), {0, 1}, Buffer())).shape()[0], 0);
 }

@@ -4,6 +4,7 @@
 #include "headrace/learn/hdbscan.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/learn/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
@@ -13,19 +14,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <tuple>
 #include <vector>
 
 namespace hr {
 namespace {
 
-template <class T>
-Tensor tensor_of(const std::vector<T>& values, Shape shape) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  return Tensor(dtype_of<T>(), std::move(shape), std::move(buffer));
-}
+using testing::tensor_with_shape;
 
 /// Rows on a grid of `steps` values, so that many are equal, or of any values.
 Tensor points(int64_t rows, int64_t columns, double steps) {
@@ -36,7 +31,7 @@ Tensor points(int64_t rows, int64_t columns, double steps) {
     const double value = static_cast<double>(state >> 33) / 2147483648.0;
     values.push_back(steps > 0 ? std::floor(value * steps) : value);
   }
-  return tensor_of(values, {rows, columns});
+  return tensor_with_shape(values, {rows, columns});
 }
 
 double distance(const Tensor& x, Metric metric, int64_t i, int64_t j) {
@@ -115,7 +110,8 @@ TEST_F(HdbscanTest, SumsOfDistancesAtAnyLevel) {
         for (int64_t j = 0; j < 300; ++j)
           ASSERT_EQ(all.as<double>()[i * 300 + j],
                     distance_of_reduced(metric, distance(x, metric, i, j)));
-      const Tensor middle = medoids(x, tensor_of(labels, {300}), tensor_of(weights, {300}), metric);
+      const Tensor middle =
+          medoids(x, tensor_with_shape(labels, {300}), tensor_with_shape(weights, {300}), metric);
       for (int64_t c = 0; c < 3; ++c) {
         std::vector<std::pair<double, int64_t>> sums;
         for (int64_t i = 0; i < 300; ++i) {

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/dbscan.h"
@@ -18,12 +19,7 @@
 namespace hr {
 namespace {
 
-Tensor matrix_of(const std::vector<double>& values, int64_t columns) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(double)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(double));
-  return Tensor(dtype_of<double>(), {static_cast<int64_t>(values.size()) / columns, columns},
-                std::move(buffer));
-}
+using testing::matrix_of;
 
 std::vector<double> noise(int64_t count) {
   std::vector<double> values;
@@ -40,8 +36,8 @@ const double* row(const Tensor& x, int64_t i) {
 }
 
 TEST(KMeans, KnowsASmallCase) {
-  const KMeans found = kmeans_fit(matrix_of({1, 2, 1, 4, 10, 2, 10, 4}, 2), Tensor(),
-                                  matrix_of({0, 0, 9, 0}, 2), 10, 0);
+  const KMeans found = kmeans_fit(matrix_of<double>({1, 2, 1, 4, 10, 2, 10, 4}, 2), Tensor(),
+                                  matrix_of<double>({0, 0, 9, 0}, 2), 10, 0);
   EXPECT_EQ(found.inertia, 4);
   EXPECT_EQ(found.iterations, 2);
   const std::vector<int32_t> labels(found.labels.as<int32_t>(), found.labels.as<int32_t>() + 4);

@@ -3,6 +3,7 @@
 #include "headrace/learn/nmf.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/tensor_testing.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +15,7 @@
 namespace hr {
 namespace {
 
-Tensor matrix_of(const std::vector<double>& values, int64_t columns) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(double)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(double));
-  return Tensor(dtype_of<double>(), {static_cast<int64_t>(values.size()) / columns, columns},
-                std::move(buffer));
-}
+using testing::matrix_of;
 
 TEST(Nmf, SweepFollowsItsFormula) {
   constexpr int64_t kRows = 2055, kComponents = 3;
@@ -46,9 +42,9 @@ TEST(Nmf, SweepFollowsItsFormula) {
 }
 
 TEST(Nmf, RefusesWhatDoesNotFit) {
-  const Tensor w = matrix_of({1, 2, 3, 4}, 2);
-  EXPECT_THROW(nmf_sweep(w, matrix_of({1, 2}, 2), w), InvalidArgumentError);
-  EXPECT_THROW(nmf_sweep(w, w, matrix_of({1, 2}, 2)), InvalidArgumentError);
+  const Tensor w = matrix_of<double>({1, 2, 3, 4}, 2);
+  EXPECT_THROW(nmf_sweep(w, matrix_of<double>({1, 2}, 2), w), InvalidArgumentError);
+  EXPECT_THROW(nmf_sweep(w, w, matrix_of<double>({1, 2}, 2)), InvalidArgumentError);
 }
 
 }  // namespace

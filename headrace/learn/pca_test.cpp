@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/workers.h"
 
 #include <gtest/gtest.h>
@@ -16,13 +17,7 @@
 namespace hr {
 namespace {
 
-template <class T>
-Tensor matrix_of(const std::vector<T>& values, int64_t columns) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  if (!values.empty()) std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  return Tensor(dtype_of<T>(), {static_cast<int64_t>(values.size()) / columns, columns},
-                std::move(buffer));
-}
+using testing::matrix_of;
 
 /// Rows on a few waves with falling weight, plus an offset.
 template <class T>

@@ -3,6 +3,7 @@
 #include "headrace/learn/svm.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
 
 #include <gtest/gtest.h>
@@ -16,12 +17,7 @@
 namespace hr {
 namespace {
 
-template <class T>
-Tensor tensor_of(const std::vector<T>& values, Shape shape) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
-  std::memcpy(buffer.mutable_data(), values.data(), values.size() * sizeof(T));
-  return Tensor(dtype_of<T>(), std::move(shape), std::move(buffer));
-}
+using testing::tensor_with_shape;
 
 std::vector<double> noise(int64_t count, uint64_t state) {
   std::vector<double> values;
@@ -68,9 +64,9 @@ TEST_F(SvmTest, SumsOfKernelsAtAnyLevelAndThreads) {
             for (const int count : {1, 4}) {
               set_simd_level(level);
               set_threads(count);
-              const Tensor made =
-                  kernel_sums(tensor_of(s, {terms, columns}), tensor_of(w, {2, terms}),
-                              tensor_of(x, {rows, columns}), kernel);
+              const Tensor made = kernel_sums(tensor_with_shape(s, {terms, columns}),
+                                              tensor_with_shape(w, {2, terms}),
+                                              tensor_with_shape(x, {rows, columns}), kernel);
               if (first.num_elements() == 0) first = made;
               ASSERT_EQ(std::memcmp(made.data(), first.data(), static_cast<size_t>(rows) * 16), 0);
             }
@@ -106,9 +102,10 @@ TEST_F(SvmTest, TheOptimumOfManyRows) {
     for (const int64_t bytes : {int64_t{0}, int64_t{400000}, int64_t{1} << 30}) {
       set_simd_level(level);
       set_threads(bytes == 0 ? 1 : 3);
-      const SvmSolution found = svm_classes(tensor_of(x, {kRows, kColumns}),
-                                            tensor_of(rows, {kRows}), tensor_of(signs, {kRows}),
-                                            tensor_of(high, {kRows}), {kernel, 1e-3, -1, bytes});
+      const SvmSolution found =
+          svm_classes(tensor_with_shape(x, {kRows, kColumns}), tensor_with_shape(rows, {kRows}),
+                      tensor_with_shape(signs, {kRows}), tensor_with_shape(high, {kRows}),
+                      {kernel, 1e-3, -1, bytes});
       EXPECT_TRUE(found.converged);
       if (first.num_elements() == 0) first = found.coefficients, offset = found.offset;
       ASSERT_EQ(std::memcmp(found.coefficients.data(), first.data(), kRows * sizeof(double)), 0);
@@ -133,16 +130,18 @@ TEST_F(SvmTest, TheOptimumOfManyRows) {
 }
 
 TEST(Svm, StopsAtTheMostSteps) {
-  const Tensor x = tensor_of(noise(40, 6), {20, 2}), targets = tensor_of(noise(20, 7), {20});
+  const Tensor x = tensor_with_shape(noise(40, 6), {20, 2}),
+               targets = tensor_with_shape(noise(20, 7), {20});
   std::vector<int64_t> rows(20);
   std::iota(rows.begin(), rows.end(), int64_t{0});
-  const Tensor all = tensor_of(rows, {20}), high = tensor_of(std::vector<double>(20, 1.0), {20});
+  const Tensor all = tensor_with_shape(rows, {20}),
+               high = tensor_with_shape(std::vector<double>(20, 1.0), {20});
   SvmOptions options{{KernelKind::kLinear}, 1e-3, 3, 0};
   const SvmSolution found = svm_numbers(x, all, targets, high, 0.01, options);
   EXPECT_EQ(found.steps, 3);
   EXPECT_FALSE(found.converged);
   rows[3] = 20;
-  EXPECT_THROW(svm_numbers(x, tensor_of(rows, {20}), targets, high, 0.01, options),
+  EXPECT_THROW(svm_numbers(x, tensor_with_shape(rows, {20}), targets, high, 0.01, options),
                InvalidArgumentError);
   options.kernel.kind = KernelKind::kPrecomputed;
   EXPECT_THROW(svm_numbers(x, all, targets, high, 0.01, options), InvalidArgumentError);
