@@ -72,7 +72,7 @@ class Names(list[Any]):
                 f"columns: number of names does not match the levels: names={list(levels)}, "
                 f"levels={self.nlevels}"
             )
-        self[:] = self._called(levels)
+        self[:] = [with_levels(name, levels) for name in self]
         if self._owner is not None:
             nodes = self._owner._nodes
             self._owner._nodes = dict(zip(self, nodes.values(), strict=True))
@@ -85,10 +85,6 @@ class Names(list[Any]):
     @name.setter
     def name(self, name: Any) -> None:
         self.names = [name]
-
-    def _called(self, levels: tuple[Any, ...]) -> list[Any]:
-        """The names with other names of their levels."""
-        return [with_levels(name, levels) for name in self]
 
     def _level(self, level: Any) -> int:
         """The position of a level, given by name or position."""
@@ -173,18 +169,19 @@ class Names(list[Any]):
 
     def droplevel(self, level: Any = 0) -> Names:
         """Names without a level."""
-        gone = self._level(level)
-        kept = [i for i in range(self.nlevels) if i != gone]
-        levels = tuple(self.names[i] for i in kept)
+        gone, called = self._level(level), self.names
+        kept = [i for i in range(len(called)) if i != gone]
+        levels = tuple(called[i] for i in kept)
         short = [tuple(name[i] for i in kept) for name in self]
         return Names(with_levels(n[0] if len(n) == 1 else n, levels) for n in short)
 
     def swaplevel(self, i: Any = -2, j: Any = -1) -> Names:
         """Names with two levels exchanged."""
-        order = list(range(self.nlevels))
+        called = self.names
+        order = list(range(len(called)))
         one, other = self._level(i), self._level(j)
         order[one], order[other] = other, one
-        levels = tuple(self.names[at] for at in order)
+        levels = tuple(called[at] for at in order)
         return Names(with_levels(tuple(name[at] for at in order), levels) for name in self)
 
     def map(self, function: Any) -> Names:

@@ -302,7 +302,8 @@ def xs(frame: DataFrame, key: Any, level: Any = None, axis: int | str = 0) -> An
         if not level:
             return frame[key]
         names = frame.columns
-        found = [n[names._level(level)] == key for n in names]
+        at = names._level(level)
+        found = [n[at] == key for n in names]
         nodes = [node for node, kept in zip(frame._nodes.values(), found, strict=True) if kept]
         return frame_of(dict(zip(names[found].droplevel(level), nodes, strict=True)), frame._labels)
     if level is None:
