@@ -30,7 +30,9 @@ def files_of(op: str, source: Any) -> list[Any] | None:
     if not isinstance(source, list | tuple):
         return _matches(op, source)
     if not source:
-        raise input_error(f"{op}: there is nothing to read: sources=[]; pass at least one path")
+        raise input_error(
+            f"{op}: expected paths, found nothing to read: sources=[]; pass at least one path"
+        )
     return [each for one in source for each in _matches(op, one) or [kept(one)]]
 
 

@@ -333,7 +333,7 @@ class HashingVectorizer(_Vectorizer):
         return True  # nothing is learned
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the parameters; there is nothing to learn."""
+        """Validate the parameters; the vectorizer is stateless."""
         if isinstance(X, str):
             self._column(X)
         self._warn_unused()

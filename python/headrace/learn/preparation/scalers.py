@@ -389,7 +389,7 @@ class Normalizer(Transformer):
         return True
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check `X`; there is nothing to learn."""
+        """Validate `X`; the transformer is stateless."""
         check_rows(self, X, fit=True)
         return self
 
