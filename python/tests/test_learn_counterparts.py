@@ -22,7 +22,7 @@ from sklearn import (
     svm,
 )
 from sklearn.feature_extraction import text
-from test_learn_files import ALONE, EXAMPLES, LABELS, NAMES, ROWS, TEXTS, USES, equal, fitted
+from test_learn_files import ALONE, EXAMPLES, LABELS, NAMES, ROWS, TEXTS, equal, fitted, used
 
 #: Classes that scikit-learn does not have.
 OURS_ALONE = ("DriftDetector", "UMAP")
@@ -54,18 +54,6 @@ MORE = {
         learn.RandomForestClassifier(3, random_state=0),
     ),
 }
-
-
-def said(model, rows):
-    """What both can say of rows."""
-    found = {}
-    for name in USES:
-        method = getattr(model, name, None)
-        if method is not None:
-            made = method(rows)
-            made = made if isinstance(made, tuple) else (made,)
-            found[name] = [np.asarray(p.toarray() if hasattr(p, "toarray") else p) for p in made]
-    return found
 
 
 def agree(one, other):
@@ -101,8 +89,8 @@ def both_ways(model, rows):
     back = learn.from_sklearn(theirs)
     assert type(back) is type(model) and repr(back) == repr(model)
     if type(model).__name__ not in ALONE:
-        agree(said(model, rows), said(theirs, rows))
-        agree(said(model, rows), said(back, rows))
+        agree(used(model, rows), used(theirs, rows))
+        agree(used(model, rows), used(back, rows))
     for name, value in vars(model).items():
         if name.endswith("_") and name[0] != "_" and isinstance(value, np.ndarray | hr.Array):
             with warnings.catch_warnings():
@@ -199,8 +187,8 @@ def test_models_fitted_there(name):
     rows = narrow(ROWS)
     theirs = THEIRS[name]().fit(rows, LABELS)
     ours = learn.from_sklearn(theirs)
-    agree(said(theirs, rows), said(ours, rows))
-    agree(said(theirs, rows), said(ours.to_sklearn(), rows))
+    agree(used(theirs, rows), used(ours, rows))
+    agree(used(theirs, rows), used(ours.to_sklearn(), rows))
 
 
 def test_settings():
@@ -214,7 +202,7 @@ def test_settings():
 
 def test_columns_drawn_by_trees_of_isolation():
     theirs = ensemble.IsolationForest(n_estimators=9, max_features=0.5, random_state=0)
-    agree(said(theirs.fit(ROWS), ROWS), said(learn.from_sklearn(theirs), ROWS))
+    agree(used(theirs.fit(ROWS), ROWS), used(learn.from_sklearn(theirs), ROWS))
 
 
 @pytest.mark.parametrize("cls", [learn.PCA, learn.KNeighborsClassifier, learn.PolynomialFeatures])
@@ -228,7 +216,7 @@ def test_names_of_columns(cls):
 def test_words_of_models_fitted_there():
     for theirs in (text.TfidfVectorizer(), text.CountVectorizer(), text.HashingVectorizer()):
         theirs.fit(TEXTS)
-        agree(said(theirs, TEXTS), said(learn.from_sklearn(theirs), TEXTS))
+        agree(used(theirs, TEXTS), used(learn.from_sklearn(theirs), TEXTS))
 
 
 def test_what_has_no_counterpart():

@@ -409,12 +409,50 @@ def _framed(made: Any, names: list[str]) -> DataFrame:
     return DataFrame({name: made[:, place] for place, name in enumerate(names)})
 
 
+def class_weights(
+    estimator: Any, codes: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None = None
+) -> np.ndarray[Any, Any] | None:
+    """What rows of each of `classes_` weigh by `class_weight`; None for ones.
+
+    `codes` are the places of the rows' labels in `classes_`. A class that a dictionary does not
+    name weighs 1, if all that it names are classes of the data.
+    """
+    given, labels = estimator.class_weight, estimator.classes_.tolist()
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "balanced":
+            refuse(estimator, "class_weight", "'balanced', a dictionary or None")
+        sums = np.bincount(codes, weights, len(labels))
+        return sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
+    left_out = [label for label in labels if label not in given]
+    if left_out and len(labels) - len(left_out) != len(given):
+        raise InvalidArgumentError(
+            f"{type(estimator).__name__}: The classes, {left_out}, are not in class_weight: "
+            f"{given!r}"
+        )
+    return np.array([float(given.get(label, 1.0)) for label in labels])
+
+
 # ---- rows ----------------------------------------------------------------------------------------
 def frozen(values: np.ndarray[Any, Any]) -> Array:
     """NumPy memory as an array whose chains stay lazy; only for results made before a return."""
     view = values.view()
     view.flags.writeable = False
     return asarray(view)
+
+
+_NOTHING = np.empty(0)  # stands for weights that are all one, and for values that are not given
+
+
+def engine_weights(weights: Array | None) -> Array:
+    """Weights as the engine takes them: none at all for ones."""
+    return frozen(_NOTHING) if weights is None else weights
+
+
+def float_node(values: np.ndarray[Any, Any] | None) -> Any:
+    """A plan node over float64 values; over none of them for None."""
+    return frozen(np.ascontiguousarray(_NOTHING if values is None else values, np.float64))._node
 
 
 def is_sparse(values: Any) -> bool:

@@ -19,6 +19,7 @@ from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
 from headrace.lazy.handle import is_array
+from headrace.learn.files import class_named
 from headrace.random import seed_from
 from headrace.series.column import is_series, series_over
 
@@ -57,9 +58,7 @@ def _their_class(name: str) -> Any:
 
 
 def _our_class(name: str) -> Any:
-    """By name: classes import this module through their base."""
-    learn = importlib.import_module("headrace.learn")
-    return getattr(learn, name) if name in _HOMES and name in learn.__all__ else None
+    return class_named(name) if name in _HOMES else None
 
 
 def _public(names: Iterable[str]) -> Iterator[str]:

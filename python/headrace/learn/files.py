@@ -32,7 +32,7 @@ _CODES = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8",
 _NUMBERS = frozenset(np.dtype(code).name for code in _CODES)
 
 
-def _class_named(name: Any) -> Any:
+def class_named(name: Any) -> Any:
     """A public class by its name; imported late, since all classes import this module."""
     learn = importlib.import_module("headrace.learn")
     cls = getattr(learn, name, None) if name in learn.__all__ else None
@@ -40,7 +40,7 @@ def _class_named(name: Any) -> Any:
 
 
 def _is_ours(value: Any) -> bool:
-    return _class_named(type(value).__name__) is type(value)
+    return class_named(type(value).__name__) is type(value)
 
 
 def _param_names(cls: Any) -> list[str]:
@@ -168,7 +168,7 @@ class _Reader:
 
     def model(self, made: Any) -> Any:
         """A model by its class, parameters and attributes."""
-        cls = _class_named(made["class"])
+        cls = class_named(made["class"])
         if cls is None:
             raise UnsupportedError(
                 f"load: the file holds a model of an unknown class: class={made['class']!r}; "

@@ -20,12 +20,13 @@ from headrace.learn.base import (
     check_labels,
     check_rows,
     check_weights,
+    engine_weights,
     frozen,
     is_number,
     is_ours,
     refuse,
 )
-from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -33,16 +34,12 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, Any]
 
-_NO_WEIGHTS = np.empty(0)
-
 
 def _by_class(rows: Any, codes: Numbers, weights: Array | None, classes: int) -> list[Numbers]:
     """Weight, sum and (of dense rows) squared deviations of each class, in one pass."""
     mark("class_moments")
-    given = frozen(_NO_WEIGHTS) if weights is None else weights
-    sparse = isinstance(rows, csr_matrix)
-    parts = rows._matrix if sparse else rows._node, frozen(codes)._node, given._node
-    made = (_core.class_sums if sparse else _core.class_moments)(*parts, classes)
+    count = _core.class_sums if isinstance(rows, csr_matrix) else _core.class_moments
+    made = count(matrix_node(rows), frozen(codes)._node, engine_weights(weights)._node, classes)
     return [Array(node).to_numpy() for node in made]
 
 

@@ -18,6 +18,7 @@ from headrace.learn.base import (
     check_labels,
     check_rows,
     check_targets,
+    class_weights,
     frozen,
     is_number,
     is_ours,
@@ -374,25 +375,13 @@ class SVC(_Machine):
                 "numbers"
             )
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        count, given = len(self.classes_), self.class_weight
+        count = len(self.classes_)
         if count < 2:
             raise InvalidArgumentError(
                 f"The number of classes has to be greater than one; got {count} class"
             )
-        if given is None:
-            self.class_weight_ = np.ones(count)
-        elif isinstance(given, str):
-            if given != "balanced":
-                refuse(self, "class_weight", "'balanced', a dictionary or None")
-            self.class_weight_ = rows / (count * np.bincount(codes).astype(np.float64))
-        else:
-            names = self.classes_.tolist()
-            missing = [name for name in names if name not in given]
-            if missing and len(given) != count - len(missing):
-                raise InvalidArgumentError(
-                    f"SVC: The classes, {missing}, are not in class_weight: {given!r}"
-                )
-            self.class_weight_ = np.array([float(given.get(name, 1.0)) for name in names])
+        given = class_weights(self, codes)
+        self.class_weight_ = np.ones(count) if given is None else given
         return codes
 
     def _solve(self, rows: Array, mine: Numbers, signs: Numbers, most: Numbers) -> Any:

@@ -21,7 +21,7 @@ from headrace import _core, linalg
 from headrace.array.array import Array
 from headrace.errors import UnsupportedError
 from headrace.frame.reshape import factorize
-from headrace.learn.base import frozen, is_sparse
+from headrace.learn.base import engine_weights, frozen, is_sparse
 from headrace.learn.columns import Columns
 from headrace.learn.neighbors import metric_named
 from headrace.learn.text import CountVectorizer, HashingVectorizer
@@ -30,7 +30,6 @@ from headrace.settings import is_strict
 Loop = Callable[..., Any]
 Numbers = np.ndarray[Any, Any]
 
-_NO_WEIGHTS = np.empty(0)
 #: Normal equations lose twice the digits of the condition; beyond this one, theirs factors rows.
 _MOST_CONDITION = 1e7
 _FLOATS: Any = (np.float32, np.float64)
@@ -114,9 +113,8 @@ def numpy_of(node: Any, dtype: Any = None) -> Numbers:
 
 
 def _weights_of(weights: Any) -> Any:
-    if weights is None or (weights == 1).all():
-        return frozen(_NO_WEIGHTS)._node
-    return frozen(np.asarray(weights, np.float64))._node
+    ones = weights is None or (weights == 1).all()
+    return engine_weights(None if ones else frozen(np.asarray(weights, np.float64)))._node
 
 
 # ---- clusters ------------------------------------------------------------------------------------
@@ -314,8 +312,8 @@ def pca_fit_full(theirs: Loop) -> Loop:
 # ---- preparation ---------------------------------------------------------------------------------
 def _moments(X: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """Means, variances and counts of columns without NaN, in one pass."""
-    codes, weights = np.zeros(len(X), np.int64), frozen(_NO_WEIGHTS)
-    made = _core.class_moments(node_of(X), frozen(codes)._node, weights._node, 1)
+    codes = frozen(np.zeros(len(X), np.int64))
+    made = _core.class_moments(node_of(X), codes._node, engine_weights(None)._node, 1)
     count, total, squares = (Array(node).to_numpy()[0] for node in made)
     mean, variance = total / count, squares / count
     for place in np.flatnonzero(variance <= (count * np.finfo(float).eps * mean) ** 2):

@@ -16,7 +16,7 @@ from headrace.learn.base import (
     check_count,
     check_rows,
     check_weights,
-    frozen,
+    engine_weights,
     is_number,
     refuse,
 )
@@ -24,8 +24,6 @@ from headrace.learn.neighbors import engine_metric
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-_NO_WEIGHTS = np.empty(0)
 
 
 class DBSCAN(Estimator):
@@ -100,7 +98,7 @@ class DBSCAN(Estimator):
         metric = engine_metric(self)
         rows = check_rows(self, X, fit=True)
         weights = check_weights(self, sample_weight, len(rows))
-        weighed = frozen(_NO_WEIGHTS) if weights is None else weights
+        weighed = engine_weights(weights)
         mark("dbscan")
         labels, core = _core.dbscan(rows._node, weighed._node, self.eps, self.min_samples, metric)
         self.labels_ = answer(X, Array(labels))

@@ -18,6 +18,7 @@ from headrace.learn.base import (
     check_count,
     check_rows,
     check_weights,
+    engine_weights,
     frozen,
     is_number,
     refuse,
@@ -27,8 +28,6 @@ from headrace.random import seed_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-NO_WEIGHTS = np.empty(0)
 
 
 class KMeans(PrefixedNames, Transformer):
@@ -163,20 +162,29 @@ class KMeans(PrefixedNames, Transformer):
             )
         return frozen(made)
 
+    def _rows_to_fit(self, X: Any) -> Array:
+        rows = check_rows(self, X, fit=True)
+        if len(rows) < self.n_clusters:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: n_samples={len(rows)} should be >= "
+                f"n_clusters={self.n_clusters}."
+            )
+        return rows
+
+    def _tolerance(self, rows: Array) -> float:
+        """`tol` by the mean variance of the columns."""
+        return self.tol and self.tol * float(np.mean(np.asarray(rows.var(axis=0, ddof=0))))
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the centres of `X`, ``[samples, features]``, in float64 inside.
 
         Raises ValueError for NaN or infinite values, or fewer rows than clusters.
         """
         runs = self._check_params()
-        rows = check_rows(self, X, fit=True)
-        if len(rows) < self.n_clusters:
-            raise InvalidArgumentError(
-                f"KMeans: n_samples={len(rows)} should be >= n_clusters={self.n_clusters}."
-            )
+        rows = self._rows_to_fit(X)
         weights = check_weights(self, sample_weight, len(rows))
-        weights = frozen(NO_WEIGHTS) if weights is None else weights
-        tolerance = self.tol and self.tol * float(np.mean(np.asarray(rows.var(axis=0, ddof=0))))
+        weights = engine_weights(weights)
+        tolerance = self._tolerance(rows)
         seed = seed_from(self.random_state)
         best = None
         for run in range(runs):
@@ -222,6 +230,5 @@ class KMeans(PrefixedNames, Transformer):
         """The negative weighted sum of squared distances to the nearest centre."""
         centers, rows = self._nodes("kmeans_inertia", X)
         weights = check_weights(self, sample_weight, len(Array(rows)))
-        weighed = frozen(NO_WEIGHTS) if weights is None else weights
         labels = _core.kmeans_predict(centers, rows)
-        return -_core.kmeans_inertia(centers, rows, weighed._node, labels)
+        return -_core.kmeans_inertia(centers, rows, engine_weights(weights)._node, labels)

@@ -10,10 +10,17 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.array import Array
-from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
-from headrace.learn.base import answer, check_count, check_rows, check_weights, frozen, refuse
-from headrace.learn.cluster.kmeans import NO_WEIGHTS, KMeans
+from headrace.learn.base import (
+    answer,
+    check_count,
+    check_rows,
+    check_weights,
+    engine_weights,
+    frozen,
+    refuse,
+)
+from headrace.learn.cluster.kmeans import KMeans
 from headrace.random import seed_from
 
 # Streams of random numbers, apart from those of the runs of `KMeans`.
@@ -140,10 +147,7 @@ class MiniBatchKMeans(KMeans):
         )
         for run in range(runs):
             some, weighed = self._sample(rows, weights, _CENTERS + run)
-            nothing = frozen(NO_WEIGHTS)
-            centers = self._initial(
-                X, some, nothing if weighed is None else weighed, self._seed, run
-            )
+            centers = self._initial(X, some, engine_weights(weighed), self._seed, run)
             centers = centers.astype(str(rows.dtype))
             if runs > 1:
                 inertia = self._step(judges, their_weights, centers, np.zeros(len(centers)))[2]
@@ -156,8 +160,7 @@ class MiniBatchKMeans(KMeans):
         self.n_steps_ = 0
 
     def _step(self, rows: Array, weights: Any, centers: Any, counts: Any) -> tuple[Any, Any, float]:
-        weighed = frozen(NO_WEIGHTS) if weights is None else weights
-        nodes = rows._node, weighed._node, centers._node, frozen(counts)._node
+        nodes = rows._node, engine_weights(weights)._node, centers._node, frozen(counts)._node
         moved, totals, inertia = _core.kmeans_step(*nodes)
         return Array(moved), np.asarray(Array(totals)), inertia
 
@@ -197,7 +200,7 @@ class MiniBatchKMeans(KMeans):
         self._seed = seed_from(self.random_state)
         self._start(X, rows, weights, runs)
         size, count = min(self.batch_size, len(rows)), len(rows)
-        tolerance = self.tol and self.tol * float(np.mean(np.asarray(rows.var(axis=0, ddof=0))))
+        tolerance = self._tolerance(rows)
         smooth, least, worse = math.nan, math.inf, 0
         for step in range(self.max_iter * count // size):
             places = _core.random_integers(size, "int64", 0, count, self._seed, _BATCHES + step)
@@ -231,12 +234,7 @@ class MiniBatchKMeans(KMeans):
 
     def _checked(self, X: Any, sample_weight: Any, *, fit: bool) -> tuple[Array, Any, int]:
         runs = self._check_params()
-        rows = check_rows(self, X, fit=fit)
-        if fit and len(rows) < self.n_clusters:
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: n_samples={len(rows)} should be >= "
-                f"n_clusters={self.n_clusters}."
-            )
+        rows = self._rows_to_fit(X) if fit else check_rows(self, X)
         mark("kmeans_step")
         return rows, check_weights(self, sample_weight, len(rows)), runs
 
@@ -247,8 +245,8 @@ class MiniBatchKMeans(KMeans):
         self.__dict__.pop("labels_", None)
         if self.compute_labels:
             labels = _core.kmeans_predict(centers._node, rows._node)
-            weighed = frozen(NO_WEIGHTS) if weights is None else weights
-            self.inertia_ = _core.kmeans_inertia(centers._node, rows._node, weighed._node, labels)
+            weighed = engine_weights(weights)._node
+            self.inertia_ = _core.kmeans_inertia(centers._node, rows._node, weighed, labels)
             self.labels_ = answer(X, Array(labels))
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

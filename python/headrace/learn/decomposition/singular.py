@@ -58,6 +58,11 @@ def dense_or_sparse(
     return made if str(made.dtype).startswith("float") else made.astype("float64")
 
 
+def matrix_node(rows: Any) -> Any:
+    """What the engine reads of rows that `dense_or_sparse` made."""
+    return rows._matrix if isinstance(rows, csr_matrix) else rows._node
+
+
 def kind_of_result(X: Any) -> Any:
     """What tells `answer` the kind of a result: our sparse matrices get our arrays."""
     return X.data if isinstance(X, csr_matrix) else X

@@ -18,22 +18,20 @@ from headrace.learn.base import (
     check_classes,
     check_labels,
     check_weights,
-    frozen,
+    float_node,
     is_number,
     is_ours,
     refuse,
     refuse_not_finite,
     warn_not_converged,
 )
-from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Numbers = np.ndarray[Any, Any]
-
-_NOTHING = np.empty(0)
 
 
 def weighed(weights: Numbers | None, shares: Numbers | None) -> Numbers | None:
@@ -68,25 +66,6 @@ class LinearClassifier(Estimator):
             refuse(self, "max_iter", "an integer from 0 on")
         if not (is_number(self.intercept_scaling) and self.intercept_scaling > 0):
             refuse(self, "intercept_scaling", "a positive number")
-
-    def _class_shares(self, codes: Numbers, weights: Numbers | None) -> Numbers | None:
-        """What rows of each class weigh; None for ones."""
-        given = self.class_weight
-        if given is None:
-            return None
-        if isinstance(given, str):
-            if given != "balanced":
-                refuse(self, "class_weight", "'balanced', a dictionary or None")
-            sums = np.bincount(codes, weights, len(self.classes_))
-            return sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
-        labels = self.classes_.tolist()
-        left_out = [label for label in labels if label not in given]
-        if left_out and len(labels) - len(left_out) != len(given):
-            raise InvalidArgumentError(
-                f"{type(self).__name__}: The classes, {left_out}, are not in class_weight: "
-                f"{given!r}"
-            )
-        return np.array([float(given.get(label, 1.0)) for label in labels])
 
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any
@@ -129,14 +108,10 @@ class LinearClassifier(Estimator):
             float(self.tol),
             int(self.max_iter),
         )
-        columns: Any = [
-            frozen(np.ascontiguousarray(_NOTHING if each is None else each, np.float64))._node
-            for each in (targets, weights, start)
-        ]
         mark("fit_linear")
-        given: Any = rows._matrix if isinstance(rows, csr_matrix) else rows._node
+        nodes = float_node(targets), float_node(weights), float_node(start)
         try:
-            found = _core.fit_linear(given, columns[0], columns[1], columns[2], problem)
+            found = _core.fit_linear(matrix_node(rows), *nodes, problem)
         except InvalidArgumentError:
             if not isinstance(rows, csr_matrix):
                 refuse_not_finite(self, rows)

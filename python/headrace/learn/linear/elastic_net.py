@@ -15,12 +15,12 @@ from headrace.learn.base import (
     answer,
     check_targets,
     check_weights,
-    frozen,
+    float_node,
     is_number,
     refuse,
     warn_not_converged,
 )
-from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
 from headrace.learn.linear.least_squares import _LeastSquares
 from headrace.tensor.sparse import csr_matrix
 
@@ -31,11 +31,14 @@ if TYPE_CHECKING:
 
 #: Products of all pairs of columns are computed for at most this many columns, and fewer than rows.
 MOST_PRODUCTS = 4000
-_NOTHING = np.empty(0)
 
 
-def _node(values: Numbers) -> Any:
-    return frozen(np.ascontiguousarray(values, np.float64))._node
+def column_means(rows: Any, weights: Numbers | None) -> Numbers:
+    """The weighted means of dense or sparse columns."""
+    samples = rows.shape[0]
+    part = np.full(samples, 1.0 / samples) if weights is None else weights / weights.sum()
+    found = _core.column_products(matrix_node(rows), float_node(None), float_node(part))
+    return np.asarray(Array(found))
 
 
 class Design(NamedTuple):
@@ -53,15 +56,12 @@ def design(rows: Any, weights: Numbers | None, center: bool) -> Design:
     """Rows times the roots of their weights, less their weighted means if `center`."""
     samples, features = rows.shape
     mark("fit_elastic_net")
-    given = rows._matrix if isinstance(rows, csr_matrix) else rows._node
-    shift = np.zeros(features)
-    if center:
-        part = np.full(samples, 1.0 / samples) if weights is None else weights / weights.sum()
-        shift = np.asarray(Array(_core.column_products(given, _node(_NOTHING), _node(part))))
+    given = matrix_node(rows)
+    shift = column_means(rows, weights) if center else np.zeros(features)
     root = None if weights is None else np.sqrt(weights)
     products = samples > features and features <= MOST_PRODUCTS
     make, scale = (_core.centered_gram, weights) if products else (_core.centered_columns, root)
-    values = make(given, _node(shift), _node(_NOTHING if scale is None else scale))
+    values = make(given, float_node(shift), float_node(scale))
     return Design(given, root, weights, shift, values, products)
 
 
@@ -87,7 +87,7 @@ class Descent(NamedTuple):
             self.targets,
             self.square,
             self.design.products,
-            _node(start),
+            float_node(start),
             l1,
             l2,
             positive,
@@ -102,9 +102,9 @@ def descent(made: Design, targets: Numbers) -> Descent:
     weighed = targets if made.weights is None else targets * made.weights
     square = float(weighed @ targets)
     if made.products:
-        node = _core.column_products(made.rows, _node(made.shift), _node(weighed))
+        node = _core.column_products(made.rows, float_node(made.shift), float_node(weighed))
     else:
-        node = _node(targets if made.root is None else targets * made.root)
+        node = float_node(targets if made.root is None else targets * made.root)
     return Descent(made, node, square)
 
 

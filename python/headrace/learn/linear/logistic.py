@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import is_number, refuse
+from headrace.learn.base import class_weights, is_number, refuse
 from headrace.learn.linear.classifier import LinearClassifier, weighed
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class LogisticRegression(LinearClassifier):
         """
         share = self._penalty()
         rows, codes, weights = self._check_data(X, y, sample_weight)
-        shares = self._class_shares(codes, weights)
+        shares = class_weights(self, codes, weights)
         weights = weighed(weights, None if shares is None else shares[codes])
         classes, liblinear = len(self.classes_), self.solver == "liblinear"
         if liblinear and classes > 2:

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from headrace.learn.base import refuse
+from headrace.learn.base import class_weights, refuse
 from headrace.learn.linear.classifier import LinearClassifier, weighed
 
 
@@ -94,7 +94,7 @@ class LinearSVC(LinearClassifier):
             refuse(self, "loss", "'squared_hinge'")
         self._refuse_params(loss="squared_hinge", multi_class="ovr")
         rows, codes, weights = self._check_data(X, y, sample_weight)
-        count, shares = len(self.classes_), self._class_shares(codes, weights)
+        count, shares = len(self.classes_), class_weights(self, codes, weights)
         found, self.n_iter_ = [], 0
         for place in range(count) if count > 2 else [1]:
             own, share = codes == place, None

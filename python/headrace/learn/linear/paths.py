@@ -10,19 +10,25 @@ import numpy as np
 from headrace import _core
 from headrace.array.array import Array
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import check_labels, check_targets, check_weights, is_number, refuse
-from headrace.learn.decomposition.singular import dense_or_sparse
+from headrace.learn.base import (
+    check_labels,
+    check_targets,
+    check_weights,
+    float_node,
+    is_number,
+    refuse,
+)
+from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
 from headrace.learn.linear.elastic_net import (
     MOST_PRODUCTS,
     Descent,
     Design,
     ElasticNet,
-    _node,
+    column_means,
     descent,
     design,
 )
 from headrace.learn.selection.splits import check_cv, rows_at
-from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
     Numbers = np.ndarray[Any, Any]
@@ -82,8 +88,8 @@ class Sums(NamedTuple):
         gram = self.gram - np.outer(self.first, self.first) * share
         products = self.products - self.first * (self.level * share)
         square = self.square - self.level**2 * share
-        made = Design(None, None, None, self.first, _node(gram), True)
-        return Descent(made, _node(products), max(square, 0.0))
+        made = Design(None, None, None, self.first, float_node(gram), True)
+        return Descent(made, float_node(products), max(square, 0.0))
 
     def constants(self, coefficients: Numbers, center: bool) -> Numbers:
         """The constant that goes with each row of coefficients."""
@@ -101,18 +107,14 @@ class Sums(NamedTuple):
 
 def sums_of(rows: Any, targets: Numbers, weights: Numbers | None, origin: Numbers) -> Sums:
     """The sums of these rows less `origin`; `targets` have lost theirs."""
-    given = rows._matrix if isinstance(rows, csr_matrix) else rows._node
-    shift, scale = _node(origin), np.ones(len(targets)) if weights is None else weights
+    given = matrix_node(rows)
+    shift, scale = float_node(origin), np.ones(len(targets)) if weights is None else weights
     weighed = targets * scale
     return Sums(
         float(scale.sum()),
-        np.asarray(Array(_core.column_products(given, shift, _node(scale)))),
-        np.asarray(
-            Array(
-                _core.centered_gram(given, shift, _node(np.empty(0) if weights is None else scale))
-            )
-        ),
-        np.asarray(Array(_core.column_products(given, shift, _node(weighed)))),
+        np.asarray(Array(_core.column_products(given, shift, float_node(scale)))),
+        np.asarray(Array(_core.centered_gram(given, shift, float_node(weights)))),
+        np.asarray(Array(_core.column_products(given, shift, float_node(weighed)))),
         float(weighed.sum()),
         float(weighed @ targets),
     )
@@ -151,11 +153,7 @@ class _Products(_Folds):
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
         samples, features = self.rows.shape
-        share = _node(np.ones(samples) / samples)
-        matrix = self.rows._matrix if isinstance(self.rows, csr_matrix) else self.rows._node
-        nothing = _node(np.empty(0))
-        mean = np.asarray(Array(_core.column_products(matrix, nothing, share)))
-        self.origin = mean if self.center else np.zeros(features)
+        self.origin = column_means(self.rows, None) if self.center else np.zeros(features)
         self.base = float(self.targets.mean()) if self.center else 0.0
         self.targets = self.targets - self.base
         self.tests = [self.sums(test) for _, test in self.folds]
