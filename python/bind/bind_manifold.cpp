@@ -3,7 +3,9 @@
 #include "python/bind/bind.h"
 
 #include "headrace/learn/eager.h"
+#include "headrace/learn/spectral.h"
 #include "headrace/learn/tsne.h"
+#include "headrace/learn/umap.h"
 
 namespace {
 
@@ -37,10 +39,52 @@ std::tuple<NodePtr, double, int64_t> tsne_fit(const Sparse& affinities, const No
   return {made[0], found.divergence, found.last};
 }
 
+Sparse umap_graph(const NodePtr& indices, const NodePtr& distances, double connectivity,
+                  double mix) {
+  Sparse made;
+  hr::run_eagerly("umap_graph", {indices, distances}, [&](std::span<const Tensor> in) {
+    made = hr::umap_graph(in[0], in[1], connectivity, mix);
+    return Tensors();
+  });
+  return made;
+}
+
+/// a, b, epochs, learning rate, repulsion, negative rate, seed.
+using UmapOptions = std::tuple<double, double, int64_t, double, double, double, uint64_t>;
+
+hr::UmapOptions options_from(const UmapOptions& from) {
+  return std::apply([](auto... each) { return hr::UmapOptions{each...}; }, from);
+}
+
+NodePtr umap_fit(const Sparse& graph, const NodePtr& init, const UmapOptions& options) {
+  return hr::run_eagerly("umap_fit", {init}, [&](std::span<const Tensor> in) {
+    return Tensors{hr::umap_fit(graph, in[0], options_from(options))};
+  })[0];
+}
+
+NodePtr umap_place(const NodePtr& indices, const NodePtr& distances, const NodePtr& embedding,
+                   const UmapOptions& options) {
+  return hr::run_eagerly(
+      "umap_place", {indices, distances, embedding}, [&](std::span<const Tensor> in) {
+        return Tensors{hr::umap_place(in[0], in[1], in[2], options_from(options))};
+      })[0];
+}
+
 }  // namespace
 
 void bind_manifold(nb::module_& m) {
   m.def("tsne_affinities", tsne_affinities, "indices"_a, "distances"_a, "perplexity"_a, Unlocked());
   m.def("tsne_fit", tsne_fit, "affinities"_a, "init"_a, "exaggeration"_a, "learning_rate"_a,
         "most"_a, "most_without_progress"_a, "least_gradient"_a, "angle"_a, Unlocked());
+  m.def("umap_graph", umap_graph, "indices"_a, "distances"_a, "connectivity"_a, "mix"_a,
+        Unlocked());
+  m.def(
+      "spectral_coordinates",
+      [](const Sparse& weights, int64_t count) {
+        return hr::lazy_value(hr::spectral_coordinates(weights, count));
+      },
+      "weights"_a, "count"_a, Unlocked());
+  m.def("umap_fit", umap_fit, "graph"_a, "init"_a, "options"_a, Unlocked());
+  m.def("umap_place", umap_place, "indices"_a, "distances"_a, "embedding"_a, "options"_a,
+        Unlocked());
 }

@@ -188,3 +188,145 @@ def test_tsne_names_rows_that_are_not_finite():
     x[7, 2] = np.nan
     with pytest.raises(ValueError, match="row=7, column=2"):
         hr.learn.TSNE(perplexity=5).fit(x)
+
+
+# ---- UMAP ----------------------------------------------------------------------------------------
+def fuzzy_union(x, neighbors, mix=1.0, connectivity=1):
+    """The definition: memberships that sum to log2(neighbors), united."""
+    apart = np.sqrt(((x[:, None] - x[None]) ** 2).sum(axis=2))
+    made = np.zeros_like(apart)
+    for i, row in enumerate(apart):
+        others = np.delete(np.arange(len(x)), i)
+        near = others[np.argsort(row[others], kind="stable")][: neighbors - 1]
+        above = row[near] - row[near][row[near] > 0][connectivity - 1]
+        low, high = -60.0, 60.0
+        for _ in range(100):
+            scale = 2.0 ** ((low + high) / 2)
+            weights = np.exp(-np.maximum(above, 0) / scale)
+            bound = (low, np.log2(scale)), (np.log2(scale), high)
+            low, high = bound[int(weights.sum() < np.log2(neighbors))]
+        made[i, near] = weights
+    both = made * made.T
+    return mix * (made + made.T - both) + (1 - mix) * both
+
+
+@pytest.mark.parametrize("options", [{}, {"set_op_mix_ratio": 0.3}, {"local_connectivity": 2}])
+def test_umap_graph_is_its_definition(options):
+    x = blobs(120, 4)
+    model = hr.learn.UMAP(n_neighbors=10, n_epochs=0, random_state=0, **options).fit(x)
+    given = options.get("set_op_mix_ratio", 1.0), options.get("local_connectivity", 1)
+    assert np.abs(model.graph_.toarray() - fuzzy_union(x, 10, *given)).max() < 1e-4
+
+
+def test_umap_curve_is_that_of_umap_learn():
+    from headrace.learn.manifold.umap import similarity_curve
+
+    # SciPy's curve_fit in umap-learn 0.5.12
+    assert similarity_curve(1.0, 0.1) == pytest.approx((1.57694346, 0.89506088), rel=1e-6)
+    assert similarity_curve(1.0, 0.5) == pytest.approx((0.58303002, 1.33416699), rel=1e-6)
+    assert similarity_curve(2.0, 0.01) == pytest.approx((0.63534441, 0.79555289), rel=1e-6)
+
+
+def test_umap_begins_with_eigenvectors_of_the_graph():
+    linalg = pytest.importorskip("scipy.linalg")
+    x = np.random.default_rng(0).normal(size=(400, 3))
+    model = hr.learn.UMAP(n_epochs=0, random_state=0).fit(x)
+    weights = model.graph_.toarray().astype(np.float64)
+    roots = np.sqrt(weights.sum(axis=1))
+    _, vectors = linalg.eigh(weights / np.outer(roots, roots), subset_by_index=[397, 398])
+    low = model.embedding_ - model.embedding_.mean(axis=0)
+    basis = np.column_stack([vectors, np.ones(400)])
+    left = low - basis @ np.linalg.lstsq(basis, low, rcond=None)[0]
+    assert np.linalg.norm(left) < 0.02 * np.linalg.norm(low)
+
+
+def test_umap_is_as_good_as_others(digits):
+    # umap-learn 0.5.12: 0.98991 and, of the blobs, 0.97178
+    assert trustworthiness(digits, hr.learn.UMAP(random_state=0).fit_transform(digits)) > 0.9849
+    x = blobs(1000, 20)
+    assert trustworthiness(x, hr.learn.UMAP(random_state=0).fit_transform(x)) > 0.9668
+    x = np.random.default_rng(0).normal(size=(3000, 8))  # 0.8458, in one piece
+    assert trustworthiness(x, hr.learn.UMAP(random_state=0).fit_transform(x)) > 0.8408
+
+
+def test_umap_unrolls_more_than_ten_thousand_rows():
+    rng = np.random.default_rng(0)
+    x = np.tanh(rng.normal(size=(12_000, 4)) @ rng.normal(size=(4, 20)))
+    low = hr.learn.UMAP(random_state=0).fit_transform(x)
+    assert trustworthiness(x[:3000], low[:3000]) > 0.9849 - 0.005  # umap-learn 0.5.12: 0.98489
+
+
+@pytest.mark.parametrize("options", [{}, {"init": "random", "n_components": 5}])
+def test_umap_has_the_same_bits_for_any_threads(digits, options):
+    made = []
+    for threads in (1, 2, 4):
+        with hr.threads(threads):
+            model = hr.learn.UMAP(n_epochs=40, random_state=0, **options).fit(digits[:1200])
+            placed = model.transform(digits[1200:])
+        made.append((model.embedding_.tobytes(), model.graph_.data.tobytes(), placed.tobytes()))
+    assert made[0] == made[1] == made[2]
+
+
+def test_umap_places_new_rows(digits):
+    model = hr.learn.UMAP(random_state=0).fit(digits[:1400])
+    assert np.array_equal(model.transform(digits[:1400]), model.embedding_)
+    placed = model.transform(digits[1400:])
+    both = np.concatenate([model.embedding_, placed])
+    assert trustworthiness(digits, both) > 0.975
+    turned = model.transform(digits[1400:][::-1])[::-1]
+    assert np.array_equal(placed, turned)  # each row alone
+
+
+def test_umap_of_few_equal_and_constant_rows():
+    fit = hr.learn.UMAP(n_neighbors=5, random_state=0).fit_transform
+    assert np.isfinite(fit(np.ones((20, 3)))).all()
+    assert np.isfinite(fit(np.repeat(blobs(40, 3), 40, axis=0))).all()
+    assert np.isfinite(fit(blobs(50, 4) + 1e8)).all()
+    assert np.isfinite(fit(blobs(50, 4) * 1e30)).all()
+    with pytest.warns(UserWarning, match="n_neighbors is larger"):
+        assert np.isfinite(hr.learn.UMAP(random_state=0).fit_transform([[0.0], [1.0]])).all()
+
+
+def test_umap_of_distances_is_that_of_rows():
+    x = blobs(100, 4)
+    apart = np.sqrt(((x[:, None] - x[None]) ** 2).sum(axis=2))
+    options = {"n_epochs": 0, "init": "random", "random_state": 0}
+    by_rows = hr.learn.UMAP(**options).fit(x)
+    given = hr.learn.UMAP(metric="precomputed", **options).fit(apart)
+    assert np.abs(by_rows.graph_ - given.graph_).max() < 1e-4
+    with pytest.raises(NotImplementedError, match="precomputed"):
+        given.transform(apart)
+
+
+def test_umap_keeps_the_kind_of_its_rows():
+    x = blobs(60, 4)
+    ours = hr.learn.UMAP(random_state=0).fit(hr.asarray(x))
+    assert isinstance(ours.embedding_, hr.Array)
+    assert isinstance(ours.graph_, hr.tensor.csr_matrix)
+    theirs = hr.learn.UMAP(random_state=0).fit(x)
+    assert np.array_equal(np.asarray(ours.embedding_), theirs.embedding_)
+    assert list(theirs.get_feature_names_out()) == ["umap0", "umap1"]
+    with pytest.warns(UserWarning, match="y is not used"):
+        hr.learn.UMAP(random_state=0).fit(x, np.zeros(60))
+
+
+@pytest.mark.parametrize(
+    "options, error, words",
+    [
+        ({"n_neighbors": 1}, ValueError, "n_neighbors"),
+        ({"n_components": 0}, ValueError, "n_components"),
+        ({"n_epochs": -1}, ValueError, "n_epochs"),
+        ({"min_dist": 2.0}, ValueError, "min_dist"),
+        ({"learning_rate": 0}, ValueError, "learning_rate"),
+        ({"set_op_mix_ratio": 2}, ValueError, "set_op_mix_ratio"),
+        ({"init": "tswspectral"}, ValueError, "init"),
+        ({"a": -1.0}, ValueError, "a is not valid"),
+        ({"densmap": True}, NotImplementedError, "densmap"),
+        ({"target_metric": "l2"}, NotImplementedError, "target_metric"),
+        ({"metric": "hamming"}, NotImplementedError, "metric='hamming'"),
+        ({"output_metric": "haversine"}, NotImplementedError, "output_metric"),
+    ],
+)
+def test_umap_refuses(options, error, words):
+    with pytest.raises(error, match=words):
+        hr.learn.UMAP(**options).fit(blobs(60, 4))

@@ -765,7 +765,7 @@ def test_classifiers(blobs, name):
     assert (np.asarray(predicted) == y).all()
 
 
-@promise("002: fewer dimensions", name=["PCA", "TruncatedSVD", "TSNE", not_yet("UMAP")])
+@promise("002: fewer dimensions", name=["PCA", "TruncatedSVD", "TSNE", "UMAP"])
 def test_embeddings(blobs, name):
     x = np.hstack([blobs[0], np.zeros((80, 3))])
     low = np.asarray(getattr(hr.learn, name)(n_components=2).fit_transform(hr.asarray(x)))

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from headrace.learn.linear.paths import ElasticNetCV as ElasticNetCV
     from headrace.learn.linear.paths import LassoCV as LassoCV
     from headrace.learn.manifold.tsne import TSNE as TSNE
+    from headrace.learn.manifold.umap import UMAP as UMAP
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
     from headrace.learn.naive_bayes import MultinomialNB as MultinomialNB
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
@@ -92,6 +93,7 @@ _MODULES = {
     "cluster.minibatch": "MiniBatchKMeans",
     "naive_bayes": "GaussianNB MultinomialNB",
     "manifold.tsne": "TSNE",
+    "manifold.umap": "UMAP",
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition.pca": "IncrementalPCA PCA",
     "drift": "DriftDetector",
@@ -128,6 +130,7 @@ __all__ = [
     "SVC",
     "SVR",
     "TSNE",
+    "UMAP",
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
