@@ -100,7 +100,7 @@ class Rows {
   virtual ~Rows() = default;
 
   /// The sum of the losses and their gradient, [outputs, features + 1]; asked for, the moments too.
-  double evaluate(LinearLoss loss, const Numbers& coefficients, int64_t outputs, double* gradient,
+  double evaluate(const LinearProblem& problem, const Numbers& coefficients, double* gradient,
                   Moments* moments = nullptr) {
     const auto size = static_cast<int64_t>(coefficients.size());
     if (!parts_) parts_.emplace(rows_, size + 2 * features_ + 2);
@@ -108,7 +108,7 @@ class Rows {
     parts_->add(
         [&](int64_t begin, int64_t end, double* out) {
           double* const others = out + size;
-          others[0] = add_gradient({loss, coefficients.data(), outputs}, begin, end, out,
+          others[0] = add_gradient({problem, coefficients.data()}, begin, end, out,
                                    moments == nullptr ? nullptr : others + 1);
         },
         sums.data());
@@ -130,9 +130,8 @@ class Rows {
 
  protected:
   struct Model {
-    LinearLoss loss;
+    const LinearProblem& problem;
     const double* coefficients;
-    int64_t outputs;
   };
 
   /// Adds to `gradient`, and sums, squares and the weight to `moments` unless null; the loss.
@@ -204,7 +203,7 @@ class DenseRows : public Rows {
     const int64_t step = std::clamp(fit, cpu::kPointPanel, cpu::kMostPoints);
     const bool single = x_.dtype() == dtype_of<float>();
     Buffer points = doubles(step * features_), room = doubles(single ? step * features_ : 0);
-    Buffer results = doubles(model.outputs * cpu::kMostPoints);
+    Buffer results = doubles(model.problem.outputs * cpu::kMostPoints);
     auto* tile = points.mutable_as<double>();
     auto* scores = results.mutable_as<double>();
     TileTargets goal;
@@ -216,10 +215,11 @@ class DenseRows : public Rows {
                        shift_.empty() ? nullptr : shift_.data(),
                        single ? room.mutable_as<float>() : nullptr, tile);
       load(first, count, goal);
-      cpu::point_scores(tile, padded, {model.coefficients, model.outputs, features_}, scores);
-      value += cpu::point_residuals(model.loss, goal.target, goal.weight, padded, model.outputs,
-                                    scores, gradient, features_ + 1);
-      cpu::add_point_gradients(tile, padded, scores, model.outputs, features_, gradient);
+      cpu::point_scores(tile, padded, {model.coefficients, model.problem.outputs, features_},
+                        scores);
+      value += cpu::point_residuals(model.problem, goal.target, goal.weight, padded, scores,
+                                    gradient, features_ + 1);
+      cpu::add_point_gradients(tile, padded, scores, model.problem.outputs, features_, gradient);
       if (moments == nullptr) continue;
       cpu::add_point_moments(tile, padded, goal.weight, features_, moments, moments + features_);
       for (int64_t i = 0; i < count; ++i) moments[2 * features_] += goal.weight[i];
@@ -254,23 +254,23 @@ class SparseRows : public Rows {
                       double* moments) const override {
     constexpr int64_t most = cpu::kMostPoints;
     TileTargets goal;
-    Buffer room = doubles(model.outputs * most);
+    Buffer room = doubles(model.problem.outputs * most);
     auto* scores = room.mutable_as<double>();
     const int64_t row = features_ + 1;
     double value = 0;
     for (int64_t first = begin; first < end; first += most) {
       const int64_t last = std::min(end, first + most);
       load(first, last - first, goal);
-      for (int64_t k = 0; k < model.outputs; ++k)
+      for (int64_t k = 0; k < model.problem.outputs; ++k)
         std::fill_n(scores + k * most, most, model.coefficients[k * row + features_]);
       for_entries(first, last, [&](int64_t i, int64_t column, double number) {
-        for (int64_t k = 0; k < model.outputs; ++k)
+        for (int64_t k = 0; k < model.problem.outputs; ++k)
           scores[k * most + i] += model.coefficients[k * row + column] * number;
       });
-      value += cpu::point_residuals(model.loss, goal.target, goal.weight, most, model.outputs,
-                                    scores, gradient, row);
+      value += cpu::point_residuals(model.problem, goal.target, goal.weight, most, scores, gradient,
+                                    row);
       for_entries(first, last, [&](int64_t i, int64_t column, double number) {
-        for (int64_t k = 0; k < model.outputs; ++k)
+        for (int64_t k = 0; k < model.problem.outputs; ++k)
           gradient[k * row + column] += scores[k * most + i] * number;
       });
       if (moments == nullptr) continue;
@@ -349,7 +349,7 @@ class Fit {
   void center(Rows& rows) {
     shift_.assign(static_cast<size_t>(features_), 0.0);
     Numbers nothing(at_.size());
-    rows.evaluate(problem_.loss, nothing, outputs_, nothing.data(), &moments_);
+    rows.evaluate(problem_, nothing, nothing.data(), &moments_);
     if (!problem_.intercept || problem_.intercept_scaling != 0) return;
     for (size_t j = 0; j < shift_.size(); ++j) {
       const double mean = moments_.means[j];
@@ -376,7 +376,7 @@ class Fit {
     for (int64_t k = 0; k < outputs_ && turn; ++k)
       for (int64_t j = 0; j < features_; ++j)
         coefficients[place(k, features_)] -= at[place(k, j)] * shift_[static_cast<size_t>(j)];
-    double value = rows.evaluate(problem_.loss, coefficients, outputs_, gradient, moments);
+    double value = rows.evaluate(problem_, coefficients, gradient, moments);
     if (moments != nullptr) weight_ = moments->weight;
     value /= weight_;
     for (int64_t k = 0; k < outputs_; ++k) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear models that lower a smooth loss: logistic regression and squared hinges.
+// Linear models that lower a smooth loss: logistic regression, squared hinges and
+// squared distances.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/sparse.h"
@@ -10,9 +11,10 @@
 namespace hr {
 
 enum class LinearLoss : uint8_t {
-  kLogistic,      ///< targets 0 and 1
-  kMultinomial,   ///< targets are numbers of classes, one output for each
-  kSquaredHinge,  ///< targets 0 and 1
+  kLogistic,         ///< targets 0 and 1
+  kMultinomial,      ///< targets are numbers of classes, one output for each
+  kSquaredHinge,     ///< targets 0 and 1
+  kSquaredDistance,  ///< of a score from its target, beyond `epsilon`
 };
 
 /// What is lowered: the weighted mean of the losses, plus `l2 / 2` times the squares and `l1` times
@@ -22,6 +24,7 @@ struct LinearProblem {
   int64_t outputs = 1;
   double l1 = 0;
   double l2 = 0;
+  double epsilon = 0;
   bool intercept = true;
   double intercept_scaling =
       0;                    ///< the constant is a coefficient of a column of this; 0: it is free

@@ -192,6 +192,21 @@ double squared_hinge(const double* targets, const double* weights, int64_t count
   return tree(lanes);
 }
 
+double squared_distance(const double* targets, const double* weights, int64_t count, double epsilon,
+                        double* scores) {
+  double lanes[kSumLanes] = {};
+  for (int64_t i = 0; i < count; i += kSumLanes)
+    for (int64_t lane = 0; lane < kSumLanes; ++lane) {
+      const int64_t at = i + lane;
+      const double apart = scores[at] - targets[at];
+      const double above = apart - epsilon, below = apart + epsilon;
+      const double gap = above > 0 ? above : below < 0 ? below : 0.0;
+      lanes[lane] += weights[at] * (gap * gap);
+      scores[at] = 2 * gap * weights[at];
+    }
+  return tree(lanes);
+}
+
 /// Scores less the largest of each point, which comes to `most`.
 void less_largest(int64_t count, int64_t outputs, double* scores, double* most) {
   std::copy_n(scores, count, most);
@@ -265,13 +280,16 @@ void add_point_moments(const double* points, int64_t count, const double* weight
 namespace {
 
 /// `scratch` has room for two numbers a point.
-double residuals_of(LinearLoss loss, const double* targets, const double* weights, int64_t count,
-                    int64_t outputs, double* scores, double* scratch) {
-  if (loss == LinearLoss::kSquaredHinge)
+double residuals_of(const LinearProblem& problem, const double* targets, const double* weights,
+                    int64_t count, double* scores, double* scratch) {
+  const int64_t outputs = problem.outputs;
+  if (problem.loss == LinearLoss::kSquaredHinge)
     return HR_SIMD(squared_hinge)(targets, weights, count, scores);
+  if (problem.loss == LinearLoss::kSquaredDistance)
+    return HR_SIMD(squared_distance)(targets, weights, count, problem.epsilon, scores);
   const auto exponentials = unary_function64(VectorFunction::kExp);
   double* const second = scratch + count;
-  if (loss == LinearLoss::kLogistic) {
+  if (problem.loss == LinearLoss::kLogistic) {
     for (int64_t i = 0; i < count; ++i) scratch[i] = -std::fabs(scores[i]);
     exponentials(scratch, scratch, count);
     unary_function64(VectorFunction::kLog1p)(scratch, second, count);
@@ -290,11 +308,11 @@ double residuals_of(LinearLoss loss, const double* targets, const double* weight
 
 }  // namespace
 
-double point_residuals(LinearLoss loss, const double* targets, const double* weights, int64_t count,
-                       int64_t outputs, double* scores, double* gradient, int64_t row) {
+double point_residuals(const LinearProblem& problem, const double* targets, const double* weights,
+                       int64_t count, double* scores, double* gradient, int64_t row) {
   double scratch[2 * kMostPoints];
-  const double value = residuals_of(loss, targets, weights, count, outputs, scores, scratch);
-  for (int64_t k = 0; k < outputs; ++k)
+  const double value = residuals_of(problem, targets, weights, count, scores, scratch);
+  for (int64_t k = 0; k < problem.outputs; ++k)
     gradient[k * row + row - 1] += HR_SIMD(sum)(scores + k * count, count);
   return value;
 }

@@ -42,8 +42,8 @@ void add_point_moments(const double* points, int64_t count, const double* weight
 
 /// The weighted loss of points, and in place of their `scores`, [outputs, count], its derivatives;
 /// the sums of these are added to the last element of each of the rows of `gradient` (of
-/// `row` elements). `targets` are numbers of classes, or 0 and 1.
-double point_residuals(LinearLoss loss, const double* targets, const double* weights, int64_t count,
-                       int64_t outputs, double* scores, double* gradient, int64_t row);
+/// `row` elements). `targets` are those of the loss.
+double point_residuals(const LinearProblem& problem, const double* targets, const double* weights,
+                       int64_t count, double* scores, double* gradient, int64_t row);
 
 }  // namespace hr::cpu

@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/algo/linalg/gram.h"
+#include "headrace/learn/dual_margin.h"
 #include "headrace/learn/eager.h"
 #include "headrace/learn/elastic_net.h"
 #include "headrace/learn/linear_loss.h"
@@ -17,15 +18,17 @@ using hr::Tensor;
 using Tensors = std::vector<Tensor>;
 
 hr::LinearProblem linear_problem(const std::string& loss, int64_t outputs, double l1, double l2,
-                                 bool intercept, double intercept_scaling, double tolerance,
-                                 int64_t most) {
+                                 double epsilon, bool intercept, double intercept_scaling,
+                                 double tolerance, int64_t most) {
   hr::LinearProblem made;
-  made.loss = loss == "logistic"      ? hr::LinearLoss::kLogistic
-              : loss == "multinomial" ? hr::LinearLoss::kMultinomial
-                                      : hr::LinearLoss::kSquaredHinge;
+  made.loss = loss == "logistic"        ? hr::LinearLoss::kLogistic
+              : loss == "multinomial"   ? hr::LinearLoss::kMultinomial
+              : loss == "squared_hinge" ? hr::LinearLoss::kSquaredHinge
+                                        : hr::LinearLoss::kSquaredDistance;
   made.outputs = outputs;
   made.l1 = l1;
   made.l2 = l2;
+  made.epsilon = epsilon;
   made.intercept = intercept;
   made.intercept_scaling = intercept_scaling;
   made.tolerance = tolerance;
@@ -58,6 +61,34 @@ Fitted fit_linear_sparse(const Sparse& x, const NodePtr& targets, const NodePtr&
                          const NodePtr& start, const hr::LinearProblem& problem) {
   return fit({targets, weights, start}, [&](std::span<const Tensor> in) {
     return hr::fit_linear(x, in[0], in[1], in[2], problem);
+  });
+}
+
+// Coefficients, rounds, the largest violation and whether it converged.
+using Dual = std::tuple<NodePtr, int64_t, double, bool>;
+
+template <class F>
+Dual fit_by_dual(const std::vector<NodePtr>& nodes, F of) {
+  hr::DualFit found;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("fit_dual", nodes, [&](std::span<const Tensor> in) {
+        found = of(in);
+        return Tensors{found.coefficients};
+      });
+  return {made[0], found.iterations, found.violation, found.converged};
+}
+
+Dual fit_dual(const NodePtr& x, const NodePtr& targets, const NodePtr& costs,
+              const hr::DualProblem& problem) {
+  return fit_by_dual({x, targets, costs}, [&](std::span<const Tensor> in) {
+    return hr::fit_dual(in[0], in[1], in[2], problem);
+  });
+}
+
+Dual fit_dual_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& costs,
+                     const hr::DualProblem& problem) {
+  return fit_by_dual({targets, costs}, [&](std::span<const Tensor> in) {
+    return hr::fit_dual(x, in[0], in[1], problem);
   });
 }
 
@@ -133,12 +164,22 @@ void bind_rows(nb::module_& m) {
 
 void bind_linear(nb::module_& m) {
   nb::class_<hr::LinearProblem>(m, "LinearProblem");
-  m.def("linear_problem", linear_problem, "loss"_a, "outputs"_a, "l1"_a, "l2"_a, "intercept"_a,
-        "intercept_scaling"_a, "tolerance"_a, "most"_a);
+  m.def("linear_problem", linear_problem, "loss"_a, "outputs"_a, "l1"_a, "l2"_a, "epsilon"_a,
+        "intercept"_a, "intercept_scaling"_a, "tolerance"_a, "most"_a);
   m.def("fit_linear", fit_linear, "x"_a, "targets"_a, "weights"_a, "start"_a, "problem"_a,
         Unlocked());
   m.def("fit_linear", fit_linear_sparse, "x"_a, "targets"_a, "weights"_a, "start"_a, "problem"_a,
         Unlocked());
+  nb::class_<hr::DualProblem>(m, "DualProblem")
+      .def(
+          "__init__",
+          [](hr::DualProblem* self, bool margin, double epsilon, double intercept_scaling,
+             double tolerance, int64_t most, uint64_t seed) {
+            new (self) hr::DualProblem{margin, epsilon, intercept_scaling, tolerance, most, seed};
+          },
+          "margin"_a, "epsilon"_a, "intercept_scaling"_a, "tolerance"_a, "most"_a, "seed"_a);
+  m.def("fit_dual", fit_dual, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
+  m.def("fit_dual", fit_dual_sparse, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
   bind_rows<NodePtr>(m);
   bind_rows<Sparse>(m);
   m.def("fit_elastic_net", fit_elastic_net, "x"_a, "targets"_a, "square"_a, "products"_a, "start"_a,

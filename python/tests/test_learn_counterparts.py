@@ -47,6 +47,7 @@ MORE = {
     "machine of a function": lambda: learn.SVR(kernel=lambda one, other: one @ other.T),
     "logistic of classes": lambda: learn.LogisticRegression(C=0.1),
     "margins of classes": lambda: learn.LinearSVC(),
+    "distances": lambda: learn.LinearSVR(),
     "entropy of classes": lambda: learn.RandomForestClassifier(5, criterion="entropy"),
     "weighed classes": lambda: learn.ExtraTreesClassifier(5, class_weight="balanced"),
     "deep": lambda: learn.make_pipeline(
@@ -174,6 +175,7 @@ THEIRS = {
     "machine": lambda: svm.SVC(kernel="poly", class_weight="balanced"),
     "machine of numbers": lambda: svm.SVR(kernel="sigmoid"),
     "margins": lambda: svm.LinearSVC(),
+    "distances": lambda: svm.LinearSVR(),
     "logistic": lambda: linear_model.LogisticRegression(),
     "elastic": lambda: linear_model.ElasticNetCV(alphas=5, cv=3),
     "pipeline": lambda: pipeline.make_pipeline(

@@ -495,12 +495,14 @@ IN_CPP = {
     "distances": lambda: NEAR(20, weights="distance"),
     "manhattan": lambda: NEAR(3, metric="manhattan"),
     "near numbers": lambda: learn.KNeighborsRegressor(11, weights="distance"),
+    "logistic": lambda: learn.make_pipeline(learn.StandardScaler(), learn.LogisticRegression()),
+    "margin numbers": lambda: learn.make_pipeline(
+        learn.StandardScaler(), learn.LinearSVR(tol=0.01)
+    ),
+    "lasso": lambda: learn.Lasso(0.01),
+    "lasso of folds": lambda: learn.LassoCV(cv=3),
     "search": lambda: learn.GridSearchCV(learn.Ridge(), {"alpha": [0.1, 10.0]}),
 }
-if hasattr(learn, "LogisticRegression"):
-    IN_CPP["logistic"] = lambda: learn.make_pipeline(
-        learn.StandardScaler(), learn.LogisticRegression()
-    )
 
 
 def bits(values):

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from headrace.learn.linear.least_squares import Ridge as Ridge
     from headrace.learn.linear.logistic import LogisticRegression as LogisticRegression
     from headrace.learn.linear.margin import LinearSVC as LinearSVC
+    from headrace.learn.linear.margin import LinearSVR as LinearSVR
     from headrace.learn.linear.paths import ElasticNetCV as ElasticNetCV
     from headrace.learn.linear.paths import LassoCV as LassoCV
     from headrace.learn.manifold.tsne import TSNE as TSNE
@@ -106,7 +107,7 @@ _MODULES = {
     "linear.elastic_net": "ElasticNet Lasso",
     "linear.least_squares": "LinearRegression Ridge",
     "linear.logistic": "LogisticRegression",
-    "linear.margin": "LinearSVC",
+    "linear.margin": "LinearSVC LinearSVR",
     "linear.paths": "ElasticNetCV LassoCV",
     "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
@@ -158,6 +159,7 @@ __all__ = [
     "LassoCV",
     "LinearRegression",
     "LinearSVC",
+    "LinearSVR",
     "LogisticRegression",
     "MaxAbsScaler",
     "MinMaxScaler",

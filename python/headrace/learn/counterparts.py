@@ -45,7 +45,7 @@ _MODULES = {
     "preprocessing": "KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler MinMaxScaler "
     "Normalizer OneHotEncoder OrdinalEncoder PolynomialFeatures QuantileTransformer RobustScaler "
     "StandardScaler TargetEncoder",
-    "svm": "LinearSVC SVC SVR",
+    "svm": "LinearSVC LinearSVR SVC SVR",
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What linear classifiers have in common: weights of classes, scores, labels."""
+"""What linear models have in common that search: losses, weights of classes, scores, labels."""
 
 from __future__ import annotations
 
@@ -39,6 +39,75 @@ def weighed(weights: Numbers | None, shares: Numbers | None) -> Numbers | None:
     return shares if weights is None else weights if shares is None else weights * shares
 
 
+def check_numbers(model: Any) -> None:
+    """Raise unless the numbers among the parameters are what they must be."""
+    if not (is_number(model.C) and model.C > 0):
+        refuse(model, "C", "a positive number")
+    if not (is_number(model.tol) and model.tol >= 0):
+        refuse(model, "tol", "a number from 0 on")
+    if not (is_number(model.max_iter, integer=True) and model.max_iter >= 0):
+        refuse(model, "max_iter", "an integer from 0 on")
+    if not (is_number(model.intercept_scaling) and model.intercept_scaling > 0):
+        refuse(model, "intercept_scaling", "a positive number")
+
+
+def minimize(
+    model: Any,
+    rows: Any,
+    targets: Numbers,
+    weights: Numbers | None,
+    start: Numbers | None,
+    *,
+    loss: str,
+    outputs: int,
+    strength: float,
+    l1_share: float,
+    intercept_scaling: float,
+    epsilon: float = 0.0,
+) -> tuple[Numbers, int]:
+    """Coefficients with the constants behind them, and iterations."""
+    total = float(len(targets) if weights is None else weights.sum())
+    penalty = 1.0 / (strength * total)
+    problem = _core.linear_problem(
+        loss,
+        outputs,
+        penalty * l1_share,
+        penalty * (1.0 - l1_share),
+        epsilon,
+        bool(model.fit_intercept),
+        intercept_scaling,
+        float(model.tol),
+        int(model.max_iter),
+    )
+    mark("fit_linear")
+    nodes = float_node(targets), float_node(weights), float_node(start)
+    try:
+        found = _core.fit_linear(matrix_node(rows), *nodes, problem)
+    except InvalidArgumentError:
+        if not isinstance(rows, csr_matrix):
+            refuse_not_finite(model, rows)
+        raise
+    made, scales, iterations, gradient, converged = found
+    if not converged:
+        _warn(model, np.asarray(Array(scales)), gradient)
+    return np.asarray(Array(made)), iterations
+
+
+def _warn(model: Any, scales: Numbers, gradient: float) -> None:
+    name, column = type(model).__name__, int(scales.argmax())
+    middle = float(np.median(scales))
+    known = getattr(model, "feature_names_in_", None)
+    label = column if known is None else known[column]
+    larger = scales[column] > 100 * middle > 0
+    advice = f"; column {label!r} is {scales[column] / middle:.1e} times as large as the middle "
+    warn_not_converged(
+        f"{name}: failed to converge (status=1) after max_iter={model.max_iter} iterations: "
+        f"gradient={gradient:.1e}, tol={model.tol}; increase max_iter"
+        + (advice + "one: scale the data with hr.learn.StandardScaler" if larger else ""),
+        stacklevel=5,
+    )
+
+
 class LinearClassifier(Estimator):
     """A class by the largest of linear scores; a subclass has `fit`."""
 
@@ -57,16 +126,6 @@ class LinearClassifier(Estimator):
     intercept_: Any
     classes_: Numbers
 
-    def _check_numbers(self) -> None:
-        if not (is_number(self.C) and self.C > 0):
-            refuse(self, "C", "a positive number")
-        if not (is_number(self.tol) and self.tol >= 0):
-            refuse(self, "tol", "a number from 0 on")
-        if not (is_number(self.max_iter, integer=True) and self.max_iter >= 0):
-            refuse(self, "max_iter", "an integer from 0 on")
-        if not (is_number(self.intercept_scaling) and self.intercept_scaling > 0):
-            refuse(self, "intercept_scaling", "a positive number")
-
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[Any, Numbers, Numbers | None]:
@@ -81,61 +140,6 @@ class LinearClassifier(Estimator):
                 f"data, but the data contains only one class: {self.classes_[0]!r}"
             )
         return rows, codes, None if weights is None else np.asarray(weights)
-
-    def _minimize(
-        self,
-        rows: Any,
-        targets: Numbers,
-        weights: Numbers | None,
-        start: Numbers | None,
-        *,
-        loss: str,
-        outputs: int,
-        strength: float,
-        l1_share: float,
-        intercept_scaling: float,
-    ) -> tuple[Numbers, int]:
-        """Coefficients with the constants behind them, and iterations."""
-        total = float(len(targets) if weights is None else weights.sum())
-        penalty = 1.0 / (strength * total)
-        problem = _core.linear_problem(
-            loss,
-            outputs,
-            penalty * l1_share,
-            penalty * (1.0 - l1_share),
-            bool(self.fit_intercept),
-            intercept_scaling,
-            float(self.tol),
-            int(self.max_iter),
-        )
-        mark("fit_linear")
-        nodes = float_node(targets), float_node(weights), float_node(start)
-        try:
-            found = _core.fit_linear(matrix_node(rows), *nodes, problem)
-        except InvalidArgumentError:
-            if not isinstance(rows, csr_matrix):
-                refuse_not_finite(self, rows)
-            raise
-        made, scales, iterations, gradient, converged = found
-        if not converged:
-            self._warn(np.asarray(Array(scales)), gradient)
-        return np.asarray(Array(made)), iterations
-
-    def _warn(self, scales: Numbers, gradient: float) -> None:
-        name, column = type(self).__name__, int(scales.argmax())
-        middle = float(np.median(scales))
-        known = getattr(self, "feature_names_in_", None)
-        label = column if known is None else known[column]
-        larger = scales[column] > 100 * middle > 0
-        advice = (
-            f"; column {label!r} is {scales[column] / middle:.1e} times as large as the middle "
-        )
-        warn_not_converged(
-            f"{name}: failed to converge (status=1) after max_iter={self.max_iter} iterations: "
-            f"gradient={gradient:.1e}, tol={self.tol}; increase max_iter"
-            + (advice + "one: scale the data with hr.learn.StandardScaler" if larger else ""),
-            stacklevel=5,
-        )
 
     def _keep(self, rows: Any, found: Numbers) -> None:
         """Set `coef_` and `intercept_` in the dtype of the rows."""

@@ -108,7 +108,20 @@ def descent(made: Design, targets: Numbers) -> Descent:
     return Descent(made, node, square)
 
 
-class ElasticNet(_LeastSquares):
+class LinearRegressor(_LeastSquares):
+    """What models of numbers do that take sparse rows."""
+
+    def predict(self, X: Any) -> Any:
+        """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
+        self._check_fitted()
+        rows = dense_or_sparse(self, X)
+        turned = np.ascontiguousarray(self.coef_.T)
+        if isinstance(rows, csr_matrix):
+            turned = turned.astype(str(rows.dtype))
+        return answer(kind_of_result(X), rows @ asarray(turned) + self.intercept_)
+
+
+class ElasticNet(LinearRegressor):
     """Least squares with penalties on absolute values and squares, in float64 inside.
 
     Lowers ``|y - X w|^2 / (2 n) + alpha (l1_ratio |w|_1 + (1 - l1_ratio) |w|^2 / 2)`` by cyclic
@@ -253,13 +266,6 @@ class ElasticNet(_LeastSquares):
             (intercept[0] if targets.ndim == 1 else intercept) if self.fit_intercept else 0.0
         )
         return self
-
-    def predict(self, X: Any) -> Any:
-        """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
-        self._check_fitted()
-        rows = dense_or_sparse(self, X)
-        turned = np.ascontiguousarray(self.coef_.T.astype(str(rows.dtype)))
-        return answer(kind_of_result(X), rows @ asarray(turned) + self.intercept_)
 
     @property
     def sparse_coef_(self) -> csr_matrix:

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace.errors import InvalidArgumentError
 from headrace.learn.base import class_weights, is_number, refuse
-from headrace.learn.linear.classifier import LinearClassifier, weighed
+from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +107,7 @@ class LogisticRegression(LinearClassifier):
 
     def _penalty(self) -> float:
         """The part of absolute values."""
-        self._check_numbers()
+        check_numbers(self)
         if self.solver not in _SOLVERS:
             refuse(self, "solver", f"one of {list(_SOLVERS)}")
         if self.penalty not in ("deprecated", "elasticnet", *_SHARES):
@@ -144,7 +144,8 @@ class LogisticRegression(LinearClassifier):
             start = np.column_stack([self.coef_, self.intercept_])
             if start.shape != (outputs, rows.shape[1] + 1):
                 start = None
-        found, iterations = self._minimize(
+        found, iterations = minimize(
+            self,
             rows,
             codes,
             weights,
