@@ -3,23 +3,28 @@
 #include "headrace/learn/eager.h"
 
 #include "headrace/base/error.h"
-#include "headrace/plan/graph/placement.h"
 
 namespace hr {
 
-std::vector<NodePtr> run_eagerly(
-    std::string_view op, const std::vector<NodePtr>& nodes,
-    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work) {
+namespace {
+
+using Work = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
+
+std::vector<Value> values_of(std::string_view op, const std::vector<NodePtr>& nodes) {
   force(nodes);
-  std::vector<Value> inputs;
+  std::vector<Value> values;
   for (const NodePtr& node : nodes) {
     if (node->signature().form != Form::kTensor)
       throw_error<TypeMismatchError>(op, "expected an array");
-    inputs.push_back(force(node));
+    values.push_back(force(node));
   }
-  const std::vector<Value> made = dispatch_to_place(
-      op, [](std::span<const Value>) { return kNoKernel; }, std::move(inputs),
-      [&](std::span<const Value> values) {
+  return values;
+}
+
+std::vector<NodePtr> dispatch(std::string_view op, const KernelLimits& limits,
+                              std::vector<Value> inputs, const Work& work) {
+  const std::vector<Value> made =
+      dispatch_to_place(op, limits, std::move(inputs), [&](std::span<const Value> values) {
         std::vector<Tensor> tensors;
         for (const Value& value : values) tensors.push_back(std::get<Tensor>(value));
         std::vector<Value> results;
@@ -29,6 +34,25 @@ std::vector<NodePtr> run_eagerly(
   std::vector<NodePtr> results;
   for (const Value& value : made) results.push_back(lazy_value(value));
   return results;
+}
+
+}  // namespace
+
+std::vector<NodePtr> run_eagerly(std::string_view op, const std::vector<NodePtr>& nodes,
+                                 const Work& work) {
+  return dispatch(op, [](std::span<const Value>) { return kNoKernel; }, values_of(op, nodes), work);
+}
+
+std::vector<NodePtr> run_beside(std::string_view op, const std::vector<NodePtr>& nodes, size_t rows,
+                                const KernelLimits& limits, const Work& work) {
+  std::vector<Value> inputs = values_of(op, nodes);
+  const Place place = place_of(inputs[rows]);
+  for (Value& input : inputs) input = to_place(input, place);
+  return dispatch(op, limits, std::move(inputs), work);
+}
+
+std::string no_limits(std::span<const Value>) {
+  return "";
 }
 
 }  // namespace hr

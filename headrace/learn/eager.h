@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work on arrays that is done now, on the host.
+// Work on arrays that is done now.
 #pragma once
 #include "headrace/plan/graph/node.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <functional>
 #include <span>
@@ -15,5 +16,14 @@ namespace hr {
 HR_API std::vector<NodePtr> run_eagerly(
     std::string_view op, const std::vector<NodePtr>& nodes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
+
+/// The same of work that has kernels for CUDA, where `limits` has no reason against it: it runs
+/// where `nodes[rows]` is, and the other arrays, parts of a model, go there.
+HR_API std::vector<NodePtr> run_beside(
+    std::string_view op, const std::vector<NodePtr>& nodes, size_t rows, const KernelLimits& limits,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
+
+/// What `run_beside` takes for work that has a kernel for all its inputs.
+std::string no_limits(std::span<const Value> inputs);
 
 }  // namespace hr

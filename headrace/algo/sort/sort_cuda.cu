@@ -170,6 +170,18 @@ void with_room(DeviceCall& call, F&& work) {
   check_cuda("sort", work(call.writes(room), bytes));
 }
 
+template <class Key>
+int sort_pairs_by(DeviceCall& call, Key* first, Key* second, uint32_t* const (&numbers)[2],
+                  int64_t rows, int bits) {
+  cub::DoubleBuffer<Key> keys(first, second);
+  cub::DoubleBuffer<unsigned> order(numbers[0], numbers[1]);
+  with_room(call, [&](void* room, size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, static_cast<unsigned>(rows), 0,
+                                           bits, stream_of(call));
+  });
+  return order.selector;
+}
+
 /// The order so far, and room for the next one.
 class Order {
  public:
@@ -221,14 +233,10 @@ class Order {
 
   template <class Key>
   void pass(int bits) {
-    cub::DoubleBuffer<Key> keys(call_.writes_as<Key>(keys_), call_.writes_as<Key>(words_));
-    cub::DoubleBuffer<unsigned> order(call_.writes_as<unsigned>(order_[at_]),
-                                      call_.writes_as<unsigned>(order_[1 - at_]));
-    with_room(call_, [&](void* room, size_t& bytes) {
-      return cub::DeviceRadixSort::SortPairs(room, bytes, keys, order, static_cast<unsigned>(rows_),
-                                             0, bits, stream_of(call_));
-    });
-    if (order.selector == 1) at_ = 1 - at_;
+    uint32_t* const numbers[] = {call_.writes_as<uint32_t>(order_[at_]),
+                                 call_.writes_as<uint32_t>(order_[1 - at_])};
+    at_ ^= sort_pairs_by(call_, call_.writes_as<Key>(keys_), call_.writes_as<Key>(words_), numbers,
+                         rows_, bits);
     is_first_ = false;
   }
 
@@ -292,6 +300,17 @@ Column sort_integers(const Column& values, SortOrder order) {
   });
   call.finish(cudaGetLastError());
   return values.with_rows(count, out, Buffer(), 0);
+}
+
+int sort_pairs(DeviceCall& call, uint32_t* const (&keys)[2], uint32_t* const (&numbers)[2],
+               int64_t rows, int bits) {
+  return sort_pairs_by(call, keys[0], keys[1], numbers, rows, bits);
+}
+
+int sort_pairs(DeviceCall& call, uint64_t* const (&keys)[2], uint32_t* const (&numbers)[2],
+               int64_t rows, int bits) {
+  return sort_pairs_by(call, reinterpret_cast<Word*>(keys[0]), reinterpret_cast<Word*>(keys[1]),
+                       numbers, rows, bits);
 }
 
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {

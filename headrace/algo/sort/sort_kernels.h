@@ -4,6 +4,7 @@
 #pragma once
 #include "headrace/algo/sort/sort_key.h"
 #include "headrace/base/dtype.h"
+#include "headrace/data/device.h"
 #include "headrace/data/tensor.h"
 
 #include <cstddef>
@@ -58,5 +59,12 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
 
 /// Integers without nulls (times and days too) in order: they are their own keys.
 Column sort_integers(const Column& values, SortOrder order);
+
+/// Sorts `rows` keys of a device, 4 or 8 bytes wide, by their low `bits`, stably, and a number with
+/// each. Keys and numbers have two places each, first in the first; where they are then: 0 or 1.
+int sort_pairs(DeviceCall& call, uint32_t* const (&keys)[2], uint32_t* const (&numbers)[2],
+               int64_t rows, int bits);
+int sort_pairs(DeviceCall& call, uint64_t* const (&keys)[2], uint32_t* const (&numbers)[2],
+               int64_t rows, int bits);
 
 }  // namespace hr::cuda
