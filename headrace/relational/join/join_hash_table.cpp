@@ -3,11 +3,9 @@
 #include "headrace/relational/join/join_hash_table.h"
 
 #include "headrace/algo/keys/hash.h"
-#include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/sort/radix_partition.h"
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
-#include "headrace/exec/zeroed.h"
 
 #include <algorithm>
 #include <atomic>
@@ -59,7 +57,13 @@ void JoinHashTable::choose_slots(const JoinKeys& keys) {
     slots_ = range_.width + 1;
   } else if (range_.width / kMostKeysARow < static_cast<uint64_t>(num_rows_)) {
     kind_ = Slots::kRanks;
-    map_keys(keys);
+    const uint64_t* const data = keys.data();
+    const uint64_t least = range_.least;
+    const auto read = [=](int64_t row, int64_t count, uint64_t* out) {
+      for (int64_t i = 0; i < count; ++i) out[i] = data[row + i] - least;
+    };
+    ranks_ = RankMap(num_rows_, range_.width, read, {keys.access()});
+    slots_ = static_cast<uint64_t>(ranks_.size());
   } else {
     kind_ = Slots::kHashes;
     slots_ = std::bit_ceil(static_cast<uint64_t>(num_rows_));
@@ -67,45 +71,9 @@ void JoinHashTable::choose_slots(const JoinKeys& keys) {
   }
 }
 
-// A bit for each key that there is, then the ranks.
-void JoinHashTable::map_keys(const JoinKeys& keys) {
-  const auto words = static_cast<int64_t>(range_.width / 64 + 1);
-  map_ = allocate_zeroed_by_workers(words * static_cast<int64_t>(sizeof(Word)));
-  auto* const map = map_.mutable_as<Word>();
-  parallel_morsels(num_rows_, {keys.access()}, [&](Morsel morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      const uint64_t offset = keys.data()[row] - range_.least, bit = uint64_t{1} << offset % 64;
-      std::atomic_ref bits(map[offset / 64].bits);
-      if (!(bits.load(std::memory_order_relaxed) & bit))
-        bits.fetch_or(bit, std::memory_order_relaxed);
-    }
-  });
-  const auto each_word = [&](Morsel morsel, uint64_t rank) {
-    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-      map[i].rank = rank;
-      rank += static_cast<uint64_t>(std::popcount(map[i].bits));
-    }
-    return rank;
-  };
-  const std::vector<int64_t> ranks = compact_offsets(
-      words, {}, [&](Morsel morsel) { return static_cast<int64_t>(each_word(morsel, 0)); });
-  parallel_morsels(words, [&](Morsel morsel) {
-    each_word(morsel, static_cast<uint64_t>(ranks[static_cast<size_t>(morsel.index)]));
-  });
-  slots_ = static_cast<uint64_t>(ranks.back());
-  map_.seal();
-}
-
-// Of a key that there is.
-uint64_t JoinHashTable::rank_of(uint64_t offset) const {
-  const Word& word = map_.as<Word>()[offset / 64];
-  const uint64_t below = word.bits & ((uint64_t{1} << offset % 64) - 1);
-  return word.rank + static_cast<uint64_t>(std::popcount(below));
-}
-
 uint64_t JoinHashTable::slot_of(uint64_t key) const {
   if (kind_ == Slots::kHashes) return hash_key(key) >> shift_;
-  return kind_ == Slots::kKeys ? key - range_.least : rank_of(key - range_.least);
+  return kind_ == Slots::kKeys ? key - range_.least : ranks_.rank(key - range_.least);
 }
 
 // Rows of a range of slots, [begin, begin + count) in the table's order, into their slots: counted
@@ -257,19 +225,18 @@ void JoinHashTable::probe(const uint64_t* keys, int64_t count, Matches& matches)
       __builtin_prefetch(ends + slots[k]);
     }
   } else {
-    const Word* const map = map_.as<Word>();
     for (int64_t k = 0; k < inside; ++k) {
       slots[k] = keys[matches.keys[k]] - range_.least;
-      __builtin_prefetch(map + slots[k] / 64);
+      ranks_.prefetch(slots[k]);
     }
     for (int64_t k = 0; k < inside; ++k) {
       const uint64_t offset = slots[found] = slots[k];
       matches.keys[found] = matches.keys[k];
-      found += static_cast<int64_t>(map[offset / 64].bits >> offset % 64 & 1);
+      found += ranks_.has(offset);
     }
     inside = std::exchange(found, 0);
     for (int64_t k = 0; k < inside; ++k) {
-      slots[k] = rank_of(slots[k]);
+      slots[k] = ranks_.rank(slots[k]);
       if (!unique_) __builtin_prefetch(ends + slots[k]);
     }
     if (unique_) {  // a slot a row

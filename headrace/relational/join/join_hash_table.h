@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a join: which rows of the right side have a key.
 #pragma once
+#include "headrace/algo/keys/rank_map.h"
 #include "headrace/memory/buffer/buffer.h"
 #include "headrace/relational/join/key_filter.h"
 
@@ -44,16 +45,8 @@ class HR_API JoinHashTable {
 
   enum class Slots : uint8_t { kKeys, kRanks, kHashes };
 
-  /// 64 keys that follow each other: which of them there are, and how many there are before.
-  struct Word {
-    uint64_t bits;
-    uint64_t rank;
-  };
-
   void choose_slots(const JoinKeys& keys);
-  void map_keys(const JoinKeys& keys);
   uint64_t slot_of(uint64_t key) const;
-  uint64_t rank_of(uint64_t offset) const;
   void probe_hashed(const uint64_t* keys, int64_t count, Matches& matches) const;
 
   int64_t num_rows_ = 0;
@@ -61,11 +54,11 @@ class HR_API JoinHashTable {
   bool unique_ = true;
   KeyRange range_{};
   uint64_t slots_ = 0;
-  int shift_ = 0;  // from a hash to its slot
-  Buffer map_{};   // Word, where ranks are slots
-  Buffer ends_{};  // of a slot's rows: uint32, or uint64 where hashed, 48 bits and 16 of a filter
-  Buffer rows_{};  // uint32
-  Buffer keys_{};  // of these, where hashed: uint64
+  int shift_ = 0;    // from a hash to its slot
+  RankMap ranks_{};  // where ranks are slots
+  Buffer ends_{};    // of a slot's rows: uint32, or uint64 where hashed, 48 bits and 16 of a filter
+  Buffer rows_{};    // uint32
+  Buffer keys_{};    // of these, where hashed: uint64
 };
 
 }  // namespace hr
