@@ -6,7 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/dense_grid.h"
-#include "headrace/learn/disjoint_sets.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"

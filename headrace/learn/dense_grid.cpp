@@ -3,7 +3,7 @@
 #include "headrace/learn/dense_grid.h"
 
 #include "headrace/exec/workers.h"
-#include "headrace/learn/disjoint_sets.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/exec/workers.h"
-#include "headrace/learn/disjoint_sets.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/kd_tree.h"
 
@@ -123,7 +123,7 @@ class Components {
   std::vector<int64_t> rows_;
   std::vector<double> cores_;
   double scale_;
-  DisjointSets sets_;
+  DisjointSets<> sets_;
   std::vector<int64_t> component_;
   std::vector<Link> links_;
   std::vector<double> least_;  ///< no edge to another component weighs less

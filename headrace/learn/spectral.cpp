@@ -9,7 +9,7 @@
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
-#include "headrace/learn/disjoint_sets.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
