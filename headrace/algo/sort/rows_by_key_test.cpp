@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows by key against a stable sort.
+#include "headrace/algo/sort/rows_by_key.h"
+
+#include "headrace/exec/simd_and_threads_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+namespace hr {
+namespace {
+
+class RowsByKeyTest : public testing::ThreadsTest {};
+
+INSTANTIATE_TEST_SUITE_P(Threads, RowsByKeyTest, ::testing::Values(1, 2, 4));
+
+template <class T>
+Buffer buffer_of(const std::vector<T>& values) {
+  Buffer made = Buffer::allocate(static_cast<int64_t>(values.size() * sizeof(T)));
+  if (!values.empty()) std::copy(values.begin(), values.end(), made.mutable_as<T>());
+  return made;
+}
+
+TEST_P(RowsByKeyTest, IsAStableSort) {
+  for (const int64_t rows : {0, 1, 64, 20000, 300000}) {
+    for (const int64_t num_keys : {1, 2, 4096, 4097, 100000}) {
+      std::mt19937_64 random(static_cast<uint64_t>(rows + num_keys));
+      std::vector<uint32_t> keys(static_cast<size_t>(rows));
+      // A third of the rows have one key: a hub.
+      for (uint32_t& key : keys)
+        key = random() % 3 == 0 ? static_cast<uint32_t>(num_keys / 2)
+                                : static_cast<uint32_t>(random() % static_cast<uint64_t>(num_keys));
+      std::vector<uint64_t> values(keys.size());
+      for (uint64_t& value : values) value = random();
+      const Buffer key_buffer = buffer_of(keys), value_buffer = buffer_of(values);
+      const RowsByKey made =
+          rows_by_key(key_buffer, rows, num_keys, std::vector<KeyedColumn>{{&value_buffer, 8}, {}});
+      std::vector<uint32_t> order(keys.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
+      const auto* offsets = made.offsets.as<int64_t>();
+      ASSERT_EQ(offsets[0], 0);
+      ASSERT_EQ(offsets[num_keys], rows);
+      for (size_t i = 0; i < order.size(); ++i) {
+        ASSERT_EQ(made.columns[0].as<uint64_t>()[i], values[order[i]]);
+        ASSERT_LE(offsets[keys[order[i]]], static_cast<int64_t>(i));
+        ASSERT_GT(offsets[keys[order[i]] + 1], static_cast<int64_t>(i));
+      }
+    }
+  }
+}
+
+TEST_P(RowsByKeyTest, NumbersRows) {
+  std::mt19937_64 random(7);
+  for (const int64_t rows : {100, 50000}) {
+    std::vector<uint32_t> keys(static_cast<size_t>(rows));
+    for (uint32_t& key : keys) key = static_cast<uint32_t>(random() % 10000);
+    const RowsByKey made =
+        rows_by_key(buffer_of(keys), rows, 10000, std::vector<KeyedColumn>{{nullptr, 4}});
+    std::vector<uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
+    for (size_t i = 0; i < order.size(); ++i)
+      ASSERT_EQ(made.columns[0].as<uint32_t>()[i], order[i]);
+  }
+}
+
+}  // namespace
+}  // namespace hr
