@@ -78,6 +78,7 @@ TOPICS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "signal": ("Signals", named("signal")),
     "fft": ("Fourier transforms", named("fft")),
+    "graph": ("Graphs", named("graph")),
     "learn": ("Models", named("learn")),
     "sklearn": ("scikit-learn accelerated", named("sklearn")),
     "linalg": ("Linear algebra", named("linalg")),

@@ -45,6 +45,7 @@ NB_MODULE(_core, m) {
   bind_plot(m);
   bind_random(m);
   bind_sparse(m);
+  bind_graph(m);
   bind_vectorizers(m);
   bind_temporal(m);
   bind_window(m);

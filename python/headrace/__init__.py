@@ -133,6 +133,7 @@ __all__ = [
     "from_pandas",
     "get_dummies",
     "get_option",
+    "graph",
     "info",
     "isna",
     "isnull",
@@ -198,6 +199,7 @@ if TYPE_CHECKING:
     from headrace import api as api
     from headrace import demo as demo
     from headrace import fft as fft
+    from headrace import graph as graph
     from headrace import learn as learn
     from headrace import plot as plot
     from headrace import random as random
@@ -207,7 +209,10 @@ if TYPE_CHECKING:
     from headrace import testing as testing
 
 #: Modules that are imported on first use.
-_LATER = ["api", "demo", "fft", "learn", "plot", "random", "report", "sklearn", "tensor", "testing"]
+_LATER = [
+    *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "tensor"),
+    "testing",
+]
 
 
 def __dir__() -> list[str]:

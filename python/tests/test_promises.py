@@ -649,7 +649,7 @@ def test_pagerank(triangle_and_tail):
     assert close(result.sort_values("vertex")["pagerank"], ranks(), atol=1e-6)
 
 
-@promise("002: a graph from NetworkX and from a sparse matrix", later)
+@promise("002: a graph from NetworkX and from a sparse matrix")
 def test_graph_sources():
     make = hr.graph.Graph
     networkx, sparse = pytest.importorskip("networkx"), pytest.importorskip("scipy.sparse")
@@ -667,7 +667,7 @@ def test_networkx_backend():
     assert result[1] == pytest.approx(max(result.values()))
 
 
-@promise("002: method chaining over what a graph gives", later)
+@promise("002: method chaining over what a graph gives")
 def test_graph_chaining(triangle_and_tail):
     names = hr.DataFrame({"vertex": [0, 1, 2, 3], "name": ["a", "b", "c", "d"]})
     graph = hr.graph.Graph(triangle_and_tail, source="src", destination="dst")
@@ -677,14 +677,13 @@ def test_graph_chaining(triangle_and_tail):
 
 @promise(
     "002: graph algorithms give frames",
-    later,
     case=[
-        ("bfs", {"source": 0}, "distance", [0, 1, 1, 2]),
+        not_yet(("bfs", {"source": 0}, "distance", [0, 1, 1, 2])),
         ("connected_components", {}, "component", [0, 0, 0, 0]),
-        ("triangle_count", {}, "count", [1, 1, 1, 0]),
-        ("core_number", {}, "core", [2, 2, 2, 1]),
-        ("shortest_path_length", {"source": 3}, "distance", [2, 2, 1, 0]),
-        ("betweenness_centrality", {}, "betweenness", [0, 0, 2 / 3, 0]),
+        not_yet(("triangle_count", {}, "count", [1, 1, 1, 0])),
+        not_yet(("core_number", {}, "core", [2, 2, 2, 1])),
+        not_yet(("shortest_path_length", {"source": 3}, "distance", [2, 2, 1, 0])),
+        not_yet(("betweenness_centrality", {}, "betweenness", [0, 0, 2 / 3, 0])),
     ],
 )
 def test_graph_algorithms(triangle_and_tail, case):
@@ -711,7 +710,7 @@ def test_communities(method):
     assert len(set(parts[:4])) == len(set(parts[4:])) == 1 and parts[0] != parts[4]
 
 
-@promise("002: property graphs are filtered by attributes", later)
+@promise("002: property graphs are filtered by attributes")
 def test_property_graph(triangle_and_tail):
     kinds = triangle_and_tail.assign(kind=["likes", "likes", "owns", "likes"])
     graph = hr.graph.Graph(kinds, source="src", destination="dst", edge_attr=["kind"])

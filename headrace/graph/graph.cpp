@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building a graph: numbers for the vertices, then the edges by target and by source.
+#include "headrace/graph/graph.h"
+
+#include "headrace/algo/keys/rank_map.h"
+#include "headrace/algo/select/compact_offsets.h"
+#include "headrace/algo/sort/rows_by_key.h"
+#include "headrace/base/error.h"
+#include "headrace/graph/number_vertices.h"
+#include "headrace/memory/spill/spill.h"
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+/// Ends of edges, and the row of each; `rows` may be empty: it is the place.
+struct Ends {
+  int64_t count = 0;
+  Buffer from{};
+  Buffer to{};
+  Buffer rows{};
+};
+
+// Both directions of each edge, side by side, so that entries between two vertices are in the order
+// of their edges whichever way these were written; a self loop once.
+Ends both_ways(const Buffer& source, const Buffer& target, int64_t edges, bool keep_edges) {
+  const auto* const s = source.as<uint32_t>();
+  const auto* const t = target.as<uint32_t>();
+  const std::vector<BufferAccess> reads{{&source, 0, 32, 32, edges}, {&target, 0, 32, 32, edges}};
+  const std::vector<int64_t> places = compact_offsets(edges, reads, [&](Morsel morsel) {
+    int64_t count = 0;
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) count += 1 + (s[i] != t[i]);
+    return count;
+  });
+  Ends made{places.back(), Buffer::allocate_temporary(4 * places.back()),
+            Buffer::allocate_temporary(4 * places.back()),
+            keep_edges ? Buffer::allocate_temporary(4 * places.back()) : Buffer()};
+  if (made.count == 0) return made;
+  auto* const from = made.from.mutable_as<uint32_t>();
+  auto* const to = made.to.mutable_as<uint32_t>();
+  auto* const rows = keep_edges ? made.rows.mutable_as<uint32_t>() : nullptr;
+  parallel_morsels(edges, [&](Morsel morsel) {
+    const auto index = static_cast<size_t>(morsel.index);
+    std::vector<PinnedRange> held = ranges_of(reads, morsel.begin, morsel.end);
+    const int64_t begin = 4 * places[index], end = 4 * places[index + 1];
+    held.push_back({&made.from, begin, end, true});
+    held.push_back({&made.to, begin, end, true});
+    if (rows) held.push_back({&made.rows, begin, end, true});
+    const Pin pin(held);
+    int64_t at = places[index];
+    const auto put = [&](uint32_t a, uint32_t b, int64_t row) {
+      from[at] = a;
+      to[at] = b;
+      if (rows) rows[at] = static_cast<uint32_t>(row);
+      ++at;
+    };
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+      put(s[i], t[i], i);
+      if (s[i] != t[i]) put(t[i], s[i], i);
+    }
+  });
+  for (const Buffer* each : {&made.from, &made.to, &made.rows})
+    if (*each) each->seal();
+  return made;
+}
+
+// Rows by source, sorted: by target first, then the other way round.
+Csr sorted_rows(const Ends& ends, int64_t vertices, bool keep_edges) {
+  std::vector<KeyedColumn> columns{{&ends.from, 4}};
+  if (keep_edges) columns.push_back({ends.rows ? &ends.rows : nullptr, 4});
+  RowsByKey by_target = rows_by_key(ends.to, ends.count, vertices, columns);
+  return transposed({vertices, std::move(by_target.offsets), std::move(by_target.columns[0]),
+                     keep_edges ? std::move(by_target.columns[1]) : Buffer()});
+}
+
+struct Counts {
+  int64_t loops = 0;
+  int64_t repeated = 0;  // entries that are the same as the one before
+};
+
+Counts count_repeated(const Csr& csr) {
+  std::vector<Counts> pieces(static_cast<size_t>(num_pieces(csr)));
+  parallel_rows(csr, [&](Morsel piece) {
+    Counts own;
+    for (int64_t v = piece.begin; v < piece.end; ++v) {
+      const std::span<const uint32_t> row = csr.row(v);
+      for (size_t i = 0; i < row.size(); ++i) {
+        own.loops += row[i] == static_cast<uint32_t>(v);
+        own.repeated += i > 0 && row[i] == row[i - 1];
+      }
+    }
+    pieces[static_cast<size_t>(piece.index)] = own;
+  });
+  Counts all;
+  for (const Counts& each : pieces) {
+    all.loops += each.loops;
+    all.repeated += each.repeated;
+  }
+  return all;
+}
+
+// Of entries that are the same the first or the last.
+Csr deduplicated(const Csr& csr, int64_t entries, bool keep_first) {
+  Csr made{csr.vertices, Buffer::allocate_spillable(8 * (csr.vertices + 1)),
+           Buffer::allocate_spillable(4 * entries),
+           csr.edges ? Buffer::allocate_spillable(4 * entries) : Buffer()};
+  auto* const offsets = made.offsets.mutable_as<int64_t>();
+  const auto is_kept = [&](std::span<const uint32_t> row, size_t i) {
+    return keep_first ? i == 0 || row[i] != row[i - 1]
+                      : i + 1 == row.size() || row[i] != row[i + 1];
+  };
+  std::vector<int64_t> begins(static_cast<size_t>(num_pieces(csr)) + 1);
+  parallel_rows(csr, [&](Morsel piece) {
+    int64_t count = 0;
+    for (int64_t v = piece.begin; v < piece.end; ++v) {
+      const std::span<const uint32_t> row = csr.row(v);
+      for (size_t i = 0; i < row.size(); ++i) count += i == 0 || row[i] != row[i - 1];
+    }
+    begins[static_cast<size_t>(piece.index) + 1] = count;
+  });
+  for (size_t i = 1; i < begins.size(); ++i) begins[i] += begins[i - 1];
+  auto* const targets = made.targets.mutable_as<uint32_t>();
+  auto* const edges = csr.edges ? made.edges.mutable_as<uint32_t>() : nullptr;
+  parallel_rows(csr, [&](Morsel piece) {
+    const auto index = static_cast<size_t>(piece.index);
+    const int64_t begin = begins[index], end = begins[index + 1];
+    std::vector<PinnedRange> held{{&made.offsets, 8 * piece.begin, 8 * piece.end, true},
+                                  {&made.targets, 4 * begin, 4 * end, true}};
+    if (edges) held.push_back({&made.edges, 4 * begin, 4 * end, true});
+    const Pin pin(held);
+    int64_t at = begin;
+    for (int64_t v = piece.begin; v < piece.end; ++v) {
+      offsets[v] = at;
+      const std::span<const uint32_t> row = csr.row(v);
+      for (size_t i = 0; i < row.size(); ++i) {
+        if (!is_kept(row, i)) continue;
+        targets[at] = row[i];
+        if (edges) edges[at] = csr.edges.as<uint32_t>()[csr.begin(v) + static_cast<int64_t>(i)];
+        ++at;
+      }
+    }
+  });
+  {
+    const Pin pin({{&made.offsets, 8 * csr.vertices, 8 * csr.vertices + 8, true}});
+    offsets[csr.vertices] = entries;
+  }
+  for (const Buffer* each : {&made.offsets, &made.targets, &made.edges})
+    if (*each) each->seal();
+  return made;
+}
+
+// The edges that entries have, in their order; entries then count these.
+Column number_edges(Csr& csr, int64_t edges) {
+  const int64_t entries = csr.entries();
+  const auto* const rows = csr.edges.as<uint32_t>();
+  const BufferAccess reads{&csr.edges, 0, 32, 32, entries};
+  const RankMap map(
+      entries, static_cast<uint64_t>(std::max<int64_t>(edges, 1) - 1),
+      [&](int64_t row, int64_t count, uint64_t* out) { std::copy_n(rows + row, count, out); },
+      {reads});
+  if (map.size() < edges && entries > 0) {
+    Buffer numbered = Buffer::allocate_spillable(4 * entries);
+    auto* const out = numbered.mutable_as<uint32_t>();
+    parallel_morsels(entries, {reads, {&numbered, 0, 32, 32, entries, 0, 0, true}},
+                     [&](Morsel morsel) {
+                       for (int64_t i = morsel.begin; i < morsel.end; ++i)
+                         out[i] = static_cast<uint32_t>(map.rank(rows[i]));
+                     });
+    numbered.seal();
+    csr.edges = std::move(numbered);
+  }
+  return Column(TypeId::kInt64, map.size(), map.keys());
+}
+
+struct GraphTable final : TableOperator {
+  std::string word;
+  std::string details;
+  VertexWork work;
+
+  std::string_view name() const override { return word; }
+
+  std::string arguments() const override { return details; }
+
+  Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                TableState*) const override {
+    std::vector<std::string> made;
+    for (size_t i = 0; i < names.size(); ++i)
+      if (wanted[i]) made.push_back(names[i]);
+    return Table(std::move(made), work(wanted, inputs));
+  }
+};
+
+}  // namespace
+
+/// Other forms of the same edges; the pressure callback drops them.
+struct Graph::State::Forms {
+  std::mutex mutex{};
+  std::optional<Csr> in{};
+  int64_t callback = 0;
+
+  Forms() {
+    callback = add_pressure_callback([this](int64_t) -> int64_t {
+      const std::unique_lock lock(mutex, std::try_to_lock);
+      if (!lock.owns_lock() || !in) return 0;
+      const int64_t bytes = in->offsets.size_bytes() + in->targets.size_bytes();
+      in.reset();
+      return bytes;
+    });
+  }
+
+  ~Forms() { remove_pressure_callback(callback); }
+  Forms(const Forms&) = delete;
+  Forms& operator=(const Forms&) = delete;
+};
+
+Graph::Graph(std::string_view op, const std::vector<Column>& source,
+             const std::vector<Column>& target, const std::vector<Column>& nodes,
+             GraphOptions options) {
+  auto made = std::make_shared<State>();
+  made->options = options;
+  std::vector<std::vector<Column>> parts{source, target};
+  if (!nodes.empty()) parts.push_back(nodes);
+  NumberedVertices numbered = number_vertices(op, parts);
+  made->ids = std::move(numbered.ids);
+  made->domain = new_domain();
+  const int64_t edges = source[0].num_rows();
+  Ends ends{edges, numbered.numbers[0], numbered.numbers[1], {}};
+  numbered.numbers.clear();
+  if (!options.directed) ends = both_ways(ends.from, ends.to, edges, options.keep_edges);
+  made->out = sorted_rows(ends, numbered.count, options.keep_edges);
+  ends = {};
+  Counts counts = count_repeated(made->out);
+  made->is_deduplicated = !options.multigraph && counts.repeated > 0;
+  if (made->is_deduplicated) {
+    made->out = deduplicated(made->out, made->out.entries() - counts.repeated, options.keep_first);
+    counts = count_repeated(made->out);
+  }
+  const int64_t entries = made->out.entries();
+  made->num_self_loops = counts.loops;
+  made->num_edges = options.directed ? entries : (entries + counts.loops) / 2;
+  if (options.keep_edges) made->edge_rows = number_edges(made->out, edges);
+  made->forms = std::make_shared<State::Forms>();
+  state_ = std::move(made);
+}
+
+Csr Graph::in() const {
+  if (!is_directed()) return out();
+  State::Forms& forms = *state_->forms;
+  {
+    const std::lock_guard lock(forms.mutex);
+    if (forms.in) return *forms.in;
+  }
+  Csr made = transposed(out());  // outside the lock, which a pressure callback takes
+  const std::lock_guard lock(forms.mutex);
+  if (!forms.in) forms.in = std::move(made);
+  return *forms.in;
+}
+
+NodePtr graph_table(std::string_view op, std::string arguments,
+                    const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
+                    int64_t rows, uint64_t domain, VertexWork work) {
+  auto table = std::make_shared<GraphTable>();
+  table->word = op;
+  table->details = std::move(arguments);
+  table->work = std::move(work);
+  for (const VertexColumn& column : columns) {
+    table->names.push_back(column.name);
+    table->dtypes.push_back(column.dtype);
+  }
+  return apply_table_operator(std::move(table), std::move(inputs), rows, domain);
+}
+
+NodePtr vertex_table(const Graph& graph, std::string_view op, std::string arguments,
+                     const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
+                     VertexWork work) {
+  return graph_table(op, std::move(arguments), columns, std::move(inputs), graph.num_vertices(),
+                     graph.domain(), std::move(work));
+}
+
+}  // namespace hr

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs: made at once, asked later.
+#include "python/bind/bind.h"
+
+#include "headrace/base/error.h"
+#include "headrace/graph/components.h"
+#include "headrace/graph/degrees.h"
+#include "headrace/graph/graph.h"
+#include "headrace/graph/number_vertices.h"
+
+namespace {
+
+using hr::Column;
+using hr::Graph;
+using hr::NodePtr;
+
+std::vector<Column> columns_of(const std::vector<NodePtr>& nodes) {
+  hr::force(nodes);
+  std::vector<Column> made;
+  for (const NodePtr& node : nodes) {
+    if (!std::holds_alternative<Column>(node->value()))
+      hr::throw_error<hr::TypeMismatchError>("Graph", "expected columns of ids");
+    made.push_back(std::get<Column>(node->value()));
+  }
+  return made;
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  nb::class_<Graph>(m, "Graph")
+      .def_prop_ro("num_vertices", &Graph::num_vertices)
+      .def_prop_ro("num_edges", &Graph::num_edges)
+      .def_prop_ro("num_self_loops", &Graph::num_self_loops)
+      .def_prop_ro("is_deduplicated", &Graph::is_deduplicated)
+      .def_prop_ro("is_directed", &Graph::is_directed)
+      .def_prop_ro("is_multigraph", &Graph::is_multigraph)
+      .def_prop_ro("domain", &Graph::domain)
+      .def("edge_rows", [](const Graph& graph) { return hr::lazy_value(graph.edge_rows()); })
+      .def("ids",
+           [](const Graph& graph) {
+             std::vector<NodePtr> made;
+             for (const Column& each : graph.ids())
+               made.push_back(hr::lazy_value(each, "vertex", graph.domain()));
+             return made;
+           })
+      .def(
+          "entries",
+          [](const Graph& graph) {
+            const hr::Csr& csr = graph.out();
+            const int64_t entries = csr.entries();
+            const auto tensor = [](hr::TypeId dtype, int64_t rows, const hr::Buffer& buffer) {
+              return hr::lazy_value(hr::Tensor(dtype, {rows}, buffer));
+            };
+            return std::tuple(tensor(hr::TypeId::kInt64, csr.vertices + 1, csr.offsets),
+                              tensor(hr::TypeId::kUInt32, entries, csr.targets),
+                              csr.edges
+                                  ? std::optional(tensor(hr::TypeId::kUInt32, entries, csr.edges))
+                                  : std::nullopt);
+          },
+          "Offsets of rows, targets, and edges where these are kept.")
+      .def(
+          "find",
+          [](const Graph& graph, const std::vector<NodePtr>& asked) {
+            return hr::lazy_value(hr::find_vertices(graph.ids(), columns_of(asked)));
+          },
+          "asked"_a, Unlocked());
+  m.def(
+      "graph",
+      [](const std::vector<NodePtr>& source, const std::vector<NodePtr>& target,
+         const std::vector<NodePtr>& nodes, bool directed, bool multigraph, bool keep_first,
+         bool keep_edges) {
+        return Graph("Graph", columns_of(source), columns_of(target), columns_of(nodes),
+                     {directed, multigraph, keep_first, keep_edges});
+      },
+      "source"_a, "target"_a, "nodes"_a, "directed"_a, "multigraph"_a, "keep_first"_a,
+      "keep_edges"_a, Unlocked());
+  m.def(
+      "graph_degrees",
+      [](const Graph& graph, std::string_view kind) {
+        mark(kind);
+        return hr::degree_table(graph, kind == "in_degree"    ? hr::DegreeKind::kIn
+                                       : kind == "out_degree" ? hr::DegreeKind::kOut
+                                                              : hr::DegreeKind::kAll);
+      },
+      "graph"_a, "kind"_a);
+  m.def("graph_components", &hr::component_table, "graph"_a);
+}

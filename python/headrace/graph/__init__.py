@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs with NetworkX's words: results are frames, the same for any number of threads.
+
+>>> edges = hr.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 0, 3]})
+>>> graph = hr.graph.Graph(edges, directed=True)
+>>> graph.connected_components().component.to_list()
+[0, 0, 0, 0]
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from headrace.facade import missing_of_module
+
+if TYPE_CHECKING:
+    from headrace.graph.components import connected_components as connected_components
+    from headrace.graph.components import weakly_connected_components as weakly_connected_components
+    from headrace.graph.degrees import degree as degree
+    from headrace.graph.degrees import degree_centrality as degree_centrality
+    from headrace.graph.degrees import in_degree as in_degree
+    from headrace.graph.degrees import out_degree as out_degree
+    from headrace.graph.graph import Graph as Graph
+
+#: Where each public name is defined; a module is imported on first use.
+_MODULES = {
+    "components": "connected_components weakly_connected_components",
+    "degrees": "degree degree_centrality in_degree out_degree",
+    "graph": "Graph",
+}
+_OWNERS = {name: module for module, names in _MODULES.items() for name in names.split()}
+
+__all__ = sorted(_OWNERS)  # noqa: PLE0605
+#: Those that are methods of graphs too.
+_ALGORITHMS = frozenset(_OWNERS) - {"Graph"}
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return __all__
+
+
+_missing = missing_of_module(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _OWNERS:
+        return _missing(name)
+    found = getattr(importlib.import_module(f"headrace.graph.{_OWNERS[name]}"), name)
+    globals()[name] = found
+    return found

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs: what they are made of, and what they say of themselves, against NetworkX."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from graphs import atlas, by_vertex, networkx, random_graphs, rmat, same_for_any_threads
+
+import headrace as hr
+
+Graph = hr.graph.Graph
+
+
+def pairs(frame):
+    return list(zip(*(frame[name].to_list() for name in frame.columns[:2]), strict=True))
+
+
+def undirected(edges):
+    return {frozenset(edge) for edge in edges}
+
+
+@pytest.mark.parametrize("multigraph", [False, True])
+def test_is_networkx_graph(multigraph):
+    for theirs in random_graphs(150, 1, multigraph=multigraph):
+        ours = Graph(theirs)
+        assert ours.number_of_nodes() == theirs.number_of_nodes()
+        assert ours.number_of_edges() == theirs.number_of_edges()
+        assert ours.is_directed() == theirs.is_directed()
+        assert ours.is_multigraph() == multigraph
+        assert by_vertex(ours.degree(), "degree") == dict(theirs.degree())
+        if theirs.is_directed():
+            assert by_vertex(ours.in_degree(), "in_degree") == dict(theirs.in_degree())
+            assert by_vertex(ours.out_degree(), "out_degree") == dict(theirs.out_degree())
+        found = pairs(ours.edges())
+        expected = list(theirs.edges())
+        if theirs.is_directed():
+            assert sorted(found) == sorted(expected)
+        else:
+            assert sorted(map(sorted, found)) == sorted(map(sorted, expected))
+        for vertex in list(theirs)[:3]:
+            assert ours.neighbors(vertex).to_list() == sorted(set(theirs.neighbors(vertex)))
+        matrix = networkx.to_numpy_array(theirs, nodelist=sorted(theirs))
+        assert (np.asarray(ours.to_scipy_sparse_array().todense()) == matrix).all()
+        assert networkx.utils.graphs_equal(ours.to_networkx(), _sorted(theirs))
+
+
+def _sorted(graph):
+    """With vertices in order, and edges as they are."""
+    made = type(graph)()
+    made.add_nodes_from(sorted(graph))
+    made.add_edges_from(graph.edges(data=True))
+    return made
+
+
+def test_atlas():
+    for theirs in atlas():
+        ours = Graph(theirs)
+        assert by_vertex(ours.degree(), "degree") == dict(theirs.degree())
+        expected = {}
+        for number, part in enumerate(sorted(networkx.connected_components(theirs), key=min)):
+            expected |= dict.fromkeys(part, number)
+        assert by_vertex(hr.graph.connected_components(ours), "component") == expected
+        expected = networkx.degree_centrality(theirs)
+        assert by_vertex(hr.graph.degree_centrality(ours), "degree_centrality") == expected
+
+
+def test_components_of_random_graphs():
+    for theirs in random_graphs(200, 2):
+        find = networkx.connected_components
+        if theirs.is_directed():
+            find = networkx.weakly_connected_components
+        expected = {}
+        for number, part in enumerate(sorted(find(theirs), key=min)):
+            expected |= dict.fromkeys(part, number)
+        assert by_vertex(Graph(theirs).connected_components(), "component") == expected
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_large_graph_against_scipy(directed):
+    sparse = pytest.importorskip("scipy.sparse")
+    source, target = rmat(16, 4)
+    frame = hr.DataFrame({"source": source, "target": target})
+    ours = Graph(frame, directed=directed, nodes=1 << 16)
+    ones = np.ones(len(source))
+    theirs = sparse.csr_matrix((ones, (source, target)), shape=(1 << 16, 1 << 16))
+    if not directed:
+        theirs = theirs + theirs.T
+    theirs.data[:] = 1
+    theirs.sum_duplicates()
+    theirs.data[:] = 1
+    matrix = ours.to_scipy_sparse_array()
+    assert (matrix != theirs).nnz == 0
+    _, labels = sparse.csgraph.connected_components(theirs, directed=False)
+    found = np.asarray(ours.connected_components().component)
+    assert (found == labels).all()  # SciPy numbers by first vertex too
+    assert ours.number_of_edges() == len(ours.edges())
+
+
+def test_same_bits_for_any_threads():
+    source, target = rmat(15, 8)
+    frame = hr.DataFrame({"source": source, "target": target, "w": np.arange(len(source))})
+
+    def run():
+        made = []
+        for options in ({"directed": True}, {}, {"weight": "w"}, {"multigraph": True}):
+            graph = Graph(frame, **options)
+            matrix = graph.adjacency(True)
+            made += [matrix.indptr, matrix.indices, matrix.data]
+            made += [graph.degree().degree, graph.connected_components().component]
+        return made
+
+    same_for_any_threads(run)
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda a, b: hr.DataFrame({"x": a, "y": b}),
+        lambda a, b: pd.DataFrame({"x": a, "y": b}),
+        lambda a, b: pytest.importorskip("polars").DataFrame({"x": a, "y": b}),
+        lambda a, b: pytest.importorskip("pyarrow").table({"x": a, "y": b}),
+        lambda a, b: list(zip(a, b, strict=True)),
+    ],
+)
+@pytest.mark.parametrize(
+    "make", [int, str, float, lambda v: v * 10**15, lambda v: f"vertex {v:030}"]
+)
+def test_sources_and_ids(convert, make):
+    a, b = [3, 1, 7, 3], [1, 7, 9, 9]
+    source, target = [make(v) for v in a], [make(v) for v in b]
+    graph = Graph(convert(source, target))
+    assert graph.nodes().vertex.to_list() == sorted({*source, *target})
+    assert pairs(graph.edges()) == list(zip(source, target, strict=True))
+    assert graph.degree(make(9)) == 2
+    assert graph.has_edge(make(9), make(3)) and not graph.has_edge(make(1), make(9))
+    assert not graph.has_node(make(2))
+
+
+def test_ids_of_other_dtypes():
+    days = pd.to_datetime(["2024-01-02", "2023-05-06", "2024-01-02"])
+    graph = Graph(pd.DataFrame({"a": days, "b": days[[1, 2, 1]]}))
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (2, 1)
+    kinds = pd.Series(["b", "a", "b"], dtype="category")
+    graph = Graph(pd.DataFrame({"a": kinds, "b": ["c", "b", "a"]}))
+    assert graph.nodes().vertex.to_list() == ["a", "b", "c"]
+    small = np.array([250, 3], np.uint8), np.array([-5, 3], np.int16)
+    graph = Graph(hr.DataFrame({"a": small[0], "b": small[1]}))
+    assert graph.nodes().vertex.to_list() == [-5, 3, 250]
+    large = np.array([2**64 - 1, 5], np.uint64)
+    assert Graph(hr.DataFrame({"a": large, "b": large})).has_node(2**64 - 1)
+
+
+def test_ids_of_several_columns():
+    frame = hr.DataFrame(
+        {"host": ["a", "b", "a"], "port": [1, 1, 2], "to": ["b", "a", "a"], "at": [1, 2, 1]}
+    )
+    graph = Graph(frame, source=["host", "port"], target=["to", "at"])
+    assert graph.nodes().columns == ["vertex_0", "vertex_1"]
+    assert pairs(graph.nodes()) == [("a", 1), ("a", 2), ("b", 1)]
+    assert graph.degree(("a", 2)) == 2
+    with pytest.raises(hr.InvalidArgumentError, match=r"degree.*\('a', 3\)"):
+        graph.degree(("a", 3))
+
+
+def test_matrices():
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[0, 2.0, 0], [0, 0, 3.0], [0, 0, 5.0]])
+    for matrix in (sparse.csr_matrix(dense), sparse.coo_array(dense), hr.tensor.csr_matrix(dense)):
+        graph = Graph(matrix, directed=True)
+        assert (graph.number_of_nodes(), graph.number_of_edges()) == (3, 3)
+        assert (graph.adjacency(True).toarray().to_numpy() == dense).all()
+    with pytest.raises(hr.InvalidArgumentError, match="square"):
+        Graph(sparse.csr_matrix(np.ones((2, 3))))
+
+
+def test_igraph():
+    igraph = pytest.importorskip("igraph")
+    theirs = igraph.Graph.Famous("Zachary")
+    ours = Graph(theirs)
+    assert ours.degree().degree.to_list() == theirs.degree()
+    back = ours.to_igraph()
+    assert back.get_edgelist() == theirs.get_edgelist()
+
+
+@pytest.mark.parametrize(
+    ("rule", "weights"),
+    [("last", [3, 4]), ("first", [1, 4]), ("sum", [6, 4]), ("min", [1, 4]), ("max", [3, 4])],
+)
+def test_duplicates(rule, weights):
+    frame = hr.DataFrame({"a": ["x", "y", "x", "z"], "b": ["y", "x", "y", "x"], "w": [1, 2, 3, 4]})
+    graph = Graph(frame, weight="w", duplicates=rule)
+    assert sorted(graph.edges().w.to_list()) == sorted(weights)
+    assert graph.number_of_edges() == 2
+    matrix = graph.adjacency(True).toarray().to_numpy()
+    assert matrix[0].tolist() == [0, *weights]
+    assert (matrix == matrix.T).all()
+
+
+def test_duplicates_are_an_error():
+    with pytest.raises(hr.InvalidArgumentError, match="more=1"):
+        Graph([(0, 1), (1, 0)], duplicates="error")
+    assert Graph([(0, 1), (1, 0)], duplicates="error", directed=True).number_of_edges() == 2
+
+
+def test_lone_vertices():
+    assert Graph([(0, 1)], nodes=5).degree().degree.to_list() == [1, 1, 0, 0, 0]
+    assert Graph([("a", "b")], nodes=["z", "a"]).nodes().vertex.to_list() == ["a", "b", "z"]
+    assert Graph(nodes=3).number_of_nodes() == 3
+    empty = Graph()
+    assert (len(empty), empty.number_of_edges(), len(empty.degree())) == (0, 0, 0)
+    assert len(empty.connected_components()) == 0
+    with pytest.raises(hr.InvalidArgumentError, match="nodes=2"):
+        Graph([(0, 5)], nodes=2)
+
+
+def test_attributes():
+    nodes = hr.DataFrame({"id": [2, 0, 1], "kind": ["x", "y", "x"]})
+    edges = hr.DataFrame(
+        {"a": [0, 1, 0], "b": [1, 2, 3], "w": [1.5, 2.5, 3.5], "k": ["p", "q", "p"]}
+    )
+    graph = Graph(edges, weight="w", edge_attr=["k"], nodes=nodes, vertex="id")
+    assert graph.nodes().kind.to_list() == ["y", "x", "x", None]
+    assert graph.nodes(kind="x").vertex.to_list() == [1, 2]
+    assert graph.edges(k=["p"]).b.to_list() == [1, 3]
+    # Attributes are in the rows of results.
+    both = graph.degree().assign(kind=graph.nodes().kind)
+    assert both.degree.to_list() == [2, 2, 1, 1]
+    part = graph.subgraph(graph.nodes().kind == "x")
+    assert (part.number_of_nodes(), part.edges().w.to_list()) == (2, [2.5])
+    assert part.nodes().kind.to_list() == ["x", "x"]
+    part = graph.edge_subgraph(graph.edges().k == "p")
+    assert part.nodes().vertex.to_list() == [0, 1, 3]
+    with pytest.raises(hr.ColumnNotFoundError, match="colour"):
+        graph.edges(colour="red")
+
+
+def test_other_graphs():
+    graph = Graph(hr.DataFrame({"a": [0, 1, 2], "b": [1, 2, 2], "w": [1, 2, 3]}), weight="w")
+    assert graph.to_directed().number_of_edges() == 5
+    assert graph.to_directed().to_undirected().number_of_edges() == 3
+    directed = Graph([(0, 1), (1, 2)], directed=True)
+    assert directed.reverse().has_edge(2, 1) and not directed.reverse().has_edge(1, 2)
+    more = directed.add_edges([(2, 3)])
+    assert (len(more), len(directed)) == (4, 3)
+    again = pickle.loads(pickle.dumps(graph))
+    assert (again.adjacency(True).toarray() == graph.adjacency(True).toarray()).all()
+    assert "3 vertices, 3 edges" in repr(graph) and "<table" in graph._repr_html_()
+
+
+def test_one_plan():
+    names = hr.DataFrame({"vertex": [0, 1, 2, 3], "name": ["a", "b", "c", "d"]})
+    graph = Graph([(0, 1), (1, 2), (2, 0), (2, 3)])
+    found = graph.degree_centrality().merge(names, on="vertex")
+    assert found.sort_values("degree_centrality", ascending=False).name.head(1).to_list() == ["c"]
+    both = graph.degree().assign(component=graph.connected_components().component)
+    assert both.component.to_list() == [0] * 4
+    assert graph.degree(vertices := [3, 0]).degree.to_list() == [1, 2] and len(vertices) == 2
+
+
+@pytest.mark.parametrize(
+    ("edges", "options", "error", "text"),
+    [
+        ({"a": [1.0, None], "b": [1.0, 2.0]}, {}, hr.InvalidArgumentError, "row=1"),
+        ({"a": ["x", None], "b": ["x", "y"]}, {}, hr.InvalidArgumentError, "row=1"),
+        ({"a": [1, 2], "b": ["x", "y"]}, {}, hr.TypeMismatchError, "int64"),
+        ({"a": [1], "b": [2], "w": ["x"]}, {"weight": "w"}, hr.TypeMismatchError, "weight='w'"),
+        ({"a": [1, 3], "b": [2, 2], "w": [1.0, None]}, {"weight": "w"}, hr.Error, "missing=1"),
+        ({"a": [1], "b": [2]}, {"source": "c"}, hr.ColumnNotFoundError, "source='c'"),
+        ({"a": [1], "b": [2]}, {"duplicates": "any"}, hr.InvalidArgumentError, "'any'"),
+        ({"a": [1]}, {}, hr.InvalidArgumentError, "columns"),
+    ],
+)
+def test_errors(edges, options, error, text):
+    with pytest.raises(error, match=text):
+        Graph(hr.DataFrame(edges), **options)
+
+
+def test_no_such_vertex():
+    graph = Graph([(0, 1), (2, 3)])
+    for asked in (99, 1.5, "a", -1, None, 2**70):
+        assert not graph.has_node(asked), asked
+    with pytest.raises(
+        hr.InvalidArgumentError, match="vertex=99; the graph has 4 vertices, 0 to 3"
+    ):
+        graph.degree(99)
+    assert graph.degree(3) == 1
