@@ -30,8 +30,8 @@ struct GraphOptions {
 class HR_API Graph {
  public:
   /// Of the edges source[i] to target[i], each one column a key, all of the same dtypes; `nodes`
-  /// are further vertices (empty: none), which may be those of edges. 18 ns an edge and core beside
-  /// numbering the vertices (number_vertices.h); 16 bytes of temporary memory an entry. Throws
+  /// are further vertices (empty: none), which may be those of edges. 18 ns an edge and core on top
+  /// of numbering the vertices (number_vertices.h); 16 bytes of temporary memory an entry. Throws
   /// InvalidArgumentError for missing values and UnsupportedError for 2^32 ends and more.
   Graph(std::string_view op, const std::vector<Column>& source, const std::vector<Column>& target,
         const std::vector<Column>& nodes, GraphOptions options);

@@ -11,9 +11,9 @@
 
 namespace hr {
 
-/// Which of the keys 0 ... `width` there are, and how many lie below each of them: a bit a key and
-/// one count for 64 of them (16 bytes), so a rank is one cache line and one popcount. The same for
-/// any number of threads; any number of them may ask.
+/// Which of the keys 0 ... `width` there are, and how many lie below each of them: one bit per key
+/// and one count for 64 of them (16 bytes), so a rank is one cache line and one popcount. The same
+/// for any number of threads; any number of them may ask.
 class HR_API RankMap {
  public:
   /// No key.
