@@ -587,7 +587,7 @@ std::shared_ptr<ModelPart> make_single(const SavedModel& saved, int64_t features
   };
   if (is({"StandardScaler", "RobustScaler", "MinMaxScaler", "MaxAbsScaler"}))
     return make_scaler(saved, features);
-  if (is({"LinearRegression", "Ridge", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
+  if (is({"LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV",
           "LinearSVR"}))
     return std::make_shared<LinearRegressor>(saved, features);
   if (is({"LogisticRegression", "LinearSVC"}))

@@ -168,6 +168,7 @@ def test_frames():
 THEIRS = {
     "scaler": lambda: preprocessing.StandardScaler(),
     "ridge": lambda: linear_model.Ridge(2.0),
+    "ridge of rows": lambda: linear_model.RidgeCV([0.1, 2.0]),
     "forest": lambda: ensemble.RandomForestClassifier(5, random_state=0),
     "extra": lambda: ensemble.ExtraTreesRegressor(5, random_state=0),
     "isolation": lambda: ensemble.IsolationForest(n_estimators=5, random_state=0),

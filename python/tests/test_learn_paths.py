@@ -102,3 +102,91 @@ def test_refused():
             learn.LassoCV(**params).fit(x, y)
     with pytest.raises(ValueError, match="l1_ratio=0"):
         learn.ElasticNetCV(l1_ratio=0).fit(x, y)
+
+
+# ---- paths without folds, and ridges -------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(8))
+def test_enet_path(seed):
+    rng = np.random.default_rng(seed)
+    samples, features = [(60, 5), (12, 30)][seed % 2]
+    x, y = rng.normal(size=(samples, features)) + seed % 3, rng.normal(size=samples)
+    options = {"l1_ratio": [1.0, 0.6][seed % 2], "positive": seed % 4 == 0, "eps": 1e-2}
+    tight = {"tol": 1e-10, "max_iter": 100_000, "return_n_iter": True}
+    for alphas in (15, [0.5, 0.01, 0.1]):
+        ours = learn.enet_path(x, y, alphas=alphas, **options, **tight)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = linear_model.enet_path(x, y, alphas=alphas, **options, **tight)
+        np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-12)
+        np.testing.assert_allclose(ours[1], theirs[1], atol=1e-5)
+        assert ours[2].shape == theirs[2].shape and len(ours[3]) == len(theirs[3])
+    ours = learn.lasso_path(x, y, alphas=5, max_iter=10_000)
+    theirs = linear_model.lasso_path(x, y, alphas=5, max_iter=10_000)
+    np.testing.assert_allclose(ours[1], theirs[1], atol=1e-2)
+    with pytest.warns(learn.ConvergenceWarning, match="max_iter=1,"):
+        learn.lasso_path(x, y, max_iter=1, tol=1e-9)
+    with pytest.raises(hr.UnsupportedError, match="one column"):
+        learn.lasso_path(x, y[:, None].repeat(2, 1))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_ridge_that_leaves_rows_out(seed):
+    rng = np.random.default_rng(seed)
+    samples, features = [(60, 5), (12, 30), (40, 40), (200, 3)][seed % 4]
+    x = rng.normal(size=(samples, features)) * rng.choice([0.1, 1, 10], features)
+    x += rng.choice([0, 100], features)
+    if seed % 5 == 0:
+        x[:, 1] = x[:, 0]
+    outputs = seed % 3
+    y = x[:, :1].repeat(outputs or 1, 1) + 3 * rng.normal(size=(samples, outputs or 1))
+    y = y if outputs else y[:, 0]
+    weights = rng.random(samples) * 2 if seed % 2 else None
+    options = {
+        "alphas": [1e-3, 0.1, 1.0, 50.0, 1000.0],
+        "fit_intercept": seed % 7 != 0,
+        "alpha_per_target": outputs == 2,
+        "store_cv_results": True,
+        "scoring": "neg_mean_absolute_error" if seed % 12 == 0 else None,
+    }
+    ours = learn.RidgeCV(**options).fit(x, y, weights)
+    theirs = linear_model.RidgeCV(**options).fit(x, y, weights)
+    np.testing.assert_array_equal(ours.alpha_, theirs.alpha_)
+    np.testing.assert_allclose(ours.best_score_, theirs.best_score_, rtol=1e-6)
+    for name in ("coef_", "intercept_", "cv_results_"):
+        mine, other = np.asarray(getattr(ours, name)), np.asarray(getattr(theirs, name))
+        assert mine.shape == other.shape
+        np.testing.assert_allclose(mine, other, rtol=1e-4, atol=1e-6)
+    if samples < 100 and options["scoring"] is None and not outputs:  # against the definition
+        given = np.ones(samples) if weights is None else weights
+        for row in range(3):
+            rest = np.arange(samples) != row
+            for place, alpha in enumerate(options["alphas"]):
+                left = linear_model.Ridge(alpha, fit_intercept=ours.fit_intercept, solver="svd")
+                left.fit(x[rest], y[rest], given[rest])
+                error = given[row] * (left.predict(x[[row]])[0] - y[row]) ** 2
+                np.testing.assert_allclose(ours.cv_results_[row, place], error, rtol=1e-6)
+    folds = {"alphas": options["alphas"], "cv": 3}
+    ours = learn.RidgeCV(**folds).fit(x, y, weights)
+    theirs = linear_model.RidgeCV(**folds).fit(x, y, weights)
+    assert ours.alpha_ == theirs.alpha_
+    np.testing.assert_allclose(ours.best_score_, theirs.best_score_, rtol=1e-6)
+
+
+def test_ridge_of_small_penalties_and_threads():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(5000, 6)) @ np.diag([1e4, 1, 1, 1, 1, 1e-3]) + 1
+    y = x[:, 1] + rng.normal(size=5000)
+    alphas = [1e-8, 1e-2]
+    theirs = linear_model.RidgeCV(alphas, gcv_mode="svd", store_cv_results=True).fit(x, y)
+    made = []
+    for count in (1, 4):
+        with hr.threads(count):
+            ours = learn.RidgeCV(alphas, store_cv_results=True).fit(x, y)
+        made.append((ours.coef_.tobytes(), ours.cv_results_.tobytes()))
+    assert made[0] == made[1]
+    np.testing.assert_allclose(ours.cv_results_, theirs.cv_results_, rtol=1e-6)
+    for wrong in ([], [-1.0], [0.0]):
+        with pytest.raises(ValueError, match="alphas"):
+            learn.RidgeCV(wrong).fit(x, y)
+    with pytest.raises(hr.UnsupportedError, match="scoring"):
+        learn.RidgeCV(scoring="r2").fit(x, y, np.ones(5000))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches for parameters against scikit-learn's, with the same folds."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from headrace import learn
 model_selection = pytest.importorskip("sklearn.model_selection")
 from sklearn.experimental import enable_halving_search_cv  # noqa: E402, F401
 from sklearn.linear_model import LogisticRegression, Ridge  # noqa: E402
+from sklearn.naive_bayes import GaussianNB  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4))
@@ -144,3 +147,81 @@ def test_cross_validate_gives_what_scikit_learn_gives():
     for name in ours:
         if "time" not in name:
             np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-12)
+
+
+# ---- scores of rows and of sizes -----------------------------------------------------------------
+def labelled(seed=0, rows=90):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(rows, 4))
+    return x, np.digitize(x[:, 0] + rng.normal(size=rows), [-0.5, 0.7]), rng.random(rows)
+
+
+def test_cross_val_predict():
+    x, y, weights = labelled()
+    words = np.array(["low", "mid", "top"])[y]
+    cv = model_selection.StratifiedKFold(4, shuffle=True, random_state=0)
+    for model, labels, method in [
+        (LogisticRegression(), words, "predict"),
+        (LogisticRegression(), words, "predict_proba"),
+        (LogisticRegression(), y, "decision_function"),
+        (Ridge(), y.astype(float), "predict"),
+    ]:
+        for params in ({}, {"sample_weight": weights}):
+            given = {"cv": cv, "method": method, "params": params}
+            ours = learn.cross_val_predict(model, x, labels, **given)
+            theirs = model_selection.cross_val_predict(model, x, labels, **given)
+            np.testing.assert_array_equal(ours, theirs)
+    made = learn.cross_val_predict(learn.Ridge(), hr.asarray(x), y.astype(float))
+    assert isinstance(made, hr.Array)
+    few = [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]
+    with pytest.raises(ValueError, match="partitions"):
+        learn.cross_val_predict(learn.Ridge(), x, y.astype(float), cv=few)
+    apart = np.repeat([0, 1, 2], 30)
+    model, given = GaussianNB(), {"cv": learn.KFold(3)}
+    ours = learn.cross_val_predict(model, x, apart, method="predict_proba", **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = model_selection.cross_val_predict(
+            model, x, apart, method="predict_proba", cv=model_selection.KFold(3)
+        )
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_curves():
+    x, y, _ = labelled(1)
+    model = LogisticRegression()
+    given = {"param_name": "C", "param_range": [0.01, 1.0, 10.0], "cv": 3}
+    ours = learn.validation_curve(model, x, y, **given)
+    theirs = model_selection.validation_curve(model, x, y, **given)
+    np.testing.assert_array_equal(ours, theirs)
+    for options in (
+        {"train_sizes": [10, 40, 10]},
+        {"train_sizes": np.linspace(0.3, 1, 4), "shuffle": True, "random_state": 0},
+    ):
+        ours = learn.learning_curve(model, x, y, cv=3, return_times=True, **options)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = model_selection.learning_curve(model, x, y, cv=3, return_times=True, **options)
+        for mine, other in zip(ours[:3], theirs[:3], strict=True):
+            np.testing.assert_array_equal(mine, other)
+        assert ours[3].shape == theirs[3].shape
+    for wrong in ([0.0, 1.0], [2.5], [0], [1000]):
+        with pytest.raises(ValueError, match="train_sizes"):
+            learn.learning_curve(model, x, y, train_sizes=wrong)
+
+
+def test_weights_of_fits_judge_too():
+    x, y, weights = labelled(2)
+    model, grid = LogisticRegression(), {"C": [0.001, 1.0]}
+    for scoring in (None, "accuracy", "f1_macro", ["accuracy", "neg_log_loss"]):
+        refit = "accuracy" if isinstance(scoring, list) else True
+        given = {"scoring": scoring, "cv": 3, "refit": refit}
+        ours = learn.GridSearchCV(model, grid, **given).fit(x, y, sample_weight=weights)
+        theirs = model_selection.GridSearchCV(model, grid, **given).fit(x, y, sample_weight=weights)
+        for name in ("accuracy", "neg_log_loss") if isinstance(scoring, list) else ("score",):
+            key = f"mean_test_{name}"
+            np.testing.assert_allclose(ours.cv_results_[key], theirs.cv_results_[key], rtol=1e-12)
+    with pytest.warns(UserWarning, match="does not support sample_weight"):
+        learn.GridSearchCV(model, grid, scoring=lambda m, a, b: m.score(a, b)).fit(
+            x, y, sample_weight=weights
+        )

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from headrace.learn.linear.margin import LinearSVR as LinearSVR
     from headrace.learn.linear.paths import ElasticNetCV as ElasticNetCV
     from headrace.learn.linear.paths import LassoCV as LassoCV
+    from headrace.learn.linear.paths import enet_path as enet_path
+    from headrace.learn.linear.paths import lasso_path as lasso_path
+    from headrace.learn.linear.ridge_cv import RidgeCV as RidgeCV
     from headrace.learn.manifold.tsne import TSNE as TSNE
     from headrace.learn.manifold.umap import UMAP as UMAP
     from headrace.learn.naive_bayes import GaussianNB as GaussianNB
@@ -66,11 +69,14 @@ if TYPE_CHECKING:
     from headrace.learn.preparation.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.selection.candidates import ParameterGrid as ParameterGrid
     from headrace.learn.selection.candidates import ParameterSampler as ParameterSampler
+    from headrace.learn.selection.evaluation import cross_val_predict as cross_val_predict
+    from headrace.learn.selection.evaluation import cross_val_score as cross_val_score
+    from headrace.learn.selection.evaluation import cross_validate as cross_validate
+    from headrace.learn.selection.evaluation import learning_curve as learning_curve
+    from headrace.learn.selection.evaluation import validation_curve as validation_curve
     from headrace.learn.selection.search import GridSearchCV as GridSearchCV
     from headrace.learn.selection.search import HalvingGridSearchCV as HalvingGridSearchCV
     from headrace.learn.selection.search import RandomizedSearchCV as RandomizedSearchCV
-    from headrace.learn.selection.search import cross_val_score as cross_val_score
-    from headrace.learn.selection.search import cross_validate as cross_validate
     from headrace.learn.selection.splits import GroupKFold as GroupKFold
     from headrace.learn.selection.splits import KFold as KFold
     from headrace.learn.selection.splits import StratifiedKFold as StratifiedKFold
@@ -108,14 +114,16 @@ _MODULES = {
     "linear.least_squares": "LinearRegression Ridge",
     "linear.logistic": "LogisticRegression",
     "linear.margin": "LinearSVC LinearSVR",
-    "linear.paths": "ElasticNetCV LassoCV",
+    "linear.paths": "ElasticNetCV LassoCV enet_path lasso_path",
+    "linear.ridge_cv": "RidgeCV",
     "decomposition.nmf": "NMF",
     "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "decomposition.singular": "TruncatedSVD",
     "selection.candidates": "ParameterGrid ParameterSampler",
-    "selection.search": "GridSearchCV HalvingGridSearchCV RandomizedSearchCV cross_val_score "
-    "cross_validate",
+    "selection.evaluation": "cross_val_predict cross_val_score cross_validate learning_curve "
+    "validation_curve",
+    "selection.search": "GridSearchCV HalvingGridSearchCV RandomizedSearchCV",
     "selection.splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split",
     "preparation.target_encoder": "TargetEncoder",
     "svm": "SVC SVR",
@@ -178,6 +186,7 @@ __all__ = [
     "RandomForestRegressor",
     "RandomizedSearchCV",
     "Ridge",
+    "RidgeCV",
     "RobustScaler",
     "SimpleImputer",
     "StandardScaler",
@@ -187,14 +196,19 @@ __all__ = [
     "TfidfVectorizer",
     "TimeSeriesSplit",
     "TruncatedSVD",
+    "cross_val_predict",
     "cross_val_score",
     "cross_validate",
+    "enet_path",
     "from_sklearn",
+    "lasso_path",
+    "learning_curve",
     "load",
     "make_column_transformer",
     "make_pipeline",
     "metrics",
     "train_test_split",
+    "validation_curve",
     "xgboost_matrix",
 ]
 

@@ -229,6 +229,15 @@ class Estimator:
         """
         return to_sklearn(self)
 
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        """What fits to folds of these rows share, or None.
+
+        Its ``fold(fold, candidates)`` gives a function of a model with the parameters of a
+        candidate, and of the candidate, that fits the model to the fold's training rows and returns
+        True; False, where the model must be fitted by itself.
+        """
+        return None
+
     # ---- checks ----------------------------------------------------------------------------------
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():

@@ -35,7 +35,7 @@ _MODULES = {
     "feature_extraction.text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
     "impute": "SimpleImputer",
     "linear_model": "ElasticNet ElasticNetCV Lasso LassoCV LinearRegression LogisticRegression "
-    "Ridge",
+    "Ridge RidgeCV",
     "manifold": "TSNE",
     "model_selection": "GridSearchCV GroupKFold HalvingGridSearchCV KFold RandomizedSearchCV "
     "StratifiedKFold TimeSeriesSplit",

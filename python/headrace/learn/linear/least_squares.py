@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -69,6 +69,18 @@ def _solve(rows: Array, targets: Array, alpha: float) -> tuple[Any, int, Any]:
     return _shortest(rows, targets)
 
 
+class Centred(NamedTuple):
+    """Rows and targets less their means, times the roots of their weights, as float64."""
+
+    rows: Array
+    columns: np.ndarray[Any, Any]  # [samples, outputs]
+    weights: np.ndarray[Any, Any] | None
+    centre: np.ndarray[Any, Any]  # [features]
+    level: np.ndarray[Any, Any]  # [outputs]
+    alone: bool  # targets have one dimension
+    dtype: np.dtype[Any]  # of the rows that were given
+
+
 class _LeastSquares(Estimator):
     """What models do that say a weighted sum of the columns."""
 
@@ -89,6 +101,22 @@ class _LeastSquares(Estimator):
                 f"{type(self).__name__}: positive coefficients are not supported: positive=True; "
                 "leave positive=False"
             )
+        made = self._centred(X, y, sample_weight)
+        rows, columns = made.rows, made.columns
+        penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (columns.shape[1],))
+        coefficients = np.empty((columns.shape[1], rows.shape[1]))
+        solved = []
+        for alpha in np.unique(penalties):
+            mine = penalties == alpha
+            part = asarray(np.ascontiguousarray(columns[:, mine]))
+            found, rank, values = _solve(rows, part, float(alpha))
+            coefficients[mine] = found.T
+            solved.append((rank, values))
+        self._keep(coefficients, made)
+        return solved
+
+    def _centred(self, X: Any, y: Any, sample_weight: Any) -> Centred:
+        """Checked rows and targets."""
         given = check_rows(self, X, fit=True)
         rows = given.astype("float64")
         targets = check_targets(self, y, len(rows))
@@ -105,22 +133,15 @@ class _LeastSquares(Estimator):
         if scale is not None:
             root = np.sqrt(scale).reshape(-1, 1)
             rows, columns = rows * asarray(root), columns * root
-        penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (columns.shape[1],))
-        coefficients = np.empty((columns.shape[1], rows.shape[1]))
-        solved = []
-        for alpha in np.unique(penalties):
-            mine = penalties == alpha
-            part = asarray(np.ascontiguousarray(columns[:, mine]))
-            found, rank, values = _solve(rows, part, float(alpha))
-            coefficients[mine] = found.T
-            solved.append((rank, values))
         dtype = np.dtype(str(given.dtype))
-        intercept = (level - (coefficients * centre).sum(axis=1)).astype(dtype)
-        coefficients = coefficients.astype(dtype)
-        alone = targets.ndim == 1
-        self.coef_ = coefficients[0] if alone else coefficients
-        self.intercept_ = (intercept[0] if alone else intercept) if self.fit_intercept else 0.0
-        return solved
+        return Centred(rows, columns, scale, centre, level, targets.ndim == 1, dtype)
+
+    def _keep(self, coefficients: Any, made: Centred) -> None:
+        """Set `coef_` and `intercept_`, ``[outputs, features]`` and the constants that follow."""
+        constants = made.level - (coefficients * made.centre).sum(axis=1)
+        intercept, coefficients = constants.astype(made.dtype), coefficients.astype(made.dtype)
+        self.coef_ = coefficients[0] if made.alone else coefficients
+        self.intercept_ = (intercept[0] if made.alone else intercept) if self.fit_intercept else 0.0
 
     def predict(self, X: Any) -> Any:
         """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.array import Array
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.learn.base import (
     check_labels,
     check_targets,
@@ -17,6 +17,7 @@ from headrace.learn.base import (
     float_node,
     is_number,
     refuse,
+    warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
 from headrace.learn.linear.elastic_net import (
@@ -52,11 +53,16 @@ def alpha_grid(
 
 
 def _walk(
-    target: Descent, alphas: Numbers, weight: float, l1_ratio: float, **options: Any
+    target: Descent,
+    alphas: Numbers,
+    weight: float,
+    l1_ratio: float,
+    start: Numbers | None = None,
+    **options: Any,
 ) -> tuple[Numbers, list[float], list[int]]:
     """Coefficients of each penalty, ``[alphas, features]``, gaps and sweeps."""
     made = np.empty((len(alphas), len(target.products())))
-    at, gaps, sweeps = np.zeros(made.shape[1]), [], []
+    at, gaps, sweeps = np.zeros(made.shape[1]) if start is None else start, [], []
     for place, alpha in enumerate(alphas):
         l1, l2 = alpha * l1_ratio * weight, alpha * (1.0 - l1_ratio) * weight
         at, gap, count, _ = target.fit(at, float(l1), float(l2), **options)
@@ -64,6 +70,106 @@ def _walk(
         gaps.append(gap / weight)
         sweeps.append(count)
     return made, gaps, sweeps
+
+
+def enet_path(
+    X: Any,
+    y: Any,
+    *,
+    l1_ratio: float = 0.5,
+    eps: float = 1e-3,
+    n_alphas: Any = "deprecated",
+    alphas: Any = 100,
+    precompute: Any = "auto",
+    Xy: Any = None,
+    copy_X: bool = True,
+    coef_init: Any = None,
+    verbose: bool = False,
+    return_n_iter: bool = False,
+    positive: bool = False,
+    check_input: bool = True,
+    **params: Any,
+) -> tuple[Any, ...]:
+    """Coefficients of an elastic net without a constant for many penalties, largest first.
+
+    Each begins where the one before it ended; the products of the columns are made once, where
+    rows are more than columns and these at most 4,000.
+
+    Parameters
+    ----------
+    X : array_like
+        ``[samples, features]``, dense or sparse, without NaN.
+    y : array_like
+        ``[samples]``; several columns raise UnsupportedError.
+    l1_ratio : float, default 0.5
+        The part of absolute values in the penalty.
+    eps : float, default 1e-3
+        The least penalty, as a part of the least one that makes all coefficients zero.
+    alphas : int or array_like, default 100
+        How many penalties, or these; `n_alphas` is scikit-learn's older name of the number.
+    coef_init : array_like, optional
+        Where the largest penalty begins, by default at zero.
+    return_n_iter : bool, default False
+        Return sweeps too.
+    positive : bool, default False
+        No coefficient is below zero.
+    precompute, Xy, copy_X, verbose, check_input
+        Accepted and not used.
+    **params
+        `max_iter` and `tol` of `ElasticNet`.
+
+    Returns
+    -------
+    alphas : numpy.ndarray
+        ``[alphas]``, falling.
+    coefs : numpy.ndarray
+        ``[features, alphas]``
+    dual_gaps : numpy.ndarray
+        ``[alphas]``
+    n_iters : list of int
+        With `return_n_iter`.
+
+    >>> alphas, coefs, gaps = hr.learn.enet_path([[1.0], [2.0]], [2.0, 4.0], alphas=[1.0, 0.1])
+    >>> coefs.round(3).tolist()
+    [[1.5, 1.941]]
+    """
+    model = ElasticNet(l1_ratio=l1_ratio, positive=positive, **params)
+    model._check_params()
+    rows = dense_or_sparse(model, X, fit=True)
+    samples, features = rows.shape
+    targets = check_targets(model, y, samples)
+    if targets.ndim > 1:
+        raise UnsupportedError(
+            f"enet_path: only one column of targets is supported: y.shape={targets.shape}; call it "
+            "for each"
+        )
+    target = descent(design(rows, None, False), targets)
+    count = alphas if n_alphas == "deprecated" else n_alphas
+    if is_number(count, integer=True):
+        grid = alpha_grid(target.products(), float(samples), l1_ratio, eps, int(count), positive)
+    else:
+        grid = np.sort(np.asarray(count, dtype=float))[::-1]
+    start = np.zeros(features) if coef_init is None else np.asarray(coef_init, dtype=float)
+    options = {"positive": bool(positive), "tol": float(model.tol), "max_iter": model.max_iter}
+    made, gaps, sweeps = _walk(target, grid, float(samples), l1_ratio, start, **options)
+    worst = max(gaps) * samples
+    if worst > model.tol * target.square:
+        warn_not_converged(
+            f"enet_path: the sweeps did not converge: gap={worst:.3e}, max_iter={model.max_iter}, "
+            f"tol={model.tol}; increase max_iter, or scale the features"
+        )
+    found = np.ascontiguousarray(made.T.astype(str(rows.dtype)))
+    return (grid, found, np.array(gaps), *([sweeps] if return_n_iter else []))
+
+
+def lasso_path(X: Any, y: Any, **params: Any) -> tuple[Any, ...]:
+    """Coefficients of a lasso for many penalties: `enet_path` with ``l1_ratio=1``.
+
+    >>> alphas, coefs, gaps = hr.learn.lasso_path([[1.0], [2.0]], [2.0, 4.0], alphas=[1.0, 0.1])
+    >>> coefs.round(3).tolist()
+    [[1.6, 1.96]]
+    """
+    return enet_path(X, y, l1_ratio=1.0, **params)
 
 
 # ---- sums of folds -------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from headrace.errors import InvalidArgumentError
@@ -95,7 +96,7 @@ def scorer(scoring: Any = None) -> Any:
     'score'
     """
     if scoring is None:
-        return lambda estimator, X, *y: estimator.score(X, *y)
+        return lambda estimator, X, *y, **weights: estimator.score(X, *y, **weights)
     if callable(scoring):
         return scoring
     if scoring not in _SCORERS:
@@ -106,8 +107,18 @@ def scorer(scoring: Any = None) -> Any:
     base, _, average = scoring.partition("_")
     averaged = {"average": average} if base in ("f1", "precision", "recall") and average else {}
 
-    def score(estimator: Any, X: Any, y: Any) -> float:
+    def score(estimator: Any, X: Any, y: Any, **weights: Any) -> float:
         judged = _decisions(estimator, X) if method == "decision" else getattr(estimator, method)(X)
-        return sign * function(y, judged, **averaged)
+        return sign * function(y, judged, **averaged, **weights)
 
     return score
+
+
+def takes_weights(scoring: Any, estimator: Any) -> bool:
+    """Whether what `scorer` makes of a name or function takes `sample_weight`."""
+    judge = estimator.score if scoring is None else scoring
+    if isinstance(judge, str):
+        judge = _SCORERS[judge][0]
+    if hasattr(judge, "_accept_sample_weight"):  # scikit-learn's
+        return judge._accept_sample_weight()
+    return "sample_weight" in inspect.signature(judge).parameters

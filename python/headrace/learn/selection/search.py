@@ -1,293 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Search for parameters over folds: the data is held once, and each fold's rows are taken once."""
+"""Search for parameters over folds: the data is held once, and fits share what they can."""
 
 from __future__ import annotations
 
 import math
-import sys
 import time
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.learn.base import Estimator, clone, kind_of
 from headrace.learn.selection.candidates import ParameterGrid, ParameterSampler, numpy_random
-from headrace.learn.selection.splits import check_cv, class_numbers, count_rows, rows_at
+from headrace.learn.selection.evaluation import (
+    Evaluation,
+    cloned,
+    is_pairwise,
+    scorers,
+    with_rows,
+)
+from headrace.learn.selection.splits import check_cv, class_numbers, count_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Candidate = dict[str, Any]
     Scores = dict[str, np.ndarray[Any, Any]]
-
-
-# ---- fits and scores over folds ------------------------------------------------------------------
-class _Bar:
-    """A line on a terminal that counts fits, from two seconds on."""
-
-    def __init__(self, total: int) -> None:
-        self._total, self._done, self._begin, self._drawn = total, 0, time.perf_counter(), False
-
-    def step(self) -> None:
-        self._done += 1
-        if time.perf_counter() - self._begin > 2 and sys.stderr.isatty():
-            filled = 24 * self._done // self._total
-            line = "█" * filled + "░" * (24 - filled)
-            sys.stderr.write(f"\r{line} {self._done} of {self._total} fits\033[K")
-            sys.stderr.flush()
-            self._drawn = True
-
-    def close(self) -> None:
-        if self._drawn:
-            sys.stderr.write("\r\033[K")
-
-
-def _scorers(estimator: Any, scoring: Any) -> Callable[..., dict[str, float]]:
-    """A function ``(estimator, X, y)`` that gives scores by name; a single one is ``"score"``."""
-    from headrace.learn.metrics import scorer
-
-    if scoring is None and not hasattr(estimator, "score"):
-        raise TypeMismatchError(
-            "If no scoring is specified, the estimator passed should have a 'score' method. The "
-            f"estimator {estimator!r} does not."
-        )
-    several = isinstance(scoring, list | tuple | set | dict)
-    if several and not scoring:
-        raise InvalidArgumentError(f"Empty list of scores was given: scoring={scoring!r}")
-    named = (
-        scoring
-        if isinstance(scoring, dict)
-        else {name: name for name in scoring}
-        if several
-        else {}
-    )
-    scores = {name: scorer(each) for name, each in named.items()}
-    single = None if several else scorer(scoring)
-
-    def judge(model: Any, X: Any, *y: Any) -> dict[str, float]:
-        if single is None:
-            return {name: float(each(model, X, *y)) for name, each in scores.items()}
-        made = single(model, X, *y)
-        if isinstance(made, dict):
-            return {name: float(each) for name, each in made.items()}
-        return {"score": float(made)}
-
-    return judge
-
-
-def _is_pairwise(estimator: Any) -> bool:
-    if isinstance(estimator, Estimator):
-        return bool(estimator._all_tags().get("input_tags", {}).get("pairwise"))
-    tags = getattr(estimator, "__sklearn_tags__", None)
-    return tags is not None and tags().input_tags.pairwise
-
-
-def _with_rows(values: Any) -> Any:
-    """Values whose rows can be taken: other forms of sparse matrices in compressed rows."""
-    if hasattr(values, "tocsr") and getattr(values, "format", "csr") != "csr":
-        return values.tocsr()
-    known = values is None or hasattr(values, "shape") or hasattr(values, "__len__")
-    return values if known else np.asarray(values)
-
-
-class _Evaluation:
-    """Fits and scores of candidates on folds; the rows of a fold are taken once for all."""
-
-    def __init__(
-        self, estimator: Any, X: Any, y: Any, scoring: Any, error_score: Any, train_score: bool
-    ) -> None:
-        self.estimator, self.X, self.y = estimator, X, y
-        self.judge = _scorers(estimator, scoring)
-        self.error_score, self.train_score = error_score, train_score
-        self.pairwise = _is_pairwise(estimator)
-        self.models: list[Any] | None = None  # a list keeps them; most hold rows
-
-    def _rows(self, places: Any, columns: Any) -> tuple[Any, ...]:
-        rows = rows_at(self.X, places)
-        if self.pairwise:
-            rows = rows[:, columns]
-        return (rows,) if self.y is None else (rows, rows_at(self.y, places))
-
-    def run(
-        self, candidates: list[Candidate], splits: list[Any], params: dict[str, Any]
-    ) -> list[list[dict[str, float]]]:
-        """Scores and times by candidate and fold."""
-        table: list[list[dict[str, float]]] = [[] for _ in candidates]
-        errors: list[Exception] = []
-        bar, size = _Bar(len(candidates) * len(splits)), count_rows(self.X)
-        try:
-            for train, test in splits:
-                fitted_to, judged_by = self._rows(train, train), self._rows(test, train)
-                given = {
-                    name: rows_at(each, train) if np.ndim(each) and len(each) == size else each
-                    for name, each in params.items()
-                }
-                for place, candidate in enumerate(candidates):
-                    model = clone(self.estimator).set_params(**_cloned(candidate))
-                    table[place].append(self._one(model, fitted_to, judged_by, given, errors))
-                    if self.models is not None:
-                        self.models.append(model)
-                    bar.step()
-        finally:
-            bar.close()
-        total = len(candidates) * len(splits)
-        failed = [each for row in table for each in row if "failed" in each]
-        if failed and len(failed) == total:
-            raise InvalidArgumentError(
-                f"All the {total} fits failed; error_score='raise' shows where: {errors[0]!r}"
-            ) from errors[0]
-        if errors:
-            warnings.warn(
-                f"{len(errors)} fits out of {total} failed; their score is "
-                f"{self.error_score}. The first error: {errors[0]!r}",
-                stacklevel=4,
-            )
-        names = list(dict.fromkeys(n for row in table for e in row for n in e if n[:5] == "test_"))
-        for each in (each for row in table for each in row):
-            for name in names or ["test_score"]:
-                each.setdefault(name, self.error_score)
-                if self.train_score:
-                    each.setdefault(f"train_{name[5:]}", self.error_score)
-        return table
-
-    def _one(
-        self, model: Any, train: Any, test: Any, params: dict[str, Any], errors: list[Exception]
-    ) -> dict[str, float]:
-        begin, made = time.perf_counter(), {"fit_time": 0.0, "score_time": 0.0}
-        try:
-            model.fit(*train, **params)
-        except Exception as error:
-            if self.error_score == "raise":
-                raise
-            errors.append(error)
-            return made | {"failed": 1.0, "fit_time": time.perf_counter() - begin}
-        fitted = time.perf_counter()
-        made["fit_time"] = fitted - begin
-        try:
-            made |= {f"test_{name}": value for name, value in self.judge(model, *test).items()}
-            made["score_time"] = time.perf_counter() - fitted
-            if self.train_score:
-                scores = self.judge(model, *train)
-                made |= {f"train_{name}": value for name, value in scores.items()}
-        except Exception as error:
-            if self.error_score == "raise":
-                raise
-            errors.append(error)
-        return made
-
-
-def _cloned(candidate: Candidate) -> Candidate:
-    """A candidate whose estimators are its own."""
-    return {name: clone(value) for name, value in candidate.items()}
-
-
-def cross_validate(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
-    return_train_score: bool = False,
-    return_estimator: bool = False,
-    return_indices: bool = False,
-    error_score: Any = np.nan,
-) -> dict[str, Any]:
-    """Times and scores of fits over folds, by name: ``fit_time``, ``score_time``, ``test_score``.
-
-    As `cross_val_score`, with several scores (``test_NAME``) and those of the training rows;
-    `params` are parameters of `fit`, with the rows of the fold where they have one for each row.
-
-    >>> made = hr.learn.cross_validate(hr.learn.KMeans(1), [[0.0], [1.0], [3.0], [3.0]], cv=2)
-    >>> sorted(made)
-    ['fit_time', 'score_time', 'test_score']
-    """
-    if verbose:
-        raise UnsupportedError(f"cross_validate: not supported: verbose={verbose}; leave it out")
-    X, y = _with_rows(X), _with_rows(y)  # noqa: N806
-    count_rows(X, *(() if y is None else (y,)))
-    run = _Evaluation(estimator, X, y, scoring, error_score, return_train_score)
-    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
-    splits = list(splitter.split(X, y, groups))
-    run.models = [] if return_estimator else None
-    (table,) = run.run([{}], splits, params or {})
-    made: dict[str, Any] = {
-        name: np.array([each[name] for each in table]) for name in table[0] if name != "failed"
-    }
-    if return_estimator:
-        made["estimator"] = run.models
-    if return_indices:
-        made["indices"] = {
-            name: [split[place] for split in splits] for place, name in enumerate(("train", "test"))
-        }
-    return made
-
-
-def cross_val_score(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
-    error_score: Any = np.nan,
-) -> np.ndarray[Any, Any]:
-    """The score on each fold of a clone that was fitted to the other folds.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Ours or scikit-learn's.
-    X, y : array_like
-        Frames, arrays or lists: each fold gets rows of the same kind.
-    groups : array_like, optional
-        For `cv`.
-    scoring : str or function, optional
-        A name of `hr.learn.metrics` (``"accuracy"``, ``"neg_mean_squared_error"``, ...), a function
-        ``(estimator, X, y)``, or the estimator's `score`.
-    cv : int, splitter or list of (train, test), default 5
-        An int is stratified for classifiers.
-    n_jobs, pre_dispatch : optional
-        Without effect: each fit uses all threads.
-    verbose : 0
-        Not supported.
-    params : dict, optional
-        Parameters of `fit`, with the rows of the fold where they have one for each row.
-    error_score : "raise" or number, default NaN
-        The score where a fit raises, with a warning; if all do, an error with the first one.
-
-    >>> class Mean(hr.learn.PCA):
-    ...     def score(self, X, y=None):
-    ...         return len(X)
-    >>> hr.learn.cross_val_score(Mean(1), [[0.0], [1.0], [2.0], [3.0]], cv=2).tolist()
-    [2.0, 2.0]
-    """
-    made = cross_validate(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        scoring=scoring,
-        cv=cv,
-        verbose=verbose,
-        params=params,
-        error_score=error_score,
-    )
-    return made["test_score"]
 
 
 # ---- searches ------------------------------------------------------------------------------------
@@ -336,7 +76,7 @@ class _Search(Estimator):
     def _all_tags(self) -> Mapping[str, Any]:
         return {
             "estimator_type": kind_of(self.estimator),
-            "input_tags": {"pairwise": _is_pairwise(self.estimator)},
+            "input_tags": {"pairwise": is_pairwise(self.estimator)},
         }
 
     def __sklearn_tags__(self) -> Any:
@@ -384,11 +124,11 @@ class _Search(Estimator):
         """
         self._refuse_params(verbose=0)
         estimator, groups = self.estimator, params.pop("groups", None)
-        X, y = _with_rows(X), _with_rows(y)  # noqa: N806
+        X, y = with_rows(X), with_rows(y)  # noqa: N806
         if y is not None:
             count_rows(X, y)
-        evaluation = _Evaluation(
-            estimator, X, y, self.scoring, self.error_score, self.return_train_score
+        evaluation = Evaluation(
+            estimator, X, y, self.scoring, self.error_score, self.return_train_score, weigh=True
         )
         splitter = check_cv(self.cv, y, classifier=kind_of(estimator) == "classifier")
         self.multimetric_ = isinstance(self.scoring, list | tuple | set | dict)
@@ -425,7 +165,7 @@ class _Search(Estimator):
             if not callable(self.refit) or not self.multimetric_:
                 self.best_score_ = results[f"mean_test_{name}"][self.best_index_]
         if self.refit:
-            self.best_estimator_ = clone(estimator).set_params(**_cloned(self.best_params_))
+            self.best_estimator_ = clone(estimator).set_params(**cloned(self.best_params_))
             begin = time.perf_counter()
             self.best_estimator_.fit(X, *(() if y is None else (y,)), **params)
             self.refit_time_ = time.perf_counter() - begin
@@ -438,7 +178,7 @@ class _Search(Estimator):
         if not self.refit:
             raise AttributeError(f"{type(self).__name__}: score needs refit=True")
         self._check_fitted()
-        made = _scorers(self.best_estimator_, self.scoring)(
+        made = scorers(self.best_estimator_, self.scoring)(
             self.best_estimator_, X, *(() if y is None else (y,)), **params
         )
         return made[self.refit if self.multimetric_ else "score"]

@@ -12,10 +12,10 @@ _WIDTH = 24
 
 
 class Progress:
-    """Counts steps on stderr, and shows the seconds of the running one."""
+    """Counts steps on stderr, and shows the seconds of the running one; begins after `wait` s."""
 
-    def __init__(self, steps: int) -> None:
-        self._steps = steps
+    def __init__(self, steps: int, wait: float = 0.0) -> None:
+        self._steps, self._wait = steps, wait
         self._done = -1
         self._share = 0.0
         self._name = ""
@@ -45,6 +45,8 @@ class Progress:
         self._share = share
 
     def _draw(self) -> None:
+        if self._stop.wait(self._wait):
+            return
         while not self._stop.wait(0.1):
             filled = round((max(self._done, 0) + self._share) / self._steps * _WIDTH)
             bar = "█" * filled + "░" * (_WIDTH - filled)
