@@ -489,14 +489,18 @@ LinearFit fit(int64_t rows, int64_t features, F rows_of, const Tensor& start,
   return fitted.result(fitted.search(all, problem.tolerance, problem.most));
 }
 
-}  // namespace
-
-LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weights,
-                     const Tensor& start, const LinearProblem& problem) {
+void check_matrix(const Tensor& x) {
   if (x.num_dimensions() != 2 || !x.dtype().is_floating())
     throw_error<TypeMismatchError>(
         "fit_linear", "expected a 2-D float32 or float64 array",
         {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
+}
+
+}  // namespace
+
+LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weights,
+                     const Tensor& start, const LinearProblem& problem) {
+  check_matrix(x);
   const int64_t rows = x.shape()[0];
   const double* const goal = column_of(targets, rows, "targets");
   const double* const weight = column_of(weights, rows, "weights");
@@ -512,6 +516,38 @@ LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weigh
   return fit(
       x.rows(), x.columns(), [&](int64_t step) { return SparseRows(x, step, goal, weight); }, start,
       problem);
+}
+
+namespace {
+
+LinearGradient gradient_of(Rows& rows, const Tensor& coefficients, LinearLoss loss) {
+  const ScopedTag tag("fit_linear");
+  const int64_t row = rows.features() + 1, outputs = coefficients.num_elements() / row;
+  const double* const at = column_of(coefficients, outputs * row, "coefficients");
+  Buffer made = doubles(outputs * row);
+  const Numbers places(at, at + outputs * row);
+  LinearProblem problem;
+  problem.loss = loss;
+  problem.outputs = outputs;
+  const double found = rows.evaluate(problem, places, made.mutable_as<double>());
+  return {Tensor(dtype_of<double>(), {outputs, row}, std::move(made)), found};
+}
+
+}  // namespace
+
+LinearGradient linear_gradient(const Tensor& x, const Tensor& targets, const Tensor& weights,
+                               const Tensor& coefficients, LinearLoss loss) {
+  check_matrix(x);
+  const int64_t rows = x.shape()[0];
+  DenseRows all(x, 1, column_of(targets, rows, "targets"), column_of(weights, rows, "weights"));
+  return gradient_of(all, coefficients, loss);
+}
+
+LinearGradient linear_gradient(const Sparse& x, const Tensor& targets, const Tensor& weights,
+                               const Tensor& coefficients, LinearLoss loss) {
+  const int64_t rows = x.rows();
+  SparseRows all(x, 1, column_of(targets, rows, "targets"), column_of(weights, rows, "weights"));
+  return gradient_of(all, coefficients, loss);
 }
 
 }  // namespace hr

@@ -52,4 +52,16 @@ HR_API LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor
 HR_API LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weights,
                             const Tensor& start, const LinearProblem& problem);
 
+struct LinearGradient {
+  Tensor gradient;  ///< float64 [outputs, features + 1]; the last is by the constant
+  double loss = 0;
+};
+
+/// The sum over rows of the weighted losses at `coefficients`, float64 [outputs, features + 1], and
+/// its gradient, without penalty: one evaluation of `fit_linear`, for a search of another library.
+HR_API LinearGradient linear_gradient(const Tensor& x, const Tensor& targets, const Tensor& weights,
+                                      const Tensor& coefficients, LinearLoss loss);
+HR_API LinearGradient linear_gradient(const Sparse& x, const Tensor& targets, const Tensor& weights,
+                                      const Tensor& coefficients, LinearLoss loss);
+
 }  // namespace hr

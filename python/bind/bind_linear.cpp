@@ -17,14 +17,18 @@ using hr::Sparse;
 using hr::Tensor;
 using Tensors = std::vector<Tensor>;
 
+hr::LinearLoss loss_of(const std::string& word) {
+  return word == "logistic"        ? hr::LinearLoss::kLogistic
+         : word == "multinomial"   ? hr::LinearLoss::kMultinomial
+         : word == "squared_hinge" ? hr::LinearLoss::kSquaredHinge
+                                   : hr::LinearLoss::kSquaredDistance;
+}
+
 hr::LinearProblem linear_problem(const std::string& loss, int64_t outputs, double l1, double l2,
                                  double epsilon, bool intercept, double intercept_scaling,
                                  double tolerance, int64_t most) {
   hr::LinearProblem made;
-  made.loss = loss == "logistic"        ? hr::LinearLoss::kLogistic
-              : loss == "multinomial"   ? hr::LinearLoss::kMultinomial
-              : loss == "squared_hinge" ? hr::LinearLoss::kSquaredHinge
-                                        : hr::LinearLoss::kSquaredDistance;
+  made.loss = loss_of(loss);
   made.outputs = outputs;
   made.l1 = l1;
   made.l2 = l2;
@@ -89,6 +93,35 @@ Dual fit_dual_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& cos
                      const hr::DualProblem& problem) {
   return fit_by_dual({targets, costs}, [&](std::span<const Tensor> in) {
     return hr::fit_dual(x, in[0], in[1], problem);
+  });
+}
+
+// The gradient and the loss.
+using Gradient = std::tuple<NodePtr, double>;
+
+template <class F>
+Gradient gradient(std::vector<NodePtr> nodes, F of) {
+  double loss = 0;
+  const std::vector<NodePtr> made =
+      hr::run_eagerly("fit_linear", nodes, [&](std::span<const Tensor> in) {
+        hr::LinearGradient found = of(in);
+        loss = found.loss;
+        return Tensors{std::move(found.gradient)};
+      });
+  return {made[0], loss};
+}
+
+Gradient linear_gradient(const NodePtr& x, const NodePtr& targets, const NodePtr& weights,
+                         const NodePtr& coefficients, const std::string& loss) {
+  return gradient({x, targets, weights, coefficients}, [&](std::span<const Tensor> in) {
+    return hr::linear_gradient(in[0], in[1], in[2], in[3], loss_of(loss));
+  });
+}
+
+Gradient linear_gradient_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& weights,
+                                const NodePtr& coefficients, const std::string& loss) {
+  return gradient({targets, weights, coefficients}, [&](std::span<const Tensor> in) {
+    return hr::linear_gradient(x, in[0], in[1], in[2], loss_of(loss));
   });
 }
 
@@ -180,6 +213,10 @@ void bind_linear(nb::module_& m) {
           "margin"_a, "epsilon"_a, "intercept_scaling"_a, "tolerance"_a, "most"_a, "seed"_a);
   m.def("fit_dual", fit_dual, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
   m.def("fit_dual", fit_dual_sparse, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
+  m.def("linear_gradient", linear_gradient, "x"_a, "targets"_a, "weights"_a, "coefficients"_a,
+        "loss"_a, Unlocked());
+  m.def("linear_gradient", linear_gradient_sparse, "x"_a, "targets"_a, "weights"_a,
+        "coefficients"_a, "loss"_a, Unlocked());
   bind_rows<NodePtr>(m);
   bind_rows<Sparse>(m);
   m.def("fit_elastic_net", fit_elastic_net, "x"_a, "targets"_a, "square"_a, "products"_a, "start"_a,

@@ -36,9 +36,15 @@ TEXTS = [
     for c in ["xy", "yz", "zz"]
 ]
 TARGETS = rows() @ np.arange(1.0, 7.0) + 3
+LABELS = np.digitize(rows()[:, 0] + 0.3 * rows(seed=2)[:, 1], [3.0, 7.0])
 LEVELS = np.random.default_rng(1).integers(-4, 5, (300, 2))
 CASES = {
     "KMeans": (lambda cls: cls(3, n_init=2, random_state=0).fit(rows()), "predict", rows(50)),
+    "MiniBatchKMeans": (
+        lambda cls: cls(3, n_init=2, random_state=0).fit(rows()),
+        "predict",
+        rows(50),
+    ),
     "DBSCAN": (lambda cls: cls(1.8).fit(rows()), None, None),
     "PCA": (lambda cls: cls(3).fit(rows()), "transform", rows(50)),
     "NearestNeighbors": (lambda cls: cls(algorithm="brute").fit(rows()), "kneighbors", rows(20)),
@@ -52,11 +58,21 @@ CASES = {
         "predict",
         rows(20),
     ),
+    "LocalOutlierFactor": (lambda cls: cls(algorithm="brute").fit(rows()), None, None),
+    "KNeighborsTransformer": (
+        lambda cls: cls(algorithm="brute").fit(rows()),
+        "transform",
+        rows(20),
+    ),
     "LinearRegression": (lambda cls: cls().fit(rows(), TARGETS), "predict", rows(20)),
     "Ridge": (lambda cls: cls(0.5).fit(rows(), TARGETS), "predict", rows(20)),
+    "LogisticRegression": (lambda cls: cls().fit(rows(), LABELS), "predict_proba", rows(20)),
+    "SVC": (lambda cls: cls(tol=1e-9).fit(rows(), LABELS), "decision_function", rows(20)),
+    "SVR": (lambda cls: cls(tol=1e-9).fit(rows(), TARGETS), "predict", rows(20)),
     "StandardScaler": (lambda cls: cls().fit(rows()).partial_fit(rows(9)), "transform", rows(20)),
     "MinMaxScaler": (lambda cls: cls().fit(rows()), "transform", rows(20)),
     "OneHotEncoder": (lambda cls: cls().fit(LEVELS), "transform", LEVELS[:9]),
+    "OrdinalEncoder": (lambda cls: cls().fit(LEVELS), "transform", LEVELS[:9]),
     "CountVectorizer": (lambda cls: cls(min_df=2).fit(TEXTS), "transform", TEXTS[:4]),
     "TfidfVectorizer": (lambda cls: cls(ngram_range=(1, 2)).fit(TEXTS), "transform", TEXTS[:4]),
     "HashingVectorizer": (lambda cls: cls(), "transform", TEXTS[:4]),
@@ -71,20 +87,20 @@ def both(name):
     return theirs, classes.subclass(PATHS[name])
 
 
-def equal(ours, theirs, where):
+def equal(ours, theirs, where, tolerance=1e-8):
     if hasattr(theirs, "toarray"):
         assert type(ours) is type(theirs), where
         ours, theirs = ours.toarray(), theirs.toarray()
     if isinstance(theirs, list | tuple):
         assert len(ours) == len(theirs), where
         for one, other in zip(ours, theirs, strict=True):
-            equal(one, other, where)
+            equal(one, other, where, tolerance)
     elif isinstance(theirs, np.ndarray) and theirs.dtype.kind in "fiub":
         assert type(ours) is np.ndarray and ours.dtype == theirs.dtype, where
         assert ours.flags.writeable or not theirs.flags.writeable, where
-        np.testing.assert_allclose(ours, theirs, rtol=1e-8, atol=1e-10, err_msg=where)
+        np.testing.assert_allclose(ours, theirs, tolerance, tolerance / 100, err_msg=where)
     elif isinstance(theirs, float | np.floating):
-        assert ours == pytest.approx(theirs, rel=1e-8), where
+        assert ours == pytest.approx(theirs, rel=tolerance, nan_ok=True), where
     elif isinstance(theirs, int | str | dict):
         assert ours == theirs, where
 
@@ -101,10 +117,13 @@ def test_the_same_attributes_and_results(name):
     assert isinstance(ours, type(theirs)) and repr(ours) == repr(theirs)
     mine, other = vars(ours), vars(theirs)
     assert mine.keys() == other.keys()
-    for attribute, value in other.items():
-        equal(mine[attribute], value, attribute)
+    tolerance, steps = 1e-8, set()
+    if name in ("SVC", "SVR"):  # LIBSVM's kernels are float32
+        tolerance, steps = 1e-5, {"n_iter_", "_num_iter"}
+    for attribute in other.keys() - steps:
+        equal(mine[attribute], other[attribute], attribute, tolerance)
     if method is not None:
-        equal(getattr(ours, method)(asked), getattr(theirs, method)(asked), method)
+        equal(getattr(ours, method)(asked), getattr(theirs, method)(asked), method, tolerance)
     assert [op for op, *_ in hr.fallbacks() if op not in [op for op, *_ in before]] == []
 
 
@@ -174,8 +193,8 @@ def test_install_and_uninstall():
 
 
 def test_unknown_names():
-    with pytest.raises(hr.InvalidArgumentError, match=r"names=\['SVR'\]"):
-        hr.sklearn.install(["SVR"])
+    with pytest.raises(hr.InvalidArgumentError, match=r"names=\['NuSVR'\]"):
+        hr.sklearn.install(["NuSVR"])
 
 
 def python(*arguments, code=""):

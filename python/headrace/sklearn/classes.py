@@ -12,6 +12,17 @@ from headrace.sklearn import loops
 from headrace.sklearn.loops import Loop, told
 
 _NEIGHBORS = {"kneighbors": {"ArgKmin": loops.arg_k_min}}
+_ASSIGNING = {"_labels_inertia_threadpool_limit": loops.kmeans_labels}
+_BATCH = {**_ASSIGNING, "_mini_batch_step": {"_labels_inertia": loops.kmeans_labels}}
+_LEVELS = {
+    "_fit": {"_unique": loops.unique_values},
+    "_transform": {"_check_unknown": loops.unknown_values, "_encode": loops.encoded},
+}
+_VECTORS = {
+    "_dense_fit": {"libsvm": loops.libsvm_module},
+    "_dense_predict": {"libsvm": loops.libsvm_module},
+    "_dense_decision_function": {"libsvm": loops.libsvm_module},
+}
 _TEXTS = {"_count_vocab": loops.count_vocabulary}
 
 #: For each class its methods with our loops: in the place of the names that they call, or of all
@@ -22,8 +33,14 @@ TABLE: dict[str, dict[str, Any]] = {
             "_kmeans_single_lloyd": loops.kmeans_single,
             "_kmeans_single_elkan": loops.kmeans_single,
         },
-        "predict": {"_labels_inertia_threadpool_limit": loops.kmeans_labels},
-        "score": {"_labels_inertia_threadpool_limit": loops.kmeans_labels},
+        "predict": _ASSIGNING,
+        "score": _ASSIGNING,
+    },
+    "cluster._kmeans.MiniBatchKMeans": {
+        "fit": _BATCH,
+        "partial_fit": _BATCH,
+        "predict": _ASSIGNING,
+        "score": _ASSIGNING,
     },
     "cluster._dbscan.DBSCAN": {"fit": loops.dbscan_fit},
     "decomposition._pca.PCA": {"_fit_full": loops.pca_fit_full},
@@ -34,6 +51,8 @@ TABLE: dict[str, dict[str, Any]] = {
         "predict": {"ArgKminClassMode": loops.arg_k_min_classes},
         "predict_proba": {"ArgKminClassMode": loops.arg_k_min_classes},
     },
+    "neighbors._lof.LocalOutlierFactor": _NEIGHBORS,
+    "neighbors._graph.KNeighborsTransformer": _NEIGHBORS,
     "linear_model._base.LinearRegression": {
         "fit": {
             "linalg": loops.lstsq_module,
@@ -43,14 +62,17 @@ TABLE: dict[str, dict[str, Any]] = {
     "linear_model._ridge.Ridge": {
         "_BaseRidge.fit": {"_ridge_regression": {"_solve_cholesky": loops.ridge_cholesky}}
     },
+    "linear_model._logistic.LogisticRegression": {
+        "fit": {"_logistic_regression_path": {"LinearModelLoss": loops.linear_model_loss}}
+    },
+    "svm._classes.SVC": _VECTORS,
+    "svm._classes.SVR": _VECTORS,
     "preprocessing._data.StandardScaler": {
         "partial_fit": {"_incremental_mean_and_var": loops.mean_and_variance}
     },
     "preprocessing._data.MinMaxScaler": {"partial_fit": {"_array_api": loops.array_api_module}},
-    "preprocessing._encoders.OneHotEncoder": {
-        "_fit": {"_unique": loops.unique_values},
-        "_transform": {"_check_unknown": loops.unknown_values, "_encode": loops.encoded},
-    },
+    "preprocessing._encoders.OneHotEncoder": _LEVELS,
+    "preprocessing._encoders.OrdinalEncoder": _LEVELS,
     "feature_extraction.text.CountVectorizer": _TEXTS,
     "feature_extraction.text.TfidfVectorizer": _TEXTS,
     "feature_extraction.text.HashingVectorizer": {"transform": loops.hash_documents},
@@ -93,6 +115,8 @@ def _copied(function: Loop, names: dict[str, Any], cells: Any, wrapped: Any) -> 
 def _reduce(model: Any, protocol: int) -> Any:
     """As an object of the class that scikit-learn has by this name where it is loaded."""
     cls = type(model)
+    if "__reduce_ex__" not in vars(cls):  # a class that a program made of ours
+        return object.__reduce_ex__(model, protocol)
     known = getattr(sys.modules[cls.__module__], cls.__name__)
     return object.__new__, (known,), model.__getstate__()
 

@@ -21,11 +21,14 @@ from headrace import _core, linalg
 from headrace.array.array import Array
 from headrace.errors import UnsupportedError
 from headrace.frame.reshape import factorize
-from headrace.learn.base import engine_weights, frozen, is_sparse
+from headrace.learn.base import engine_weights, float_node, frozen, is_sparse
 from headrace.learn.columns import Columns
+from headrace.learn.decomposition.singular import matrix_node
 from headrace.learn.neighbors import metric_named
+from headrace.learn.svm import SVC, SVR
 from headrace.learn.text import CountVectorizer, HashingVectorizer
 from headrace.settings import is_strict
+from headrace.tensor.sparse import csr_matrix
 
 Loop = Callable[..., Any]
 Numbers = np.ndarray[Any, Any]
@@ -273,6 +276,44 @@ def ridge_cholesky(X: Any, y: Any, alpha: Any) -> Any:
     return made
 
 
+def linear_model_loss(theirs: Any) -> Any:
+    """`LinearModelLoss` that reads the rows once for the loss and its gradient."""
+    losses = {"HalfBinomialLoss": "logistic", "HalfMultinomialLoss": "multinomial"}
+
+    def ours(
+        model: Any,
+        coef: Any,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        l2_reg_strength: float = 0.0,
+        n_threads: int = 1,
+        raw_prediction: Any = None,
+    ) -> Any:
+        base = model.base_loss
+        name = losses.get(type(base).__name__)
+        if name is None or raw_prediction is not None:
+            raise DeclinedError(f"loss={type(base).__name__}")
+        given = coef.reshape((base.n_classes if base.is_multiclass else 1, -1), order="F")
+        at = np.zeros((len(given), X.shape[1] + 1))
+        at[:, : given.shape[1]] = given
+        if getattr(model, "_rows", (None,))[0] is not X:
+            model._rows = X, matrix_node(csr_matrix(X)) if is_sparse(X) else node_of(X)
+        nodes = model._rows[1], float_node(y), float_node(sample_weight), float_node(at)
+        gradient, loss = _core.linear_gradient(*nodes, name)
+        total = float(len(y) if sample_weight is None else sample_weight.sum())
+        made = Array(gradient).to_numpy()[:, : given.shape[1]] / total
+        made[:, : X.shape[1]] += l2_reg_strength * given[:, : X.shape[1]]
+        penalty = model.l2_penalty(model.weight_intercept(coef)[0], l2_reg_strength)
+        return loss / total + penalty, made.ravel(order="F") if coef.ndim == 1 else made
+
+    def work(model: Any, coef: Any, X: Any, *_: Any, **__: Any) -> float:
+        return size_of(X) * coef.size / X.shape[1]
+
+    gradient = loop("LogisticRegression.fit", work)(ours)(theirs.loss_gradient)
+    return type(theirs.__name__, (theirs,), {"loss_gradient": gradient})
+
+
 def pca_fit_full(theirs: Loop) -> Loop:
     """`PCA._fit_full` of the covariance, in one pass over the rows."""
 
@@ -307,6 +348,99 @@ def pca_fit_full(theirs: Loop) -> Loop:
         return _squaring(X)
 
     return loop("PCA.fit", work, 4e7)(ours)(theirs)
+
+
+# ---- support vectors ---------------------------------------------------------------------------
+_OF_CLASSES = 0  #: LIBSVM's number of these machines; in the table, others are of numbers.
+
+
+def _support(
+    X: Any,
+    Y: Any,
+    svm_type: int = 0,
+    nu: float = 0.5,
+    epsilon: float = 0.1,
+    class_weight: Any = (),
+    sample_weight: Any = (),
+    probability: bool = False,
+    random_seed: int = 0,
+    **options: Any,
+) -> Any:
+    """What `libsvm.fit` gives; for two classes with its signs."""
+    if probability or options["max_iter"] != -1:
+        raise DeclinedError("probability=True" if probability else "max_iter")
+    if options["gamma"] == 0.0 and options["kernel"] != "precomputed":
+        raise DeclinedError("gamma=0")
+    if len(X) != len(Y):  # a kernel of the user made other rows
+        raise DeclinedError(f"rows: X={len(X)}, y={len(Y)}")
+    if svm_type == _OF_CLASSES:
+        model: Any = SVC(class_weight=dict(enumerate(class_weight)), **options)
+    else:
+        model = SVR(epsilon=epsilon, **options)
+    model.fit(X, Y, np.asarray(sample_weight) if len(sample_weight) else None)
+    is_pair = svm_type == _OF_CLASSES and len(model.classes_) == 2
+    sign = -1.0 if is_pair else 1.0
+    return (
+        model.support_,
+        np.array(model.support_vectors_),  # may be written to
+        model.n_support_ if svm_type == _OF_CLASSES else np.repeat(model.n_support_, 2),
+        sign * model.dual_coef_,
+        sign * model.intercept_,
+        np.empty(0),
+        np.empty(0),
+        model.fit_status_,
+        np.atleast_1d(np.asarray(model.n_iter_, np.int32)),
+    )
+
+
+def _decisions(
+    X: Any,
+    support: Any,
+    SV: Any,
+    nSV: Any,
+    sv_coef: Any,
+    intercept: Any,
+    probA: Any = (),
+    probB: Any = (),
+    svm_type: int = 0,
+    **options: Any,
+) -> Any:
+    """A machine of classes or numbers, and what it makes of rows, as `libsvm` gives it."""
+    model: Any = (SVC if svm_type == _OF_CLASSES else SVR)(**options)
+    fitted = {"support_": support, "support_vectors_": SV, "n_support_": nSV}
+    fitted |= {"dual_coef_": sv_coef, "intercept_": intercept, "_gamma": options["gamma"]}
+    vars(model).update(fitted, n_features_in_=X.shape[1], classes_=np.arange(len(nSV)))
+    if svm_type == _OF_CLASSES:
+        return model, model._decide(X)
+    return model, model.predict(X)[:, np.newaxis]
+
+
+def _decided(*args: Any, **kwargs: Any) -> Any:
+    return _decisions(*args, **kwargs)[1]
+
+
+def _predicted(*args: Any, **kwargs: Any) -> Any:
+    model, made = _decisions(*args, **kwargs)
+    if isinstance(model, SVR):
+        return made[:, 0]
+    return model._votes(made, made > 0)[0].argmax(axis=1).astype(np.float64)
+
+
+def libsvm_module(theirs: Any) -> Any:
+    """In the place of `_libsvm`: machines of classes and numbers over dense rows."""
+
+    def fitting(X: Any, *_: Any, **__: Any) -> float:
+        return size_of(X) * len(X)
+
+    def judging(X: Any, support: Any, *_: Any, **__: Any) -> float:
+        return size_of(X) * len(support)
+
+    made = SimpleNamespace(**vars(theirs))
+    made.fit = loop("SVC.fit", fitting, 1e6)(_support)(theirs.fit)
+    made.predict = loop("SVC.predict", judging, 1e6)(_predicted)(theirs.predict)
+    decided = loop("SVC.decision_function", judging, 1e6)(_decided)
+    made.decision_function = decided(theirs.decision_function)
+    return made
 
 
 # ---- preparation ---------------------------------------------------------------------------------
