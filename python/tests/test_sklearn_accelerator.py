@@ -136,12 +136,61 @@ def test_the_loops_are_ours(monkeypatch):
     assert len(called) == 1
 
 
-def test_small_work_stays_with_scikit_learn(monkeypatch):
+@pytest.mark.parametrize("name", CASES)
+def test_small_work_stays_with_scikit_learn(name, monkeypatch):
+    make, method, asked = CASES[name]
+
+    class Few:
+        """A class whose models get few rows."""
+
+        def __init__(self, *args, **kwargs):
+            self.model = ours(*args, **kwargs)
+
+        def fit(self, X, *more):
+            return self.model.fit(X[:20], *(each[:20] for each in more))
+
     monkeypatch.setattr(loops.Sizes, "scale", 1.0)
-    monkeypatch.setattr(loops._core, "kmeans_fit", None)
-    _, ours = both("KMeans")
+    monkeypatch.setattr(loops, "_core", None)
+    _, ours = both(name)
     before = hr.fallbacks()
-    assert ours(2, n_init=1).fit(rows(20)).n_iter_ > 0 and hr.fallbacks() == before
+    fitted = make(Few)
+    if method is not None:
+        getattr(getattr(fitted, "model", fitted), method)(asked[:20])
+    assert hr.fallbacks() == before
+
+
+@pytest.mark.parametrize("labels", [LABELS, LABELS > 0], ids=["three", "two"])
+@pytest.mark.parametrize("options", [{}, {"fit_intercept": False}, {"class_weight": "balanced"}])
+def test_logistic_regression_of_other_rows(labels, options):
+    sparse = pytest.importorskip("scipy.sparse")
+    theirs, ours = both("LogisticRegression")
+    zeros = np.where(rows() > 0, rows(), 0)
+    weights = np.arange(400) % 3 + 0.5
+    given = rows(), np.asfortranarray(rows()), rows().astype(np.float32), sparse.csr_matrix(zeros)
+    for X in given:
+        for more in ({}, {"sample_weight": weights}):
+            single = X.dtype == np.float32  # scikit-learn's losses of these are float32
+            tol = 1e-4 if single else 1e-7
+            one, other = (
+                cls(tol=tol, max_iter=1000, **options).fit(X, labels, **more)
+                for cls in (ours, theirs)
+            )
+            for name in ("coef_", "intercept_"):
+                a, b = getattr(one, name), getattr(other, name)
+                assert a.dtype == b.dtype
+                np.testing.assert_allclose(a, b, rtol=0, atol=0.01 if single else 1e-4)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "precomputed"])
+def test_machines_of_other_kernels(kernel):
+    X = rows(200)
+    X = X @ X.T / 100 if kernel == "precomputed" else X / 10
+    for name, y in (("SVC", LABELS[:200]), ("SVC", LABELS[:200] > 0), ("SVR", TARGETS[:200])):
+        theirs, ours = (cls(kernel=kernel, tol=1e-9).fit(X, y) for cls in both(name))
+        assert ours.support_vectors_.shape[1] == theirs.support_vectors_.shape[1]
+        word = "predict" if name == "SVR" else "decision_function"  # more dual_coef_ give the same
+        one, other = (getattr(model, word)(X) for model in (ours, theirs))
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-5 * np.abs(other).max())
 
 
 def test_fallbacks_are_listed_and_strict_raises():
@@ -190,6 +239,20 @@ def test_install_and_uninstall():
     np.testing.assert_array_equal(again.cluster_centers_, made.cluster_centers_)
     hr.sklearn.install(["PCA"])
     assert cluster.KMeans is plain
+
+
+@pytest.mark.filterwarnings("ignore:imported before headrace.sklearn.install")
+def test_a_class_made_of_ours_is_sent_to_processes():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    hr.sklearn.install(["StandardScaler"])
+    from sklearn.preprocessing import StandardScaler
+
+    class Scaler(StandardScaler):
+        def transform(self, X):
+            return super().transform(X) + 1
+
+    made = pickle.loads(cloudpickle.dumps(Scaler().fit(rows())))
+    np.testing.assert_allclose(made.transform(rows()).mean(axis=0), 1.0)
 
 
 def test_unknown_names():

@@ -369,8 +369,9 @@ def _support(
     """What `libsvm.fit` gives; for two classes with its signs."""
     if probability or options["max_iter"] != -1:
         raise DeclinedError("probability=True" if probability else "max_iter")
-    if options["gamma"] == 0.0 and options["kernel"] != "precomputed":
-        raise DeclinedError("gamma=0")
+    kernel = options["kernel"]  # a sigmoid has several optima
+    if kernel == "sigmoid" or (options["gamma"] == 0.0 and kernel != "precomputed"):
+        raise DeclinedError(f"kernel={kernel!r}, gamma={options['gamma']}")
     if len(X) != len(Y):  # a kernel of the user made other rows
         raise DeclinedError(f"rows: X={len(X)}, y={len(Y)}")
     if svm_type == _OF_CLASSES:
