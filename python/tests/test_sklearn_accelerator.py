@@ -178,7 +178,7 @@ def test_logistic_regression_of_other_rows(labels, options):
             for name in ("coef_", "intercept_"):
                 a, b = getattr(one, name), getattr(other, name)
                 assert a.dtype == b.dtype
-                np.testing.assert_allclose(a, b, rtol=0, atol=0.01 if single else 1e-4)
+                np.testing.assert_allclose(a, b, rtol=0, atol=0.03 if single else 1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "poly", "precomputed"])
