@@ -7,7 +7,7 @@ folder of tests runs in a process of its own. Prints and writes (``--write``:
 bench/results/sklearn-tests.jsonl, one line a folder, kept until the folder runs again) how many
 tests pass, fail and are skipped by scikit-learn, and how often the engine was called. A failure
 that a rule of tools/sklearn_tests_left_out.txt explains is an exception; others run again without
-our loops, and count only if they pass then. 1 if one counts. ``--plain`` runs scikit-learn as it is.
+our loops, and count only if they pass then. 1 if one counts. ``--plain``: as scikit-learn is.
 """
 
 from __future__ import annotations
