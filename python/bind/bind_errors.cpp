@@ -4,6 +4,7 @@
 #include "python/bind/interpreter.h"
 #include "python/bind/protocols.h"
 
+#include "headrace/base/convergence.h"
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
 
@@ -39,6 +40,13 @@ nb::object memory_error(const hr::OutOfMemoryError& e) {
   return error;
 }
 
+nb::object convergence_error(const hr::ConvergenceError& e) {
+  nb::object error = new_error("ConvergenceError", e.what());
+  error.attr("iterations") = e.iterations;
+  error.attr("error") = e.error;
+  return error;
+}
+
 void translate(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
@@ -58,6 +66,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise(input_error(e));
   } catch (const hr::DeviceError& e) {
     raise(new_error("DeviceError", e.what()));
+  } catch (const hr::ConvergenceError& e) {
+    raise(convergence_error(e));
   } catch (const hr::UnsupportedError& e) {
     raise(new_error("UnsupportedError", e.what()));
   } catch (const hr::Error& e) {

@@ -3,10 +3,13 @@
 #include "python/bind/bind.h"
 
 #include "headrace/base/error.h"
+#include "headrace/graph/bfs.h"
 #include "headrace/graph/components.h"
 #include "headrace/graph/degrees.h"
 #include "headrace/graph/graph.h"
 #include "headrace/graph/number_vertices.h"
+#include "headrace/graph/pagerank.h"
+#include "headrace/graph/rmat.h"
 
 namespace {
 
@@ -85,4 +88,25 @@ void bind_graph(nb::module_& m) {
       },
       "graph"_a, "kind"_a);
   m.def("graph_components", &hr::component_table, "graph"_a);
+  m.def("graph_bfs", &hr::bfs_table, "graph"_a, "source"_a, "most"_a);
+  m.def("graph_many_bfs", &hr::many_bfs_table, "graph"_a, "sources"_a, "most"_a);
+  m.def(
+      "graph_pagerank",
+      [](const Graph& graph, double alpha, int64_t max_iter, double tol,
+         const std::optional<NodePtr>& personalization, const std::optional<NodePtr>& nstart,
+         const std::optional<NodePtr>& dangling, const std::optional<NodePtr>& weights) {
+        const auto given = [](const std::optional<NodePtr>& node) {
+          return node.value_or(nullptr);
+        };
+        return hr::pagerank_table(graph, {alpha, max_iter, tol}, given(personalization),
+                                  given(nstart), given(dangling), given(weights));
+      },
+      "graph"_a, "alpha"_a, "max_iter"_a, "tol"_a, "personalization"_a, "nstart"_a, "dangling"_a,
+      "weights"_a);
+  m.def(
+      "graph_rmat",
+      [](int64_t scale, int64_t edges, double a, double b, double c, uint64_t seed) {
+        return hr::rmat({scale, edges, a, b, c, seed});
+      },
+      "scale"_a, "edges"_a, "a"_a, "b"_a, "c"_a, "seed"_a);
 }

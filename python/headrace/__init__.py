@@ -23,6 +23,7 @@ from headrace.array.construct import asarray
 from headrace.display.options import get_option, option_context, options, reset_option, set_option
 from headrace.errors import (
     ColumnNotFoundError,
+    ConvergenceError,
     DeviceError,
     Error,
     ExchangeError,
@@ -89,6 +90,7 @@ __all__ = [
     "Categorical",
     "CategoricalDtype",
     "ColumnNotFoundError",
+    "ConvergenceError",
     "DataFrame",
     "DateOffset",
     "DatetimeTZDtype",

@@ -7,6 +7,7 @@ from typing import Any
 
 __all__ = [
     "ColumnNotFoundError",
+    "ConvergenceError",
     "DeviceError",
     "Error",
     "ExchangeError",
@@ -106,6 +107,21 @@ class InputError(Error, OSError):
 
 class DeviceError(Error, RuntimeError):
     """A device that fails or does not exist."""
+
+
+class ConvergenceError(Error, RuntimeError):
+    """An iteration that ended before it reached its tolerance.
+
+    Attributes
+    ----------
+    iterations : int
+        How many there were.
+    error : float
+        What they reached.
+    """
+
+    iterations: int = 0
+    error: float = 0.0
 
 
 class UnsupportedError(Error, NotImplementedError):

@@ -3,8 +3,8 @@
 
 >>> edges = hr.DataFrame({"src": [0, 1, 2, 2], "dst": [1, 2, 0, 3]})
 >>> graph = hr.graph.Graph(edges, directed=True)
->>> graph.connected_components().component.to_list()
-[0, 0, 0, 0]
+>>> graph.pagerank().sort_values("pagerank", ascending=False).vertex.to_list()[:2]
+[2, 1]
 """
 
 from __future__ import annotations
@@ -21,19 +21,25 @@ if TYPE_CHECKING:
     from headrace.graph.degrees import degree_centrality as degree_centrality
     from headrace.graph.degrees import in_degree as in_degree
     from headrace.graph.degrees import out_degree as out_degree
+    from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
+    from headrace.graph.ranks import pagerank as pagerank
+    from headrace.graph.traversal import bfs as bfs
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
     "components": "connected_components weakly_connected_components",
     "degrees": "degree degree_centrality in_degree out_degree",
+    "generators": "rmat",
     "graph": "Graph",
+    "ranks": "pagerank",
+    "traversal": "bfs",
 }
 _OWNERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = sorted(_OWNERS)  # noqa: PLE0605
 #: Those that are methods of graphs too.
-_ALGORITHMS = frozenset(_OWNERS) - {"Graph"}
+_ALGORITHMS = frozenset(_OWNERS) - {"Graph", "rmat"}
 
 
 def __dir__() -> list[str]:

@@ -17,7 +17,7 @@ from headrace.errors import (
 )
 from headrace.facade import facade, missing_of_module
 from headrace.frame.columns import frame_of, is_frame, new_frame
-from headrace.graph.sources import Edges, edges_of, nodes_of, same_dtype, vertex_names
+from headrace.graph.sources import Edges, edges_of, key_names, nodes_of, same_dtype
 from headrace.lazy.handle import array_of, mark
 from headrace.series.column import is_series, new_series
 
@@ -203,7 +203,7 @@ class Graph:
 
     def _attach(self, attributes: DataFrame) -> None:
         """Attributes of vertices, in the rows of the vertices; null where nothing is said."""
-        names = vertex_names(len(self._given.source))
+        names = key_names("vertex", len(self._given.source))
         if attributes.duplicated(names).any():
             raise InvalidArgumentError("Graph: a vertex has two rows in nodes")
         nodes = self._vertices()
@@ -215,7 +215,7 @@ class Graph:
     # ---- rows of vertices ------------------------------------------------------------------------
     def _vertices(self) -> DataFrame:
         ids = self._graph.ids()
-        return frame_of(dict(zip(vertex_names(len(ids)), ids, strict=True)))
+        return frame_of(dict(zip(key_names("vertex", len(ids)), ids, strict=True)))
 
     def _frame(self, table: _core.Node, *names: str, vertices: Any = None) -> DataFrame:
         """The ids of the vertices and the columns of a table in their rows."""
@@ -508,7 +508,7 @@ class Graph:
             rows = np.unique(self._find("subgraph", vertices))
             frame = frame.iloc[rows].reset_index(drop=True)
         inside = np.zeros(len(self), bool)
-        names = vertex_names(len(self._given.source))
+        names = key_names("vertex", len(self._given.source))
         inside[self._find_columns(frame[names])] = True
         edges = self._edge_frame()
         ends = [inside[self._find_columns(edges[names])] for names in self._given[1:3]]
@@ -619,7 +619,7 @@ class Graph:
         made = getattr(networkx, f"{kind}Graph")()
         keys = len(self._given.source)
         nodes, edges = self.nodes(), self._edge_frame()
-        made.add_nodes_from(_labelled(nodes, [vertex_names(keys)]))
+        made.add_nodes_from(_labelled(nodes, [key_names("vertex", keys)]))
         made.add_edges_from(_labelled(edges, [self._given.source, self._given.target]))
         return made
 

@@ -162,13 +162,13 @@ def nodes_of(nodes: Any, vertex: Any, keys: int) -> tuple[list[Series], DataFram
             f"Graph: nodes have another number of keys: vertex={names}, keys={keys}"
         )
     return [frame[name] for name in names], frame.rename(
-        columns=dict(zip(names, vertex_names(keys), strict=True))
+        columns=dict(zip(names, key_names("vertex", keys), strict=True))
     )
 
 
-def vertex_names(keys: int) -> list[str]:
-    """What the ids of vertices are called in results."""
-    return ["vertex"] if keys == 1 else [f"vertex_{key}" for key in range(keys)]
+def key_names(word: str, keys: int) -> list[str]:
+    """What ids of vertices are called in results: the word, or of several keys one each."""
+    return [word] if keys == 1 else [f"{word}_{key}" for key in range(keys)]
 
 
 def same_dtype(columns: list[Series]) -> list[Series]:

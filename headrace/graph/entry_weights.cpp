@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights of edges in the order of entries.
+#include "headrace/graph/entry_weights.h"
+
+#include "headrace/base/error.h"
+
+#include <cmath>
+
+namespace hr {
+
+Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights, WeightRule rule) {
+  if (!csr.edges) throw_error<InternalError>(op, "the graph keeps no edges");
+  const std::span<const double> from = weights.values<double>();
+  parallel_morsels(weights.num_rows(), [&](Morsel morsel) {
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+      const double weight = from[static_cast<size_t>(i)];
+      if (!std::isfinite(weight))
+        throw_error<InvalidArgumentError>(op, "a weight is not finite",
+                                          {{"edge", i}, {"weight", weight}});
+      if (rule == WeightRule::kNotNegative && weight < 0)
+        throw_error<InvalidArgumentError>(op, "a weight is negative",
+                                          {{"edge", i}, {"weight", weight}});
+    }
+  });
+  const int64_t entries = csr.entries();
+  Buffer made = Buffer::allocate_temporary(8 * entries);
+  if (entries == 0) return made;
+  auto* const out = made.mutable_as<double>();
+  const auto* const edges = csr.edges.as<uint32_t>();
+  parallel_morsels(entries,
+                   {{&csr.edges, 0, 32, 32, entries}, {&made, 0, 64, 64, entries, 0, 0, true}},
+                   [&](Morsel morsel) {
+                     for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = from[edges[i]];
+                   });
+  made.seal();
+  return made;
+}
+
+}  // namespace hr

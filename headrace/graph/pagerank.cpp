@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// PageRank by pulling along edges.
+#include "headrace/graph/pagerank.h"
+
+#include "headrace/base/convergence.h"
+#include "headrace/exec/interrupt.h"
+#include "headrace/graph/entry_weights.h"
+#include "headrace/memory/adaptors/allocator.h"
+
+#include <cmath>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+using Vector = BudgetedVector<double>;
+
+// The sum of `value(i)` in four lanes: the order of additions is that of the row.
+template <class Value>
+double sum_in_lanes(int64_t begin, int64_t end, Value&& value) {
+  double lanes[4] = {};
+  int64_t i = begin;
+  for (; i + 4 <= end; i += 4)
+    for (int64_t lane = 0; lane < 4; ++lane) lanes[lane] += value(i + lane);
+  for (int64_t lane = 0; i < end; ++i, ++lane) lanes[lane] += value(i);
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+// Values scaled to a sum of 1; empty: even.
+Vector shares(std::string_view name, const std::optional<Column>& given, int64_t vertices) {
+  if (!given) return {};
+  const std::span<const double> values = given->values<double>();
+  for (const double value : values)
+    if (!std::isfinite(value) || value < 0)
+      throw_error<InvalidArgumentError>("pagerank", "a share is negative or not finite",
+                                        {{name, value}});
+  const double sum =
+      sum_in_lanes(0, vertices, [&](int64_t v) { return values[static_cast<size_t>(v)]; });
+  if (sum == 0)
+    throw_error<InvalidArgumentError>("pagerank", "all shares are 0", {{"name", name}},
+                                      "give one vertex more, or none at all");
+  Vector made(values.begin(), values.end());
+  for (double& value : made) value /= sum;
+  return made;
+}
+
+class Pulling {
+ public:
+  Pulling(const Graph& graph, const PageRankVectors& vectors, const std::optional<Column>& weights)
+      : in_(graph.in()), vertices_(in_.vertices), even_(1.0 / static_cast<double>(vertices_)) {
+    if (weights) weights_ = entry_weights("pagerank", in_, *weights, WeightRule::kNotNegative);
+    fill_inverse(graph.out(), weights);
+    anew_ = shares("personalization", vectors.personalization, vertices_);
+    dangling_ = vectors.dangling ? shares("dangling", vectors.dangling, vertices_) : anew_;
+    ranks_ = shares("nstart", vectors.start, vertices_);
+    if (ranks_.empty()) ranks_.assign(static_cast<size_t>(vertices_), even_);
+    given_.resize(ranks_.size());
+    next_.resize(ranks_.size());
+    pieces_.resize(static_cast<size_t>(num_pieces(in_)));
+  }
+
+  // Prepares what vertices give on; later steps do so themselves.
+  void start(double alpha) {
+    parallel_rows(in_, [&](Morsel piece) {
+      double lost = 0;
+      for (int64_t v = piece.begin; v < piece.end; ++v) lost += give(v, alpha, given_);
+      pieces_[static_cast<size_t>(piece.index)].lost = lost;
+    });
+    combine();
+  }
+
+  // One step; the sum of changes.
+  double step(double alpha) {
+    const double lost = alpha * lost_, anew = 1 - alpha;
+    const auto* const targets = in_.targets.as<uint32_t>();
+    const double* const weights = weights_ ? weights_.as<double>() : nullptr;
+    const double* const given = given_.data();
+    parallel_rows(in_, [&](Morsel piece) {
+      Sums own;
+      for (int64_t v = piece.begin; v < piece.end; ++v) {
+        const auto at = static_cast<size_t>(v);
+        const double pulled =
+            weights ? sum_in_lanes(in_.begin(v), in_.begin(v + 1),
+                                   [&](int64_t i) { return given[targets[i]] * weights[i]; })
+                    : sum_in_lanes(in_.begin(v), in_.begin(v + 1),
+                                   [&](int64_t i) { return given[targets[i]]; });
+        const double rank = pulled + lost * (dangling_.empty() ? even_ : dangling_[at]) +
+                            anew * (anew_.empty() ? even_ : anew_[at]);
+        own.change += std::abs(rank - ranks_[at]);
+        ranks_[at] = rank;
+        own.lost += give(v, alpha, next_);
+      }
+      pieces_[static_cast<size_t>(piece.index)] = own;
+    });
+    std::swap(given_, next_);
+    return combine();
+  }
+
+  const Vector& ranks() const { return ranks_; }
+
+ private:
+  struct Sums {
+    double lost = 0;  // the ranks of vertices without edges out
+    double change = 0;
+  };
+
+  // 1 over the weights of edges out; 0 where there are none.
+  void fill_inverse(const Csr& out, const std::optional<Column>& weights) {
+    inverse_.resize(static_cast<size_t>(vertices_));
+    Buffer made;
+    if (weights) made = entry_weights("pagerank", out, *weights, WeightRule::kNotNegative);
+    const double* const of_entries = made ? made.as<double>() : nullptr;
+    parallel_rows(out, [&](Morsel piece) {
+      for (int64_t v = piece.begin; v < piece.end; ++v) {
+        const double sum = of_entries ? sum_in_lanes(out.begin(v), out.begin(v + 1),
+                                                     [&](int64_t i) { return of_entries[i]; })
+                                      : static_cast<double>(out.degree(v));
+        inverse_[static_cast<size_t>(v)] = sum > 0 ? 1 / sum : 0;
+      }
+    });
+  }
+
+  double give(int64_t v, double alpha, Vector& to) const {
+    const auto at = static_cast<size_t>(v);
+    to[at] = alpha * ranks_[at] * inverse_[at];
+    return inverse_[at] == 0 ? ranks_[at] : 0;
+  }
+
+  double combine() {
+    lost_ = 0;
+    double change = 0;
+    for (const Sums& each : pieces_) {
+      lost_ += each.lost;
+      change += each.change;
+    }
+    return change;
+  }
+
+  Csr in_;
+  int64_t vertices_;
+  double even_;
+  Buffer weights_{};  // of entries
+  Vector inverse_{};
+  Vector anew_{};
+  Vector dangling_{};
+  Vector ranks_{};
+  Vector given_{};
+  Vector next_{};
+  std::vector<Sums> pieces_{};
+  double lost_ = 0;
+};
+
+}  // namespace
+
+Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRankVectors& vectors,
+                const std::optional<Column>& weights) {
+  const int64_t vertices = graph.num_vertices();
+  Buffer made = Buffer::allocate(8 * vertices);
+  if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
+  Pulling pulling(graph, vectors, weights);
+  pulling.start(options.alpha);
+  const double enough = static_cast<double>(vertices) * options.tolerance;
+  double change = 0;
+  for (int64_t i = 0;; ++i) {
+    if (i == options.max_iter)
+      throw_not_converged("pagerank", i, change / static_cast<double>(vertices), options.tolerance);
+    report_progress(i, options.max_iter);
+    change = pulling.step(options.alpha);
+    if (change < enough) break;
+  }
+  std::copy(pulling.ranks().begin(), pulling.ranks().end(), made.mutable_as<double>());
+  return Column(TypeId::kFloat64, vertices, std::move(made));
+}
+
+NodePtr pagerank_table(const Graph& graph, const PageRankOptions& options,
+                       const NodePtr& personalization, const NodePtr& start,
+                       const NodePtr& dangling, const NodePtr& weights) {
+  std::vector<NodePtr> inputs;
+  for (const NodePtr& each : {personalization, start, dangling, weights})
+    if (each) inputs.push_back(each);
+  const std::vector<bool> is_given{personalization != nullptr, start != nullptr,
+                                   dangling != nullptr, weights != nullptr};
+  const auto run = [graph, options, is_given](const std::vector<bool>&,
+                                              std::span<const Value> values) {
+    size_t next = 0;
+    const auto take = [&](size_t place) -> std::optional<Column> {
+      return is_given[place] ? std::optional(std::get<Column>(values[next++])) : std::nullopt;
+    };
+    PageRankVectors vectors;
+    vectors.personalization = take(0);
+    vectors.start = take(1);
+    vectors.dangling = take(2);
+    return std::vector{pagerank(graph, options, vectors, take(3))};
+  };
+  return vertex_table(graph, "pagerank", "alpha=" + std::to_string(options.alpha),
+                      {{"pagerank", TypeId::kFloat64}}, std::move(inputs), run);
+}
+
+}  // namespace hr
