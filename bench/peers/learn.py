@@ -16,6 +16,7 @@ from sklearn import (
     cluster,
     datasets,
     decomposition,
+    ensemble,
     linear_model,
     manifold,
     model_selection,
@@ -286,6 +287,54 @@ def told_apart(bench: Bench, rows: int) -> None:
     )
 
 
+def searched(bench: Bench, rows: int) -> None:
+    """Grids over five folds: what fits share, scikit-learn does for each."""
+    rng = np.random.default_rng(8)
+    count = min(rows, 100_000)
+    x = rng.normal(size=(count, 20))
+    y = 3 * x[:, 0] + x[:, 1] + rng.normal(size=count)
+    labels = (y > 0).astype(np.int64)
+    few = slice(None, count // 10)
+
+    def task(name: str, ours: Any, theirs: Any, grid: Any, data: Any, share: float) -> None:
+        def best(search: Any) -> float:
+            return float(search.fit(*data).best_score_)
+
+        bench.step(
+            f"GridSearchCV {name}, 5 folds",
+            lambda: best(hr.learn.GridSearchCV(ours, grid, cv=5, refit=False)),
+            [
+                Rival(
+                    "scikit-learn",
+                    lambda: best(
+                        model_selection.GridSearchCV(theirs, grid, cv=5, refit=False, n_jobs=2)
+                    ),
+                    10,
+                )
+            ],
+            close_to(share),
+            data[0].nbytes,
+            len(data[0]),
+        )
+
+    alphas = {"alpha": np.logspace(-2, 3, 20).tolist()}
+    task(
+        f"Ridge {count} x 20, 20 alphas",
+        hr.learn.Ridge(),
+        linear_model.Ridge(),
+        alphas,
+        (x, y),
+        1e-9,
+    )
+    near = {"n_neighbors": [1, 3, 5, 10, 20, 50]}
+    pair = hr.learn.KNeighborsClassifier(), neighbors.KNeighborsClassifier()
+    task(f"neighbours {len(x[few])} x 20, 6 counts", *pair, near, (x[few], labels[few]), 1e-9)
+    grid = {"max_depth": [4, 6, 8, 10, 12], "max_features": [3, 5, 8, 12]}
+    options = {"n_estimators": 10, "random_state": 0}
+    pair = hr.learn.RandomForestClassifier(**options), ensemble.RandomForestClassifier(**options)
+    task(f"forest {count} x 20, 10 trees, 20 candidates", *pair, grid, (x, labels), 0.005)
+
+
 def embedded(bench: Bench) -> None:
     """Digits in a plane, by how far neighbours are kept from the rows."""
     digits = datasets.load_digits().data
@@ -320,6 +369,7 @@ def steps(bench: Bench, rows: int) -> None:
     grouped(bench, rows)
     factored(bench, rows)
     told_apart(bench, rows)
+    searched(bench, rows)
     embedded(bench)
 
 

@@ -29,4 +29,21 @@ ForestBins forest_bins(const Tensor& x) {
   return bins;
 }
 
+ForestBins take_rows(const ForestBins& bins, const Tensor& rows) {
+  if (rows.dtype().id() != TypeId::kInt64 || rows.num_dimensions() != 1 || !rows.is_contiguous())
+    throw_error<TypeMismatchError>("forest_bins", "expected numbers of rows, int64",
+                                   {{"dtype", rows.dtype().name()}});
+  const ScopedTag tag("forest_bins");
+  ForestBins made{rows.num_elements(), bins.features, {}, bins.low, bins.high};
+  const auto* const places = rows.as<int64_t>();
+  for (int64_t i = 0; i < made.rows; ++i)
+    if (places[i] < 0 || places[i] >= bins.rows)
+      throw_error<InvalidArgumentError>("forest_bins", "there is no such row",
+                                        {{"row", places[i]}, {"rows", bins.rows}});
+  made.codes = Buffer::allocate(checked_multiply("forest_bins", made.rows, made.features));
+  cpu::forest_take(bins.codes.as<uint8_t>(), bins.rows, bins.features, places, made.rows,
+                   made.codes.mutable_as<uint8_t>());
+  return made;
+}
+
 }  // namespace hr

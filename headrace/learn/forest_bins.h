@@ -28,4 +28,8 @@ struct ForestBins {
 /// bytes a row for each worker meanwhile. Throws TypeMismatchError for other dtypes or dimensions.
 HR_API ForestBins forest_bins(const Tensor& x);
 
+/// The codes of some rows (int64), in the same bins. Throws InvalidArgumentError for rows that are
+/// not there.
+HR_API ForestBins take_rows(const ForestBins& bins, const Tensor& rows);
+
 }  // namespace hr

@@ -84,4 +84,13 @@ void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
   });
 }
 
+void forest_take(const uint8_t* codes, int64_t rows, int64_t features, const int64_t* places,
+                 int64_t count, uint8_t* out) {
+  parallel_for(features, [&](int64_t feature) {
+    const uint8_t* const from = codes + feature * rows;
+    uint8_t* const to = out + feature * count;
+    for (int64_t i = 0; i < count; ++i) to[i] = from[places[i]];
+  });
+}
+
 }  // namespace hr::cpu

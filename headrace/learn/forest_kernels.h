@@ -51,6 +51,10 @@ struct ForestRows {
 namespace hr::cpu {
 
 /// The columns of `x` in codes, with the smallest and largest value of each bin.
+/// out[j * count + i] = codes[j * rows + places[i]] for each of `features` columns.
+void forest_take(const uint8_t* codes, int64_t rows, int64_t features, const int64_t* places,
+                 int64_t count, uint8_t* out);
+
 void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high);
 
 /// Grows the tree with this number.

@@ -121,14 +121,37 @@ NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& components,
 
 Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
                   const ForestOptions& options) {
+  return fit_forest(bins_of(x), y, weights, options);
+}
+
+Forest fit_forest(const ForestBins& bins, const NodePtr& y, const NodePtr& weights,
+                  const ForestOptions& options) {
   Forest model;
-  std::vector<NodePtr> given = {x, y};
+  std::vector<NodePtr> given = {y};
   if (weights != nullptr) given.push_back(weights);
   run_eagerly("forest_fit", given, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
-    model = forest_fit(forest_bins(in[0]), in[1], in.size() > 2 ? &in[2] : nullptr, options);
+    model = forest_fit(bins, in[0], in.size() > 1 ? &in[1] : nullptr, options);
     return {};
   });
   return model;
+}
+
+ForestBins bins_of(const NodePtr& x) {
+  ForestBins made;
+  run_eagerly("forest_fit", {x}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    made = forest_bins(in[0]);
+    return {};
+  });
+  return made;
+}
+
+ForestBins take_rows(const ForestBins& bins, const NodePtr& rows) {
+  ForestBins made;
+  run_eagerly("forest_fit", {rows}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+    made = take_rows(bins, in[0]);
+    return {};
+  });
+  return made;
 }
 
 Forest fit_isolation(const NodePtr& x, const NodePtr& chosen, const ForestOptions& options) {

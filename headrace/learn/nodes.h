@@ -24,6 +24,11 @@ HR_API NodePtr pca_reconstruction_error(const NodePtr& mean, const NodePtr& comp
 /// uses a forest read their data now, on the host, to which they are copied from a device.
 HR_API Forest fit_forest(const NodePtr& x, const NodePtr& y, const NodePtr& weights,
                          const ForestOptions& options);
+/// The same of bins that are there: of `bins_of`, or some of its rows.
+HR_API Forest fit_forest(const ForestBins& bins, const NodePtr& y, const NodePtr& weights,
+                         const ForestOptions& options);
+HR_API ForestBins bins_of(const NodePtr& x);
+HR_API ForestBins take_rows(const ForestBins& bins, const NodePtr& rows);
 HR_API Forest fit_isolation(const NodePtr& x, const NodePtr& chosen, const ForestOptions& options);
 HR_API NodePtr predict_forest(const Forest& model, const NodePtr& x);
 HR_API NodePtr apply_forest(const Forest& model, const NodePtr& x);

@@ -66,13 +66,24 @@ ForestParts forest_fit(const NodePtr& x, const NodePtr& y, const std::optional<N
   return parts_of(hr::fit_forest(x, y, weights.value_or(nullptr), options));
 }
 
+ForestParts forest_fit_bins(const hr::ForestBins& bins, const NodePtr& y,
+                            const std::optional<NodePtr>& weights,
+                            const hr::ForestOptions& options) {
+  return parts_of(hr::fit_forest(bins, y, weights.value_or(nullptr), options));
+}
+
 void bind_forest(nb::module_& m) {
+  nb::class_<hr::ForestBins>(m, "ForestBins")
+      .def("take", nb::overload_cast<const hr::ForestBins&, const NodePtr&>(&hr::take_rows),
+           "rows"_a, Unlocked());
+  m.def("forest_bins", &hr::bins_of, "x"_a, Unlocked());
   nb::class_<hr::ForestOptions>(m, "ForestOptions");
   m.def("forest_options", forest_options, "criterion"_a, "num_trees"_a, "num_classes"_a,
         "max_depth"_a, "min_samples_split"_a, "min_samples_leaf"_a, "min_weight_fraction_leaf"_a,
         "min_impurity_decrease"_a, "max_features"_a, "bootstrap"_a, "balance_samples"_a,
         "random_splits"_a, "seed"_a);
   m.def("forest_fit", forest_fit, "x"_a, "y"_a, "weights"_a.none(), "options"_a, Unlocked());
+  m.def("forest_fit", forest_fit_bins, "x"_a, "y"_a, "weights"_a.none(), "options"_a, Unlocked());
   m.def(
       "isolation_fit",
       [](const NodePtr& x, const NodePtr& chosen, int64_t max_depth, uint64_t seed) {

@@ -22,6 +22,7 @@ from headrace.learn.base import (
     check_labels,
     check_rows,
     check_weights,
+    clone,
     frozen,
     is_ours,
 )
@@ -110,6 +111,31 @@ class _Trees(Estimator):
             value,
             samples,
         )
+
+
+class _SharedBins:
+    """Bins of all rows, of which each fold takes its own."""
+
+    def __init__(self, model: _RandomForest, X: Any, y: Any) -> None:
+        seen = clone(model)
+        rows = check_rows(seen, X, fit=True, allow_nan=True)
+        self.labels = check_labels(seen, y.to_numpy() if is_ours(y) else y, len(rows))
+        self.seen = {name: value for name, value in vars(seen).items() if name[-4:] == "_in_"}
+        self.bins = _core.forest_bins(rows._node)
+
+    def fold(self, fold: Any, candidates: Any) -> Callable[[_RandomForest, Any], bool]:
+        """See `Estimator._fit_folds`."""
+        labels = self.labels[fold.train]
+        bins = self.bins.take(frozen(np.ascontiguousarray(fold.train, np.int64))._node)
+
+        def fit(model: _RandomForest, candidate: Any) -> bool:
+            if model.oob_score:  # needs the rows
+                return False
+            vars(model).update(self.seen)
+            model._grow(None, bins, labels, None)
+            return True
+
+        return fit
 
 
 class _RandomForest(_Trees):
@@ -220,16 +246,20 @@ class _RandomForest(_Trees):
         rows = check_rows(self, X, fit=True, allow_nan=True)
         labels = check_labels(self, y.to_numpy() if is_ours(y) else y, rows.shape[0])
         weights = check_weights(self, sample_weight, rows.shape[0])
-        given = None if weights is None else weights.to_numpy()
+        self._grow(rows, rows._node, labels, None if weights is None else weights.to_numpy())
+        return self
+
+    def _grow(self, rows: Any, bins: Any, labels: Labels, given: Labels | None) -> None:
+        """Grow trees on rows or their bins; `rows` are for what the trees have not seen of them."""
         targets, by_class = self._targets(labels, given)
         if by_class is not None:
             given = by_class if given is None else given * by_class
-        options = self._options(rows.shape[0], given)
+        options = self._options(len(labels), given)
         chances = None if given is None else frozen(np.ascontiguousarray(given, np.float64))._node
         mark("forest_fit")
         column = frozen(np.ascontiguousarray(targets, np.float64))
         self._forest = [
-            Array(node) for node in _core.forest_fit(rows._node, column._node, chances, options)
+            Array(node) for node in _core.forest_fit(bins, column._node, chances, options)
         ]
         self.feature_importances_ = self._forest[-1]
         self.n_outputs_ = 1
@@ -237,7 +267,9 @@ class _RandomForest(_Trees):
             nodes = [part._node for part in self._forest]
             made = Array(_core.forest_predict_out_of_bag(nodes, rows._node, chances, options))
             self._score_out_of_bag(labels, made.to_numpy())
-        return self
+
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return _SharedBins(self, X, y)
 
     def _score_out_of_bag(self, y: Labels, made: Labels) -> None:
         unseen = np.isnan(made[:, 0])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -97,9 +97,19 @@ class _Neighbors(Estimator):
                 f"= {count}, n_samples_fit = {self.n_samples_fit_}, n_samples = "
                 f"{len(Array(queries))}"
             )
+        known = vars(self).get("_known")
+        if known is None or X is not known.queries or count > known.most:
+            return *self._search(rows, queries, count, X is None), kind
+        if self.effective_metric_ not in known.found:
+            most = min(known.most, self.n_samples_fit_)
+            known.found[self.effective_metric_] = self._search(rows, queries, most, False)
+        indices, distances = known.found[self.effective_metric_]
+        return indices[:, :count], distances[:, :count], kind
+
+    def _search(self, rows: Any, queries: Any, count: int, others: bool) -> tuple[Array, Array]:
         mark("nearest_neighbors")
-        found = _core.nearest_neighbors(rows, queries, count, self.effective_metric_, X is None)
-        return Array(found[0]), Array(found[1]), kind
+        found = _core.nearest_neighbors(rows, queries, count, self.effective_metric_, others)
+        return Array(found[0]), Array(found[1])
 
     def kneighbors(
         self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
@@ -252,10 +262,44 @@ class NearestNeighbors(_Neighbors):
             )
 
 
+class _Known(NamedTuple):
+    """Neighbours of the test rows of a fold, as many as any candidate asks for, by metric."""
+
+    queries: Any
+    most: int
+    found: dict[str, tuple[Array, Array]]
+
+
+class _SharedNeighbors:
+    """See `Estimator._fit_folds`."""
+
+    @staticmethod
+    def fold(fold: Any, candidates: list[dict[str, Any]]) -> Callable[[_Voters, Any], bool]:
+        """Look for the neighbours of the test rows once, for the largest `n_neighbors`."""
+        counts = [each.get("n_neighbors") for each in candidates]
+        most = max((each for each in counts if is_number(each, integer=True)), default=0)
+        found: dict[str, tuple[Array, Array]] = {}
+
+        def fit(model: _Voters, candidate: Any) -> bool:
+            model.fit(*fold.train_rows)
+            model._known = _Known(fold.test_rows[0], max(most, model.n_neighbors), found)
+            return True
+
+        return fit
+
+
 class _Voters(_Neighbors):
     """What predicts by the neighbours' labels or targets."""
 
     weights: str | Callable[..., Any] | None
+    _known: _Known  # while a search scores the model
+
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return _SharedNeighbors()
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the rows and what they vote for."""
+        raise NotImplementedError
 
     def __init__(
         self,

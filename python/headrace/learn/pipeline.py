@@ -22,6 +22,7 @@ from headrace.learn.base import (
     kind_of,
 )
 from headrace.learn.columns import stacked
+from headrace.learn.selection.shared_steps import SharedSteps
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -131,6 +132,7 @@ class Pipeline(NamedEstimators):
     """
 
     steps: list[tuple[str, Any]]
+    _known: tuple[Any, Any]  # rows and what the steps make of them, while a search scores
 
     _list = "steps"
 
@@ -241,10 +243,18 @@ class Pipeline(NamedEstimators):
     def _before(self, X: Any) -> Any:
         if not self.__sklearn_is_fitted__():
             raise also_sklearns(NotFittedError)("Pipeline: not fitted yet; call fit() first")
+        known = vars(self).get("_known")
+        return known[1] if known is not None and X is known[0] else self._through(X)
+
+    def _through(self, X: Any) -> Any:
+        """The result of the steps before the last one."""
         for _, step in self.steps[:-1]:
             if not isinstance(step, str | None):
                 X = step.transform(X)  # noqa: N806
         return X
+
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return SharedSteps(self)
 
     @_OfLast
     def transform(self, X: Any) -> Any:

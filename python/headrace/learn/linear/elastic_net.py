@@ -3,24 +3,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from headrace import _core
-from headrace.array.array import Array
 from headrace.array.construct import asarray
-from headrace.lazy.handle import mark
 from headrace.learn.base import (
     answer,
     check_targets,
     check_weights,
-    float_node,
     is_number,
     refuse,
     warn_not_converged,
 )
-from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
+from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.learn.linear.descent import Descent, SharedSums, Sums, descent, design
 from headrace.learn.linear.least_squares import _LeastSquares
 from headrace.tensor.sparse import csr_matrix
 
@@ -28,84 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Numbers = np.ndarray[Any, Any]
-
-#: Products of all pairs of columns are computed for at most this many columns, and fewer than rows.
-MOST_PRODUCTS = 4000
-
-
-def column_means(rows: Any, weights: Numbers | None) -> Numbers:
-    """The weighted means of dense or sparse columns."""
-    samples = rows.shape[0]
-    part = np.full(samples, 1.0 / samples) if weights is None else weights / weights.sum()
-    found = _core.column_products(matrix_node(rows), float_node(None), float_node(part))
-    return np.asarray(Array(found))
-
-
-class Design(NamedTuple):
-    """Centred rows as coordinates see them: their products, or their columns."""
-
-    rows: Any
-    root: Numbers | None
-    weights: Numbers | None
-    shift: Numbers
-    values: Any
-    products: bool
-
-
-def design(rows: Any, weights: Numbers | None, center: bool) -> Design:
-    """Rows times the roots of their weights, less their weighted means if `center`."""
-    samples, features = rows.shape
-    mark("fit_elastic_net")
-    given = matrix_node(rows)
-    shift = column_means(rows, weights) if center else np.zeros(features)
-    root = None if weights is None else np.sqrt(weights)
-    products = samples > features and features <= MOST_PRODUCTS
-    make, scale = (_core.centered_gram, weights) if products else (_core.centered_columns, root)
-    values = make(given, float_node(shift), float_node(scale))
-    return Design(given, root, weights, shift, values, products)
-
-
-class Descent(NamedTuple):
-    """Centred targets, and what a fit of them needs of a design."""
-
-    design: Design
-    targets: Any
-    square: float
-
-    def products(self) -> Numbers:
-        """X^T y."""
-        if self.design.products:
-            return np.asarray(Array(self.targets))
-        return np.asarray(Array(self.design.values)) @ np.asarray(Array(self.targets))
-
-    def fit(
-        self, start: Numbers, l1: float, l2: float, *, positive: bool, tol: float, max_iter: int
-    ) -> tuple[Numbers, float, int, bool]:
-        """Coefficients, the duality gap, sweeps and whether the gap is in the tolerance."""
-        made, gap, sweeps, converged = _core.fit_elastic_net(
-            self.design.values,
-            self.targets,
-            self.square,
-            self.design.products,
-            float_node(start),
-            l1,
-            l2,
-            positive,
-            tol * self.square,
-            max_iter,
-        )
-        return np.asarray(Array(made)), gap, sweeps, converged
-
-
-def descent(made: Design, targets: Numbers) -> Descent:
-    """The descent of centred targets."""
-    weighed = targets if made.weights is None else targets * made.weights
-    square = float(weighed @ targets)
-    if made.products:
-        node = _core.column_products(made.rows, float_node(made.shift), float_node(weighed))
-    else:
-        node = float_node(targets if made.root is None else targets * made.root)
-    return Descent(made, node, square)
 
 
 class LinearRegressor(_LeastSquares):
@@ -238,24 +157,10 @@ class ElasticNet(LinearRegressor):
             start = np.reshape(self.coef_, start.shape)
         found, gaps, sweeps = np.empty_like(start), [], []
         for place in range(columns.shape[1]):
-            found[place], gap, count, converged = descent(
-                made, columns[:, place] - level[place]
-            ).fit(
-                start[place],
-                float(self.alpha) * self.l1_ratio * samples,
-                float(self.alpha) * (1.0 - self.l1_ratio) * samples,
-                positive=bool(self.positive),
-                tol=float(self.tol),
-                max_iter=int(self.max_iter),
-            )
-            gaps.append(gap / samples)
+            target = descent(made, columns[:, place] - level[place])
+            found[place], gap, count = self._walk(target, start[place], float(samples))
+            gaps.append(gap)
             sweeps.append(count)
-            if not converged:
-                warn_not_converged(
-                    f"{type(self).__name__}: the sweeps did not converge: gap={gap:.3e}, max_iter="
-                    f"{self.max_iter}, tol={self.tol}; increase max_iter or alpha, or scale the "
-                    "features with hr.learn.StandardScaler"
-                )
         dtype = np.dtype(str(rows.dtype))
         intercept = (level - found @ made.shift).astype(dtype)
         alone = columns.shape[1] == 1
@@ -266,6 +171,36 @@ class ElasticNet(LinearRegressor):
             (intercept[0] if targets.ndim == 1 else intercept) if self.fit_intercept else 0.0
         )
         return self
+
+    def _walk(self, target: Descent, start: Numbers, weight: float) -> tuple[Numbers, float, int]:
+        """Coefficients, how far they may be from the best, and sweeps."""
+        found, gap, count, converged = target.fit(
+            start,
+            float(self.alpha) * self.l1_ratio * weight,
+            float(self.alpha) * (1.0 - self.l1_ratio) * weight,
+            positive=bool(self.positive),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+        )
+        if not converged:
+            warn_not_converged(
+                f"{type(self).__name__}: the sweeps did not converge: gap={gap:.3e}, max_iter="
+                f"{self.max_iter}, tol={self.tol}; increase max_iter or alpha, or scale the "
+                "features with hr.learn.StandardScaler",
+                stacklevel=4,
+            )
+        return found, gap / weight, count
+
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return SharedSums(self, X, y)
+
+    def _of_sums(self, sums: Sums) -> Numbers:
+        self._check_params()
+        target = sums.descent(bool(self.fit_intercept))
+        found, self.dual_gap_, self.n_iter_ = self._walk(
+            target, np.zeros(len(sums.first)), sums.weight
+        )
+        return found
 
     @property
     def sparse_coef_(self) -> csr_matrix:

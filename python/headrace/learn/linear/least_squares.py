@@ -16,8 +16,10 @@ from headrace.learn.base import (
     check_rows,
     check_targets,
     check_weights,
+    is_number,
     refuse,
 )
+from headrace.learn.linear.descent import SharedSums, Sums
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,15 +54,22 @@ def _shortest(rows: Array, targets: Array) -> tuple[Any, int, Any]:
     return np.asarray(base @ made if wide else made), rank, values
 
 
+def _by_products(gram: Any, products: Any, alpha: float) -> tuple[Any, Any] | None:
+    """Coefficients and singular values from X^T X and X^T y, unless they lose too many digits."""
+    gram = gram + np.eye(len(gram)) * alpha
+    values = np.asarray(linalg.eigvalsh(gram))
+    if values[0] * _MOST_CONDITION <= values[-1]:
+        return None
+    return np.asarray(linalg.solve(gram, products)), np.sqrt(values[::-1])
+
+
 def _solve(rows: Array, targets: Array, alpha: float) -> tuple[Any, int, Any]:
     """The shortest ``w`` of least ``|rows w - targets|^2 + alpha |w|^2``, rank, singular values."""
     samples, features = rows.shape
     if samples >= features or alpha > 0:
-        gram = rows.T @ rows + np.eye(features) * alpha
-        values = np.asarray(linalg.eigvalsh(gram))
-        if values[0] * _MOST_CONDITION > values[-1]:
-            made = np.asarray(linalg.solve(gram, rows.T @ targets))
-            return made, features, np.sqrt(values[::-1])
+        made = _by_products(rows.T @ rows, rows.T @ targets, alpha)
+        if made is not None:
+            return made[0], features, made[1]
     if alpha > 0:
         below = np.eye(features) * np.sqrt(alpha)
         rows = asarray(np.concatenate([np.asarray(rows), below]))
@@ -143,6 +152,11 @@ class _LeastSquares(Estimator):
         self.coef_ = coefficients[0] if made.alone else coefficients
         self.intercept_ = (intercept[0] if made.alone else intercept) if self.fit_intercept else 0.0
 
+    def _from(self, sums: Sums, alpha: float) -> tuple[Any, Any] | None:
+        gram, products = sums.centred(bool(self.fit_intercept))
+        made = _by_products(gram, products.reshape(-1, 1), alpha)
+        return None if made is None else (made[0][:, 0], made[1])
+
     def predict(self, X: Any) -> Any:
         """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
         self._check_fitted()
@@ -204,6 +218,16 @@ class LinearRegression(_LeastSquares):
         self.n_jobs = n_jobs
         self.positive = positive
 
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return SharedSums(self, X, y)
+
+    def _of_sums(self, sums: Sums) -> Any:
+        found = None if self.positive else self._from(sums, 0.0)
+        if found is None:
+            return None
+        self.rank_, self.singular_ = len(sums.first), found[1]
+        return found[0]
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients of ``y``, ``[samples]`` or ``[samples, outputs]``."""
         [(self.rank_, self.singular_)] = self._fit(X, y, sample_weight, 0.0)
@@ -264,6 +288,19 @@ class Ridge(_LeastSquares):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+
+    def _fit_folds(self, X: Any, y: Any) -> Any:
+        return SharedSums(self, X, y)
+
+    def _of_sums(self, sums: Sums) -> Any:
+        fits = not self.positive and is_number(self.alpha) and self.alpha >= 0
+        if not fits or self.solver not in _SOLVERS or self.solver == "lbfgs":
+            return None  # `fit` says what is wrong
+        found = self._from(sums, float(self.alpha))
+        if found is None:
+            return None
+        self.n_iter_, self.solver_ = None, "cholesky"
+        return found[0]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the coefficients of ``y``, ``[samples]`` or ``[samples, outputs]``."""

@@ -3,33 +3,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from headrace import _core
-from headrace.array.array import Array
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.learn.base import (
     check_labels,
     check_targets,
     check_weights,
-    float_node,
     is_number,
     refuse,
     warn_not_converged,
 )
-from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
-from headrace.learn.linear.elastic_net import (
+from headrace.learn.decomposition.singular import dense_or_sparse
+from headrace.learn.linear.descent import (
     MOST_PRODUCTS,
     Descent,
-    Design,
-    ElasticNet,
+    Sums,
     column_means,
     descent,
     design,
+    rows_between,
+    sums_of,
 )
-from headrace.learn.selection.splits import check_cv, rows_at
+from headrace.learn.linear.elastic_net import ElasticNet
+from headrace.learn.selection.splits import check_cv
 
 if TYPE_CHECKING:
     Numbers = np.ndarray[Any, Any]
@@ -172,67 +171,7 @@ def lasso_path(X: Any, y: Any, **params: Any) -> tuple[Any, ...]:
     return enet_path(X, y, l1_ratio=1.0, **params)
 
 
-# ---- sums of folds -------------------------------------------------------------------------------
-class Sums(NamedTuple):
-    """Weighted sums of rows ``[x, y]`` less one origin: all that fits and errors need of them."""
-
-    weight: float
-    first: Numbers  # [features]
-    gram: Numbers  # [features, features]
-    products: Numbers  # [features]
-    level: float
-    square: float
-
-    def plus(self, other: Sums, sign: float = 1.0) -> Sums:
-        """The sums of both, or of these without the others."""
-        pairs: Any = zip(self, other, strict=True)
-        return Sums._make(mine + sign * its for mine, its in pairs)
-
-    def descent(self, center: bool) -> Descent:
-        """The descent of these rows, less their own means if `center`."""
-        share = 1.0 / self.weight if center else 0.0
-        gram = self.gram - np.outer(self.first, self.first) * share
-        products = self.products - self.first * (self.level * share)
-        square = self.square - self.level**2 * share
-        made = Design(None, None, None, self.first, float_node(gram), True)
-        return Descent(made, float_node(products), max(square, 0.0))
-
-    def constants(self, coefficients: Numbers, center: bool) -> Numbers:
-        """The constant that goes with each row of coefficients."""
-        if not center:
-            return np.zeros(len(coefficients))
-        return (self.level - coefficients @ self.first) / self.weight
-
-    def errors(self, coefficients: Numbers, constants: Numbers) -> Numbers:
-        """Mean squared errors of each row of coefficients on these rows."""
-        squares = np.einsum("ij,ij->i", coefficients @ self.gram, coefficients)
-        crossed = 2.0 * constants * (coefficients @ self.first - self.level)
-        total = self.square - 2.0 * (coefficients @ self.products) + squares + crossed
-        return (total + self.weight * constants**2) / self.weight
-
-
-def sums_of(rows: Any, targets: Numbers, weights: Numbers | None, origin: Numbers) -> Sums:
-    """The sums of these rows less `origin`; `targets` have lost theirs."""
-    given = matrix_node(rows)
-    shift, scale = float_node(origin), np.ones(len(targets)) if weights is None else weights
-    weighed = targets * scale
-    return Sums(
-        float(scale.sum()),
-        np.asarray(Array(_core.column_products(given, shift, float_node(scale)))),
-        np.asarray(Array(_core.centered_gram(given, shift, float_node(weights)))),
-        np.asarray(Array(_core.column_products(given, shift, float_node(weighed)))),
-        float(weighed.sum()),
-        float(weighed @ targets),
-    )
-
-
-def _rows(rows: Any, places: Numbers) -> Any:
-    """Rows by place, without a copy where they are contiguous."""
-    first, last = int(places[0]), int(places[-1])
-    beside = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
-    return rows[first : last + 1] if beside else rows_at(rows, places)
-
-
+# ---- penalties by folds --------------------------------------------------------------------------
 class _Folds:
     """What the trials of penalties ask of rows and their folds."""
 
@@ -250,7 +189,7 @@ class _Folds:
 
     def part(self, places: Numbers) -> tuple[Any, Numbers, Numbers | None]:
         weights = None if self.weights is None else self.weights[places]
-        return _rows(self.rows, places), self.targets[places], weights
+        return rows_between(self.rows, places), self.targets[places], weights
 
 
 class _Products(_Folds):
@@ -327,6 +266,9 @@ class _NetCV(ElasticNet):
 
     def _all_tags(self) -> Any:
         return {**self._tags, "target_tags": {"multi_output": False}}
+
+    def _fit_folds(self, X: Any, y: Any) -> None:
+        return None  # it makes folds of its own
 
     def _check_params(self) -> None:
         self._check_limits()

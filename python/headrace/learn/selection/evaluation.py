@@ -162,14 +162,16 @@ class Evaluation:
         def part(values: Any, places: Any) -> Any:
             return rows_at(values, places) if np.ndim(values) and len(values) == size else values
 
+        order = shared.order(candidates) if hasattr(shared, "order") else range(len(candidates))
         with Progress(total, wait=2.0) as bar:
             for train, test in splits:
                 fold = Fold(train, test, self._rows)
                 fit = None if shared is None else shared.fold(fold, candidates)
                 given = {name: part(each, train) for name, each in params.items()}
                 judged = {} if weights is None else {"sample_weight": part(weights, test)}
-                for place, candidate in enumerate(candidates):
-                    bar.step(f"fit {len(errors) + sum(map(len, table)) + 1} of {total}")
+                for place in order:
+                    candidate = candidates[place]
+                    bar.step(f"fit {sum(map(len, table)) + 1} of {total}")
                     model = clone(self.estimator).set_params(**cloned(candidate))
                     known = None if fit is None else functools.partial(fit, model, candidate)
                     table[place].append(self._one(model, known, fold, given, judged, errors))

@@ -227,6 +227,12 @@ def _column(name: str, candidates: list[Candidate]) -> Any:
 class GridSearchCV(_Search):
     """Try all combinations of parameters over folds; scikit-learn's, with the data held once.
 
+    Fits share what they can, unless `fit` gets parameters: forests the bins of all rows (so that
+    thresholds in columns of more than 255 values may differ from those of a fit alone), linear
+    models of one column of numbers the sums of products of all rows, less those of the test rows
+    (where rows are at least eight times the features; equal within rounding), voters the
+    neighbours for the largest `n_neighbors`, and pipelines the steps before the last one.
+
     Parameters
     ----------
     estimator : estimator

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Least squares by coordinates, and by sums of products of rows and of their folds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import mark
+from headrace.learn.base import check_labels, check_targets, clone, float_node
+from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
+from headrace.learn.selection.splits import rows_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Numbers = np.ndarray[Any, Any]
+
+#: Products of all pairs of columns are computed for at most this many columns, and fewer than rows.
+MOST_PRODUCTS = 4000
+
+
+def column_means(rows: Any, weights: Numbers | None) -> Numbers:
+    """The weighted means of dense or sparse columns."""
+    samples = rows.shape[0]
+    part = np.full(samples, 1.0 / samples) if weights is None else weights / weights.sum()
+    found = _core.column_products(matrix_node(rows), float_node(None), float_node(part))
+    return np.asarray(Array(found))
+
+
+class Design(NamedTuple):
+    """Centred rows as coordinates see them: their products, or their columns."""
+
+    rows: Any
+    root: Numbers | None
+    weights: Numbers | None
+    shift: Numbers
+    values: Any
+    products: bool
+
+
+def design(rows: Any, weights: Numbers | None, center: bool) -> Design:
+    """Rows times the roots of their weights, less their weighted means if `center`."""
+    samples, features = rows.shape
+    mark("fit_elastic_net")
+    given = matrix_node(rows)
+    shift = column_means(rows, weights) if center else np.zeros(features)
+    root = None if weights is None else np.sqrt(weights)
+    products = samples > features and features <= MOST_PRODUCTS
+    make, scale = (_core.centered_gram, weights) if products else (_core.centered_columns, root)
+    values = make(given, float_node(shift), float_node(scale))
+    return Design(given, root, weights, shift, values, products)
+
+
+class Descent(NamedTuple):
+    """Centred targets, and what a fit of them needs of a design."""
+
+    design: Design
+    targets: Any
+    square: float
+
+    def products(self) -> Numbers:
+        """X^T y."""
+        if self.design.products:
+            return np.asarray(Array(self.targets))
+        return np.asarray(Array(self.design.values)) @ np.asarray(Array(self.targets))
+
+    def fit(
+        self, start: Numbers, l1: float, l2: float, *, positive: bool, tol: float, max_iter: int
+    ) -> tuple[Numbers, float, int, bool]:
+        """Coefficients, the duality gap, sweeps and whether the gap is in the tolerance."""
+        made, gap, sweeps, converged = _core.fit_elastic_net(
+            self.design.values,
+            self.targets,
+            self.square,
+            self.design.products,
+            float_node(start),
+            l1,
+            l2,
+            positive,
+            tol * self.square,
+            max_iter,
+        )
+        return np.asarray(Array(made)), gap, sweeps, converged
+
+
+def descent(made: Design, targets: Numbers) -> Descent:
+    """The descent of centred targets."""
+    weighed = targets if made.weights is None else targets * made.weights
+    square = float(weighed @ targets)
+    if made.products:
+        node = _core.column_products(made.rows, float_node(made.shift), float_node(weighed))
+    else:
+        node = float_node(targets if made.root is None else targets * made.root)
+    return Descent(made, node, square)
+
+
+# ---- sums of folds -------------------------------------------------------------------------------
+class Sums(NamedTuple):
+    """Weighted sums of rows ``[x, y]`` less one origin: all that fits and errors need of them."""
+
+    weight: float
+    first: Numbers  # [features]
+    gram: Numbers  # [features, features]
+    products: Numbers  # [features]
+    level: float
+    square: float
+
+    def plus(self, other: Sums, sign: float = 1.0) -> Sums:
+        """The sums of both, or of these without the others."""
+        pairs: Any = zip(self, other, strict=True)
+        return Sums._make(mine + sign * its for mine, its in pairs)
+
+    def descent(self, center: bool) -> Descent:
+        """The descent of these rows, less their own means if `center`."""
+        gram, products = self.centred(center)
+        square = self.square - (self.level**2 / self.weight if center else 0.0)
+        made = Design(None, None, None, self.first, float_node(gram), True)
+        return Descent(made, float_node(products), max(square, 0.0))
+
+    def centred(self, center: bool) -> tuple[Numbers, Numbers]:
+        """X^T X and X^T y of these rows, less their own means if `center`."""
+        if not center:
+            return self.gram, self.products
+        share = 1.0 / self.weight
+        gram = self.gram - np.outer(self.first, self.first) * share
+        return gram, self.products - self.first * (self.level * share)
+
+    def constants(self, coefficients: Numbers, center: bool) -> Numbers:
+        """The constant that goes with each row of coefficients."""
+        if not center:
+            return np.zeros(len(coefficients))
+        return (self.level - coefficients @ self.first) / self.weight
+
+    def errors(self, coefficients: Numbers, constants: Numbers) -> Numbers:
+        """Mean squared errors of each row of coefficients on these rows."""
+        squares = np.einsum("ij,ij->i", coefficients @ self.gram, coefficients)
+        crossed = 2.0 * constants * (coefficients @ self.first - self.level)
+        total = self.square - 2.0 * (coefficients @ self.products) + squares + crossed
+        return (total + self.weight * constants**2) / self.weight
+
+
+def sums_of(rows: Any, targets: Numbers, weights: Numbers | None, origin: Numbers) -> Sums:
+    """The sums of these rows less `origin`; `targets` have lost theirs."""
+    given = matrix_node(rows)
+    shift, scale = float_node(origin), np.ones(len(targets)) if weights is None else weights
+    weighed = targets * scale
+    return Sums(
+        float(scale.sum()),
+        np.asarray(Array(_core.column_products(given, shift, float_node(scale)))),
+        np.asarray(Array(_core.centered_gram(given, shift, float_node(weights)))),
+        np.asarray(Array(_core.column_products(given, shift, float_node(weighed)))),
+        float(weighed.sum()),
+        float(weighed @ targets),
+    )
+
+
+def rows_between(rows: Any, places: Numbers) -> Any:
+    """Rows by place, without a copy where they are contiguous."""
+    first, last = int(places[0]), int(places[-1])
+    beside = last - first + 1 == len(places) and bool((np.diff(places) == 1).all())
+    return rows[first : last + 1] if beside else rows_at(rows, places)
+
+
+class SharedSums:
+    """Sums of all rows, less those of a fold's test rows: what its fits need; see `_fit_folds`.
+
+    A model makes coefficients of them by its `_of_sums`, or says None.
+    """
+
+    def __init__(self, model: Any, X: Any, y: Any) -> None:
+        seen = clone(model)
+        self.rows = dense_or_sparse(seen, X, fit=True)
+        samples, features = self.rows.shape
+        if np.ndim(y) != 1 or features > MOST_PRODUCTS or samples < 8 * features:
+            raise InvalidArgumentError("several targets, or too few rows to sum their products")
+        self.targets = check_targets(seen, check_labels(seen, y, samples), samples)
+        self.seen = {name: value for name, value in vars(seen).items() if name[-4:] == "_in_"}
+        self._whole: dict[bool, tuple[Numbers, float, Sums]] = {}
+
+    def _sums(self, places: Numbers, origin: Numbers, base: float) -> Sums:
+        return sums_of(rows_between(self.rows, places), self.targets[places] - base, None, origin)
+
+    def _train(self, fold: Any, center: bool) -> tuple[Numbers, float, Sums]:
+        """The origin of rows and of targets, and the sums of the training rows less these."""
+        everything = np.arange(len(self.targets))
+        if center not in self._whole:
+            features = self.rows.shape[1]
+            origin = column_means(self.rows, None) if center else np.zeros(features)
+            base = float(self.targets.mean()) if center else 0.0
+            self._whole[center] = origin, base, self._sums(everything, origin, base)
+        origin, base, whole = self._whole[center]
+        both = np.concatenate([fold.train, fold.test])
+        if len(both) != len(everything) or not np.array_equal(np.sort(both), everything):
+            return origin, base, self._sums(fold.train, origin, base)
+        if len(fold.test):
+            whole = whole.plus(self._sums(fold.test, origin, base), -1.0)
+        return origin, base, whole
+
+    def fold(self, fold: Any, candidates: Any) -> Callable[[Any, Any], bool]:
+        """See `Estimator._fit_folds`."""
+        made: dict[bool, tuple[Numbers, float, Sums]] = {}
+
+        def fit(model: Any, candidate: Any) -> bool:
+            center = bool(model.fit_intercept)
+            if center not in made:
+                made[center] = self._train(fold, center)
+            origin, base, sums = made[center]
+            found = model._of_sums(sums)
+            if found is None:
+                return False
+            dtype = np.dtype(str(self.rows.dtype))
+            constant = sums.constants(found[None, :], center)[0] + base - found @ origin
+            vars(model).update(self.seen)
+            model.coef_ = found.astype(dtype)
+            model.intercept_ = dtype.type(constant) if center else 0.0
+            return True
+
+        return fit
