@@ -59,6 +59,11 @@ Sparse::Sparse(int64_t rows, int64_t columns, Tensor indptr, Tensor indices, Ten
                                        {"end", end}});
 }
 
+Tensor Sparse::entries_of(const Tensor& part) const {
+  return Tensor(part.dtype(), {num_entries()}, part.buffer(),
+                part.byte_offset() + row_begin(0) * part.dtype().size_bytes());
+}
+
 Sparse Sparse::with_data(Tensor data) const {
   return Sparse(rows_, columns_, indptr_, indices_, std::move(data));
 }

@@ -27,6 +27,10 @@ class HR_API Sparse {
   const Tensor& indices() const { return indices_; }
   const Tensor& data() const { return data_; }
 
+  /// Those of the entries alone, when `indptr` begins above 0 or ends early.
+  Tensor entry_indices() const { return entries_of(indices_); }
+  Tensor entry_data() const { return entries_of(data_); }
+
   /// Where the entries of a row begin; `rows()` for the end of the last one.
   int64_t row_begin(int64_t row) const {
     return wide_ ? indptr_.as<int64_t>()[row] : indptr_.as<int32_t>()[row];
@@ -41,6 +45,8 @@ class HR_API Sparse {
   Sparse slice(int64_t begin, int64_t count) const;
 
  private:
+  Tensor entries_of(const Tensor& part) const;
+
   int64_t rows_ = 0;
   int64_t columns_ = 0;
   Tensor indptr_;

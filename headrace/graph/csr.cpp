@@ -42,7 +42,7 @@ Csr transposed(const Csr& csr) {
   const Buffer sources = sources_of(csr);
   std::vector<KeyedColumn> columns{{&sources, 4}};
   if (csr.edges) columns.push_back({&csr.edges, 4});
-  RowsByKey made = rows_by_key(csr.targets, csr.entries(), csr.vertices, columns);
+  RowsByKey made = rows_by_key({&csr.targets}, csr.entries(), csr.vertices, columns);
   return {csr.vertices, std::move(made.offsets), std::move(made.columns[0]),
           csr.edges ? std::move(made.columns[1]) : Buffer()};
 }

@@ -72,7 +72,7 @@ Ends both_ways(const Buffer& source, const Buffer& target, int64_t edges, bool k
 Csr sorted_rows(const Ends& ends, int64_t vertices, bool keep_edges) {
   std::vector<KeyedColumn> columns{{&ends.from, 4}};
   if (keep_edges) columns.push_back({ends.rows ? &ends.rows : nullptr, 4});
-  RowsByKey by_target = rows_by_key(ends.to, ends.count, vertices, columns);
+  RowsByKey by_target = rows_by_key({&ends.to}, ends.count, vertices, columns);
   return transposed({vertices, std::move(by_target.offsets), std::move(by_target.columns[0]),
                      keep_edges ? std::move(by_target.columns[1]) : Buffer()});
 }

@@ -10,11 +10,12 @@
 
 namespace hr {
 
-/// Values that go with their rows, `width` 4 or 8 bytes each, from byte 0 of `from`. Without `from`
-/// the value is the row's number.
+/// Values that go with their rows, `width` 4 or 8 bytes each, from byte `begin` of `from`. Without
+/// `from` the value is the row's number.
 struct KeyedColumn {
   const Buffer* from = nullptr;
   int64_t width = 4;
+  int64_t begin = 0;
 };
 
 /// Key k has places offsets[k] to offsets[k + 1] of `columns`, in the order of the rows.
@@ -23,10 +24,11 @@ struct RowsByKey {
   std::vector<Buffer> columns{};
 };
 
-/// `keys`: uint32 of each row, below `num_keys`. Two passes over the rows: into buckets of keys
-/// (radix_partition.h), then each bucket in cache. About 9 ns a row and core with one column of 4
-/// bytes; 4 + width bytes of temporary memory a row. The same for any number of threads.
-HR_API RowsByKey rows_by_key(const Buffer& keys, int64_t rows, int64_t num_keys,
+/// `keys`: an unsigned integer of each row, below `num_keys`. Two passes over the rows: into
+/// buckets of keys (radix_partition.h), then each bucket in cache; for few keys, one. About 9 ns a
+/// row and core with one column of 4 bytes; the widths of keys and columns in temporary memory a
+/// row. The same for any number of threads.
+HR_API RowsByKey rows_by_key(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
                              std::span<const KeyedColumn> columns);
 
 }  // namespace hr

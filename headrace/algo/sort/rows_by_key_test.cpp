@@ -36,8 +36,8 @@ TEST_P(RowsByKeyTest, IsAStableSort) {
       std::vector<uint64_t> values(keys.size());
       for (uint64_t& value : values) value = random();
       const Buffer key_buffer = buffer_of(keys), value_buffer = buffer_of(values);
-      const RowsByKey made =
-          rows_by_key(key_buffer, rows, num_keys, std::vector<KeyedColumn>{{&value_buffer, 8}, {}});
+      const RowsByKey made = rows_by_key({&key_buffer}, rows, num_keys,
+                                         std::vector<KeyedColumn>{{&value_buffer, 8}, {}});
       std::vector<uint32_t> order(keys.size());
       std::iota(order.begin(), order.end(), 0);
       std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
@@ -58,13 +58,31 @@ TEST_P(RowsByKeyTest, NumbersRows) {
   for (const int64_t rows : {100, 50000}) {
     std::vector<uint32_t> keys(static_cast<size_t>(rows));
     for (uint32_t& key : keys) key = static_cast<uint32_t>(random() % 10000);
+    const Buffer key_buffer = buffer_of(keys);
     const RowsByKey made =
-        rows_by_key(buffer_of(keys), rows, 10000, std::vector<KeyedColumn>{{nullptr, 4}});
+        rows_by_key({&key_buffer}, rows, 10000, std::vector<KeyedColumn>{{nullptr, 4}});
     std::vector<uint32_t> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
     std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
     for (size_t i = 0; i < order.size(); ++i)
       ASSERT_EQ(made.columns[0].as<uint32_t>()[i], order[i]);
+  }
+}
+
+TEST_P(RowsByKeyTest, WideKeysBeginAnywhere) {
+  for (const int64_t num_keys : {3, 50000}) {
+    std::vector<uint64_t> keys(100001), values(100002);
+    std::mt19937_64 random(9);
+    for (uint64_t& key : keys) key = random() % static_cast<uint64_t>(num_keys);
+    std::iota(values.begin(), values.end(), 0);
+    const Buffer key_buffer = buffer_of(keys), value_buffer = buffer_of(values);
+    const RowsByKey made = rows_by_key({&key_buffer, 8, 8}, 100000, num_keys,
+                                       std::vector<KeyedColumn>{{&value_buffer, 8, 16}});
+    std::vector<uint64_t> order(100000);
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](uint64_t row) { return keys[row + 1]; });
+    for (size_t i = 0; i < order.size(); ++i)
+      ASSERT_EQ(made.columns[0].as<uint64_t>()[i], order[i] + 2);
   }
 }
 

@@ -63,6 +63,12 @@ class RowRanges {
   int64_t count_;
 };
 
+/// As many ranges of rows as pay for a sum or counter of every column in each.
+inline int64_t num_column_chunks(const Sparse& matrix) {
+  constexpr int64_t kLeast = int64_t{1} << 16, kMost = 16;
+  return std::clamp(matrix.num_entries() / std::max(matrix.columns(), kLeast), int64_t{1}, kMost);
+}
+
 /// Runs `body(RowRange)` over all rows on all workers, in ranges of about 2^15 entries or rows,
 /// with the entries pinned.
 template <class F>

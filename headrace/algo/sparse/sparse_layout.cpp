@@ -2,7 +2,7 @@
 // Sparse matrices row by row: counted, placed, written.
 #include "headrace/algo/sparse/sparse_layout.h"
 
-#include "headrace/algo/sparse/sparse_entries.h"
+#include "headrace/algo/sparse/new_sparse.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/zeroed.h"
@@ -20,98 +20,6 @@ namespace {
 
 constexpr const char* kOp = "csr_matrix";
 
-constexpr auto kPointerBytes = static_cast<int64_t>(sizeof(int64_t));
-
-template <class T>
-Buffer room_for(int64_t count) {
-  return Buffer::allocate(num_elements({count}) * static_cast<int64_t>(sizeof(T)));
-}
-
-/// Entries per row, at [row + 1], become the pointers.
-void add_up(int64_t* pointers, int64_t rows) {
-  pointers[0] = 0;
-  for (int64_t row = 0; row < rows; ++row) pointers[row + 1] += pointers[row];
-}
-
-/// A matrix whose row lengths are known, to be filled with entries.
-template <class Index, class Number>
-struct NewMatrix {
-  int64_t entries;
-  Buffer indices;
-  Buffer data;
-  Index* index;
-  Number* number;
-
-  explicit NewMatrix(int64_t count)
-      : entries(count),
-        indices(room_for<Index>(count)),
-        data(room_for<Number>(count)),
-        index(count == 0 ? nullptr : indices.mutable_as<Index>()),
-        number(count == 0 ? nullptr : data.mutable_as<Number>()) {}
-
-  /// `pointers` get the dtype of the indices.
-  Sparse finish(int64_t rows, int64_t columns, const int64_t* pointers) {
-    Buffer indptr = room_for<Index>(rows + 1);
-    auto* out = indptr.mutable_as<Index>();
-    for (int64_t row = 0; row <= rows; ++row) out[row] = static_cast<Index>(pointers[row]);
-    return Sparse(rows, columns, Tensor(dtype_of<Index>(), {rows + 1}, std::move(indptr)),
-                  Tensor(dtype_of<Index>(), {entries}, std::move(indices)),
-                  Tensor(dtype_of<Number>(), {entries}, std::move(data)));
-  }
-};
-
-/// Calls `f(Index())` with the type of the indices of a new matrix.
-template <class F>
-Sparse with_index(int64_t rows, int64_t columns, int64_t entries, F&& f) {
-  if (index_dtype(rows, columns, entries) == dtype_of<int32_t>()) return f(int32_t());
-  return f(int64_t());
-}
-
-/// The same with the type of numbers.
-template <class F>
-Sparse with_number(Dtype dtype, F&& f) {
-  if (dtype == dtype_of<float>()) return f(float());
-  if (dtype == dtype_of<double>()) return f(double());
-  if (dtype == dtype_of<int64_t>()) return f(int64_t());
-  throw_error<TypeMismatchError>(kOp, "no dtype of sparse values", {{"dtype", dtype.name()}},
-                                 "use float32, float64 or int64");
-}
-
-/// A stable counting sort of entries by group. `visit(chunk, put)` calls `put(group, ...)` for the
-/// entries of a chunk in their order; all chunks run at once. `write(place, ...)` gets each entry
-/// with its place. Returns where groups begin.
-template <class Visit, class Write>
-Buffer group_entries(int64_t chunks, int64_t groups, Visit&& visit, Write&& write) {
-  Buffer places = allocate_zeroed_by_workers(chunks * groups * kPointerBytes);
-  Buffer pointers = Buffer::allocate((groups + 1) * kPointerBytes);
-  auto* place = places.mutable_as<int64_t>();
-  auto* pointer = pointers.mutable_as<int64_t>();
-  parallel_for(chunks, [&](int64_t chunk) {
-    visit(chunk, [&](int64_t group, const auto&...) { ++place[chunk * groups + group]; });
-  });
-  int64_t total = 0;
-  for (int64_t group = 0; group < groups; ++group) {
-    pointer[group] = total;
-    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
-      int64_t& here = place[chunk * groups + group];
-      total += std::exchange(here, total);
-    }
-  }
-  pointer[groups] = total;
-  parallel_for(chunks, [&](int64_t chunk) {
-    visit(chunk, [&](int64_t group, const auto&... entry) {
-      write(place[chunk * groups + group]++, entry...);
-    });
-  });
-  return pointers;
-}
-
-/// As many chunks as pay for counters of all groups.
-int64_t num_chunks(int64_t entries, int64_t groups) {
-  constexpr int64_t kLeast = int64_t{1} << 16, kMost = 16;
-  return std::clamp(entries / std::max(groups, kLeast), int64_t{1}, kMost);
-}
-
 [[noreturn]] void refuse_place(int64_t entry, int64_t row, int64_t column, int64_t rows,
                                int64_t columns) {
   throw_error<InvalidArgumentError>(
@@ -119,60 +27,117 @@ int64_t num_chunks(int64_t entries, int64_t groups) {
       {{"entry", entry}, {"row", row}, {"column", column}, {"rows", rows}, {"columns", columns}});
 }
 
-template <class Number>
-Number wrapped_sum(Number a, Number b) {
-  if constexpr (std::is_integral_v<Number>)
-    return static_cast<Number>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else
-    return a + b;
-}
+/// A column and the place of its entry in the row: what rows are sorted by.
+struct EntryKey {
+  uint64_t column;
+  uint64_t place;
 
-/// Sorts the entries of a row by column and adds those of one column; returns how many are left.
-template <class Index, class Number>
-int64_t compact_row(const Index* index, const Number* number, int64_t count,
-                    std::vector<std::pair<Index, int64_t>>& order, Index* index_out,
-                    Number* number_out) {
-  order.clear();
-  for (int64_t k = 0; k < count; ++k) order.emplace_back(index[k], k);
-  std::sort(order.begin(), order.end());
-  int64_t last = -1;
-  for (const auto& [column, k] : order) {
-    if (last >= 0 && index_out[last] == column) {
-      number_out[last] = wrapped_sum(number_out[last], number[k]);
-    } else {
-      index_out[++last] = column;
-      number_out[last] = number[k];
-    }
+  bool operator<(const EntryKey& other) const {
+    return column != other.column ? column < other.column : place < other.place;
   }
-  return last + 1;
+};
+
+/// Sorts the entries of a row by column, those of one column in their order; `order` is room.
+template <class Index, class Visit>
+void visit_sorted(const Index* index, int64_t count, std::vector<uint64_t>& packed,
+                  std::vector<EntryKey>& order, Visit&& visit) {
+  // Both in one word where they fit, as nearly always.
+  if (sizeof(Index) == 4 && count <= std::numeric_limits<uint32_t>::max()) {
+    packed.resize(static_cast<size_t>(count));
+    for (int64_t k = 0; k < count; ++k)
+      packed[static_cast<size_t>(k)] =
+          static_cast<uint64_t>(index[k]) << 32 | static_cast<uint64_t>(k);
+    std::sort(packed.begin(), packed.end());
+    for (const uint64_t key : packed)
+      visit(static_cast<Index>(key >> 32), static_cast<int64_t>(key & 0xffff'ffff));
+    return;
+  }
+  order.clear();
+  for (int64_t k = 0; k < count; ++k)
+    order.push_back({static_cast<uint64_t>(index[k]), static_cast<uint64_t>(k)});
+  std::sort(order.begin(), order.end());
+  for (const EntryKey& key : order)
+    visit(static_cast<Index>(key.column), static_cast<int64_t>(key.place));
 }
 
-/// Entries in the order of their rows, those of a row in their own.
-template <class Index, class Place, class Number>
-Sparse by_rows(int64_t rows, int64_t columns, int64_t entries, const Place* row,
-               const Place* column, const Number* value) {
+/// Indices in the dtype of a new matrix; the tensor itself where it has that.
+Tensor as_indices(const Tensor& values, Dtype dtype) {
+  if (values.dtype() == dtype) return values;
+  const int64_t count = values.num_elements();
+  Buffer made = Buffer::allocate(count * dtype.size_bytes());
+  const auto convert = [&]<class From, class To>(From, To) {
+    if (count == 0) return;
+    const auto* from = values.as<From>();
+    auto* to = made.mutable_as<To>();
+    parallel_morsels(count, [&](const Morsel& morsel) {
+      for (int64_t k = morsel.begin; k < morsel.end; ++k) to[k] = static_cast<To>(from[k]);
+    });
+  };
+  if (dtype == dtype_of<int32_t>())
+    convert(int64_t(), int32_t());
+  else
+    convert(int32_t(), int64_t());
+  return Tensor(dtype, {count}, std::move(made));
+}
+
+/// Refuses places outside of the shape; whether the rows ascend.
+template <class Place>
+bool check_places(int64_t rows, int64_t columns, int64_t entries, const Place* row,
+                  const Place* column) {
+  std::atomic<bool> ascends = true;
   parallel_morsels(entries, [&](const Morsel& morsel) {
-    for (int64_t k = morsel.begin; k < morsel.end; ++k)
+    bool here = true;
+    for (int64_t k = morsel.begin; k < morsel.end; ++k) {
       if (row[k] < 0 || row[k] >= rows || column[k] < 0 || column[k] >= columns)
         refuse_place(k, row[k], column[k], rows, columns);
+      here &= k == 0 || row[k - 1] <= row[k];
+    }
+    if (!here) ascends = false;
   });
-  const int64_t chunks = num_chunks(entries, rows);
-  NewMatrix<Index, Number> made(entries);
-  const Buffer pointers = group_entries(
-      chunks, rows,
-      [&](int64_t chunk, auto&& put) {
-        for (int64_t k = entries * chunk / chunks; k < entries * (chunk + 1) / chunks; ++k)
-          put(row[k], k);
-      },
-      [&](int64_t place, int64_t k) {
-        made.index[place] = static_cast<Index>(column[k]);
-        made.number[place] = value[k];
-      });
-  return made.finish(rows, columns, pointers.as<int64_t>());
+  return ascends;
 }
 
-/// Whether each row is sorted, with one entry for each column.
-bool is_canonical(const Sparse& matrix) {
+/// Where rows begin among entries whose rows ascend.
+template <class Place, class Index>
+void find_begins(const Place* row, int64_t entries, int64_t rows, Index* pointer) {
+  parallel_morsels(entries + 1, [&](const Morsel& morsel) {
+    for (int64_t k = morsel.begin; k < morsel.end; ++k) {
+      const int64_t last = k == 0 ? -1 : int64_t{row[k - 1]};
+      const int64_t here = k == entries ? rows : int64_t{row[k]};
+      for (int64_t at = last + 1; at <= here; ++at) pointer[at] = static_cast<Index>(k);
+    }
+  });
+}
+
+/// Entries by their key: `keys` are the rows of the result, `indices` its columns.
+template <class Index>
+Sparse grouped(const Tensor& keys, int64_t rows, int64_t columns, const Tensor& indices,
+               const Tensor& data) {
+  const int64_t entries = data.num_elements();
+  const KeyedColumn parts[] = {moves(indices), moves(data)};
+  RowsByKey made = rows_by_key(moves(keys), entries, rows, parts);
+  return Sparse(rows, columns, pointers_of<Index>(made.offsets.template as<int64_t>(), rows),
+                Tensor(dtype_of<Index>(), {entries}, std::move(made.columns[0])),
+                Tensor(data.dtype(), {entries}, std::move(made.columns[1])));
+}
+
+/// Entries in the order of their rows, those of a row in their own; shares what is in order.
+template <class Index, class Place>
+Sparse by_rows(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
+               const Tensor& data) {
+  const int64_t entries = data.num_elements();
+  const Tensor index = as_indices(column, dtype_of<Index>());
+  if (check_places(rows, columns, entries, row.as<Place>(), column.as<Place>())) {
+    Buffer indptr = room_for<Index>(rows + 1);
+    find_begins(row.as<Place>(), entries, rows, indptr.mutable_as<Index>());
+    return Sparse(rows, columns, Tensor(dtype_of<Index>(), {rows + 1}, std::move(indptr)), index,
+                  data);
+  }
+  return grouped<Index>(row, rows, columns, index, data);
+}
+
+/// Whether each row ascends by column, also strictly: with one entry for each.
+bool rows_ascend(const Sparse& matrix, bool strictly) {
   std::atomic<bool> ascends = true;
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
     const auto* index = matrix.indices().as<Index>();
@@ -181,13 +146,84 @@ bool is_canonical(const Sparse& matrix) {
       int64_t k = matrix.row_begin(rows.begin);
       for (int64_t row = rows.begin; here && row < rows.end; ++row) {
         const int64_t end = matrix.row_begin(row + 1);
-        for (++k; k < end; ++k) here &= index[k - 1] < index[k];
+        for (++k; k < end; ++k)
+          here &= index[k - 1] < index[k] || (!strictly && index[k - 1] == index[k]);
         k = end;
       }
       if (!here) ascends = false;
     });
   });
   return ascends;
+}
+
+/// Rows sorted by column; entries of one column are added in their order, or stay so.
+Sparse sorted_rows(const Sparse& matrix, bool add) {
+  const ScopedTag tag(kOp);
+  const int64_t rows = matrix.rows(), before = matrix.row_begin(0);
+  Sparse result;
+  visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
+    const auto* index = matrix.indices().as<Index>();
+    const auto* number = matrix.data().as<Number>();
+    Buffer pointers = allocate_zeroed_by_workers((rows + 1) * kPointerBytes);
+    auto* pointer = pointers.mutable_as<int64_t>();
+    NewMatrix<Index, Number> sorted(matrix.num_entries());
+    for_row_ranges(matrix, [&](RowRange range) {
+      std::vector<uint64_t> packed;
+      std::vector<EntryKey> order;
+      for (int64_t row = range.begin; row < range.end; ++row) {
+        const int64_t first = matrix.row_begin(row);
+        Index* const index_out = sorted.index + (first - before);
+        Number* const number_out = sorted.number + (first - before);
+        int64_t last = -1;
+        visit_sorted(index + first, matrix.row_begin(row + 1) - first, packed, order,
+                     [&](Index column, int64_t k) {
+                       if (add && last >= 0 && index_out[last] == column) {
+                         number_out[last] = wrapped_sum(number_out[last], number[first + k]);
+                       } else {
+                         index_out[++last] = column;
+                         number_out[last] = number[first + k];
+                       }
+                     });
+        pointer[row + 1] = last + 1;
+      }
+    });
+    add_up(pointer, rows);
+    if (pointer[rows] == matrix.num_entries()) {
+      result = sorted.finish(rows, matrix.columns(), pointer);
+      return;
+    }
+    NewMatrix<Index, Number> made(pointer[rows]);
+    for_row_ranges(matrix, [&](RowRange range) {
+      for (int64_t row = range.begin; row < range.end; ++row) {
+        const int64_t from = matrix.row_begin(row) - before, to = pointer[row];
+        const auto count = static_cast<size_t>(pointer[row + 1] - to);
+        if (count == 0) continue;
+        std::memcpy(made.index + to, sorted.index + from, count * sizeof(Index));
+        std::memcpy(made.number + to, sorted.number + from, count * sizeof(Number));
+      }
+    });
+    result = made.finish(rows, matrix.columns(), pointer);
+  });
+  return result;
+}
+
+void check_parts(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
+                 const Tensor& data) {
+  const int64_t entries = data.num_elements();
+  for (const Tensor* part : {&row, &column, &data}) {
+    if (part->num_dimensions() != 1 || part->num_elements() != entries)
+      throw_error<InvalidArgumentError>("coo_matrix", "data, rows and columns differ in length",
+                                        {{"data", entries}, {"other", part->num_elements()}});
+    check_on_host("coo_matrix", part->place());
+  }
+  if (rows < 0 || columns < 0)
+    throw_error<InvalidArgumentError>("coo_matrix", "a negative size",
+                                      {{"rows", rows}, {"columns", columns}});
+  const Dtype place = row.dtype();
+  if (column.dtype() != place || (place != dtype_of<int32_t>() && place != dtype_of<int64_t>()))
+    throw_error<TypeMismatchError>("coo_matrix",
+                                   "rows and columns must be int32 or int64, both the same",
+                                   {{"rows", place.name()}, {"columns", column.dtype().name()}});
 }
 
 template <class Index, class Number>
@@ -223,6 +259,14 @@ Dtype index_dtype(int64_t rows, int64_t columns, int64_t entries) {
   return std::max({rows, columns, entries}) <= kMost ? dtype_of<int32_t>() : dtype_of<int64_t>();
 }
 
+bool is_canonical(const Sparse& matrix) {
+  return rows_ascend(matrix, true);
+}
+
+bool is_sorted(const Sparse& matrix) {
+  return rows_ascend(matrix, false);
+}
+
 void check_entries(const Sparse& matrix) {
   const int64_t begin = matrix.row_begin(0), end = matrix.row_begin(matrix.rows());
   // Pointers first: what they say chooses what is read.
@@ -252,107 +296,101 @@ Sparse sparse_from_dense(const Tensor& dense) {
                                    {{"dimensions", dense.num_dimensions()}});
   check_on_host(kOp, dense.place());
   const Tensor packed = contiguous(dense, kOp);
-  return with_number(dense.dtype(), [&]<class Number>(Number) {
+  return visit_number(dense.dtype(), [&]<class Number>(Number) {
     return with_index(dense.shape()[0], dense.shape()[1], dense.num_elements(),
                       [&]<class Index>(Index) { return dense_entries<Index, Number>(packed); });
   });
 }
 
+void check_coordinates(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
+                       const Tensor& data) {
+  check_parts(rows, columns, row, column, data);
+  const Tensor at_row = contiguous(row, kOp), at_column = contiguous(column, kOp);
+  const int64_t entries = data.num_elements();
+  if (row.dtype() == dtype_of<int32_t>())
+    check_places(rows, columns, entries, at_row.as<int32_t>(), at_column.as<int32_t>());
+  else
+    check_places(rows, columns, entries, at_row.as<int64_t>(), at_column.as<int64_t>());
+}
+
 Sparse sparse_from_coordinates(int64_t rows, int64_t columns, const Tensor& row,
                                const Tensor& column, const Tensor& data) {
   const ScopedTag tag(kOp);
-  const int64_t entries = data.num_elements();
-  for (const Tensor* part : {&row, &column, &data}) {
-    if (part->num_dimensions() != 1 || part->num_elements() != entries)
-      throw_error<InvalidArgumentError>(kOp, "data, rows and columns differ in length",
-                                        {{"data", entries}, {"other", part->num_elements()}});
-    check_on_host(kOp, part->place());
-  }
-  const Dtype place = row.dtype();
-  if (column.dtype() != place || (place != dtype_of<int32_t>() && place != dtype_of<int64_t>()))
-    throw_error<TypeMismatchError>(kOp, "rows and columns must be int32 or int64, both the same",
-                                   {{"rows", place.name()}, {"columns", column.dtype().name()}});
+  check_parts(rows, columns, row, column, data);
   const Tensor at_row = contiguous(row, kOp), at_column = contiguous(column, kOp),
                values = contiguous(data, kOp);
-  return canonical(with_number(data.dtype(), [&]<class Number>(Number) {
-    return with_index(rows, columns, entries, [&]<class Index>(Index) {
-      const auto grouped = [&]<class Place>(Place) {
-        return by_rows<Index>(rows, columns, entries, at_row.as<Place>(), at_column.as<Place>(),
-                              values.as<Number>());
-      };
-      return place == dtype_of<int32_t>() ? grouped(int32_t()) : grouped(int64_t());
-    });
-  }));
+  return with_index(rows, columns, data.num_elements(), [&]<class Index>(Index) {
+    if (row.dtype() == dtype_of<int32_t>())
+      return by_rows<Index, int32_t>(rows, columns, at_row, at_column, values);
+    return by_rows<Index, int64_t>(rows, columns, at_row, at_column, values);
+  });
 }
 
 Sparse canonical(const Sparse& matrix) {
-  const ScopedTag tag(kOp);
-  if (is_canonical(matrix)) return matrix;
-  const int64_t rows = matrix.rows();
-  Sparse result;
-  visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
-    const auto* index = matrix.indices().as<Index>();
-    const auto* number = matrix.data().as<Number>();
-    Buffer pointers = allocate_zeroed_by_workers((rows + 1) * kPointerBytes);
-    auto* pointer = pointers.mutable_as<int64_t>();
-    const int64_t before = matrix.row_begin(0);
-    NewMatrix<Index, Number> sorted(matrix.num_entries());
-    for_row_ranges(matrix, [&](RowRange range) {
-      std::vector<std::pair<Index, int64_t>> order;
-      for (int64_t row = range.begin; row < range.end; ++row) {
-        const int64_t first = matrix.row_begin(row);
-        pointer[row + 1] =
-            compact_row(index + first, number + first, matrix.row_begin(row + 1) - first, order,
-                        sorted.index + (first - before), sorted.number + (first - before));
-      }
-    });
-    add_up(pointer, rows);
-    if (pointer[rows] == matrix.num_entries()) {
-      result = sorted.finish(rows, matrix.columns(), pointer);
-      return;
-    }
-    NewMatrix<Index, Number> made(pointer[rows]);
-    for_row_ranges(matrix, [&](RowRange range) {
-      for (int64_t row = range.begin; row < range.end; ++row) {
-        const int64_t from = matrix.row_begin(row) - before, to = pointer[row];
-        const auto count = static_cast<size_t>(pointer[row + 1] - to);
-        if (count == 0) continue;
-        std::memcpy(made.index + to, sorted.index + from, count * sizeof(Index));
-        std::memcpy(made.number + to, sorted.number + from, count * sizeof(Number));
-      }
-    });
-    result = made.finish(rows, matrix.columns(), pointer);
-  });
-  return result;
+  return is_canonical(matrix) ? matrix : sorted_rows(matrix, true);
 }
 
+Sparse sorted(const Sparse& matrix) {
+  return is_sorted(matrix) ? matrix : sorted_rows(matrix, false);
+}
 Sparse transposed(const Sparse& matrix) {
   const ScopedTag tag("transpose");
-  const RowRanges ranges(matrix, num_chunks(matrix.num_entries(), matrix.columns()));
-  Sparse result;
-  visit_entries(matrix, [&]<class From, class Number>(From, Number) {
-    const auto* index = matrix.indices().as<From>();
-    const auto* number = matrix.data().as<Number>();
-    result =
-        with_index(matrix.columns(), matrix.rows(), matrix.num_entries(), [&]<class Index>(Index) {
-          NewMatrix<Index, Number> made(matrix.num_entries());
-          const Buffer pointers = group_entries(
-              ranges.count(), matrix.columns(),
-              [&](int64_t chunk, auto&& put) {
-                const RowRange rows = ranges[chunk];
-                for (int64_t row = rows.begin; row < rows.end; ++row) {
-                  const int64_t end = matrix.row_begin(row + 1);
-                  for (int64_t k = matrix.row_begin(row); k < end; ++k) put(index[k], k, row);
-                }
-              },
-              [&](int64_t place, int64_t k, int64_t row) {
-                made.index[place] = static_cast<Index>(row);
-                made.number[place] = number[k];
-              });
-          return made.finish(matrix.columns(), matrix.rows(), pointers.as<int64_t>());
-        });
-  });
-  return result;
+  const int64_t entries = matrix.num_entries();
+  const Dtype index = index_dtype(matrix.columns(), matrix.rows(), entries);
+  const Tensor row = row_numbers(matrix, index), data = matrix.entry_data();
+  const Tensor column = matrix.entry_indices();
+  if (index == dtype_of<int32_t>())
+    return grouped<int32_t>(column, matrix.columns(), matrix.rows(), row, data);
+  return grouped<int64_t>(column, matrix.columns(), matrix.rows(), row, data);
+}
+
+Tensor row_numbers(const Sparse& matrix, Dtype dtype) {
+  const ScopedTag tag("row_numbers");
+  const int64_t entries = matrix.num_entries(), before = matrix.row_begin(0);
+  Buffer made = Buffer::allocate(entries * dtype.size_bytes());
+  const auto fill = [&]<class Index>(Index) {
+    if (entries == 0) return;
+    auto* out = made.mutable_as<Index>();
+    for_row_ranges(matrix, [&](RowRange rows) {
+      for (int64_t row = rows.begin; row < rows.end; ++row)
+        std::fill(out + (matrix.row_begin(row) - before),
+                  out + (matrix.row_begin(row + 1) - before), static_cast<Index>(row));
+    });
+  };
+  if (dtype == dtype_of<int32_t>())
+    fill(int32_t());
+  else
+    fill(int64_t());
+  return Tensor(dtype, {entries}, std::move(made));
+}
+
+Sparse packed(const Sparse& matrix) {
+  const int64_t before = matrix.row_begin(0), count = matrix.rows() + 1;
+  if (before == 0 && matrix.num_entries() == matrix.data().num_elements()) return matrix;
+  Buffer pointers = Buffer::allocate(count * matrix.indptr().dtype().size_bytes());
+  const auto shift = [&]<class Index>(Index) {
+    auto* out = pointers.mutable_as<Index>();
+    for (int64_t row = 0; row < count; ++row)
+      out[row] = static_cast<Index>(matrix.row_begin(row) - before);
+  };
+  if (matrix.indptr().dtype() == dtype_of<int32_t>())
+    shift(int32_t());
+  else
+    shift(int64_t());
+  return Sparse(matrix.rows(), matrix.columns(),
+                Tensor(matrix.indptr().dtype(), {count}, std::move(pointers)),
+                matrix.entry_indices(), matrix.entry_data());
+}
+
+Sparse with_index_dtype(const Sparse& matrix, Dtype dtype) {
+  const int64_t end = matrix.row_begin(matrix.rows());
+  if (dtype == dtype_of<int32_t>() &&
+      index_dtype(matrix.rows(), matrix.columns(), end) != dtype_of<int32_t>())
+    throw_error<InvalidArgumentError>(
+        kOp, "the indices do not fit into int32",
+        {{"rows", matrix.rows()}, {"columns", matrix.columns()}, {"entries", end}});
+  return Sparse(matrix.rows(), matrix.columns(), as_indices(matrix.indptr(), dtype),
+                as_indices(matrix.indices(), dtype), matrix.data());
 }
 
 Tensor to_dense(const Sparse& matrix) {
@@ -376,48 +414,10 @@ Tensor to_dense(const Sparse& matrix) {
   return result;
 }
 
-Sparse take_rows(const Sparse& matrix, const Tensor& rows) {
-  const ScopedTag tag("take");
-  if (rows.num_dimensions() != 1 || rows.dtype() != dtype_of<int64_t>())
-    throw_error<TypeMismatchError>("take", "rows must be int64 with one dimension",
-                                   {{"dtype", rows.dtype().name()}});
-  const Tensor wanted = contiguous(rows, "take");
-  const auto* row = wanted.as<int64_t>();
-  const int64_t count = wanted.num_elements();
-  Buffer pointers = allocate_zeroed_by_workers((count + 1) * kPointerBytes);
-  auto* pointer = pointers.mutable_as<int64_t>();
-  for (int64_t k = 0; k < count; ++k) {
-    if (row[k] < 0 || row[k] >= matrix.rows())
-      throw_error<InvalidArgumentError>("take", "there is no such row",
-                                        {{"row", row[k]}, {"rows", matrix.rows()}});
-    pointer[k + 1] = matrix.row_begin(row[k] + 1) - matrix.row_begin(row[k]);
-  }
-  add_up(pointer, count);
-  Sparse result;
-  visit_entries(matrix, [&]<class From, class Number>(From, Number) {
-    const auto* index = matrix.indices().as<From>();
-    const auto* number = matrix.data().as<Number>();
-    result = with_index(count, matrix.columns(), pointer[count], [&]<class Index>(Index) {
-      NewMatrix<Index, Number> made(pointer[count]);
-      parallel_morsels(count, [&](const Morsel& morsel) {
-        for (int64_t k = morsel.begin; k < morsel.end; ++k) {
-          const int64_t from = matrix.row_begin(row[k]), entries = pointer[k + 1] - pointer[k];
-          for (int64_t i = 0; i < entries; ++i) {
-            made.index[pointer[k] + i] = static_cast<Index>(index[from + i]);
-            made.number[pointer[k] + i] = number[from + i];
-          }
-        }
-      });
-      return made.finish(count, matrix.columns(), pointer);
-    });
-  });
-  return result;
-}
-
 Tensor column_counts(const Sparse& matrix) {
   const ScopedTag tag("column_counts");
   const int64_t columns = matrix.columns();
-  const RowRanges ranges(matrix, num_chunks(matrix.num_entries(), columns));
+  const RowRanges ranges(matrix, num_column_chunks(matrix));
   Buffer parts = allocate_zeroed_by_workers(ranges.count() * columns * kPointerBytes);
   auto* part = columns == 0 ? nullptr : parts.mutable_as<int64_t>();
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {

@@ -12,4 +12,9 @@ namespace hr {
 /// other dtypes.
 HR_API Tensor multiply(const Sparse& matrix, const Tensor& dense);
 
+/// The product of the transpose with a vector [rows] or a matrix [rows, k]: [columns] or
+/// [columns, k]. For a vector, up to 16 ranges of rows, which the matrix alone decides, are added
+/// apart in row order, then in order; a matrix is multiplied with the transpose.
+HR_API Tensor multiply_transposed(const Sparse& matrix, const Tensor& dense);
+
 }  // namespace hr

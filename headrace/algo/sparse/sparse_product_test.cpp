@@ -5,6 +5,8 @@
 
 #include "headrace/algo/random/random.h"
 #include "headrace/algo/sparse/sparse_layout.h"
+#include "headrace/algo/sparse/sparse_select.h"
+#include "headrace/algo/sparse/spgemm.h"
 #include "headrace/base/error.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
@@ -22,10 +24,15 @@ using SparseTest = SimdAndThreadsTest;
 /// Random places, some of them twice.
 Sparse random_sparse(int64_t rows, int64_t columns, int64_t entries) {
   const Dtype index = dtype_of<int64_t>();
-  return sparse_from_coordinates(
+  return canonical(sparse_from_coordinates(
       rows, columns, random_integers(entries, index, 0, static_cast<uint64_t>(rows), {1, 0}),
       random_integers(entries, index, 0, static_cast<uint64_t>(columns), {1, 1}),
-      random_normal(entries, dtype_of<double>(), {1, 2}));
+      random_normal(entries, dtype_of<double>(), {1, 2})));
+}
+
+Sparse with_data_of_floats(const Sparse& matrix) {
+  return transposed(matrix.with_data(
+      tensor_of(std::vector<float>(static_cast<size_t>(matrix.data().num_elements())))));
 }
 
 std::vector<double> product_by_definition(const Sparse& matrix, const std::vector<double>& x) {
@@ -74,10 +81,39 @@ TEST_F(SparseTest, TransposeTwiceIsTheMatrix) {
   }
 }
 
+TEST_F(SparseTest, ProductsOfSparseMatricesAddInTheOrderOfTheLeftRow) {
+  for (const int64_t columns : {1, 70, 30'000}) {
+    const Sparse left = random_sparse(500, 300, 9000), right = random_sparse(300, columns, 4000);
+    std::vector<double> expected(static_cast<size_t>(500 * columns), 0.0);
+    for (int64_t row = 0; row < 500; ++row)
+      for (int64_t k = left.row_begin(row); k < left.row_begin(row + 1); ++k) {
+        const int64_t from = left.indices().as<int32_t>()[k];
+        for (int64_t at = right.row_begin(from); at < right.row_begin(from + 1); ++at)
+          expected[static_cast<size_t>(row * columns + right.indices().as<int32_t>()[at])] +=
+              left.data().as<double>()[k] * right.data().as<double>()[at];
+      }
+    for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
+      if (level > best_simd_level()) continue;
+      set_simd_level(level);
+      for (const int count : {1, 4}) {
+        set_threads(count);
+        const Sparse made = multiply(left, right);
+        EXPECT_TRUE(is_canonical(made));
+        EXPECT_EQ(values_of<double>(to_dense(made)), expected) << columns;
+        const Tensor x = random_normal(500, dtype_of<double>(), {3, 0});
+        EXPECT_TRUE(same_bits(multiply_transposed(left, x), multiply_transposed(left, x)));
+      }
+    }
+  }
+}
+
 TEST(Sparse, RefusesWhatDoesNotFit) {
   const Sparse matrix = random_sparse(5, 4, 9);
   EXPECT_THROW(multiply(matrix, tensor_of<double>({1, 2})), InvalidArgumentError);
   EXPECT_THROW(multiply(matrix, tensor_of<float>({1, 2, 3, 4})), TypeMismatchError);
+  EXPECT_THROW(multiply(matrix, matrix), InvalidArgumentError);
+  EXPECT_THROW(multiply(matrix, with_data_of_floats(matrix)), TypeMismatchError);
+  EXPECT_THROW(take_columns(matrix, tensor_of<int64_t>({-1})), InvalidArgumentError);
   EXPECT_THROW(take_rows(matrix, tensor_of<int64_t>({5})), InvalidArgumentError);
   EXPECT_THROW(check_entries(Sparse(1, 1, tensor_of<int64_t>({0, 1}), tensor_of<int32_t>({1}),
                                     tensor_of<double>({1.0}))),

@@ -288,8 +288,9 @@ class HashingVectorizer(_Vectorizer):
     The result is an `hr.tensor.csr_matrix` for a Series, else SciPy's.
 
     >>> documents = hr.Series(["good fine", "bad poor", "fine day"])
-    >>> hr.learn.HashingVectorizer(n_features=64).transform(documents)
-    csr_matrix(shape=(3, 64), dtype=float64, nnz=6)
+    >>> made = hr.learn.HashingVectorizer(n_features=64).transform(documents)
+    >>> made.shape, made.nnz
+    ((3, 64), 6)
     """
 
     def __init__(

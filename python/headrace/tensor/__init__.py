@@ -10,12 +10,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.facade import missing_of_module
-from headrace.tensor.sparse import csr_matrix
+from headrace.tensor.build import (
+    block_diag,
+    bmat,
+    diags,
+    eye,
+    find,
+    hstack,
+    identity,
+    kron,
+    load_npz,
+    norm,
+    random,
+    save_npz,
+    tril,
+    triu,
+    vstack,
+)
+from headrace.tensor.matrix import issparse
+from headrace.tensor.sparse import coo_matrix, csc_matrix, csr_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["csr_matrix"]
+__all__ = [
+    "block_diag",
+    "bmat",
+    "coo_matrix",
+    "csc_matrix",
+    "csr_matrix",
+    "diags",
+    "eye",
+    "find",
+    "hstack",
+    "identity",
+    "issparse",
+    "kron",
+    "load_npz",
+    "norm",
+    "random",
+    "save_npz",
+    "tril",
+    "triu",
+    "vstack",
+]
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hr.tensor.csr_matrix`: compressed rows over shared memory."""
+"""`hr.tensor.csr_matrix`, `csc_matrix`, `coo_matrix`: sparse matrices over shared memory."""
 
 from __future__ import annotations
 
@@ -10,35 +10,15 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.lazy.handle import array_of, mark
+from headrace.tensor.matrix import SparseMatrix, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import numpy.typing as npt
 
     from headrace.array.array import Array
-    from headrace.dtypes import DType
-
-_VALUES = ("float32", "float64", "int64")
-
-
-def _values(data: Any, dtype: npt.DTypeLike | None = None) -> Array:
-    """An array of a dtype that sparse matrices have: floats, else int64."""
-    made = asarray(data)
-    if dtype is not None:
-        name = np.dtype(dtype).name
-        if name not in _VALUES:
-            raise UnsupportedError(
-                f"csr_matrix: no such values: dtype={name}; use float32, float64 or int64"
-            )
-    else:
-        name = str(made.dtype)
-        if name not in _VALUES:
-            name = "float32" if name == "float16" else "int64"
-    return made if str(made.dtype) == name else made.astype(name)
 
 
 def _indices(values: Any) -> Array:
@@ -46,59 +26,234 @@ def _indices(values: Any) -> Array:
     return made if str(made.dtype) in ("int32", "int64") else made.astype("int64")
 
 
-def _is_pair(value: Any, kind: type = numbers.Integral) -> bool:
-    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, kind) for v in value)
+def _is_shape(value: Any) -> bool:
+    whole = numbers.Integral
+    return isinstance(value, tuple) and len(value) == 2 and all(isinstance(v, whole) for v in value)
 
 
-def _from(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None) -> _core.Sparse:
-    """The engine's matrix of any of SciPy's forms of arguments."""
-    if isinstance(source, csr_matrix):
-        return source.astype(dtype or source.dtype)._matrix
-    if hasattr(source, "tocsr"):  # of SciPy
+def _parts_of(source: Any) -> tuple[str, tuple[Any, ...], tuple[int, int]] | None:
+    """Layout, parts and shape of a sparse matrix of SciPy, CuPy or PyTorch; None for others."""
+    if hasattr(source, "crow_indices") and "sparse_csr" in str(source.layout):
+        parts = source.values(), source.col_indices(), source.crow_indices()
+        return "csr", parts, tuple(source.shape)
+    if hasattr(source, "crow_indices") and "sparse_coo" in str(getattr(source, "layout", "")):
+        source = source.coalesce()
+        row, column = source.indices()
+        return "coo", (source.values(), (row, column)), tuple(source.shape)
+    if not hasattr(source, "tocsr"):
+        return None
+    if source.ndim == 1:
+        source = source.reshape(1, -1)
+    if source.format == "coo":
+        return "coo", (source.data, (source.row, source.col)), source.shape
+    if source.format != "csc":
         source = source.tocsr()
-        shape, source = source.shape, (source.data, source.indices, source.indptr)
-    mark("csr_matrix")
-    if _is_pair(source):
-        rows, columns = map(int, source)
-        nothing = _values([], dtype or "float64"), _indices([]), _indices([0] * (rows + 1))
-        return _csr(*nothing, (rows, columns))
+    return source.format, (source.data, source.indices, source.indptr), source.shape
+
+
+def _from(
+    source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None, layout: str
+) -> _core.Sparse:
+    """The engine's matrix, by rows or columns as `layout` says, of any of SciPy's arguments."""
+    if isinstance(source, SparseMatrix):
+        return (source if dtype is None else source.astype(dtype)).asformat(layout)._matrix
+    turn = layout == "csc"
+    if (known := _parts_of(source)) is not None:
+        of, source, shape = known
+        if of != layout:
+            kind: Any = {"csr": csr_matrix, "csc": csc_matrix, "coo": coo_matrix}[of]
+            return kind(source, shape, dtype).asformat(layout)._matrix
+    mark(f"{layout}_matrix")
+    if _is_shape(source):
+        long, short = map(int, source[::-1] if turn else source)
+        pointers = asarray(np.zeros(long + 1, np.int32)) if long >= 0 else _indices([])
+        return _made(values_of([], dtype or "float64"), _indices([]), pointers, (long, short))
     if isinstance(source, tuple) and len(source) == 3:
         data, indices, indptr = source
-        parts = _values(data, dtype), _indices(indices), _indices(indptr)
+        parts = values_of(data, dtype), _indices(indices), _indices(indptr)
         if shape is None:
-            shape = len(parts[2]) - 1, int(parts[1].max()) + 1 if len(parts[1]) else 0
-        return _csr(*parts, shape, check=True)
-    if isinstance(source, tuple) and len(source) == 2:
-        data, (row, column) = source
-        places = [_indices(row), _indices(column)]
-        if places[0].dtype != places[1].dtype:
-            places = [place.astype("int64") for place in places]
-        if shape is None:
-            rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
+            long, short = len(parts[2]) - 1, int(parts[1].max()) + 1 if len(parts[1]) else 0
         else:
-            rows, columns = shape
-        at_row, at_column = (place._node for place in places)
-        values = _values(data, dtype)._node
-        return _core.sparse_from_coordinates(rows, columns, at_row, at_column, values)
-    dense = _values(source, dtype)
+            long, short = shape[::-1] if turn else shape
+        return _made(*parts, (long, short), check=True)
+    if isinstance(source, tuple) and len(source) == 2:
+        return coo_matrix(source, shape, dtype).asformat(layout)._matrix
+    dense = _dense(source, shape, dtype)
+    made = _core.sparse_from_dense(dense._node)
+    return _core.sparse_transposed(made) if turn else made
+
+
+def _dense(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None) -> Array:
+    dense = values_of(source, dtype)
     if dense.ndim == 1:
         dense = dense.reshape(1, -1)
     if shape is not None and dense.shape != tuple(shape):
         raise InvalidArgumentError(
             f"csr_matrix: the shape is not that of the data: shape={shape}, data={dense.shape}"
         )
-    return _core.sparse_from_dense(dense._node)
+    return dense
 
 
-def _csr(
+def _made(
     data: Array, indices: Array, indptr: Array, shape: tuple[int, int], check: bool = False
 ) -> _core.Sparse:
     rows, columns = map(int, shape)
     return _core.sparse(rows, columns, indptr._node, indices._node, data._node, check)
 
 
+def _positions(key: Any, count: int, what: str) -> Any:
+    """A row or column number, a slice of step 1, or int64 positions in their own shape."""
+    if isinstance(key, numbers.Integral) and not isinstance(key, bool | np.bool_):
+        if not -count <= int(key) < count:
+            raise IndexError(f"csr_matrix: there is no such {what}: {what}={key}, {what}s={count}")
+        return int(key) % count
+    if isinstance(key, slice):
+        first, stop, step = key.indices(count)
+        if step == 1:
+            return slice(first, max(first, stop))
+        return np.arange(first, stop, step)
+    places = np.asarray(key)
+    if places.dtype == bool:
+        if places.shape != (count,):
+            raise InvalidArgumentError(
+                f"csr_matrix: the mask has other {what}s: mask={places.shape}, {what}s={count}"
+            )
+        return np.flatnonzero(places)
+    if places.dtype.kind not in "iu" and places.size:
+        raise TypeMismatchError(
+            f"csr_matrix: {what}s are whole numbers, slices or masks: dtype={places.dtype}"
+        )
+    places = places.astype(np.int64)
+    return np.where(places < 0, places + count, places)
+
+
+class _Compressed(SparseMatrix):
+    """Compressed rows, of the matrix or of its transpose."""
+
+    __slots__ = ("_matrix",)
+
+    def __init__(
+        self,
+        arg1: Any,
+        shape: tuple[int, int] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        copy: bool = False,
+    ) -> None:
+        own = isinstance(arg1, _core.Sparse)
+        self._matrix = arg1 if own else _from(arg1, shape, dtype, self.format)
+
+    @classmethod
+    def _of(cls, matrix: _core.Sparse) -> Self:
+        return cls(matrix)
+
+    def _with(self, data: Array) -> Self:
+        return self._of(self._matrix.with_data(values_of(data)._node))
+
+    @property
+    def nnz(self) -> int:  # type: ignore[override]
+        """The number of entries, explicit zeros included."""
+        return self._matrix.num_entries
+
+    @property
+    def data(self) -> Array:  # type: ignore[override]
+        """The values of the entries, row after row (of csc: column after column)."""
+        return array_of(self._matrix.data())
+
+    @property
+    def indices(self) -> Array:
+        """The columns (of csc: the rows) of the entries, int32 or int64."""
+        return array_of(self._matrix.indices())
+
+    @property
+    def indptr(self) -> Array:
+        """Where the entries of each row (of csc: column) begin, and the end of the last."""
+        made, first = array_of(self._matrix.indptr()), self._matrix.row_begin(0)
+        return made - first if first else made
+
+    @property
+    def has_sorted_indices(self) -> bool:
+        """Whether the entries of each row (of csc: column) ascend."""
+        return _core.sparse_is_sorted(self._matrix)
+
+    @property
+    def has_canonical_format(self) -> bool:
+        """Whether they ascend, with one entry for each place."""
+        return _core.sparse_is_canonical(self._matrix)
+
+    def sort_indices(self) -> None:
+        """Sort the entries of each row; those of one place stay in their order.
+
+        The handle then shows new memory: memory that others share is not written.
+
+        >>> a = hr.tensor.csr_matrix(([1, 2], [1, 0], [0, 2]))
+        >>> a.sort_indices()
+        >>> a.indices.tolist()
+        [0, 1]
+        """
+        mark("sort_indices")
+        self._matrix = _core.sparse_sorted(self._matrix)
+
+    def sorted_indices(self) -> Self:
+        """The matrix with the entries of each row sorted.
+
+        >>> hr.tensor.csr_matrix(([1, 2], [1, 0], [0, 2])).sorted_indices().data.tolist()
+        [2, 1]
+        """
+        mark("sorted_indices")
+        return self._of(_core.sparse_sorted(self._matrix))
+
+    def sum_duplicates(self) -> None:
+        """Sort the entries of each row and add those of one place, in their order.
+
+        >>> a = hr.tensor.csr_matrix(([1, 2], [0, 0], [0, 2]))
+        >>> a.sum_duplicates()
+        >>> a.data.tolist()
+        [3]
+        """
+        mark("sum_duplicates")
+        self._matrix = _core.sparse_canonical(self._matrix)
+
+    def eliminate_zeros(self) -> None:
+        """Leave out entries that are 0.
+
+        >>> a = hr.tensor.csr_matrix(([1, 0], [0, 1], [0, 2]))
+        >>> a.eliminate_zeros()
+        >>> a.nnz
+        1
+        """
+        mark("eliminate_zeros")
+        self._matrix = _core.sparse_without_zeros(self._matrix)
+
+    def to_scipy(self) -> Any:
+        """The matrix as that of `scipy.sparse` over the same memory.
+
+        >>> hr.tensor.csr_matrix([[0.0, 1.0]]).to_scipy().nnz
+        1
+        """
+        from scipy import sparse
+
+        return getattr(sparse, f"{self.format}_matrix")(
+            tuple(np.asarray(part) for part in (self.data, self.indices, self.indptr)), self.shape
+        )
+
+    def to_torch(self) -> Any:
+        """The matrix as a sparse tensor of PyTorch, of rows or of columns, over the same memory.
+
+        >>> hr.tensor.csr_matrix([[0.0, 1.0]]).to_torch().layout  # doctest: +SKIP
+        torch.sparse_csr
+        """
+        import torch
+
+        parts = [part.to_torch() for part in (self.indptr, self.indices, self.data)]
+        return getattr(torch, f"sparse_{self.format}_tensor")(*parts, size=self.shape)
+
+    def __reduce__(self) -> Any:
+        parts = tuple(np.asarray(part) for part in (self.data, self.indices, self.indptr))
+        return type(self), (parts, self.shape)
+
+
 @facade("csr_matrix")
-class csr_matrix:  # noqa: N801
+class csr_matrix(_Compressed):  # noqa: N801
     """A sparse matrix in compressed rows (CSR), with SciPy's words; immutable.
 
     Work on it runs when its line does. Products have the same bits for any number of threads.
@@ -107,13 +262,16 @@ class csr_matrix:  # noqa: N801
     Parameters
     ----------
     arg1 : array_like, sparse matrix or tuple
-        A dense matrix, of which the elements other than 0 are kept; a sparse matrix of SciPy or
-        ours; a shape, for a matrix without entries; ``(data, (row, column))``, where values of one
-        place are added; or ``(data, indices, indptr)``, which are checked and shared.
+        A dense matrix or frame, of which the elements other than 0 are kept; a sparse matrix of
+        SciPy, PyTorch or ours; a shape, for a matrix without entries; ``(data, (row, column))``,
+        where values of one place are added; or ``(data, indices, indptr)``, which are checked and
+        shared.
     shape : tuple of int, optional
         Rows and columns; as large as the entries need by default.
     dtype : dtype, optional
         float32, float64 or int64 (what other integers and bools become).
+    copy : bool, default False
+        Changes nothing: matrices are immutable.
 
     >>> a = hr.tensor.csr_matrix(([1.0, 2.0, 3.0], ([0, 1, 1], [2, 0, 0])), shape=(2, 3))
     >>> a.toarray().tolist()
@@ -122,89 +280,16 @@ class csr_matrix:  # noqa: N801
     [2.0, 5.0]
     """
 
-    __slots__ = ("_matrix",)
-    #: NumPy leaves operators to this class.
-    __array_ufunc__ = None
+    __slots__ = ()
     format = "csr"
-    ndim = 2
-
-    def __init__(
-        self,
-        arg1: Any,
-        shape: tuple[int, int] | None = None,
-        dtype: npt.DTypeLike | None = None,
-    ) -> None:
-        self._matrix = arg1 if isinstance(arg1, _core.Sparse) else _from(arg1, shape, dtype)
+    _layout = "Compressed Sparse Row"
 
     @property
-    def shape(self) -> tuple[int, int]:
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
         """Rows and columns."""
         return self._matrix.shape
 
-    @property
-    def dtype(self) -> DType:
-        """The dtype of the values."""
-        return self.data.dtype
-
-    @property
-    def nnz(self) -> int:
-        """The number of entries, explicit zeros included."""
-        return self._matrix.num_entries
-
-    @property
-    def data(self) -> Array:
-        """The values of the entries, row after row."""
-        return array_of(self._matrix.data())
-
-    @property
-    def indices(self) -> Array:
-        """The columns of the entries, int32 or int64."""
-        return array_of(self._matrix.indices())
-
-    @property
-    def indptr(self) -> Array:
-        """Where the entries of each row begin, and the end of the last; int32 or int64."""
-        made, first = array_of(self._matrix.indptr()), self._matrix.row_begin(0)
-        return made - first if first else made
-
-    @property
-    def T(self) -> csr_matrix:  # noqa: N802
-        """The transpose, as CSR with sorted rows."""
-        return self.transpose()
-
-    def transpose(self) -> csr_matrix:
-        """The transpose, as CSR with sorted rows.
-
-        >>> hr.tensor.csr_matrix([[0, 1], [2, 0], [3, 0]]).transpose().toarray().tolist()
-        [[0, 2, 3], [1, 0, 0]]
-        """
-        mark("transpose")
-        return csr_matrix(_core.sparse_transposed(self._matrix))
-
-    def toarray(self) -> Array:
-        """The dense matrix; entries of one place are added.
-
-        >>> hr.tensor.csr_matrix((1, 2)).toarray().tolist()
-        [[0.0, 0.0]]
-        """
-        mark("toarray")
-        return array_of(_core.sparse_to_dense(self._matrix))
-
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Any:
-        return np.asarray(self.toarray(), dtype)
-
-    def to_scipy(self) -> Any:
-        """The matrix as `scipy.sparse.csr_matrix` over the same memory.
-
-        >>> hr.tensor.csr_matrix([[0.0, 1.0]]).to_scipy().nnz
-        1
-        """
-        from scipy import sparse
-
-        parts = (np.asarray(part) for part in (self.data, self.indices, self.indptr))
-        return sparse.csr_matrix(tuple(parts), shape=self.shape)
-
-    def tocsr(self) -> Self:
+    def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix itself.
 
         >>> hr.tensor.csr_matrix((2, 3)).tocsr().shape
@@ -212,117 +297,329 @@ class csr_matrix:  # noqa: N801
         """
         return self
 
-    def astype(self, dtype: npt.DTypeLike) -> csr_matrix:
-        """The values as float32, float64 or int64; the places are shared.
+    def tocsc(self, copy: bool = False) -> csc_matrix:
+        """The matrix in compressed columns, which are sorted where the rows ascend.
 
-        >>> hr.tensor.csr_matrix([[1, 0]]).astype("float32").dtype
-        dtype('float32')
+        >>> hr.tensor.csr_matrix([[0, 1], [2, 0]]).tocsc().indices.tolist()
+        [1, 0]
         """
-        return self._with(_values(self.data, dtype))
+        mark("tocsc")
+        return csc_matrix(_core.sparse_transposed(self._matrix))
 
-    def sum(self, axis: int | None = None) -> Any:
-        """The sum of all values, of each column (``axis=0``) or of each row (``axis=1``).
+    def tocoo(self, copy: bool = False) -> coo_matrix:
+        """The matrix as coordinates; columns and values are shared.
 
-        >>> hr.tensor.csr_matrix([[1.0, 2.0], [0.0, 4.0]]).sum(axis=0).tolist()
-        [1.0, 6.0]
+        >>> hr.tensor.csr_matrix([[0, 1], [2, 0]]).tocoo().row.tolist()
+        [0, 1]
         """
-        if axis is None:
-            return self.data.sum().item()
-        if axis not in (0, 1, -1, -2):
-            raise InvalidArgumentError(f"sum: no such axis: axis={axis}; use 0 or 1")
-        ones = np.ones(self.shape[axis], str(self.dtype))
-        return (self if axis in (1, -1) else self.T) @ ones
+        return coo_matrix._of_parts(
+            self.data, array_of(self._matrix.rows()), self.indices, self.shape
+        )
 
-    def _with(self, data: Array) -> csr_matrix:
-        made = data if str(data.dtype) in _VALUES else _values(data)
-        return csr_matrix(_csr(made, self.indices, self.indptr, self.shape))
+    def transpose(self, axes: None = None, copy: bool = False) -> csc_matrix:
+        """The transpose: compressed columns over the same memory.
 
-    # ---- arithmetic ------------------------------------------------------------------------------
-    def __matmul__(self, other: Any) -> Array:
-        if isinstance(other, csr_matrix) or hasattr(other, "tocsr"):
-            raise UnsupportedError(
-                "matmul: a product of two sparse matrices; use a.to_scipy() @ b.to_scipy()"
-            )
-        dense = asarray(other)
-        if dense.ndim not in (1, 2):
-            raise TypeMismatchError(f"matmul: no vector or matrix: dimensions={dense.ndim}")
-        dtype = np.result_type(str(self.dtype), str(dense.dtype)).name
-        matrix = self if str(self.dtype) == dtype else self.astype(dtype)
-        dense = dense if str(dense.dtype) == dtype else dense.astype(dtype)
-        mark("matmul")
-        return array_of(_core.sparse_multiply(matrix._matrix, dense._node))
-
-    def __rmatmul__(self, other: Any) -> Array:
-        return (self.T @ asarray(other).T).T
-
-    def dot(self, other: Any) -> Array:
-        """The product with a dense vector or matrix, as ``@``.
-
-        >>> hr.tensor.csr_matrix([[1.0, 2.0]]).dot([1.0, 1.0]).tolist()
-        [3.0]
+        >>> hr.tensor.csr_matrix([[0, 1], [2, 0], [3, 0]]).transpose().toarray().tolist()
+        [[0, 2, 3], [1, 0, 0]]
         """
-        return self @ other
+        return csc_matrix(self._matrix)
 
-    def __mul__(self, factor: Any) -> csr_matrix:
-        return self._with(self.data * factor) if np.isscalar(factor) else NotImplemented
+    # ---- rows, columns and elements --------------------------------------------------------------
+    def __getitem__(self, key: Any) -> Any:
+        if key is Ellipsis:
+            return self
+        if not isinstance(key, tuple) and getattr(key, "ndim", 1) == 2:
+            mask = np.asarray(key)
+            if mask.dtype != bool or mask.shape != self.shape:
+                raise InvalidArgumentError(
+                    f"csr_matrix: no mask of this shape: shape={self.shape}, mask={mask.shape}"
+                )
+            return self._elements(*np.nonzero(mask))
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        if columns is Ellipsis:
+            columns = slice(None)
+        across = isinstance(rows, slice) or isinstance(columns, slice)
+        rows = _positions(rows, self.shape[0], "row")
+        columns = _positions(columns, self.shape[1], "column")
+        arrays = [isinstance(places, np.ndarray) for places in (rows, columns)]
+        if not across and all(arrays):
+            across = rows.ndim == columns.ndim == 2 and rows.shape[1] == columns.shape[0] == 1
+        if not across and (all(arrays) or not any(arrays)):
+            return self._elements(rows, columns)
+        return self._rows(rows)._columns(columns)
 
-    __rmul__ = __mul__
+    def _elements(self, rows: Any, columns: Any) -> Any:
+        """The elements at pairs of positions, which NumPy broadcasts; a number for one pair."""
+        try:
+            rows, columns = np.broadcast_arrays(rows, columns)
+        except ValueError:
+            raise IndexError(
+                f"csr_matrix: rows and columns differ in shape: rows={np.shape(rows)}, "
+                f"columns={np.shape(columns)}"
+            ) from None
+        at = [asarray(np.ascontiguousarray(part.ravel(), np.int64)) for part in (rows, columns)]
+        mark("take")
+        made = array_of(_core.sparse_take_elements(self._matrix, at[0]._node, at[1]._node))
+        return made[0].item() if rows.ndim == 0 else made.reshape(rows.shape)
 
-    def __truediv__(self, divisor: Any) -> csr_matrix:
-        return self._with(self.data / divisor) if np.isscalar(divisor) else NotImplemented
+    def _rows(self, places: Any) -> csr_matrix:
+        """Rows by number, slice or positions; those of a slice are shared."""
+        if isinstance(places, int):
+            return csr_matrix(self._matrix.slice(places, 1))
+        if isinstance(places, slice):
+            return csr_matrix(self._matrix.slice(places.start, places.stop - places.start))
+        mark("take")
+        return csr_matrix(_core.sparse_take_rows(self._matrix, asarray(places.ravel())._node))
 
-    def __neg__(self) -> csr_matrix:
-        return self._with(-self.data)
+    def _columns(self, places: Any) -> csr_matrix:
+        if places == slice(0, self.shape[1]) if isinstance(places, slice) else False:
+            return self
+        if isinstance(places, slice):
+            places = np.arange(places.start, places.stop)
+        mark("take")
+        taken = asarray(np.atleast_1d(places).ravel())
+        return csr_matrix(_core.sparse_take_columns(self._matrix, taken._node))
 
-    # ---- rows ------------------------------------------------------------------------------------
-    def __len__(self) -> int:
-        raise TypeError("a sparse matrix has no length; use shape[0] or nnz")
 
-    def __iter__(self) -> Iterator[csr_matrix]:
-        return (self[row] for row in range(self.shape[0]))
+@facade("csc_matrix")
+class csc_matrix(_Compressed):  # noqa: N801
+    """A sparse matrix in compressed columns (CSC): the transpose of a `csr_matrix`.
+
+    The parameters and words are those of `csr_matrix`; ``(data, indices, indptr)`` are rows by
+    column. Columns that a slice picks are shared.
+
+    >>> a = hr.tensor.csc_matrix([[0.0, 2.0], [3.0, 0.0]])
+    >>> a.indices.tolist(), a.data.tolist()
+    ([1, 0], [3.0, 2.0])
+    >>> (a @ [1.0, 10.0]).tolist()
+    [20.0, 3.0]
+    """
+
+    __slots__ = ()
+    format = "csc"
+    _layout = "Compressed Sparse Column"
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        columns, rows = self._matrix.shape
+        return rows, columns
+
+    def tocsr(self, copy: bool = False) -> csr_matrix:
+        """The matrix in compressed rows, which are sorted where the columns ascend.
+
+        >>> hr.tensor.csc_matrix([[0, 1], [2, 0]]).tocsr().indices.tolist()
+        [1, 0]
+        """
+        mark("tocsr")
+        return csr_matrix(_core.sparse_transposed(self._matrix))
+
+    def tocsc(self, copy: bool = False) -> csc_matrix:
+        """The matrix itself.
+
+        >>> hr.tensor.csc_matrix((2, 3)).tocsc().shape
+        (2, 3)
+        """
+        return self
+
+    def tocoo(self, copy: bool = False) -> coo_matrix:
+        """The matrix as coordinates, column after column; rows and values are shared.
+
+        >>> hr.tensor.csc_matrix([[0, 1], [2, 0]]).tocoo().row.tolist()
+        [1, 0]
+        """
+        return self.transpose().tocoo().transpose()
+
+    def transpose(self, axes: None = None, copy: bool = False) -> csr_matrix:
+        """The transpose: compressed rows over the same memory.
+
+        >>> hr.tensor.csc_matrix([[0, 1], [2, 0], [3, 0]]).transpose().toarray().tolist()
+        [[0, 2, 3], [1, 0, 0]]
+        """
+        return csr_matrix(self._matrix)
 
     def __getitem__(self, key: Any) -> Any:
+        if key is Ellipsis:
+            return self
+        if not isinstance(key, tuple) and getattr(key, "ndim", 1) == 2:
+            return self.tocsr()[key]
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        if isinstance(rows, numbers.Integral) and isinstance(columns, numbers.Integral):
-            return self[rows].toarray()[0, columns].item()
-        if columns is Ellipsis or (isinstance(columns, slice) and columns == slice(None)):
-            return self._rows(rows)
-        if not isinstance(rows, slice | numbers.Integral) and not isinstance(
-            columns, slice | numbers.Integral
-        ):
-            raise UnsupportedError(
-                "csr_matrix: lists of rows and of columns at once; use a[rows][:, columns]"
-            )
-        return self._rows(rows).T._rows(columns).T
+        across = [
+            np.asarray(part).T if getattr(part, "ndim", 0) == 2 else part
+            for part in (columns, rows)
+        ]
+        made = self.transpose()[across[0], across[1]]
+        return made.T if getattr(made, "ndim", 0) == 2 else made
 
-    def _rows(self, key: Any) -> csr_matrix:
-        """Rows by number, slice, list or mask; those of a slice are shared."""
-        count = self.shape[0]
-        if isinstance(key, numbers.Integral):
-            row = int(key) + count * (key < 0)
-            if not 0 <= row < count:
-                raise IndexError(f"csr_matrix: there is no such row: row={key}, rows={count}")
-            return csr_matrix(self._matrix.slice(row, 1))
-        if isinstance(key, slice):
-            first, stop, step = key.indices(count)
-            if step == 1:
-                return csr_matrix(self._matrix.slice(first, max(stop - first, 0)))
-            key = np.arange(first, stop, step)
-        places = np.asarray(key)
-        if places.dtype == bool:
-            if places.shape != (count,):
-                raise InvalidArgumentError(
-                    f"csr_matrix: the mask has other rows: mask={places.shape}, rows={count}"
-                )
-            places = np.flatnonzero(places)
-        places = places.astype(np.int64).ravel()
-        mark("take")
-        taken = asarray(np.where(places < 0, places + count, places))
-        return csr_matrix(_core.sparse_take_rows(self._matrix, taken._node))
 
-    def __repr__(self) -> str:
+@facade("coo_matrix")
+class coo_matrix(SparseMatrix):  # noqa: N801
+    """A sparse matrix of coordinates: a row, a column and a value for each entry; immutable.
+
+    Entries of one place add up. Words that need rows work on `tocsr()`.
+
+    Parameters
+    ----------
+    arg1 : array_like, sparse matrix or tuple
+        As of `csr_matrix`; ``(data, (row, column))`` are checked and shared.
+    shape, dtype, copy
+        As of `csr_matrix`.
+
+    >>> a = hr.tensor.coo_matrix(([1.0, 2.0, 3.0], ([1, 0, 1], [0, 1, 0])))
+    >>> a.nnz, a.toarray().tolist()
+    (3, [[0.0, 2.0], [4.0, 0.0]])
+    """
+
+    __slots__ = ("_shape", "col", "data", "row")
+    format = "coo"
+    _layout = "COOrdinate"
+    row: Array
+    col: Array
+
+    def __init__(
+        self,
+        arg1: Any,
+        shape: tuple[int, int] | None = None,
+        dtype: npt.DTypeLike | None = None,
+        copy: bool = False,
+    ) -> None:
+        if (known := _parts_of(arg1)) is not None and known[0] == "coo":
+            _, arg1, shape = known
+        if not (isinstance(arg1, tuple) and len(arg1) == 2) or _is_shape(arg1):
+            if not isinstance(arg1, SparseMatrix):
+                arg1 = csr_matrix(arg1, shape, dtype)
+            made = (arg1 if dtype is None else arg1.astype(dtype)).tocoo()
+            self._set(made.data, made.row, made.col, made.shape)
+            return
+        data, (row, column) = arg1
+        mark("coo_matrix")
+        places = [_indices(row), _indices(column)]
+        if places[0].dtype != places[1].dtype:
+            places = [place.astype("int64") for place in places]
+        if shape is None:
+            rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
+        else:
+            rows, columns = map(int, shape)
+        values = values_of(data, dtype)
+        _core.sparse_check_coordinates(
+            rows, columns, places[0]._node, places[1]._node, values._node
+        )
+        self._set(values, *places, (rows, columns))
+
+    def _set(self, data: Array, row: Array, column: Array, shape: tuple[int, int]) -> None:
+        self.data, self.row, self.col, self._shape = data, row, column, shape
+
+    @classmethod
+    def _of_parts(
+        cls, data: Array, row: Array, column: Array, shape: tuple[int, int]
+    ) -> coo_matrix:
+        made = cls.__new__(cls)
+        made._set(data, row, column, shape)
+        return made
+
+    def _with(self, data: Array) -> Self:
+        return self._of_parts(values_of(data), self.row, self.col, self.shape)  # type: ignore[return-value]
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self._shape
+
+    @property
+    def nnz(self) -> int:  # type: ignore[override]
+        """The number of entries: those of one place each, and explicit zeros, included."""
+        return len(self.data)
+
+    @property
+    def coords(self) -> tuple[Array, Array]:
+        """Rows and columns of the entries."""
+        return self.row, self.col
+
+    def _by(self, columns: bool) -> _core.Sparse:
+        sides = zip(self.shape, (self.row, self.col), strict=True)
+        (rows, row), (across, column) = list(sides)[:: -1 if columns else 1]
+        return _core.sparse_from_coordinates(rows, across, row._node, column._node, self.data._node)
+
+    def tocsr(self, copy: bool = False) -> csr_matrix:
+        """The matrix in compressed rows, sorted, with one entry for each place.
+
+        >>> hr.tensor.coo_matrix(([1, 2], ([0, 0], [1, 1]))).tocsr().data.tolist()
+        [3]
+        """
+        mark("tocsr")
+        return csr_matrix(_core.sparse_canonical(self._by(False)))
+
+    def tocsc(self, copy: bool = False) -> csc_matrix:
+        """The matrix in compressed columns, sorted, with one entry for each place.
+
+        >>> hr.tensor.coo_matrix(([1, 2], ([0, 0], [1, 1]))).tocsc().indptr.tolist()
+        [0, 0, 1]
+        """
+        mark("tocsc")
+        return csc_matrix(_core.sparse_canonical(self._by(True)))
+
+    def tocoo(self, copy: bool = False) -> coo_matrix:
+        """The matrix itself.
+
+        >>> hr.tensor.coo_matrix((2, 3)).tocoo().shape
+        (2, 3)
+        """
+        return self
+
+    def transpose(self, axes: None = None, copy: bool = False) -> coo_matrix:
+        """The transpose over the same memory.
+
+        >>> hr.tensor.coo_matrix([[0, 1], [2, 0], [3, 0]]).transpose().shape
+        (2, 3)
+        """
         rows, columns = self.shape
-        return f"csr_matrix(shape=({rows}, {columns}), dtype={self.dtype}, nnz={self.nnz})"
+        return self._of_parts(self.data, self.col, self.row, (columns, rows))
+
+    def toarray(self) -> Array:
+        """The dense matrix; entries of one place are added in their order.
+
+        >>> hr.tensor.coo_matrix(([1, 2], ([0, 0], [1, 1]))).toarray().tolist()
+        [[0, 3]]
+        """
+        mark("toarray")
+        return array_of(_core.sparse_to_dense(self._by(False)))
+
+    def sum_duplicates(self) -> None:
+        """Sort the entries by row and column and add those of one place, in their order.
+
+        >>> a = hr.tensor.coo_matrix(([1, 2], ([0, 0], [1, 1])))
+        >>> a.sum_duplicates()
+        >>> a.nnz
+        1
+        """
+        made = self.tocsr().tocoo()
+        self._set(made.data, made.row, made.col, made.shape)
+
+    def eliminate_zeros(self) -> None:
+        """Leave out entries that are 0.
+
+        >>> a = hr.tensor.coo_matrix(([1, 0], ([0, 0], [0, 1])))
+        >>> a.eliminate_zeros()
+        >>> a.nnz
+        1
+        """
+        keep = self.data != 0
+        self._set(self.data[keep], self.row[keep], self.col[keep], self.shape)
+
+    def to_scipy(self) -> Any:
+        """The matrix as `scipy.sparse.coo_matrix` over the same memory.
+
+        >>> hr.tensor.coo_matrix([[0.0, 1.0]]).to_scipy().nnz
+        1
+        """
+        from scipy import sparse
+
+        data, row, column = (np.asarray(part) for part in (self.data, self.row, self.col))
+        return sparse.coo_matrix((data, (row, column)), self.shape)
 
     def __reduce__(self) -> Any:
-        return csr_matrix, ((self.data, self.indices, self.indptr), self.shape)
+        data, row, column = (np.asarray(part) for part in (self.data, self.row, self.col))
+        return coo_matrix, ((data, (row, column)), self.shape)
+
+
+SparseMatrix._rows_of = csr_matrix

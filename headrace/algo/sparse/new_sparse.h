@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// For makers of sparse matrices: rows are counted, then filled.
+#pragma once
+#include "headrace/algo/sort/rows_by_key.h"
+#include "headrace/algo/sparse/sparse_entries.h"
+#include "headrace/algo/sparse/sparse_layout.h"
+#include "headrace/base/error.h"
+
+#include <type_traits>
+
+namespace hr {
+
+constexpr auto kPointerBytes = static_cast<int64_t>(sizeof(int64_t));
+
+template <class T>
+Buffer room_for(int64_t count) {
+  return Buffer::allocate(num_elements({count}) * static_cast<int64_t>(sizeof(T)));
+}
+
+/// A part of the entries that moves with them; it outlives the move.
+inline KeyedColumn moves(const Tensor& from) {
+  return {&from.buffer(), from.dtype().size_bytes(), from.byte_offset()};
+}
+
+/// Entries per row, at [row + 1], become the pointers.
+inline void add_up(int64_t* pointers, int64_t rows) {
+  pointers[0] = 0;
+  for (int64_t row = 0; row < rows; ++row) pointers[row + 1] += pointers[row];
+}
+
+/// Where rows begin, in the dtype of the indices.
+template <class Index>
+Tensor pointers_of(const int64_t* pointers, int64_t rows) {
+  Buffer indptr = room_for<Index>(rows + 1);
+  auto* out = indptr.mutable_as<Index>();
+  parallel_morsels(rows + 1, [&](const Morsel& morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      out[row] = static_cast<Index>(pointers[row]);
+  });
+  return Tensor(dtype_of<Index>(), {rows + 1}, std::move(indptr));
+}
+
+/// A matrix whose row lengths are known, to be filled with entries.
+template <class Index, class Number>
+struct NewMatrix {
+  int64_t entries;
+  Buffer indices;
+  Buffer data;
+  Index* index;
+  Number* number;
+
+  explicit NewMatrix(int64_t count)
+      : entries(count),
+        indices(room_for<Index>(count)),
+        data(room_for<Number>(count)),
+        index(count == 0 ? nullptr : indices.mutable_as<Index>()),
+        number(count == 0 ? nullptr : data.mutable_as<Number>()) {}
+
+  /// `pointers` get the dtype of the indices.
+  Sparse finish(int64_t rows, int64_t columns, const int64_t* pointers) {
+    return Sparse(rows, columns, pointers_of<Index>(pointers, rows),
+                  Tensor(dtype_of<Index>(), {entries}, std::move(indices)),
+                  Tensor(dtype_of<Number>(), {entries}, std::move(data)));
+  }
+};
+
+/// Calls `f(Index())` with the type of the indices of a new matrix.
+template <class F>
+Sparse with_index(int64_t rows, int64_t columns, int64_t entries, F&& f) {
+  if (index_dtype(rows, columns, entries) == dtype_of<int32_t>()) return f(int32_t());
+  return f(int64_t());
+}
+
+/// Calls `f(Number())` with the type of values.
+template <class F>
+Sparse visit_number(Dtype dtype, F&& f) {
+  if (dtype == dtype_of<float>()) return f(float());
+  if (dtype == dtype_of<double>()) return f(double());
+  if (dtype == dtype_of<int64_t>()) return f(int64_t());
+  throw_error<TypeMismatchError>("csr_matrix", "no dtype of sparse values",
+                                 {{"dtype", dtype.name()}}, "use float32, float64 or int64");
+}
+
+template <class Number>
+Number wrapped_sum(Number a, Number b) {
+  if constexpr (std::is_integral_v<Number>)
+    return static_cast<Number>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+
+}  // namespace hr

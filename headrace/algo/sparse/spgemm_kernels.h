@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of the product of some rows with a sparse matrix.
+#pragma once
+#include "headrace/algo/sparse/sparse_entries.h"
+
+namespace hr::cpu {
+
+/// Which columns a row of the product has: a bit each, a bit for 64 of those words, and how many
+/// columns stand before each word. All bits are 0 between rows.
+struct RowBits {
+  uint64_t* words;
+  uint64_t* groups;
+  uint32_t* before;
+};
+
+template <class Index, class Number>
+struct SparseMatrices {
+  using Value = Number;
+
+  const Sparse* left;
+  const Index* left_index;
+  const Number* left_number;
+  const Sparse* right;
+  const Index* right_index;
+  const Number* right_number;
+};
+
+/// The number of entries in each row of the product, to counts[row + 1].
+template <class Index, class Number>
+void count_products(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowBits bits,
+                    int64_t* counts);
+
+/// The same, and the product, whose row r begins at entry begins[r].
+template <class Index, class Number, class Out>
+struct SparseSums : SparseMatrices<Index, Number> {
+  using OutIndex = Out;
+
+  const int64_t* begins;
+  Out* index;
+  Number* number;
+};
+
+/// The entries of rows. `Number` is float, double or uint64_t.
+template <class Index, class Number, class Out>
+void add_products(const SparseSums<Index, Number, Out>& sums, RowRange rows, RowBits bits);
+
+}  // namespace hr::cpu
