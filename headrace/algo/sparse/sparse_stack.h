@@ -12,7 +12,7 @@ namespace hr {
 /// TypeMismatchError otherwise.
 HR_API Sparse stack_rows(std::span<const Sparse> parts, bool diagonal = false);
 
-/// Matrices beside each other, of one dtype and as many rows.
+/// Matrices side by side, of one dtype and as many rows.
 HR_API Sparse stack_columns(std::span<const Sparse> parts);
 
 /// The Kronecker product: each element of `left` times all of `right`. Rows are as sorted as those

@@ -49,7 +49,7 @@ def vstack(
 def hstack(
     blocks: Sequence[Any], format: str | None = None, dtype: npt.DTypeLike | None = None
 ) -> Any:
-    """Matrices beside each other, sparse or dense, by rows unless `format` says otherwise.
+    """Matrices side by side, sparse or dense, by rows unless `format` says otherwise.
 
     >>> hr.tensor.hstack([hr.tensor.eye(2), [[3.0], [4.0]]]).toarray().tolist()
     [[1.0, 0.0, 3.0], [0.0, 1.0, 4.0]]
