@@ -46,6 +46,18 @@ struct ForestRows {
   double unit = 1;  ///< value of a `deviation` over a weight
 };
 
+/// The nodes of one tree, as a Forest has them.
+struct ForestNodes {
+  ForestNodes(const Forest& model, int64_t tree)
+      : begin(model.offsets.as<int64_t>()[tree]),
+        link(model.link.as<int64_t>() + begin),
+        threshold(model.threshold.as<double>() + begin) {}
+
+  int64_t begin;
+  const int64_t* link;
+  const double* threshold;
+};
+
 }  // namespace hr
 
 namespace hr::cpu {
@@ -69,6 +81,13 @@ void forest_take(const Tensor& x, const int64_t* rows, int64_t count, double* ou
 
 /// Makes the value of each node the length of the path to it and, on average, through its rows.
 void forest_measure_paths(ForestTree& tree);
+
+inline constexpr int64_t kForestTogether = 64;  ///< most rows that go down a tree together
+
+/// The leaf of each of `count` rows of `columns` values, in the first `count` of `leaves`, which has
+/// room for `2 count + kForestTogether`.
+void forest_leaves(const ForestNodes& tree, const double* values, int64_t count, int64_t columns,
+                   int64_t* leaves);
 
 /// Sums over trees of the values of leaves, divided by their number.
 void forest_predict(const Forest& model, const Tensor& x, double* out);
