@@ -4,10 +4,13 @@
 
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/learn/dbscan_kernels.h"
 #include "headrace/learn/dense_grid.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/learn/neighbors_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -85,6 +88,19 @@ BudgetedVector<int64_t> compare_all(const RowTiles& x, const double* weights, do
   return lowest;
 }
 
+/// Clusters on a CUDA device: as `compare_all`.
+BudgetedVector<int64_t> cluster_there(const Tensor& x, const Tensor& weights, cuda::Density density,
+                                      Metric metric, BudgetedVector<uint8_t>& core) {
+  BudgetedVector<int64_t> lowest(core.size());
+  const bool squared = metric == Metric::kSquaredEuclidean;
+  if (squared || x.shape()[1] > 3 ||
+      !cuda::cluster_by_grid(x, weights, density, lowest.data(), core.data()))
+    cuda::cluster_by_tiles(x, weights, density, squared,
+                           FilterFrame(RowTiles(cuda::sample_rows(x)), metric), lowest.data(),
+                           core.data());
+  return lowest;
+}
+
 }  // namespace
 
 DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, double least_weight,
@@ -101,10 +117,16 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
   BudgetedVector<uint8_t> core(static_cast<size_t>(rows));
   const double limit = reduced_distance(metric, epsilon);
   BudgetedVector<int64_t> lowest;
-  if (metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon))
-    lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
-  else
-    lowest = compare_all(x, weights, limit, least_weight, metric, core);
+  const bool there = built_with_cuda && points.place().is_gpu();
+  if constexpr (built_with_cuda)
+    if (there) lowest = cluster_there(points, given, {epsilon, least_weight}, metric, core);
+  if (!there) {
+    check_on_host("dbscan", points.place());
+    if (metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon))
+      lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
+    else
+      lowest = compare_all(x, weights, limit, least_weight, metric, core);
+  }
 
   constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
   Buffer labels = Buffer::allocate(rows * kWord);
@@ -121,8 +143,11 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
     labels.mutable_as<int64_t>()[i] = of < 0 ? -1 : number[static_cast<size_t>(of)];
     if (core[static_cast<size_t>(i)] != 0) indices.mutable_as<int64_t>()[at++] = i;
   }
-  return {Tensor(dtype_of<int64_t>(), {rows}, std::move(labels)),
-          Tensor(dtype_of<int64_t>(), {cores}, std::move(indices))};
+  const auto keep = [&](Buffer& values, int64_t size) {
+    const Tensor made(dtype_of<int64_t>(), {size}, std::move(values));
+    return output_at("dbscan", made, points.place());
+  };
+  return {keep(labels, rows), keep(indices, cores)};
 }
 
 }  // namespace hr

@@ -17,7 +17,8 @@ struct DenseClusters {
 /// float64 [rows], or of no elements for ones. Up to three Euclidean dimensions by a grid of cells
 /// that one core row fills (A. Gunawan 2013), else by tiles of all pairs, twice; neighbours are
 /// never listed, so the scratch is of the size of the rows, or less. The same bits for any number
-/// of threads. Throws as the functions of neighbors.h do.
+/// of threads, and on a CUDA device for Euclidean distances and their squares. Throws as the
+/// functions of neighbors.h do.
 HR_API DenseClusters dbscan(const Tensor& x, const Tensor& weights, double epsilon,
                             double least_weight, Metric metric);
 

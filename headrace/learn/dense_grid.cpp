@@ -18,10 +18,6 @@ namespace {
 constexpr double kMargin = 1e-6;
 constexpr int64_t kReach = 2;
 
-double side_of(double epsilon, int64_t dimensions) {
-  return epsilon / std::sqrt(static_cast<double>(dimensions)) * (1 - kMargin);
-}
-
 int bits_of(int64_t dimensions) {
   return dimensions < 3 ? 31 : 20;
 }
@@ -63,14 +59,21 @@ void for_cells(int64_t cells, F body) {
 
 }  // namespace
 
-bool DenseGrid::fits(const RowTiles& x, double epsilon) {
-  const int64_t d = x.columns();
-  if (d > 3) return false;
-  const auto [least, most] = range_of(x);
-  for (size_t j = 0; j < static_cast<size_t>(d); ++j)
-    if (!((most[j] - least[j]) / side_of(epsilon, d) + 8 < std::ldexp(1.0, bits_of(d))))
-      return false;
+double cell_side(double epsilon, int64_t dimensions) {
+  return epsilon / std::sqrt(static_cast<double>(dimensions)) * (1 - kMargin);
+}
+
+bool cells_fit(const double* least, const double* most, int64_t dimensions, double epsilon) {
+  const double side = cell_side(epsilon, dimensions), cells = std::ldexp(1.0, bits_of(dimensions));
+  for (int64_t j = 0; j < dimensions; ++j)
+    if (!((most[j] - least[j]) / side + 8 < cells)) return false;
   return true;
+}
+
+bool DenseGrid::fits(const RowTiles& x, double epsilon) {
+  if (x.columns() > 3) return false;
+  const auto [least, most] = range_of(x);
+  return cells_fit(least.data(), most.data(), x.columns(), epsilon);
 }
 
 DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
@@ -78,7 +81,7 @@ DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
   const int64_t rows = x.rows();
   const auto d = static_cast<size_t>(dimensions_);
   const std::array<double, 3> least = range_of(x).first;
-  const double side = side_of(epsilon, dimensions_);
+  const double side = cell_side(epsilon, dimensions_);
   struct Located {
     uint64_t key;
     int64_t row;

@@ -8,6 +8,12 @@
 
 namespace hr {
 
+/// How wide cells are.
+double cell_side(double epsilon, int64_t dimensions);
+
+/// Whether the cells between these points have numbers; up to three dimensions.
+bool cells_fit(const double* least, const double* most, int64_t dimensions, double epsilon);
+
 /// Points sorted by cell. The points of a cell are all near each other, and near points are at most
 /// two cells apart in each dimension.
 class DenseGrid {

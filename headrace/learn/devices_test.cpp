@@ -3,6 +3,9 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
+#include "headrace/learn/dbscan.h"
+#include "headrace/learn/kmeans.h"
+#include "headrace/learn/neighbors.h"
 #include "headrace/learn/pca.h"
 
 #include <gtest/gtest.h>
@@ -91,6 +94,122 @@ TEST_P(LearnDevices, PcaRefusesWhatIsNotFinite) {
   const Tensor x(TypeId::kFloat64, {2, 2},
                  testing::sent(tensor_of<double>({1, NAN, 2, 3}), GetParam()).buffer());
   EXPECT_THROW(pca_fit(x, 1), InvalidArgumentError);
+}
+
+namespace {
+
+/// Rows around a few places, many of them equal.
+template <class T>
+Tensor grouped_rows(int64_t rows, int64_t columns, int64_t groups) {
+  std::mt19937 random(2);
+  std::vector<T> values;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      values.push_back(static_cast<T>(100 + (i * 7 + j * 3) % (5 * groups) +
+                                      static_cast<int64_t>(random() % 4)));
+  return Tensor(dtype_of<T>(), {rows, columns}, tensor_of(values).buffer());
+}
+
+Tensor weights_for(int64_t rows) {
+  std::vector<double> values;
+  for (int64_t i = 0; i < rows; ++i) values.push_back(0.1 + static_cast<double>(i % 13));
+  return tensor_of(values);
+}
+
+}  // namespace
+
+TEST_P(LearnDevices, KMeansFits) {
+  const auto each = [&]<class T>(T, int64_t rows, int64_t columns, int64_t clusters, bool equal) {
+    const Tensor x = equal ? grouped_rows<T>(rows, columns, clusters) : rows_of<T>(rows, columns);
+    const Tensor init(x.dtype(), {clusters, columns}, x.buffer());
+    for (const bool weighted : {false, true}) {
+      const std::vector<Tensor> inputs{x, init, weights_for(rows)};
+      const auto fit = [weighted](std::span<const Tensor> in) {
+        return kmeans_fit(in[0], weighted ? in[2] : Tensor(), in[1], 5, 0);
+      };
+      expect_same(inputs, [=](std::span<const Tensor> in) { return fit(in).labels; });
+      expect_same(inputs, [=](std::span<const Tensor> in) { return fit(in).centers; });
+      expect_same(inputs, [=](std::span<const Tensor> in) {
+        const KMeans found = fit(in);
+        return tensor_of<double>({found.inertia, static_cast<double>(found.iterations)});
+      });
+      expect_same(inputs, [=](std::span<const Tensor> in) {
+        return kmeans_plus_plus(in[0], weighted ? in[2] : Tensor(), clusters, {3, 1});
+      });
+      expect_same({x, init, weights_for(rows), weights_for(clusters)},
+                  [=](std::span<const Tensor> in) {
+                    return kmeans_step(in[0], weighted ? in[2] : Tensor(), in[1], in[3]).centers;
+                  });
+    }
+    expect_same({init, x}, [](std::span<const Tensor> in) { return kmeans_predict(in[0], in[1]); });
+    expect_same({init, x},
+                [](std::span<const Tensor> in) { return kmeans_transform(in[0], in[1]); });
+  };
+  for (const bool equal : {false, true}) {
+    for (const int64_t columns : {1, 3, 4, 16, 33, 130}) {
+      each(float{}, 2000, columns, 9, equal);
+      each(double{}, 700, columns, 9, equal);
+    }
+    for (const int64_t clusters : {1, 2, 127, 128, 129, 300})
+      each(float{}, 9000, 8, clusters, equal);
+    each(float{}, 20'000, 32, 20, equal);
+  }
+  if (!GetParam().is_gpu()) return;
+  const Tensor wide = transposed(rows_of<float>(7, 3000));
+  expect_same({wide, rows_of<double>(4, 7)}, [](std::span<const Tensor> in) {
+    return kmeans_fit(in[0], Tensor(), in[1], 4, 0).centers;
+  });
+}
+
+TEST_P(LearnDevices, NearestNeighborsAreTheHosts) {
+  const auto same = [&](const Tensor& rows, const Tensor& queries, int64_t count, bool others) {
+    for (const Metric metric : {Metric::kEuclidean, Metric::kSquaredEuclidean}) {
+      const auto find = [=](std::span<const Tensor> in) {
+        return nearest_neighbors(in[0], others ? in[0] : in[1], count, metric, others);
+      };
+      expect_same({rows, queries}, [=](std::span<const Tensor> in) { return find(in).indices; });
+      expect_same({rows, queries}, [=](std::span<const Tensor> in) { return find(in).distances; });
+    }
+  };
+  for (const int64_t columns : {1, 2, 16, 17, 64, 100}) {
+    same(rows_of<float>(3000, columns), rows_of<float>(131, columns), 10, false);
+    same(rows_of<double>(1500, columns), rows_of<double>(5, columns), 3, false);
+  }
+  same(rows_of<float>(2000, 8), rows_of<double>(40, 8), 5, false);
+  same(rows_of<double>(2000, 8), rows_of<float>(40, 8), 5, false);
+  for (const int64_t count : {1, 2, 64, 129, 256}) {
+    same(grouped_rows<float>(5000, 4, 9), grouped_rows<float>(90, 4, 9), count, false);
+    same(rows_of<float>(5000, 6), rows_of<float>(90, 6), count, false);
+  }
+  same(rows_of<float>(130, 5), rows_of<float>(1, 5), 130, false);
+  same(rows_of<float>(700, 5), rows_of<float>(1, 5), 9, true);
+  same(grouped_rows<double>(700, 2, 2), rows_of<double>(1, 2), 9, true);
+  // All as near as each other: no list has room for them.
+  same(Tensor(dtype_of<float>(), {20'000, 1}, tensor_of(std::vector<float>(20'000, 7)).buffer()),
+       rows_of<float>(30, 1), 10, false);
+}
+
+TEST_P(LearnDevices, DbscanFindsTheHostsClusters) {
+  const auto same = [&](const Tensor& x, double epsilon, double least) {
+    for (const Metric metric : {Metric::kEuclidean, Metric::kSquaredEuclidean})
+      for (const bool weighted : {false, true}) {
+        const auto find = [=](std::span<const Tensor> in) {
+          return dbscan(in[0], weighted ? in[1] : Tensor(), epsilon, least, metric);
+        };
+        const std::vector<Tensor> inputs{x, weights_for(x.shape()[0])};
+        expect_same(inputs, [=](std::span<const Tensor> in) { return find(in).labels; });
+        expect_same(inputs, [=](std::span<const Tensor> in) { return find(in).core; });
+      }
+  };
+  for (const int64_t columns : {1, 2, 3, 4, 5, 16, 33})
+    for (const double epsilon : {0.3, 2.0, 5.0}) {
+      same(rows_of<float>(1500, columns), epsilon, 6);
+      same(rows_of<double>(900, columns), epsilon, 3);
+      same(grouped_rows<float>(1500, columns, 20), epsilon, 9);
+    }
+  same(grouped_rows<double>(4000, 2, 400), 3, 12);
+  same(rows_of<double>(200, 2), 1e-12, 2);  // too many cells for a grid
+  same(rows_of<float>(1, 2), 1, 1);
 }
 
 }  // namespace hr

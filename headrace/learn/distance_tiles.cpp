@@ -20,52 +20,6 @@ bool is_squared(Metric metric) {
   return metric == Metric::kEuclidean || metric == Metric::kSquaredEuclidean;
 }
 
-/// Where the filter has its origin and how it scales, from a sample: any are right.
-struct Frame {
-  std::vector<double> shift, scales;
-  double scale = 1;  ///< that of each column
-
-  Frame(const RowTiles& x, Metric metric)
-      : shift(static_cast<size_t>(x.columns())), scales(shift.size(), 1) {
-    if (metric == Metric::kCosine) return;
-    const int64_t rows = x.rows(), d = x.columns();
-    const int64_t count = std::min<int64_t>(rows, 1024);
-    BudgetedVector<double> sample(static_cast<size_t>(count * d));
-    for (int64_t i = 0; i < count; ++i)
-      x.read(i * rows / count, 1, TileForm::kRows, nullptr, nullptr, sample.data() + i * d);
-    for (size_t i = 0; i < sample.size(); ++i)
-      shift[i % shift.size()] += sample[i] / static_cast<double>(count);
-    double largest = 0;
-    for (size_t i = 0; i < sample.size(); ++i)
-      largest = std::max(largest, std::fabs(sample[i] - shift[i % shift.size()]));
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    if (largest > 0 && std::isfinite(largest))
-      scale = std::ldexp(1.0, std::clamp(-exponent, -500, 500));
-    std::fill(scales.begin(), scales.end(), scale);
-  }
-
-  /// Row `i` in the filter's frame; what its length is there.
-  double read(const RowTiles& x, int64_t i, Metric metric, double* scratch, float* out) const {
-    const int64_t d = x.columns();
-    x.read(i, 1, TileForm::kRows, metric == Metric::kCosine ? nullptr : shift.data(), scales.data(),
-           scratch);
-    double norm = 0;
-    for (int64_t j = 0; j < d; ++j) {
-      const double size = std::fabs(scratch[j]);
-      if (metric == Metric::kManhattan)
-        norm += size;
-      else if (metric == Metric::kChebyshev)
-        norm = std::max(norm, size);
-      else
-        norm += size * size;
-    }
-    const double times = metric == Metric::kCosine && norm > 0 ? 1 / std::sqrt(norm) : 1;
-    for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scratch[j] * times);
-    return metric == Metric::kCosine ? 1 : norm;
-  }
-};
-
 /// Packed rows of a chunk, in blocks of kTileColumns.
 struct Chunk {
   int64_t rows;
@@ -105,6 +59,46 @@ void multiply_tile(Metric metric, const float* left, const float* right, int64_t
 }
 
 }  // namespace
+
+FilterFrame::FilterFrame(const RowTiles& x, Metric metric)
+    : shift(static_cast<size_t>(x.columns())), scales(shift.size(), 1) {
+  if (metric == Metric::kCosine) return;
+  const int64_t rows = x.rows(), d = x.columns();
+  const int64_t count = std::min<int64_t>(rows, 1024);
+  BudgetedVector<double> sample(static_cast<size_t>(count * d));
+  for (int64_t i = 0; i < count; ++i)
+    x.read(i * rows / count, 1, TileForm::kRows, nullptr, nullptr, sample.data() + i * d);
+  for (size_t i = 0; i < sample.size(); ++i)
+    shift[i % shift.size()] += sample[i] / static_cast<double>(count);
+  double largest = 0;
+  for (size_t i = 0; i < sample.size(); ++i)
+    largest = std::max(largest, std::fabs(sample[i] - shift[i % shift.size()]));
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  if (largest > 0 && std::isfinite(largest))
+    scale = std::ldexp(1.0, std::clamp(-exponent, -500, 500));
+  std::fill(scales.begin(), scales.end(), scale);
+}
+
+double FilterFrame::read(const RowTiles& x, int64_t i, Metric metric, double* scratch,
+                         float* out) const {
+  const int64_t d = x.columns();
+  x.read(i, 1, TileForm::kRows, metric == Metric::kCosine ? nullptr : shift.data(), scales.data(),
+         scratch);
+  double norm = 0;
+  for (int64_t j = 0; j < d; ++j) {
+    const double size = std::fabs(scratch[j]);
+    if (metric == Metric::kManhattan)
+      norm += size;
+    else if (metric == Metric::kChebyshev)
+      norm = std::max(norm, size);
+    else
+      norm += size * size;
+  }
+  const double times = metric == Metric::kCosine && norm > 0 ? 1 / std::sqrt(norm) : 1;
+  for (int64_t j = 0; j < d; ++j) out[j] = static_cast<float>(scratch[j] * times);
+  return metric == Metric::kCosine ? 1 : norm;
+}
 
 Metric metric_named(std::string_view name) {
   constexpr std::string_view kNames[] = {"euclidean", "sqeuclidean", "cosine", "manhattan",
@@ -170,7 +164,7 @@ int64_t TileRow::at_most(double reduced, int32_t* positions) const {
 void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const int64_t> chosen,
                Metric metric, const std::function<void(const TileRow&)>& visit) {
   const int64_t n = rows.rows(), d = rows.columns();
-  const Frame frame(rows, metric);
+  const FilterFrame frame(rows, metric);
   const int64_t most_rows =
       std::min(std::clamp((int64_t{1} << 21) / d, kTileColumns, int64_t{65536}) / kTileColumns *
                    kTileColumns,

@@ -21,6 +21,17 @@ double distance_of_reduced(Metric metric, double reduced);
 /// The reduced distance of two points in float64, summed over the features in order.
 double exact_distance(Metric metric, const double* a, const double* b, int64_t dimensions);
 
+/// Where the filter has its origin and how it scales, from a sample: any are right.
+struct FilterFrame {
+  std::vector<double> shift, scales;
+  double scale = 1;  ///< that of each column
+
+  FilterFrame(const RowTiles& x, Metric metric);
+
+  /// Row `i` in the filter's frame; what its length is there.
+  double read(const RowTiles& x, int64_t i, Metric metric, double* scratch, float* out) const;
+};
+
 /// What the filter says of one query and a block of rows.
 struct TileRow {
   int64_t query;

@@ -43,11 +43,21 @@ std::vector<NodePtr> run_eagerly(std::string_view op, const std::vector<NodePtr>
   return dispatch(op, [](std::span<const Value>) { return kNoKernel; }, values_of(op, nodes), work);
 }
 
+std::vector<NodePtr> run_eagerly(std::string_view op, const std::vector<NodePtr>& nodes,
+                                 const KernelLimits& limits, const Work& work) {
+  return dispatch(op, limits, values_of(op, nodes), work);
+}
+
 std::vector<NodePtr> run_beside(std::string_view op, const std::vector<NodePtr>& nodes, size_t rows,
                                 const KernelLimits& limits, const Work& work) {
   std::vector<Value> inputs = values_of(op, nodes);
   const Place place = place_of(inputs[rows]);
-  for (Value& input : inputs) input = to_place(input, place);
+  for (Value& input : inputs) {
+    const auto& array = std::get<Tensor>(input);
+    // Nothing is nowhere, whatever holds it.
+    input = array.num_elements() == 0 ? Value(Tensor(array.dtype(), array.shape(), Buffer()))
+                                      : to_place(input, place);
+  }
   return dispatch(op, limits, std::move(inputs), work);
 }
 

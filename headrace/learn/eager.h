@@ -17,13 +17,18 @@ HR_API std::vector<NodePtr> run_eagerly(
     std::string_view op, const std::vector<NodePtr>& nodes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
 
-/// The same of work that has kernels for CUDA, where `limits` has no reason against it: it runs
-/// where `nodes[rows]` is, and the other arrays, parts of a model, go there.
+/// The same of work that has kernels for CUDA, where `limits` has no reason against it. Throws
+/// DeviceError for arrays in different places.
+HR_API std::vector<NodePtr> run_eagerly(
+    std::string_view op, const std::vector<NodePtr>& nodes, const KernelLimits& limits,
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
+
+/// The same where `nodes[rows]` is; the other arrays, parts of a model, go there.
 HR_API std::vector<NodePtr> run_beside(
     std::string_view op, const std::vector<NodePtr>& nodes, size_t rows, const KernelLimits& limits,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
 
 /// What `run_beside` takes for work that has a kernel for all its inputs.
-std::string no_limits(std::span<const Value> inputs);
+HR_API std::string no_limits(std::span<const Value> inputs);
 
 }  // namespace hr

@@ -5,14 +5,17 @@
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/kmeans_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -21,7 +24,7 @@ namespace {
 
 constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
 constexpr int64_t kTileRows = 256;
-constexpr int64_t kBlock = 4096;
+constexpr int64_t kBlock = kKMeansBlock;
 
 void check_rows(std::string_view op, const Tensor& x) {
   if (x.num_dimensions() != 2 || !x.dtype().is_floating())
@@ -49,8 +52,9 @@ const double* weights_of(std::string_view op, const Tensor& weights, int64_t row
   return weights.as<double>();
 }
 
-/// All of a matrix as float64.
-std::vector<double> doubles_of(const Tensor& x) {
+/// All of a matrix as float64, from a device too.
+std::vector<double> doubles_of(const Tensor& given) {
+  const Tensor x = std::get<Tensor>(to_place(Value(given), host));
   std::vector<double> values(static_cast<size_t>(x.num_elements()));
   RowTiles(x).read(0, x.shape()[0], TileForm::kRows, nullptr, nullptr, values.data());
   return values;
@@ -105,6 +109,15 @@ double inertia_of(const Tensor& x, const double* weights, const double* centers,
   });
 }
 
+/// Rows on a CUDA device, else null.
+std::unique_ptr<cuda::KMeansRows> rows_there(std::string_view op, const Tensor& x,
+                                             const Tensor& weights) {
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) return std::make_unique<cuda::KMeansRows>(op, x, weights);
+  check_on_host(op, x.place());
+  return nullptr;
+}
+
 /// The state of an iteration.
 struct Lloyd {
   const Tensor& x;
@@ -116,6 +129,8 @@ struct Lloyd {
   int64_t columns = x.shape()[1];
   int64_t parts = 1;
   Buffer sums = {};  ///< of each part: [clusters, columns], then the weights of the clusters
+  std::unique_ptr<cuda::KMeansRows> there = {};
+  Buffer labels = {}, before = {};  ///< int32 [rows], of rows on the host
 
   int64_t part_size() const { return clusters * (columns + 1); }
 
@@ -124,7 +139,13 @@ struct Lloyd {
     const int64_t size = checked_multiply("kmeans_fit", clusters, columns + 1);
     const int64_t fit = std::max<int64_t>(1, (int64_t{1} << 25) / size);
     parts = std::min({(rows + kBlock - 1) / kBlock, int64_t{64}, fit});
-    sums = Buffer::allocate(checked_multiply("kmeans_fit", parts * kDouble, size));
+    sums = Buffer::allocate(
+        checked_multiply("kmeans_fit", (there == nullptr ? parts : 1) * kDouble, size));
+    if (there == nullptr)
+      for (Buffer* each : {&labels, &before}) {
+        *each = Buffer::allocate(rows * static_cast<int64_t>(sizeof(int32_t)));
+        std::fill_n(each->mutable_as<int32_t>(), rows, -1);
+      }
   }
 
   std::pair<int64_t, int64_t> part(int64_t k) const {
@@ -133,27 +154,38 @@ struct Lloyd {
   }
 
   /// New labels, and with `update` the sums of the clusters in part 0.
-  void pass(int32_t* labels, bool update) {
+  void pass(bool update) {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        there->assign(centers.data(), clusters);
+        if (update) there->add_rows(clusters, parts, sums.mutable_as<double>());
+        return;
+      }
+    std::swap(labels, before);
+    pass(labels.mutable_as<int32_t>(), update);
+  }
+
+  void pass(int32_t* labels_now, bool update) {
     const cpu::CenterPanels panels(centers.data(), clusters, columns,
                                    x.dtype() == dtype_of<float>());
     auto* all = sums.mutable_as<double>();
     const auto add = [&](int64_t k, int64_t begin, int64_t end) {
       double* own = all + k * part_size();
-      cpu::add_rows(x, weights, labels, begin, end, own, own + clusters * columns);
+      cpu::add_rows(x, weights, labels_now, begin, end, own, own + clusters * columns);
     };
     if (update) std::fill_n(all, parts * part_size(), 0.0);
     // Few parts are too few tasks for the work of the labels.
     const bool together = update && parts >= std::min<int64_t>(16, (rows + kBlock - 1) / kBlock);
     if (!together)
       for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-        cpu::assign_rows(tiles, panels, begin, end, labels);
+        cpu::assign_rows(tiles, panels, begin, end, labels_now);
       });
     if (!update) return;
     parallel_for(parts, [&](int64_t k) {
       const auto [first, last] = part(k);
       for (int64_t begin = first; begin < last; begin += kBlock / 2) {
         const int64_t end = std::min(last, begin + kBlock / 2);
-        if (together) cpu::assign_rows(tiles, panels, begin, end, labels);
+        if (together) cpu::assign_rows(tiles, panels, begin, end, labels_now);
         add(k, begin, end);
       }
     });
@@ -161,32 +193,93 @@ struct Lloyd {
       for (int64_t i = 0; i < part_size(); ++i) all[i] += all[k * part_size() + i];
   }
 
+  /// Whether the labels are those of the last pass.
+  bool settled() {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) return there->settled();
+    return std::memcmp(labels.data(), before.data(), static_cast<size_t>(rows) * sizeof(int32_t)) ==
+           0;
+  }
+
+  double inertia() {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        const std::vector<double> made = there->inertia_sums(centers.data(), clusters);
+        return std::accumulate(made.begin(), made.end(), 0.0);
+      }
+    return inertia_of(x, weights, centers.data(), labels.as<int32_t>());
+  }
+
+  /// Squared distances of the rows to the centres of their labels, and these.
+  std::pair<BudgetedVector<double>, BudgetedVector<int32_t>> own_distances() {
+    BudgetedVector<double> distances(static_cast<size_t>(rows));
+    BudgetedVector<int32_t> nearest(distances.size());
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        there->own_distances(centers.data(), clusters, distances.data());
+        there->fetch_labels(nearest.data());
+        return {std::move(distances), std::move(nearest)};
+      }
+    std::copy_n(labels.as<int32_t>(), rows, nearest.data());
+    for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
+      for_own_distances(
+          x, centers.data(), nearest.data(), begin, end,
+          [&](int64_t i, double apart) { distances[static_cast<size_t>(i)] = apart; });
+    });
+    return {std::move(distances), std::move(nearest)};
+  }
+
+  /// Clusters that have rows.
+  int64_t used() {
+    std::vector<uint8_t> has(static_cast<size_t>(clusters));
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        there->mark_used(clusters, has.data());
+        return std::accumulate(has.begin(), has.end(), int64_t{0});
+      }
+    for (int64_t i = 0; i < rows; ++i) has[static_cast<size_t>(labels.as<int32_t>()[i])] = 1;
+    return std::accumulate(has.begin(), has.end(), int64_t{0});
+  }
+
+  Tensor found_labels() {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) return there->labels();
+    return Tensor(dtype_of<int32_t>(), {rows}, std::move(labels));
+  }
+
+  /// What a row adds to its cluster.
+  double weighted_row(int64_t i, double* values) {
+    double weight = weights == nullptr ? 1 : 0;
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        there->read_row(i, values);
+        return weights == nullptr ? weight : there->fetch_weights()[static_cast<size_t>(i)];
+      }
+    tiles.read(i, 1, TileForm::kRows, nullptr, nullptr, values);
+    return weights == nullptr ? weight : weights[i];
+  }
+
   /// Clusters without weight take the rows that are farthest from their centres.
-  void fill_empty(int32_t* labels) {
+  void fill_empty() {
     auto* own = sums.mutable_as<double>();
     double* totals = own + clusters * columns;
     std::vector<int64_t> empty;
     for (int64_t c = 0; c < clusters; ++c)
       if (totals[c] == 0) empty.push_back(c);
     if (empty.empty()) return;
-    Buffer apart = Buffer::allocate(rows * kDouble);
-    auto* distances = apart.mutable_as<double>();
-    for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-      for_own_distances(x, centers.data(), labels, begin, end,
-                        [&](int64_t i, double distance) { distances[i] = distance; });
-    });
-    if (*std::max_element(distances, distances + rows) == 0) return;  // fewer rows than clusters
+    const auto [distances, nearest] = own_distances();
+    if (*std::max_element(distances.begin(), distances.end()) == 0)
+      return;  // fewer rows than clusters
     BudgetedVector<int64_t> far(static_cast<size_t>(rows));
     std::iota(far.begin(), far.end(), int64_t{0});
     std::partial_sort(far.begin(), far.begin() + static_cast<int64_t>(empty.size()), far.end(),
-                      [&](int64_t a, int64_t b) {
-                        return distances[a] != distances[b] ? distances[a] > distances[b] : a < b;
+                      [&, apart = distances.data()](int64_t a, int64_t b) {
+                        return apart[a] != apart[b] ? apart[a] > apart[b] : a < b;
                       });
     std::vector<double> row(static_cast<size_t>(columns));
     for (size_t e = 0; e < empty.size(); ++e) {
-      const int64_t i = far[e], to = empty[e], from = labels[i];
-      const double weight = weights == nullptr ? 1 : weights[i];
-      tiles.read(i, 1, TileForm::kRows, nullptr, nullptr, row.data());
+      const int64_t i = far[e], to = empty[e], from = nearest[static_cast<size_t>(i)];
+      const double weight = weighted_row(i, row.data());
       for (int64_t j = 0; j < columns; ++j) {
         const double value = row[static_cast<size_t>(j)] * weight;
         own[from * columns + j] -= value;
@@ -243,6 +336,72 @@ double uniform(RandomKey key, uint64_t index) {
   return static_cast<double>(philox_word(philox_block(key, index), 0) >> 11) * 0x1p-53;
 }
 
+/// Rows and how far each is from the nearest centre so far, first 1: the first draw is by weight
+/// alone.
+struct Seeding {
+  RowTiles x;
+  const double* weights;
+  std::unique_ptr<cuda::KMeansRows> there;
+  BudgetedVector<double> nearest = {};
+
+  Seeding(const Tensor& rows, const Tensor& given)
+      : x(rows),
+        weights(weights_of("kmeans_plus_plus", given, rows.shape()[0])),
+        there(rows_there("kmeans_plus_plus", rows, given)) {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) {
+        there->begin_seeding();
+        return;
+      }
+    nearest.assign(static_cast<size_t>(x.rows()), 1.0);
+  }
+
+  double part(int64_t i) const {
+    const double distance = nearest[static_cast<size_t>(i)];
+    return weights == nullptr ? distance : weights[i] * distance;
+  }
+
+  /// Weight times distance of rows.
+  std::vector<double> parts(int64_t first, int64_t count) {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) return there->seed_parts(first, count);
+    std::vector<double> made;
+    for (int64_t i = first; i < first + count; ++i) made.push_back(part(i));
+    return made;
+  }
+
+  void read_row(int64_t i, double* out) {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) return there->read_row(i, out);
+    x.read(i, 1, TileForm::kRows, nullptr, nullptr, out);
+  }
+
+  /// As `cuda::KMeansRows::seed_sums`.
+  std::vector<double> sums(const std::vector<double>& candidates, int64_t count, bool keep,
+                           bool first) {
+    if constexpr (built_with_cuda)
+      if (there != nullptr) return there->seed_sums(candidates.data(), count, keep, first);
+    const int64_t columns = std::max<int64_t>(count, 1);
+    std::vector<double> made(static_cast<size_t>((x.rows() + kBlock - 1) / kBlock * columns));
+    for_blocks(x.rows(), [&](int64_t block, int64_t begin, int64_t end) {
+      double* own = made.data() + block * columns;
+      if (count == 0)
+        for (int64_t i = begin; i < end; ++i) *own += part(i);
+      else
+        for_distances(x, begin, end, candidates,
+                      [&](int64_t from, int64_t tile, int64_t t, const double* apart) {
+                        for (int64_t i = 0; i < tile; ++i) {
+                          double& known = nearest[static_cast<size_t>(from + i)];
+                          const double least = first ? apart[i] : std::min(known, apart[i]);
+                          own[t] += weights == nullptr ? least : weights[from + i] * least;
+                          if (keep) known = least;
+                        }
+                      });
+    });
+    return made;
+  }
+};
+
 }  // namespace
 
 KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, int64_t most,
@@ -254,25 +413,25 @@ KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, in
                                       {{"rows", rows}, {"clusters", clusters}});
   const ScopedTag tag("kmeans_fit");
   Lloyd lloyd{x, weights_of("kmeans_fit", weights, rows), clusters, doubles_of(init)};
+  lloyd.there = rows_there("kmeans_fit", x, weights);
   lloyd.plan();
-  constexpr int64_t kLabel = static_cast<int64_t>(sizeof(int32_t));
-  Buffer labels = Buffer::allocate(rows * kLabel), before = Buffer::allocate(rows * kLabel);
-  std::fill_n(before.mutable_as<int32_t>(), rows, -1);
   bool settled = false;
   KMeans found;
   while (found.iterations < most && !settled) {
-    lloyd.pass(labels.mutable_as<int32_t>(), true);
-    lloyd.fill_empty(labels.mutable_as<int32_t>());
+    look_for_interrupt();
+    lloyd.pass(true);
+    lloyd.fill_empty();
     const double shift = lloyd.move();
     ++found.iterations;
-    settled = std::memcmp(labels.data(), before.data(), static_cast<size_t>(rows * kLabel)) == 0;
-    if (settled || shift <= tolerance) break;
-    std::swap(labels, before);
+    settled = lloyd.settled();
+    if (shift <= tolerance) break;
   }
-  if (!settled) lloyd.pass(labels.mutable_as<int32_t>(), false);
-  found.inertia = inertia_of(x, lloyd.weights, lloyd.centers.data(), labels.as<int32_t>());
-  found.labels = Tensor(dtype_of<int32_t>(), {rows}, std::move(labels));
-  found.centers = tensor_of(lloyd.centers, x.dtype(), {clusters, x.shape()[1]});
+  if (!settled) lloyd.pass(false);
+  found.inertia = lloyd.inertia();
+  found.used = lloyd.used();
+  found.labels = lloyd.found_labels();
+  found.centers = output_at(
+      "kmeans_fit", tensor_of(lloyd.centers, x.dtype(), {clusters, x.shape()[1]}), x.place());
   return found;
 }
 
@@ -286,82 +445,68 @@ KMeansStep kmeans_step(const Tensor& x, const Tensor& weights, const Tensor& cen
                                       {{"totals", totals.num_elements()}, {"centers", clusters}});
   const ScopedTag tag("kmeans_step");
   Lloyd lloyd{x, weights_of("kmeans_step", weights, rows), clusters, doubles_of(centers)};
+  lloyd.there = rows_there("kmeans_step", x, weights);
   lloyd.plan();
-  std::vector<int32_t> labels(static_cast<size_t>(rows));
-  lloyd.pass(labels.data(), true);
+  lloyd.pass(true);
   KMeansStep made;
-  made.inertia = inertia_of(x, lloyd.weights, lloyd.centers.data(), labels.data());
+  made.inertia = lloyd.inertia();
   const auto* sums = lloyd.sums.as<double>();
-  std::vector<double> after(totals.as<double>(), totals.as<double>() + clusters);
+  const Tensor before = std::get<Tensor>(to_place(Value(totals), host));
+  std::vector<double> after(before.as<double>(), before.as<double>() + clusters);
   for (int64_t c = 0; c < clusters; ++c) {
-    const double added = sums[clusters * d + c], before = after[static_cast<size_t>(c)];
+    const double added = sums[clusters * d + c], had = after[static_cast<size_t>(c)];
     if (!(added > 0)) continue;
     after[static_cast<size_t>(c)] += added;
     for (int64_t j = 0; j < d; ++j) {
       double& center = lloyd.centers[static_cast<size_t>(c * d + j)];
-      center = (center * before + sums[c * d + j]) / (before + added);
+      center = (center * had + sums[c * d + j]) / (had + added);
     }
   }
-  made.centers = tensor_of(lloyd.centers, x.dtype(), {clusters, d});
-  made.totals = tensor_of(after, dtype_of<double>(), {clusters});
+  const auto keep = [&](const Tensor& part) { return output_at("kmeans_step", part, x.place()); };
+  made.centers = keep(tensor_of(lloyd.centers, x.dtype(), {clusters, d}));
+  made.totals = keep(tensor_of(after, dtype_of<double>(), {clusters}));
   return made;
 }
 
 Tensor kmeans_plus_plus(const Tensor& points, const Tensor& given, int64_t clusters,
                         RandomKey key) {
   check_rows("kmeans_plus_plus", points);
-  const RowTiles x(points);
-  const int64_t rows = x.rows(), d = x.columns();
+  const int64_t rows = points.shape()[0], d = points.shape()[1];
   if (rows < clusters || clusters < 1)
     throw_error<InvalidArgumentError>("kmeans_plus_plus", "fewer rows than clusters",
                                       {{"rows", rows}, {"clusters", clusters}});
   const ScopedTag tag("kmeans_plus_plus");
-  const double* weights = weights_of("kmeans_plus_plus", given, rows);
-  const auto weight = [&](int64_t i) { return weights == nullptr ? 1.0 : weights[i]; };
-  Buffer buffer = Buffer::allocate(rows * kDouble);
-  auto* nearest = buffer.mutable_as<double>();
-  std::fill_n(nearest, rows, 1.0);  // the first draw is by weight alone
-  std::vector<double> potentials(static_cast<size_t>((rows + kBlock - 1) / kBlock));
-  for_blocks(rows, [&](int64_t block, int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) potentials[static_cast<size_t>(block)] += weight(i);
-  });
+  Seeding rows_so_far(points, given);
 
   /// The row at which the running sum of weight times distance exceeds `share` of the whole.
-  const auto draw = [&](double share) {
+  const auto draw = [&](const std::vector<double>& potentials, double share) {
     double left = share * std::accumulate(potentials.begin(), potentials.end(), 0.0);
     size_t block = 0;
     while (block + 1 < potentials.size() && left >= potentials[block]) left -= potentials[block++];
     const int64_t begin = static_cast<int64_t>(block) * kBlock;
-    int64_t last = begin;
-    for (int64_t i = begin; i < std::min(rows, begin + kBlock); ++i) {
-      const double part = weight(i) * nearest[i];
-      if (part > 0) last = i;
-      if (left < part) break;
-      left -= part;
+    const std::vector<double> parts = rows_so_far.parts(begin, std::min(kBlock, rows - begin));
+    size_t last = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i] > 0) last = i;
+      if (left < parts[i]) break;
+      left -= parts[i];
     }
-    return last;
+    return begin + static_cast<int64_t>(last);
   };
 
   std::vector<double> centers(static_cast<size_t>(clusters * d));
+  std::vector<double> potentials = rows_so_far.sums({}, 0, false, false);
   uint64_t drawn = 0;
   const auto trials = 2 + static_cast<int64_t>(std::log(static_cast<double>(clusters)));
   for (int64_t c = 0; c < clusters; ++c) {
+    look_for_interrupt();
     const int64_t count = c == 0 ? 1 : trials;
     std::vector<double> candidates(static_cast<size_t>(count * d));
     for (int64_t t = 0; t < count; ++t)
-      x.read(draw(uniform(key, drawn++)), 1, TileForm::kRows, nullptr, nullptr,
-             candidates.data() + t * d);
+      rows_so_far.read_row(draw(potentials, uniform(key, drawn++)), candidates.data() + t * d);
     int64_t best = 0;
     if (count > 1) {
-      std::vector<double> sums(potentials.size() * static_cast<size_t>(count));
-      for_blocks(rows, [&](int64_t block, int64_t begin, int64_t end) {
-        for_distances(x, begin, end, candidates,
-                      [&](int64_t first, int64_t tile, int64_t t, const double* apart) {
-                        double& sum = sums[static_cast<size_t>(block * count + t)];
-                        for (int64_t i = 0; i < tile; ++i)
-                          sum += weight(first + i) * std::min(nearest[first + i], apart[i]);
-                      });
-      });
+      const std::vector<double> sums = rows_so_far.sums(candidates, count, false, false);
       std::vector<double> totals(static_cast<size_t>(count));
       for (size_t k = 0; k < sums.size(); ++k) totals[k % totals.size()] += sums[k];
       best = std::min_element(totals.begin(), totals.end()) - totals.begin();
@@ -369,26 +514,21 @@ Tensor kmeans_plus_plus(const Tensor& points, const Tensor& given, int64_t clust
     const std::vector<double> chosen(candidates.begin() + best * d,
                                      candidates.begin() + (best + 1) * d);
     std::copy(chosen.begin(), chosen.end(), centers.begin() + c * d);
-    for_blocks(rows, [&](int64_t block, int64_t begin, int64_t end) {
-      double& sum = potentials[static_cast<size_t>(block)];
-      sum = 0;
-      for_distances(x, begin, end, chosen,
-                    [&](int64_t first, int64_t tile, int64_t, const double* apart) {
-                      for (int64_t i = 0; i < tile; ++i) {
-                        double& least = nearest[first + i];
-                        least = c == 0 ? apart[i] : std::min(least, apart[i]);
-                        sum += weight(first + i) * least;
-                      }
-                    });
-    });
+    potentials = rows_so_far.sums(chosen, 1, true, c == 0);
   }
-  return tensor_of(centers, dtype_of<double>(), {clusters, d});
+  return output_at("kmeans_plus_plus", tensor_of(centers, dtype_of<double>(), {clusters, d}),
+                   points.place());
 }
 
 Tensor kmeans_predict(const Tensor& centers, const Tensor& x) {
   check_centers("kmeans_predict", centers, x);
   const ScopedTag tag("kmeans_predict");
   const std::vector<double> values = doubles_of(centers);
+  if constexpr (built_with_cuda)
+    if (const auto there = rows_there("kmeans_predict", x, Tensor())) {
+      there->assign(values.data(), centers.shape()[0]);
+      return there->labels();
+    }
   const cpu::CenterPanels panels(values.data(), centers.shape()[0], centers.shape()[1],
                                  x.dtype() == dtype_of<float>());
   Buffer labels = Buffer::allocate(x.shape()[0] * static_cast<int64_t>(sizeof(int32_t)));
@@ -404,6 +544,14 @@ double kmeans_inertia(const Tensor& centers, const Tensor& x, const Tensor& weig
   check_centers("kmeans_inertia", centers, x);
   if (labels.dtype() != dtype_of<int32_t>() || labels.num_elements() != x.shape()[0])
     throw_error<InvalidArgumentError>("kmeans_inertia", "expected an int32 label for each row");
+  if constexpr (built_with_cuda)
+    if (const auto there = rows_there("kmeans_inertia", x, weights)) {
+      weights_of("kmeans_inertia", weights, x.shape()[0]);
+      there->set_labels(labels);
+      const std::vector<double> sums =
+          there->inertia_sums(doubles_of(centers).data(), centers.shape()[0]);
+      return std::accumulate(sums.begin(), sums.end(), 0.0);
+    }
   return inertia_of(x, weights_of("kmeans_inertia", weights, x.shape()[0]),
                     doubles_of(centers).data(), labels.as<int32_t>());
 }
@@ -419,6 +567,12 @@ Tensor kmeans_transform(const Tensor& centers, const Tensor& x) {
       columns[static_cast<size_t>(j * count + c)] = values[static_cast<size_t>(c * d + j)];
   const int64_t bytes = checked_multiply("kmeans_transform", x.shape()[0],
                                          checked_multiply("kmeans_transform", count, kDouble));
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      Buffer there = allocate_result(bytes / kDouble * x.dtype().size_bytes(), x.place());
+      if (x.shape()[0] > 0) cuda::kmeans_transform(x, values.data(), count, there);
+      return Tensor(x.dtype(), {x.shape()[0], count}, std::move(there));
+    }
   Buffer made = Buffer::allocate(bytes / kDouble * x.dtype().size_bytes());
   const RowTiles tiles(x);
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {

@@ -15,13 +15,15 @@ struct KMeans {
   Tensor labels;       ///< int32 [rows]
   double inertia = 0;  ///< weighted sum of squared distances to the nearest centre
   int64_t iterations = 0;
+  int64_t used = 0;  ///< clusters that have rows
 };
 
 // Rows are [rows, features], float32 or float64, of any strides; `weights` is float64 [rows], or of
 // no elements for ones. Nothing of the size rows x clusters is made, nor a copy of the rows. Labels
 // are decided by the float64 distance, ties to the lowest centre; products in float32 only tell
 // which centres are too far, within their proven error. Sums are float64 in parts by shape. So all
-// results have the same bits for any number of threads and any SIMD level. All throw
+// results have the same bits for any number of threads, any SIMD level and on a CUDA device, where
+// parts of a model may lie on the host. All throw
 // TypeMismatchError unless rows are 2-D float32 or float64, and InvalidArgumentError for sizes that
 // do not fit.
 

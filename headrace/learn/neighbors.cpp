@@ -5,8 +5,10 @@
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/learn/neighbors_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -96,7 +98,16 @@ Tensor int64_tensor(Buffer buffer, Shape shape) {
   return Tensor(dtype_of<int64_t>(), std::move(shape), std::move(buffer));
 }
 
+bool is_euclidean(Metric metric) {
+  return metric == Metric::kEuclidean || metric == Metric::kSquaredEuclidean;
+}
+
 }  // namespace
+
+std::string why_no_kernel(Metric metric, int64_t count) {
+  if (!is_euclidean(metric)) return "this metric has no kernel for CUDA";
+  return count > cuda::kMostNeighbors ? "more than 256 neighbours have no kernel for CUDA" : "";
+}
 
 Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t count, Metric metric,
                             bool others) {
@@ -108,6 +119,11 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
     throw_error<InvalidArgumentError>(kOp, "count is out of range",
                                       {{"count", count}, {"rows", rows.rows()}});
   const ScopedTag tag(kOp);
+  if constexpr (built_with_cuda)
+    if (points.place().is_gpu() && why_no_kernel(metric, count).empty())
+      return cuda::nearest_neighbors(points, asked, count, metric == Metric::kSquaredEuclidean,
+                                     others, {RowTiles(cuda::sample_rows(points)), metric});
+  check_on_host(kOp, points.place());
   const int64_t bytes =
       checked_multiply(kOp, checked_multiply(kOp, n, count), static_cast<int64_t>(sizeof(double)));
   Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);

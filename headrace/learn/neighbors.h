@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace hr {
@@ -14,6 +15,9 @@ enum class Metric { kEuclidean, kSquaredEuclidean, kCosine, kManhattan, kChebysh
 /// "euclidean", "sqeuclidean", "cosine", "manhattan" or "chebyshev"; InvalidArgumentError for
 /// others.
 HR_API Metric metric_named(std::string_view name);
+
+/// Why `nearest_neighbors` has no kernel for CUDA, or nothing.
+HR_API std::string why_no_kernel(Metric metric, int64_t count);
 
 /// What `nearest_neighbors` finds, nearest first.
 struct Neighbors {
@@ -37,7 +41,8 @@ struct NeighborRuns {
 
 /// The `count` nearest rows of each query. Scratch: packed rows of 8 MiB (more above 2,048
 /// features, of which 1,024 rows are packed at a time), 48 (count + 32) bytes for each of 6,144
-/// queries at a time, and 0.2 MiB for each thread.
+/// queries at a time, and 0.2 MiB for each thread. On a CUDA device, up to 256 Euclidean
+/// neighbours: the host's bits, and 128 MiB.
 HR_API Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count,
                                    Metric metric, bool others);
 

@@ -16,58 +16,62 @@ using hr::NodePtr;
 using hr::Tensor;
 using Tensors = std::vector<Tensor>;
 
-// Centres, labels, inertia, iterations.
-std::tuple<NodePtr, NodePtr, double, int64_t> kmeans_fit(const NodePtr& x, const NodePtr& weights,
-                                                         const NodePtr& init, int64_t most,
-                                                         double tolerance) {
+// Centres, labels, inertia, iterations, clusters with rows.
+std::tuple<NodePtr, NodePtr, double, int64_t, int64_t> kmeans_fit(const NodePtr& x,
+                                                                  const NodePtr& weights,
+                                                                  const NodePtr& init, int64_t most,
+                                                                  double tolerance) {
   hr::KMeans found;
-  const std::vector<NodePtr> made =
-      hr::run_eagerly("kmeans_fit", {x, weights, init}, [&](std::span<const Tensor> in) {
+  const std::vector<NodePtr> made = hr::run_beside(
+      "kmeans_fit", {x, weights, init}, 0, hr::no_limits, [&](std::span<const Tensor> in) {
         found = hr::kmeans_fit(in[0], in[1], in[2], most, tolerance);
         return Tensors{found.centers, found.labels};
       });
-  return {made[0], made[1], found.inertia, found.iterations};
+  return {made[0], made[1], found.inertia, found.iterations, found.used};
 }
 
 // Centres, totals, inertia.
 std::tuple<NodePtr, NodePtr, double> kmeans_step(const NodePtr& x, const NodePtr& weights,
                                                  const NodePtr& centers, const NodePtr& totals) {
   double inertia = 0;
-  const std::vector<NodePtr> made = hr::run_eagerly(
-      "kmeans_step", {x, weights, centers, totals}, [&](std::span<const Tensor> in) {
-        const hr::KMeansStep step = hr::kmeans_step(in[0], in[1], in[2], in[3]);
-        inertia = step.inertia;
-        return Tensors{step.centers, step.totals};
-      });
+  const std::vector<NodePtr> made =
+      hr::run_beside("kmeans_step", {x, weights, centers, totals}, 0, hr::no_limits,
+                     [&](std::span<const Tensor> in) {
+                       const hr::KMeansStep step = hr::kmeans_step(in[0], in[1], in[2], in[3]);
+                       inertia = step.inertia;
+                       return Tensors{step.centers, step.totals};
+                     });
   return {made[0], made[1], inertia};
 }
 
 NodePtr kmeans_plus_plus(const NodePtr& x, const NodePtr& weights, int64_t clusters, uint64_t seed,
                          uint32_t stream) {
-  return hr::run_eagerly("kmeans_plus_plus", {x, weights}, [&](std::span<const Tensor> in) {
-    return Tensors{hr::kmeans_plus_plus(in[0], in[1], clusters, {seed, stream})};
-  })[0];
+  return hr::run_beside(
+      "kmeans_plus_plus", {x, weights}, 0, hr::no_limits, [&](std::span<const Tensor> in) {
+        return Tensors{hr::kmeans_plus_plus(in[0], in[1], clusters, {seed, stream})};
+      })[0];
 }
 
 NodePtr kmeans_predict(const NodePtr& centers, const NodePtr& x) {
-  return hr::run_eagerly("kmeans_predict", {centers, x}, [](std::span<const Tensor> in) {
-    return Tensors{hr::kmeans_predict(in[0], in[1])};
-  })[0];
+  return hr::run_beside(
+      "kmeans_predict", {centers, x}, 1, hr::no_limits,
+      [](std::span<const Tensor> in) { return Tensors{hr::kmeans_predict(in[0], in[1])}; })[0];
 }
 
 NodePtr kmeans_transform(const NodePtr& centers, const NodePtr& x) {
-  return hr::run_eagerly("kmeans_transform", {centers, x}, [](std::span<const Tensor> in) {
-    return Tensors{hr::kmeans_transform(in[0], in[1])};
-  })[0];
+  return hr::run_beside(
+      "kmeans_transform", {centers, x}, 1, hr::no_limits,
+      [](std::span<const Tensor> in) { return Tensors{hr::kmeans_transform(in[0], in[1])}; })[0];
 }
 
 double kmeans_inertia(const NodePtr& centers, const NodePtr& x, const NodePtr& weights,
                       const NodePtr& labels) {
   double inertia = 0;
-  hr::run_eagerly("kmeans_inertia", {centers, x, weights, labels}, [&](std::span<const Tensor> in) {
-    inertia = hr::kmeans_inertia(in[0], in[1], in[2], in[3]);
-    return Tensors();
-  });
+  hr::run_beside("kmeans_inertia", {centers, x, weights, labels}, 1, hr::no_limits,
+                 [&](std::span<const Tensor> in) {
+                   inertia = hr::kmeans_inertia(in[0], in[1], in[2], in[3]);
+                   return Tensors();
+                 });
   return inertia;
 }
 
@@ -75,10 +79,11 @@ double kmeans_inertia(const NodePtr& centers, const NodePtr& x, const NodePtr& w
 std::tuple<NodePtr, NodePtr> nearest_neighbors(const NodePtr& rows, const NodePtr& queries,
                                                int64_t count, const std::string& metric,
                                                bool others) {
-  const std::vector<NodePtr> made =
-      hr::run_eagerly("nearest_neighbors", {rows, queries}, [&](std::span<const Tensor> in) {
-        hr::Neighbors found =
-            hr::nearest_neighbors(in[0], in[1], count, hr::metric_named(metric), others);
+  const hr::Metric by = hr::metric_named(metric);
+  const auto limits = [&](std::span<const hr::Value>) { return hr::why_no_kernel(by, count); };
+  const std::vector<NodePtr> made = hr::run_eagerly(
+      "nearest_neighbors", {rows, queries}, limits, [&](std::span<const Tensor> in) {
+        hr::Neighbors found = hr::nearest_neighbors(in[0], in[1], count, by, others);
         return Tensors{found.indices, found.distances};
       });
   return {made[0], made[1]};
@@ -100,10 +105,11 @@ std::tuple<NodePtr, NodePtr, NodePtr> neighbors_within(const NodePtr& rows, cons
 // Labels and core rows.
 std::tuple<NodePtr, NodePtr> dbscan(const NodePtr& x, const NodePtr& weights, double epsilon,
                                     double least_weight, const std::string& metric) {
+  const hr::Metric by = hr::metric_named(metric);
+  const auto limits = [&](std::span<const hr::Value>) { return hr::why_no_kernel(by, 1); };
   const std::vector<NodePtr> made =
-      hr::run_eagerly("dbscan", {x, weights}, [&](std::span<const Tensor> in) {
-        hr::DenseClusters found =
-            hr::dbscan(in[0], in[1], epsilon, least_weight, hr::metric_named(metric));
+      hr::run_beside("dbscan", {x, weights}, 0, limits, [&](std::span<const Tensor> in) {
+        hr::DenseClusters found = hr::dbscan(in[0], in[1], epsilon, least_weight, by);
         return Tensors{found.labels, found.core};
       });
   return {made[0], made[1]};

@@ -409,6 +409,14 @@ def answer(X: Any, made: Any) -> Any:
     return made if is_ours(X) or not is_ours(made) else made.to_numpy()
 
 
+def beside(X: Any, made: np.ndarray[Any, Any]) -> Any:
+    """What the host computed in the kind of `X`, and on its device."""
+    if not is_ours(X):
+        return made
+    device = getattr(X, "device", "host")
+    return asarray(made) if device == "host" else asarray(made).to(device)
+
+
 def _framed(made: Any, names: list[str]) -> DataFrame:
     from headrace.frame.dataframe import DataFrame
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.array import Array
-from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
+    beside,
     check_classes,
     check_labels,
     check_rows,
@@ -158,7 +158,8 @@ class NearestNeighbors(_Neighbors):
 
     float32 products only tell which rows are too far, within their proven error; float64 distances
     decide, ties by the lowest row. A matrix of all distances is never made. The same bits for any
-    number of threads.
+    number of threads. `kneighbors` of rows and queries on a GPU stays there, with the same bits:
+    Euclidean distances, up to 256 neighbours.
 
     Parameters
     ----------
@@ -371,12 +372,11 @@ class KNeighborsClassifier(_Voters):
         """The class with the most votes: ``[samples]``."""
         shares = self._shares(X)
         labels = self.classes_.take(shares.argmax(axis=1))
-        return asarray(labels) if is_ours(X) and labels.dtype.kind in "biuf" else labels
+        return beside(X, labels) if labels.dtype.kind in "biuf" else labels
 
     def predict_proba(self, X: Any) -> Any:
         """Shares of the votes: float64 ``[samples, classes]``."""
-        made = self._shares(X)
-        return asarray(made) if is_ours(X) else made
+        return beside(X, self._shares(X))
 
     def _shares(self, X: Any) -> np.ndarray[Any, Any]:
         near, weights = self._votes(X)
@@ -426,7 +426,7 @@ class KNeighborsRegressor(_Voters):
         total = weights.sum(axis=1)
         made = [(column[near] * weights).sum(axis=1) / total for column in columns.T]
         found = made[0] if self._y.ndim == 1 else np.stack(made, axis=1)
-        return asarray(found) if is_ours(X) else found
+        return beside(X, found)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination of the prediction."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from headrace import _core
 from headrace.array.array import Array
 from headrace.lazy.handle import mark
@@ -30,7 +28,8 @@ class DBSCAN(Estimator):
     """Clusters of rows that are dense: scikit-learn's labels, without lists of neighbours.
 
     Up to three Euclidean dimensions go through a grid, others through tiles of all pairs. Scratch
-    grows with the number of rows only.
+    grows with the number of rows only. The same labels for any number of threads, and on a GPU,
+    where Euclidean distances and their squares stay.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ class DBSCAN(Estimator):
         labels, core = _core.dbscan(rows._node, weighed._node, self.eps, self.min_samples, metric)
         self.labels_ = answer(X, Array(labels))
         self.core_sample_indices_ = answer(X, Array(core))
-        self.components_ = answer(X, rows[np.asarray(self.core_sample_indices_)])
+        self.components_ = answer(X, rows[Array(core)])
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -15,6 +15,7 @@ from headrace.learn.base import (
     PrefixedNames,
     Transformer,
     answer,
+    beside,
     check_count,
     check_rows,
     check_weights,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class KMeans(PrefixedNames, Transformer):
-    """k-means by Lloyd's iteration, the same bits for any number of threads.
+    """k-means by Lloyd's iteration, the same bits for any number of threads and on a GPU.
 
     Each row gets the centre that is nearest in float64, ties the lowest; float32 is only a filter
     with a proven error. The same initial centres give scikit-learn's labels. No copy of the rows
@@ -146,7 +147,7 @@ class KMeans(PrefixedNames, Transformer):
                 chosen = np.argsort(keys, kind="stable")[:clusters]
             else:
                 chosen = np.asarray(Array(_core.random_sample(len(rows), clusters, seed, run)))
-            return frozen(np.asarray(rows[chosen], dtype=np.float64))
+            return frozen(np.asarray(rows[beside(rows, chosen)], dtype=np.float64))
         given = self.init
         if callable(given):
             given = given(X, clusters, random_state=(seed + run) % (1 << 32))
@@ -198,8 +199,7 @@ class KMeans(PrefixedNames, Transformer):
         assert best is not None
         self.cluster_centers_ = answer(X, Array(best[0]))
         self.labels_ = answer(X, Array(best[1]))
-        self.inertia_, self.n_iter_ = best[2:]
-        used = len(np.unique(np.asarray(self.labels_)))
+        self.inertia_, self.n_iter_, used = best[2:]
         if used < self.n_clusters:
             warn_not_converged(
                 f"Number of distinct clusters ({used}) found smaller than n_clusters "

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hr.learn on an NVIDIA GPU compared with cuML, data on the device: ./dev bench learn_cuda."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.pop(0)  # this folder: csv.py here is not Python's
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+try:
+    import cupy as cp
+except ImportError:
+    sys.exit("learn_cuda: CuPy is required for the comparison; install cupy-cuda13x")
+import measure
+import numpy as np
+
+import headrace as hr
+from headrace import _core
+
+try:
+    import cuml
+except ImportError:
+    cuml = None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Answer = tuple[Any, ...]
+Same = "Callable[[Answer, Answer], str]"
+
+
+def rows_of(rows: int, columns: int, centers: int, spread: float, seed: int = 1) -> np.ndarray:
+    """Rows around random places, float32."""
+    rng = np.random.default_rng(seed)
+    places = rng.uniform(-10, 10, (centers, columns))
+    noise = rng.standard_normal((rows, columns), dtype=np.float32)
+    return (places[rng.integers(0, centers, rows)] + spread * noise).astype(np.float32)
+
+
+def there(x: np.ndarray) -> Any:
+    """Our array on the device."""
+    moved = hr.asarray(x).to("cuda")
+    hr.eval(moved)
+    _core.synchronize_device()
+    return moved
+
+
+def host(value: Any) -> np.ndarray:
+    """An answer of either side as a NumPy array."""
+    return cp.asnumpy(value) if isinstance(value, cp.ndarray) else np.asarray(value)
+
+
+def share_equal(least: float) -> Any:
+    """Compare labels or row numbers of which a few may differ by the rival's rounding."""
+
+    def same(ours: Any, theirs: Any) -> str:
+        share = float(np.mean(host(ours) == host(theirs)))
+        assert share >= least, f"{share:.4%} equal, at least {least:.2%} wanted"
+        return f"{share:.4%} equal"
+
+    return same
+
+
+def same_clusters(ours: Any, theirs: Any) -> str:
+    """Compare clusters whatever their numbers are."""
+    a, b = host(ours), host(theirs)
+    pairs = np.unique(np.stack([a, b]), axis=1).shape[1]
+    found = len(np.unique(a))
+    assert pairs <= found + 0.001 * len(a), f"{pairs} pairs of labels for {found} clusters"
+    return f"{found} clusters, {pairs} pairs of labels"
+
+
+class Task:
+    """One row of the table: our work and cuML's, each run to completion."""
+
+    def __init__(self, bench: measure.Bench) -> None:
+        self.bench = bench
+
+    def __call__(
+        self,
+        name: str,
+        ours: Callable[[], Any],
+        theirs: Callable[[], Any],
+        same: Any,
+        bar: float,
+        rows: int = 0,
+    ) -> None:
+        """Compare answers, then times."""
+
+        def mine() -> Any:
+            made = ours()
+            _core.synchronize_device()
+            return made
+
+        def its() -> Any:
+            made = theirs()
+            cp.cuda.Device().synchronize()
+            return made
+
+        rivals = [] if cuml is None else [measure.Rival("cuml", its, bar)]
+        self.bench.step(name, mine, rivals, same, rows=rows)
+        if cuml is None:
+            self.bench.left_out(name, "cuml", "not installed")
+
+
+def kmeans(task: Task) -> None:
+    """20 iterations from given centres."""
+    x = rows_of(1_000_000, 32, 100, 4.0)
+    init = x[:100].copy()
+    options: dict[str, Any] = {"n_clusters": 100, "max_iter": 20, "tol": 0.0, "n_init": 1}
+    mine, its = there(x), cp.asarray(x)
+    task(
+        "KMeans 1e6x32, k 100, 20 it",
+        lambda: hr.learn.KMeans(init=init, **options).fit(mine).labels_,
+        lambda: cuml.KMeans(init=init, **options).fit(its).labels_,
+        share_equal(0.99),
+        1.5,
+        len(x),
+    )
+
+
+def neighbors(task: Task) -> None:
+    """The ten nearest rows of queries."""
+    x, queries = rows_of(1_000_000, 64, 100, 4.0), rows_of(10_000, 64, 100, 4.0, 2)
+    mine, my_queries = there(x), there(queries)
+    its, its_queries = cp.asarray(x), cp.asarray(queries)
+
+    def theirs() -> Any:
+        model = cuml.neighbors.NearestNeighbors(n_neighbors=10, algorithm="brute").fit(its)
+        return model.kneighbors(its_queries)[1]
+
+    task(
+        "kNN 1e6x64, 1e4 queries, k 10",
+        lambda: hr.learn.NearestNeighbors(n_neighbors=10).fit(mine).kneighbors(my_queries)[1],
+        theirs,
+        share_equal(0.999),
+        1.5,
+        len(x),
+    )
+
+
+def dense(task: Task) -> None:
+    """DBSCAN in the plane, and in 16 dimensions."""
+    for columns, eps, bar in ((2, 0.08, 10.0), (16, 4.5, 1.0)):
+        x = rows_of(100_000, columns, 50, 0.5 if columns == 2 else 1.0)
+        mine, its = there(x), cp.asarray(x)
+        task(
+            f"DBSCAN 1e5x{columns}",
+            lambda eps=eps, mine=mine: hr.learn.DBSCAN(eps=eps, min_samples=10).fit(mine).labels_,
+            lambda eps=eps, its=its: cuml.DBSCAN(eps=eps, min_samples=10).fit(its).labels_,
+            same_clusters,
+            bar,
+            len(x),
+        )
+
+
+TASKS: list[Callable[[Task], None]] = [kmeans, neighbors, dense]
+
+
+def main() -> int:
+    """Run the tasks that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", default="")
+    parser.add_argument(
+        "--output", type=Path, default=Path(measure.ROOT / "bench/results/learn_cuda.jsonl")
+    )
+    options = parser.parse_args()
+    if reason := _core.why_no_cuda():
+        print(f"nothing to run: {reason}")
+        return 0
+    packages = ["cupy-cuda13x", "numpy", *([] if cuml is None else ["cuml-cu13"])]
+    bench = measure.Bench("learn_cuda", packages, options.runs, options.output, options.only)
+    print(_core.cuda_device_name(0))
+    print(measure.HEADER)
+    for each in TASKS:
+        each(Task(bench))
+    print(f"what ran on the host: {hr.fallbacks()}")
+    return bench.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
