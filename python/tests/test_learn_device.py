@@ -108,7 +108,8 @@ def test_a_metric_without_a_kernel_falls_back(device, rows):
 def test_dbscan(device, rows, columns, weighted):
     part = np.ascontiguousarray(rows[:, :columns])
     weights = np.arange(len(rows)) % 3 + 0.25 if weighted else None
-    model = hr.learn.DBSCAN(eps=0.02 * 4**columns, min_samples=9)
+    eps = {1: 0.002, 2: 0.15, 3: 0.4, 6: 1.5}[columns]
+    model = hr.learn.DBSCAN(eps=eps, min_samples=9)
     theirs = model.fit(part, sample_weight=weights)
     labels, core, components = theirs.labels_, theirs.core_sample_indices_, theirs.components_
     ours = model.fit(there(part, device), sample_weight=weights)

@@ -414,7 +414,7 @@ def beside(X: Any, made: np.ndarray[Any, Any]) -> Any:
     if not is_ours(X):
         return made
     device = getattr(X, "device", "host")
-    return asarray(made) if device == "host" else asarray(made).to(device)
+    return asarray(made) if device == "host" else asarray(made).to(device.removesuffix(":0"))
 
 
 def _framed(made: Any, names: list[str]) -> DataFrame:
