@@ -79,7 +79,8 @@ Csr sorted_rows(const Ends& ends, int64_t vertices, bool keep_edges) {
 
 struct Counts {
   int64_t loops = 0;
-  int64_t repeated = 0;  // entries that are the same as the one before
+  int64_t repeated = 0;        // entries that are the same as the one before
+  int64_t repeated_loops = 0;  // of these
 };
 
 Counts count_repeated(const Csr& csr) {
@@ -88,9 +89,13 @@ Counts count_repeated(const Csr& csr) {
     Counts own;
     for (int64_t v = piece.begin; v < piece.end; ++v) {
       const std::span<const uint32_t> row = csr.row(v);
-      for (size_t i = 0; i < row.size(); ++i) {
-        own.loops += row[i] == static_cast<uint32_t>(v);
-        own.repeated += i > 0 && row[i] == row[i - 1];
+      const auto self = static_cast<uint32_t>(v);
+      if (!row.empty()) own.loops += row[0] == self;
+      for (size_t i = 1; i < row.size(); ++i) {
+        const bool is_same = row[i] == row[i - 1];
+        own.loops += row[i] == self;
+        own.repeated += is_same;
+        own.repeated_loops += is_same && row[i] == self;
       }
     }
     pieces[static_cast<size_t>(piece.index)] = own;
@@ -99,6 +104,7 @@ Counts count_repeated(const Csr& csr) {
   for (const Counts& each : pieces) {
     all.loops += each.loops;
     all.repeated += each.repeated;
+    all.repeated_loops += each.repeated_loops;
   }
   return all;
 }
@@ -237,7 +243,7 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
   made->is_deduplicated = !options.multigraph && counts.repeated > 0;
   if (made->is_deduplicated) {
     made->out = deduplicated(made->out, made->out.entries() - counts.repeated, options.keep_first);
-    counts = count_repeated(made->out);
+    counts.loops -= counts.repeated_loops;
   }
   const int64_t entries = made->out.entries();
   made->num_self_loops = counts.loops;

@@ -137,7 +137,7 @@ class Graph:
         frame, keys = given.frame, len(given.source)
         if given.weight is not None:
             self._check_weight(frame[given.weight])
-        columns, attributes = nodes_of(given.nodes, vertex, keys)
+        columns, attributes = nodes_of(given.nodes, vertex, keys, frame[given.source[0]].dtype)
         parts: list[list[_core.Node]] = [[], [], []]
         for key in range(keys):
             ends = [frame[given.source[key]], frame[given.target[key]], *columns[key : key + 1]]

@@ -143,12 +143,19 @@ def edges_of(
     return Edges(frame[list(columns)].reset_index(drop=True), sources, targets, weight)
 
 
-def nodes_of(nodes: Any, vertex: Any, keys: int) -> tuple[list[Series], DataFrame | None]:
-    """The columns of ids of further vertices, and a frame of all that is said of them."""
+def nodes_of(
+    nodes: Any, vertex: Any, keys: int, like: Any
+) -> tuple[list[Series], DataFrame | None]:
+    """The columns of ids of further vertices, and a frame of all that is said of them.
+
+    Those that are counted have the dtype of ids `like`, where it is large enough.
+    """
     if nodes is None:
         return [], None
     if isinstance(nodes, numbers.Integral):
-        return [new_series(np.arange(int(nodes)))], None
+        count, word = int(nodes), str(like)
+        fits = like.kind in "iu" and count - 1 <= np.iinfo(word).max
+        return [new_series(np.arange(count, dtype=word if fits else "int64"))], None
     if not is_frame(nodes) and not (hasattr(nodes, "columns") and hasattr(nodes, "shape")):
         if keys > 1:
             nodes = new_frame(list(map(list, nodes)))

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hr.graph compared with SciPy, pandas and NetworKit: ./dev bench graphs [--rows N], N edges."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.pop(0)  # this folder: csv.py here is not Python's
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from measure import WORKERS, Bench, Rival, close_to, equal, run
+from scipy.sparse import csgraph
+
+import headrace as hr
+
+EDGE_FACTOR = 16
+HAS_NETWORKIT = importlib.util.find_spec("networkit") is not None
+PACKAGES = ["numpy", "scipy", "pandas"] + ["networkit"] * HAS_NETWORKIT
+ALPHA, TOL = 0.85, 1e-6
+
+
+def _matrix(source: Any, target: Any, n: int) -> tuple[Any, Any]:
+    """SciPy's rows and columns of edges; those that repeat are one."""
+    ones = np.ones(len(source), np.float32)
+    made = scipy.sparse.csr_matrix((ones, (source, target)), (n, n))
+    made.sum_duplicates()
+    made.data[:] = 1
+    return made, made.T.tocsr()
+
+
+def _same_rows(ours: hr.graph.Graph, theirs: tuple[Any, Any]) -> str:
+    made = ours.adjacency()
+    np.testing.assert_array_equal(np.asarray(made.indptr), theirs[0].indptr)
+    np.testing.assert_array_equal(np.asarray(made.indices), theirs[0].indices)
+    np.testing.assert_array_equal(np.asarray(ours.in_degree().in_degree), np.diff(theirs[1].indptr))
+    return "equal rows"
+
+
+def building(bench: Bench, source: Any, target: Any, n: int) -> None:
+    """Edges to rows by source and by target, of ids that are near each other or not."""
+    m = len(source)
+    wide = [
+        (x.astype(np.int64) * 0x1E3779B97F4A7C15) & 0x7FFFFFFFFFFFFFFF for x in (source, target)
+    ]
+    names = [pd.array(x.astype(str), "string[pyarrow]") for x in (source, target)]
+
+    def ours(ends: list[Any], **options: Any) -> hr.graph.Graph:
+        edges = hr.DataFrame({"source": ends[0], "target": ends[1]})
+        hr.eval(edges)
+
+        def build() -> hr.graph.Graph:
+            graph = hr.graph.Graph(edges, directed=True, **options)
+            hr.eval(graph.in_degree())  # makes the rows by target
+            return graph
+
+        return build
+
+    def theirs(ends: list[Any]) -> Any:
+        codes, ids = pd.factorize(pd.concat([pd.Series(x) for x in ends]), sort=True)
+        return _matrix(codes[:m], codes[m:], len(ids))
+
+    cases = [
+        ("near ids", [source, target], {"nodes": n}, lambda: _matrix(source, target, n), 4),
+        ("wide ids", wide, {}, lambda: theirs(wide), 4),
+        ("strings", names, {}, lambda: theirs(names), 3),
+    ]
+    for title, ends, options, rival, bar in cases:
+        work = [Rival("scipy", rival, bar)]
+        bench.step(f"edges of {title}", ours(ends, **options), work, _same_rows, 16 * m, m)
+
+
+def _scipy_ranks(matrix: Any) -> Any:
+    """PageRank by products, as NetworkX does it."""
+    n = matrix.shape[0]
+    total = np.asarray(matrix.sum(axis=1)).ravel()
+    inverse = np.divide(1, total, where=total > 0, out=np.zeros(n))
+    steps = (scipy.sparse.diags(inverse) @ matrix).T.tocsr()
+
+    def ranks() -> Any:
+        rank = np.full(n, 1 / n)
+        while True:
+            before = rank
+            rank = ALPHA * (steps @ rank + rank[total == 0].sum() / n) + (1 - ALPHA) / n
+            if np.abs(rank - before).sum() < n * TOL:
+                return rank
+
+    return ranks
+
+
+def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
+    """Ranks, searches and components; the graph is there."""
+    edges = hr.DataFrame({"source": source, "target": target})
+    directed = hr.graph.Graph(edges, directed=True, nodes=n)
+    hr.eval(directed.in_degree())
+    plain = hr.graph.Graph(edges, nodes=n)
+    matrix = _matrix(source, target, n)[0].astype(np.float64)
+    both = scipy.sparse.csr_matrix(plain.to_scipy_sparse_array())
+    start = int(np.argmax(np.diff(both.indptr)))
+    starts = np.flatnonzero(np.diff(both.indptr))[:64].tolist()
+    rivals: dict[str, list[Rival]] = {"pagerank": [], "bfs": [], "components": []}
+    if HAS_NETWORKIT:
+        import networkit
+
+        networkit.setNumberOfThreads(WORKERS)
+        upper = scipy.sparse.triu(both).tocoo()
+        graph = networkit.GraphFromCoo((upper.row, upper.col), n=n)
+
+        def search() -> Any:
+            found = networkit.distance.BFS(graph, start, storePaths=False).run()
+            levels = np.array(found.getDistances())
+            return np.where(levels > n, -1, levels)
+
+        def parts() -> Any:
+            found = networkit.components.ConnectedComponents(graph).run()
+            return np.array(found.getPartition().getVector())
+
+        rivals["bfs"].append(Rival("networkit", search))
+        rivals["components"].append(Rival("networkit", parts, None, _same_parts))
+
+    def levels(of: Any) -> Any:
+        found = csgraph.dijkstra(both, indices=of, unweighted=True)
+        return np.where(np.isinf(found), -1, found).ravel()
+
+    m, entries = matrix.nnz, both.nnz
+    bench.step(
+        "pagerank",
+        lambda: directed.pagerank(tol=TOL).pagerank.to_numpy(),
+        [Rival("scipy", _scipy_ranks(matrix), 3), *rivals["pagerank"]],
+        close_to(1e-6),
+        12 * m,
+        m,
+    )
+    bench.step(
+        "bfs",
+        lambda: np.asarray(plain.bfs(start).distance.fill_null(-1)),
+        [Rival("scipy", lambda: _levels(both, start), 4), *rivals["bfs"]],
+        equal,
+        4 * entries,
+        entries,
+    )
+    bench.step(
+        "64 bfs",
+        lambda: np.asarray(plain.bfs(starts).distance.fill_null(-1)),
+        [Rival("scipy", lambda: np.concatenate([_levels(both, s) for s in starts]), 8)],
+        equal,
+        4 * entries,
+        64 * entries,
+    )
+    bench.step(
+        "components",
+        lambda: plain.connected_components().component.to_numpy(),
+        [
+            Rival("scipy", lambda: csgraph.connected_components(both, False)[1], 4),
+            *rivals["components"],
+        ],
+        equal,
+        4 * entries,
+        entries,
+    )
+
+
+def _levels(matrix: Any, start: int) -> Any:
+    """Levels of SciPy's search: those of the vertices before, in its order."""
+    order, before = csgraph.breadth_first_order(matrix, start)
+    levels = np.full(matrix.shape[0], -1)
+    levels[start] = 0
+    # A level is a run of the order: its vertices' predecessors are those of the run before.
+    first, last, level = 0, 1, 0
+    places = np.empty(matrix.shape[0], np.int64)
+    places[order] = np.arange(len(order))
+    places_before = np.concatenate([[-1], places[before[order[1:]]]])
+    while first < len(order):
+        levels[order[first:last]] = level
+        first, last = last, int(np.searchsorted(places_before, last, "left"))
+        level += 1
+    return levels
+
+
+def _same_parts(ours: Any, theirs: Any) -> str:
+    """The same partition under other numbers."""
+    pairs = np.unique(np.stack([ours, theirs], 1), axis=0)
+    assert len(pairs) == len(np.unique(ours)) == len(np.unique(theirs))
+    return "the same partition"
+
+
+def steps(bench: Bench, rows: int) -> None:
+    """Measure an R-MAT graph of about `rows` edges."""
+    scale = max(int(np.log2(rows / EDGE_FACTOR)), 4)
+    edges = hr.graph.rmat(scale, EDGE_FACTOR, seed=1)
+    source, target = (edges[name].to_numpy().astype(np.int32) for name in edges.columns)
+    building(bench, source, target, 1 << scale)
+    algorithms(bench, source, target, 1 << scale)
+
+
+if __name__ == "__main__":
+    sys.exit(run("graphs", __doc__, PACKAGES, steps))
