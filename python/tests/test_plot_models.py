@@ -260,9 +260,18 @@ def test_dendrogram_of_chosen_parents_and_missing_rows():
     assert text.count("label 0") == 1 and "7 rows, label 0" in text
 
 
+def test_dendrogram_gives_each_cluster_room():
+    """One that is wider than what it splits into does not cover its neighbour."""
+    from headrace.plot.condensed_tree import _centers, _Cluster
+
+    sizes = {10: (10, 100), 11: (10, 50), 12: (10, 40), 13: (11, 5), 14: (11, 6), 15: (12, 30)}
+    clusters = {key: _Cluster(parent, 0.1, rows) for key, (parent, rows) in sizes.items()}
+    middles = _centers(clusters)
+    assert abs(middles[11] - middles[12]) >= 45 and abs(middles[13] - middles[14]) >= 5.5
+    assert abs((middles[13] + middles[14]) / 2 - middles[11]) < 0.5  # centered, by their widths
+
+
 def test_dendrogram_of_a_model():
-    if not hasattr(learn, "HDBSCAN"):
-        pytest.skip("no HDBSCAN")
     rows = np.concatenate([RNG.normal(size=(80, 2)) + at for at in ([0, 0], [9, 0], [0, 9])])
     model = learn.HDBSCAN(min_cluster_size=10).fit(np.concatenate([rows, [[np.nan, 0.0]]]))
     picture = plot.dendrogram(model)
@@ -271,13 +280,27 @@ def test_dendrogram_of_a_model():
     svg(picture)
 
 
+def test_long_names_across_are_turned():
+    names = [f"kind number {place}" for place in range(12)]
+    assert "rotate(-90" in svg(plot.confusion_matrix(names, names)).replace("rotate(-90 16", "")
+    short = svg(plot.confusion_matrix(["a", "b"], ["a", "b"]))
+    assert short.count("rotate(-90") == 1  # the label of the side
+
+
+def test_counts_have_whole_ticks():
+    text = svg(plot.explained_variance(learn.PCA(3).fit(RNG.normal(size=(20, 3)))))
+    assert [f">{count}<" in text for count in (1, 2, 3, "1.5", "2.5")] == [True] * 3 + [False] * 2
+
+
 # ---- estimators in a notebook --------------------------------------------------------------------
 def test_html_of_an_estimator():
     html = learn.PCA(3, svd_solver="full")._repr_html_()
     assert (
-        "PCA (not fitted)" in html and "<b>n_components</b>" in html and "<td>whiten</td>" in html
+        "PCA</b> (not fitted)" in html
+        and "<b>n_components</b>" in html
+        and "<td>whiten</td>" in html
     )
-    assert "PCA (fitted)" in learn.PCA(1).fit([[0.0, 1.0], [1.0, 0.0]])._repr_html_()
+    assert "PCA</b> (fitted)" in learn.PCA(1).fit([[0.0, 1.0], [1.0, 0.0]])._repr_html_()
     long = learn.SimpleImputer(missing_values="<script>" + "x" * 1000)._repr_html_()
     assert "<script>" not in long and len(long) < 2000
 
@@ -296,7 +319,8 @@ def test_html_of_a_pipeline_is_nested():
     ]
     places = [html.index(word) for word in order]
     assert places == sorted(places)
-    assert html.count("<details") == html.count("</details>") == 5
+    assert html.count("<details") == html.count("</details>") == 5 + 3  # parameters apart
+    assert html.count("<details open") == 3  # the estimators without others inside are closed
     from xml.etree import ElementTree
 
     ElementTree.fromstring(html.replace("<details open ", "<details "))

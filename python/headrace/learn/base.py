@@ -142,15 +142,37 @@ class Estimator:
 
     def _repr_html_(self) -> str:
         """Class, state and parameters, with a box for each estimator among them."""
+        return self._box()
+
+    def _box(self, title: str = "", about: str = "") -> str:
+        """A box that opens; without a title it is the outermost one, and open."""
         changed = {name for name, _ in self._changed_params()}
-        rows = []
+        rows, parts, beside, told = [], [], False, []
         for name in inspect.signature(type(self).__init__).parameters:
-            if name != "self":
-                word = f"<b>{name}</b>" if name in changed else name
-                shown = _shown(getattr(self, name))
-                rows.append(f"<tr><td>{word}</td><td style='text-align:left'>{shown}</td></tr>")
+            value = None if name == "self" else getattr(self, name)
+            found = list(_boxes(name, value))
+            parts += found
+            beside |= bool(found) and isinstance(value, list) and name != "steps"
+            if name == "self" or found:
+                continue
+            shown = repr(value) if len(repr(value)) <= _LONG else f"{repr(value)[:_LONG]}..."
+            shown, word = html.escape(shown), f"<b>{name}</b>" if name in changed else name
+            rows.append(f"<tr><td>{word}</td><td style='text-align:left'>{shown}</td></tr>")
+            told += [f"{name}={shown}"] if name in changed else []
         state = "fitted" if self.__sklearn_is_fitted__() else "not fitted"
-        return _box(f"{type(self).__name__} ({state})", f"<table>{''.join(rows)}</table>")
+        head = f"{html.escape(title)} <b>{type(self).__name__}</b> ({state}) {about}"
+        if title or parts:
+            head += f" <span style='opacity:0.7'>{', '.join(told)}</span>"
+        inside = f"<table>{''.join(rows)}</table>"
+        if parts:
+            flow = "row;flex-wrap:wrap" if beside else "column"
+            inside = (
+                f"<details><summary style='opacity:0.7'>parameters</summary>{inside}</details>"
+                f"<div style='display:flex;flex-direction:{flow};gap:4px'>{''.join(parts)}</div>"
+            )
+        style = "border:1px solid #8888;border-radius:4px;padding:3px 8px;margin:2px 0"
+        opened = "" if title and not parts else " open"
+        return f"<details{opened} style='{style}'><summary>{head}</summary>{inside}</details>"
 
     # ---- scikit-learn's protocols ----------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:
@@ -258,25 +280,20 @@ class Estimator:
                 )
 
 
-def _box(title: str, inside: str) -> str:
-    style = "border:1px solid #8888;border-radius:4px;padding:2px 8px;margin:2px 0"
-    return f"<details open style='{style}'><summary>{title}</summary>{inside}</details>"
-
-
-def _shown(value: Any) -> str:
-    """A parameter as HTML: estimators as boxes, a list of named ones as their boxes in a row."""
+def _boxes(name: str, value: Any) -> Iterator[str]:
+    """The boxes of a parameter that is an estimator, or a list of named ones."""
     if isinstance(value, Estimator):
-        return value._repr_html_()
-    if isinstance(value, list) and any(
+        yield value._box(f"{name}:")
+    elif isinstance(value, list) and any(
         isinstance(each, tuple) and any(isinstance(part, Estimator) for part in each)
         for each in value
     ):
-        return "".join(
-            f"<div>{html.escape(str(name))} {' '.join(map(_shown, rest))}</div>"
-            for name, *rest in value
-        )
-    text = repr(value)
-    return html.escape(text if len(text) <= _LONG else f"{text[:_LONG]}...")
+        for title, part, *rest in value:
+            about = " ".join(html.escape(repr(each)[:_LONG]) for each in rest)
+            if isinstance(part, Estimator):
+                yield part._box(f"{title}:", about)
+            else:
+                yield f"<div>{html.escape(f'{title}: {part!r}'[:_LONG])} {about}</div>"
 
 
 def clone(estimator: Any) -> Any:

@@ -32,8 +32,8 @@ def dendrogram(hdbscan: Any, *, width: int = 720, height: int = 420) -> Plot:
     that were chosen have the colours of their labels, the others are grey.
 
     >>> rows = [[0.0], [0.1], [0.2], [5.0], [5.1], [5.3], [20.0]]
-    >>> model = hr.learn.HDBSCAN(min_cluster_size=3, min_samples=2)  # doctest: +SKIP
-    >>> hr.plot.dendrogram(model.fit(rows))  # doctest: +SKIP
+    >>> model = hr.learn.HDBSCAN(min_cluster_size=3, min_samples=2)
+    >>> hr.plot.dendrogram(model.fit(rows))
     Plot('Condensed tree: 2 clusters')
     """
     tree = attribute("dendrogram", hdbscan, "condensed_tree_")[1]
@@ -87,7 +87,7 @@ def _chosen(
 
 
 def _centers(clusters: dict[int, _Cluster]) -> dict[int, float]:
-    """The middle of each cluster: leaves side by side, the others over those they split into."""
+    """The middle of each cluster, whose parts stand side by side below it."""
     root, parts = min(clusters), {key: [] for key in clusters}  # type: ignore[var-annotated]
     for key, cluster in clusters.items():
         if key != root:
@@ -96,15 +96,18 @@ def _centers(clusters: dict[int, _Cluster]) -> dict[int, float]:
     while stack:
         order.append(key := stack.pop())
         stack += parts[key]
-    made: dict[int, float] = {}
-    end, gap = 0.0, clusters[root].rows * 0.03
-    for key in order:
-        if not parts[key]:
-            made[key] = end + clusters[key].rows / 2
-            end += clusters[key].rows + gap
+    gap = clusters[root].rows * 0.03
+    below: dict[int, float] = {}  # how wide the parts are
+    room: dict[int, float] = {}
     for key in reversed(order):
-        if parts[key]:
-            made[key] = sum(made[each] for each in parts[key]) / len(parts[key])
+        below[key] = sum(room[each] + gap for each in parts[key]) - gap
+        room[key] = max(clusters[key].rows, below[key])
+    made = {root: 0.0}
+    for key in order:
+        begin = made[key] - below[key] / 2
+        for each in reversed(parts[key]):
+            made[each] = begin + room[each] / 2
+            begin += room[each] + gap
     return made
 
 

@@ -100,13 +100,15 @@ def thinned(count: int) -> np.ndarray[Any, Any]:
 class Axes:
     """An area of pixels that shows a range of x and of y, with grid lines, and what is drawn on it.
 
-    A range may fall. `grid` says which sides have lines and numbers.
+    A range may fall. `grid` says which sides have lines and numbers; `counts` allows x whole
+    numbers only.
     """
 
     left: float
     right: float
     width: float
     height: float
+    below: float
 
     def __init__(
         self,
@@ -116,15 +118,17 @@ class Axes:
         height: float,
         *,
         grid: str = "xy",
+        counts: bool = False,
         left: float = 64,
         right: float = 14,
+        below: float = 44,
         title: str = "",
         x_label: str = "",
         y_label: str = "",
         y_unit: str = "",
     ) -> None:
         self.left, self.above = left, 34 if title or y_unit else 12
-        self.width, self.height, self.right = width, height, right
+        self.width, self.height, self.right, self.below = width, height, right, below
         self.title = title
         self._x, self._y = x, y
         self.parts: list[str] = []
@@ -132,11 +136,14 @@ class Axes:
             at = self.y(value)
             self.parts.append(f'<path d="M{left} {at:.1f}h{width}" stroke="#8884"/>')
             self.parts.append(text(left - 7, at + 4, f"{value:.6g}", "end"))
-        for value in ticks(min(x), max(x), max(2, int(width // 110))) if "x" in grid else ():
+        wanted = int(min(max(x) - min(x), width // 40) if counts else max(2, width // 110))
+        for value in ticks(min(x), max(x), max(1, wanted)) if "x" in grid else ():
+            if counts and value % 1:
+                continue
             at = self.x(value)
             self.parts.append(f'<path d="M{at:.1f} {self.above}v{height + 4}" stroke="#8884"/>')
             self.parts.append(text(at, self.above + height + 18, f"{value:.12g}"))
-        self.parts.append(text(left + width / 2, self.above + height + 36, x_label))
+        self.parts.append(text(left + width / 2, self.above + height + below - 8, x_label))
         self.parts.append(text(left, 20, title, "start"))
         self.parts.append(text(left - 7, self.above - 2, y_unit, "end"))
         if y_label:
@@ -187,9 +194,10 @@ class Axes:
     def plot(self, png: bytes | None = None) -> Plot:
         """The figure."""
         wide = self.left + self.width + self.right
+        high = self.above + self.height + self.below
         svg = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} '
-            f'{self.above + self.height + 44}" style="max-width:{wide}px" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
+            f'viewBox="0 0 {wide} {high}" style="max-width:100%;height:auto" '
             f'font-family="system-ui,sans-serif" font-size="12" fill="#777">'
             f"{''.join(self.parts)}</svg>"
         )

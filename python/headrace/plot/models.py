@@ -48,7 +48,7 @@ def explained_variance(pca: Any, *, width: int = 600, height: int = 300) -> Plot
     count = len(shares)
     axes = Axes(
         (0.5, count + 0.5), (0.0, 1.0), width, height, title="Explained variance",
-        x_label="component",
+        x_label="component", counts=True,
     )  # fmt: skip
     for place, share in enumerate(shares.tolist(), 1):
         axes.bar((place - 0.4, place + 0.4), (0.0, share), _COLOR, f"{place}: {share:.2%}")
@@ -82,7 +82,8 @@ def elbow(
     best = counts[bend]
     axes = Axes(
         (x[0], x[-1]), (0.0, float(y.max()) * 1.05 or 1.0), width, height,
-        title=f"Elbow: {best} clusters", x_label="clusters",
+        title=f"Elbow: {best} clusters", x_label="clusters", y_label="inertia",
+        counts=True, left=78,
     )  # fmt: skip
     axes.line(zip(counts, inertias, strict=True), _COLOR)
     axes.line([(best, 0.0), (best, inertias[bend])], COLORS[5], 'stroke-dasharray="4 3"')
@@ -102,12 +103,15 @@ def confusion_matrix(
     found = counts_of(y_true, y_pred, labels=labels, normalize=normalize)
     levels = numbered(y_true, y_pred, labels)[2].tolist()
     names = [str(each) for each in levels]
-    size = min(48.0, 900.0 / len(names))
-    left = 40.0 + 7 * max(map(len, names))
+    longest = 7.0 * max(map(len, names))
+    size = min(max(48.0, min(longest + 8, 90.0)), 900.0 / len(names))
+    left, is_turned = 40.0 + longest, longest > size
     axes = Axes(
         (0, 1), (0, 1), size * len(names), size * len(names), grid="", left=left,
+        below=40 + longest if is_turned else 44,
         title="Confusion matrix", x_label="predicted", y_label="true",
     )  # fmt: skip
+    foot = axes.above + axes.height + (8 if is_turned else 16)
     sums = found.sum(axis=1, keepdims=True)
     shares = np.divide(found, sums, out=np.zeros(found.shape), where=sums > 0)
     for row, down in enumerate(names):
@@ -120,10 +124,12 @@ def confusion_matrix(
                 box(x, y, size - 1, size - 1, color, f"{down} as {across}: {written}")
             )
             if len(names) <= _CELLS:
-                ink = ' fill="#fff"' if share > 0.5 else ""
+                ink = ' fill="#fff"' if share > 0.35 else ""
                 axes.parts.append(text(x + size / 2, y + size / 2 + 4, written, more=ink))
         axes.parts.append(text(left - 7, y + size / 2 + 4, down, "end"))
-        axes.parts.append(text(left + (row + 0.5) * size, axes.above + axes.height + 16, down))
+        x = left + (row + 0.5) * size + 4 * is_turned
+        turned = f' transform="rotate(-90 {x:.1f} {foot:.1f})"' if is_turned else ""
+        axes.parts.append(text(x, foot, down, "end" if is_turned else "middle", turned))
     return axes.plot()
 
 
