@@ -2,7 +2,9 @@
 // Models: fitting evaluates its data, the rest is lazy.
 #include "python/bind/bind.h"
 
+#include "headrace/learn/eager.h"
 #include "headrace/learn/nodes.h"
+#include "headrace/learn/target_sums.h"
 
 namespace {
 
@@ -122,6 +124,20 @@ void bind_forest(nb::module_& m) {
       "model"_a, "x"_a, "weights"_a.none(), "options"_a, Unlocked());
 }
 
+// ---- target encoding ----------------------------------------------------------------------------
+NodePtr target_sums(const NodePtr& level, const NodePtr& fold, const NodePtr& y, double center,
+                    int64_t levels, int64_t folds) {
+  return hr::run_eagerly("target_sums", {level, fold, y}, [&](std::span<const hr::Tensor> in) {
+    return std::vector{hr::target_sums(in[0], in[1], in[2], center, levels, folds)};
+  })[0];
+}
+
+NodePtr target_encode(const NodePtr& level, const NodePtr& fold, const NodePtr& table) {
+  return hr::run_eagerly("target_encode", {level, fold, table}, [](std::span<const hr::Tensor> in) {
+    return std::vector{hr::target_encode(in[0], in[1], in[2])};
+  })[0];
+}
+
 }  // namespace
 
 void bind_learn(nb::module_& m) {
@@ -132,4 +148,7 @@ void bind_learn(nb::module_& m) {
   m.def("pca_reconstruction_error", lazy(&hr::pca_reconstruction_error), "mean"_a, "components"_a,
         "x"_a, Unlocked());
   bind_forest(m);
+  m.def("target_sums", target_sums, "level"_a, "fold"_a, "y"_a, "center"_a, "levels"_a, "folds"_a,
+        Unlocked());
+  m.def("target_encode", target_encode, "level"_a, "fold"_a, "table"_a, Unlocked());
 }

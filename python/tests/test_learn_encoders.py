@@ -276,3 +276,23 @@ def test_unknown_labels():
         encoder.inverse_transform([2])
     with pytest.raises(ValueError, match="1d array"):
         encoder.transform(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("rows", [1, 50, 5000])
+def test_target_encoder_has_the_same_bits_for_any_number_of_threads(rows):
+    rng = np.random.default_rng(rows)
+    codes, y = rng.integers(0, 3, (rows + 10, 1)), rng.normal(size=rows + 10)
+    made = []
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            made.append(learn.TargetEncoder(cv=learn.KFold(5)).fit_transform(codes, y))
+    assert all(np.array_equal(made[0], each) for each in made)
+    theirs = preprocessing.TargetEncoder(cv=learn.KFold(5)).fit_transform(codes, y)
+    np.testing.assert_allclose(made[0], theirs, rtol=1e-9, atol=1e-12)
+
+
+def test_target_encoder_refuses_folds_that_meet_a_row_twice():
+    rows = np.arange(4)
+    splits = [(rows[2:], rows[:2]), (rows[2:], rows[:2])]
+    with pytest.raises(hr.InvalidArgumentError, match="exactly once"):
+        learn.TargetEncoder(cv=splits).fit_transform(rows[:, None], rows * 1.0)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from headrace import _core
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, UnsupportedError
-from headrace.learn.base import check_labels, frozen, is_ours
+from headrace.learn.base import check_labels, frozen
 from headrace.learn.columns import stacked
 from headrace.learn.preparation.encoders import LevelEncoder
 from headrace.learn.preparation.levels import Values
@@ -86,7 +88,7 @@ class TargetEncoder(LevelEncoder):
         self._fit_all(X, y)
         return self
 
-    def _fit_all(self, X: Any, y: Any, groups: Any = None, *, apart: bool = False) -> Any:
+    def _fit_all(self, X: Any, y: Any, groups: Any = None, *, apart: bool = False) -> list[Array]:
         """Fit to all rows, by sums over each fold; `apart` encodes each row by the other folds."""
         columns = self._fit_levels(X, refuse=False)
         if getattr(y, "ndim", 1) == 2 and y.shape[1] > 1:
@@ -94,30 +96,26 @@ class TargetEncoder(LevelEncoder):
         labels = check_labels(self, y, len(columns[0].series))
         targets = self._targets(labels)
         rows = targets.shape[1]
-        fold, folds = self._folds(labels, rows, groups) if apart else (None, 1)
+        split = self._folds(labels, rows, groups) if apart else (np.zeros(rows, np.int32), 1)
+        fold, folds = frozen(split[0]), split[1]
         means = targets.mean(axis=1)
         self.target_mean_ = means if self.target_type_ == "multiclass" else float(means[0])
-        made = np.empty((rows if apart else 0, len(columns) * len(targets)), order="F")
+        made: list[Array] = []
         encodings: list[Numbers] = []
         for column, levels in zip(columns, self.categories_, strict=True):
-            # Unknown values have a level of their own, at the end.
-            at = column.numbers(levels).to_numpy().astype(np.int64)
-            at[at < 0] = len(levels)
-            if fold is not None:
-                at *= folds
-                at += fold
-            counts = np.bincount(at, minlength=(len(levels) + 1) * folds).astype(np.float64)
+            at = column.numbers(levels).astype("int32")
             for target, center in zip(targets, means, strict=True):
-                off = target - center  # sums of squares lose nothing near zero
-                shape = (len(levels) + 1, folds)
-                each = [counts.reshape(shape)] + [
-                    np.bincount(at, weights, minlength=counts.size).reshape(shape)
-                    for weights in (off, off * off)
-                ]
+                # Distances from a center: sums of squares lose nothing near zero. Unknown values
+                # have a level of their own, at the end.
+                sums = _core.target_sums(
+                    at._node, fold._node, frozen(target)._node, center, len(levels), folds
+                )
+                each = list(np.moveaxis(Array(sums).to_numpy(), 2, 0))
                 whole = [sums.sum(axis=1, keepdims=True) for sums in each]
                 if apart:
                     others = [sums - part for sums, part in zip(whole, each, strict=True)]
-                    made[:, len(encodings)] = self._encoded(others, center).ravel()[at]
+                    table = frozen(np.ascontiguousarray(self._encoded(others, center)))
+                    made.append(Array(_core.target_encode(at._node, fold._node, table._node)))
                 encodings.append(self._encoded(whole, center)[:-1, 0])
         self.encodings_ = encodings
         return made
@@ -172,17 +170,17 @@ class TargetEncoder(LevelEncoder):
             cv = StratifiedKFold(cv, **options) if stratified else KFold(cv, **options)
         else:
             cv = check_cv(cv, y, classifier=False)
-        fold, seen = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-        count = 0
-        for count, (train, test) in enumerate(cv.split(seen, y, groups), 1):
+        fold, nothing = np.full(rows, -1, np.int32), np.zeros(rows, np.int8)
+        count = tested = 0
+        for count, (train, test) in enumerate(cv.split(nothing, y, groups), 1):
             fold[test] = count - 1
-            seen[test] += 1
+            tested += len(test)
             if len(train) + len(test) != rows:
                 raise UnsupportedError(
                     "TargetEncoder: training rows must be all that are not tested: "
                     f"train={len(train)}, test={len(test)}, rows={rows}"
                 )
-        if (seen != 1).any():
+        if tested != rows or (fold < 0).any():
             raise InvalidArgumentError(
                 "Validation indices from `cv` must cover each sample index exactly once with no "
                 "overlap. Pass a splitter with non-overlapping validation folds as `cv`"
@@ -202,7 +200,7 @@ class TargetEncoder(LevelEncoder):
             `groups`, for `cv`.
         """
         made = self._fit_all(X, y, params.get("groups"), apart=True)
-        return self._answer(X, frozen(made) if is_ours(X) else made)
+        return self._answer(X, stacked(made))
 
     def transform(self, X: Any) -> Any:
         """Encode by all rows of `fit`; values that it did not see get the mean."""
