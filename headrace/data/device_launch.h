@@ -24,6 +24,25 @@ View<T> view_of(const Tensor& x) {
   return {x.as<T>(), x.is_contiguous() ? 1 : x.strides()[0], x.num_elements()};
 }
 
+/// The elements of a 2-D tensor on a device, of any strides, as float64.
+template <class T>
+struct Matrix {
+  const T* data;
+  int64_t rows;
+  int64_t columns;
+  int64_t row_stride;
+  int64_t column_stride;
+
+  __device__ double operator()(int64_t row, int64_t column) const {
+    return static_cast<double>(data[row * row_stride + column * column_stride]);
+  }
+};
+
+template <class T>
+Matrix<T> matrix_of(const Tensor& x) {
+  return {x.as<T>(), x.shape()[0], x.shape()[1], x.strides()[0], x.strides()[1]};
+}
+
 /// Blocks that each take `per_block` items, one after the other.
 inline unsigned blocks_of(int64_t items, int64_t per_block) {
   return static_cast<unsigned>(std::max<int64_t>(1, (items + per_block - 1) / per_block));

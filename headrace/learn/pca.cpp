@@ -59,41 +59,6 @@ Buffer load(const Pca& model, int64_t padded) {
   return buffer;
 }
 
-/// Parts in order, in place: the result lies in the first.
-void add_parts(double* parts, int64_t count, int64_t size) {
-  for (int64_t part = 1; part < count; ++part)
-    for (int64_t i = 0; i < size; ++i) parts[i] += parts[part * size + i];
-}
-
-/// Sums of the columns, padded.
-Buffer sums_of(const Tensor& x, int64_t padded) {
-  if constexpr (built_with_cuda)
-    if (x.place().is_gpu()) {
-      Buffer sums = Buffer::allocate(padded * kDouble);
-      cuda::pca_sums(x, sums.mutable_as<double>(), padded);
-      return sums;
-    }
-  check_on_host("pca_fit", x.place());
-  const int64_t parts = divide_up(x.shape()[0], gram_part_rows(x.shape()[0]));
-  Buffer sums = Buffer::allocate(parts * padded * kDouble);
-  cpu::pca_sums(x, sums.mutable_as<double>(), padded);
-  add_parts(sums.mutable_as<double>(), parts, padded);
-  return sums;
-}
-
-/// Sums of products of the columns less their means, of which the lower triangle is read.
-Tensor products_of(const Tensor& x, const double* mean) {
-  if constexpr (built_with_cuda)
-    if (x.place().is_gpu()) {
-      const int64_t features = x.shape()[1];
-      Buffer products = Buffer::allocate(
-          checked_multiply("pca_fit", checked_multiply("pca_fit", features, features), kDouble));
-      cuda::pca_products(x, mean, products.mutable_as<double>());
-      return Tensor(TypeId::kFloat64, {features, features}, std::move(products));
-    }
-  return gram(RowTiles(x), {mean});
-}
-
 /// A part of a model where the rows are that it is used for; wanted with kernels alone.
 [[maybe_unused]] Tensor beside(const Tensor& part, const Tensor& x) {
   if (part.place() == x.place()) return part;
@@ -115,18 +80,13 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
         {{"num_components", num_components}, {"rows", rows}, {"features", features}},
         "use 1 to the smaller of rows and features");
   const ScopedTag tag("pca_fit");
-  const int64_t padded = pca_padded(features);
-  Buffer sums = sums_of(x, padded);
-  auto* mean = sums.mutable_as<double>();
-  for (int64_t j = 0; j < features; ++j) {
-    mean[j] /= static_cast<double>(rows);
+  const SecondMoments moments = second_moments(RowTiles(x), nullptr, true);
+  const auto* const mean = moments.means.as<double>();
+  for (int64_t j = 0; j < features; ++j)
     if (!std::isfinite(mean[j]))
       throw_error<InvalidArgumentError>("pca_fit", "a column contains NaN or infinite values",
                                         {{"column", j}}, "drop or fill them first");
-  }
-
-  const Tensor matrix = products_of(x, mean);
-  const auto* products = matrix.as<double>();
+  const auto* products = moments.products.as<double>();
   // Half of the directions, or fewer, are found by themselves.
   const int64_t alone = 2 * num_components <= features ? num_components : 0;
   Buffer covariance = Buffer::allocate((features * features + (9 + alone) * features) * kDouble);
@@ -156,7 +116,7 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
   }
   Pca model;
   const auto keep = [&](const Tensor& part) { return output_at("pca_fit", part, x.place()); };
-  model.mean = keep(store(mean, 0, features, padded, x.dtype()));
+  model.mean = keep(store(mean, 0, features, features, x.dtype()));
   model.components = keep(store(vectors, num_components, features, features, x.dtype()));
   model.explained_variance = keep(store(values, 0, num_components, num_components, x.dtype()));
   model.total_variance = total;

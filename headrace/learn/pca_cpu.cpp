@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and projections in float64. No sum depends on the vector width or the threads.
+// Projections in float64. No sum depends on the vector width or the threads.
 #define HWY_TARGET_INCLUDE "headrace/learn/pca_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
 #include "headrace/algo/linalg/row_simd.h"
 //
-#include "headrace/algo/linalg/gram.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/memory/buffer/buffer.h"
@@ -43,29 +42,7 @@ void for_rows(int64_t rows, int64_t doubles, F body) {
   });
 }
 
-template <class F>
-void for_parts(int64_t rows, F body) {
-  const int64_t size = gram_part_rows(rows);
-  parallel_for((rows + size - 1) / size,
-               [&](int64_t k) { body(k, k * size, std::min(rows, (k + 1) * size)); });
-}
-
 }  // namespace
-
-void pca_sums(const Tensor& x, double* sums, int64_t padded) {
-  visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    for_parts(x.shape()[0], [&](int64_t part, int64_t begin, int64_t end) {
-      Buffer scratch = Buffer::allocate_zeroed(padded * static_cast<int64_t>(sizeof(double)));
-      auto* row = scratch.mutable_as<double>();
-      double* out = sums + part * padded;
-      std::fill(out, out + padded, 0.0);
-      for (int64_t i = begin; i < end; ++i) {
-        load_row<T>(x, i, nullptr, row);
-        for (int64_t j = 0; j < padded; ++j) out[j] += row[j];
-      }
-    });
-  });
-}
 
 void pca_transform(const Tensor& x, const double* mean, const double* components, int64_t count,
                    int64_t padded, void* latent) {

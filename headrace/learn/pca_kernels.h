@@ -19,9 +19,6 @@ inline constexpr int64_t kMostProjected = 3072;
 
 namespace hr::cpu {
 
-/// Sums of the columns, part k in `sums + k * padded`.
-void pca_sums(const Tensor& x, double* sums, int64_t padded);
-
 /// latent[row, component], in the dtype of `x`.
 void pca_transform(const Tensor& x, const double* mean, const double* components, int64_t count,
                    int64_t padded, void* latent);
@@ -38,12 +35,6 @@ void pca_reconstruction_error(const Tensor& x, const double* mean, const double*
 namespace hr::cuda {
 
 // The same of rows on a device, the model with them as it was fitted: contiguous, not padded.
-// Sums and products of all parts together, on the host.
-
-void pca_sums(const Tensor& x, double* sums, int64_t padded);
-
-/// The lower triangle of what `gram` gives, of all features.
-void pca_products(const Tensor& x, const double* mean, double* products);
 
 void pca_transform(const Tensor& x, const Tensor& mean, const Tensor& components, Buffer& latent);
 void pca_inverse_transform(const Tensor& latent, const Tensor& mean, const Tensor& components,

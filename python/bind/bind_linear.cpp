@@ -151,7 +151,8 @@ NodePtr over_rows(const Sparse& x, const std::vector<NodePtr>& nodes, F of) {
 template <class Rows>
 NodePtr centered_gram(const Rows& x, const NodePtr& shift, const NodePtr& weights) {
   return over_rows(x, {shift, weights}, [](const hr::RowTiles& rows, std::span<const Tensor> in) {
-    return hr::gram(rows, {.shift = numbers_of(in[0]), .weights = numbers_of(in[1])});
+    return hr::gram(rows, {.shift = numbers_of(in[0]),
+                           .weights = in[1].num_elements() == 0 ? nullptr : &in[1]});
   });
 }
 

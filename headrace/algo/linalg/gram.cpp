@@ -2,9 +2,11 @@
 // Few columns: parts are tasks. Many: parts one after the other, and tiles of the result are tasks.
 #include "headrace/algo/linalg/gram.h"
 
+#include "headrace/algo/linalg/gram_kernels.h"
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/base/checked.h"
+#include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
@@ -41,9 +43,10 @@ class Accumulator {
     x_.read(begin, rows, TileForm::kRows, options_.shift, nullptr, tile);
     const double* second = tile;
     if (options_.weights != nullptr) {
+      const auto* const weights = options_.weights->as<double>();
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j)
-          weighted[i * columns + j] = options_.weights[begin + i] * tile[i * columns + j];
+          weighted[i * columns + j] = weights[begin + i] * tile[i * columns + j];
       second = weighted;
     }
     const auto panels = [&](const double* from, int64_t width, double* to) {
@@ -72,6 +75,17 @@ class Accumulator {
   Buffer room_;
 };
 
+/// Of rows on a device: whether the kernels take them.
+[[maybe_unused]] void check_parts(std::string_view op, const RowTiles& x) {
+  const auto& parts = x.parts();
+  const bool taken = parts.size() <= 2 && parts[0].dtype().is_floating() &&
+                     (parts.size() < 2 || parts[1].dtype() == TypeId::kFloat64);
+  if (!taken)
+    throw_error<UnsupportedError>(op, "no CUDA kernel takes rows of these dtypes",
+                                  {{"matrices", parts.size()}, {"dtype", parts[0].dtype().name()}},
+                                  "move the values first: x.to('cpu')");
+}
+
 void add_part(const RowTiles& x, const GramOptions& options, int64_t part, double* out) {
   const int64_t size = gram_part_rows(x.rows());
   const int64_t begin = part * size, end = std::min(x.rows(), begin + size);
@@ -89,6 +103,17 @@ Tensor gram(const RowTiles& x, const GramOptions& options) {
   const bool together = columns <= kFewColumns;
   Buffer made = doubles(size);
   auto* out = made.mutable_as<double>();
+  const auto mirror = [&] {
+    for (int64_t i = 0; i < columns; ++i)
+      for (int64_t j = 0; j < i; ++j) out[j * columns + i] = out[i * columns + j];
+    return Tensor(TypeId::kFloat64, {columns, columns}, std::move(made));
+  };
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu() && size > 0 && x.rows() > 0) {
+      check_parts("gram", x);
+      cuda::gram(x.parts(), options.shift, options.weights, out);
+      return mirror();
+    }
   if (parts == 0) std::fill(out, out + size, 0.0);
   Buffer room = doubles(parts < 2 ? 0 : checked_multiply("gram", together ? parts - 1 : 1, size));
   auto* rest = room.mutable_as<double>();
@@ -103,9 +128,60 @@ Tensor gram(const RowTiles& x, const GramOptions& options) {
     for (int64_t i = 0; i < columns && part > 0; ++i)
       for (int64_t j = 0; j <= i; ++j) out[i * columns + j] += from[i * columns + j];
   }
-  for (int64_t i = 0; i < columns; ++i)
-    for (int64_t j = 0; j < i; ++j) out[j * columns + i] = out[i * columns + j];
-  return Tensor(TypeId::kFloat64, {columns, columns}, std::move(made));
+  return mirror();
+}
+
+Tensor column_sums(const RowTiles& x, const Tensor* weights) {
+  const ScopedTag tag("column_sums");
+  const int64_t columns = x.columns(), size = gram_part_rows(x.rows());
+  const int64_t parts = std::max<int64_t>(1, (x.rows() + size - 1) / size);
+  Buffer made = doubles(parts * columns);
+  auto* out = made.mutable_as<double>();
+  std::fill_n(out, parts * columns, 0.0);
+  if (x.place().is_gpu() && columns > 0 && x.rows() > 0) {
+    if constexpr (built_with_cuda) {
+      check_parts("column_sums", x);
+      cuda::column_sums(x.parts(), weights, out);
+    }
+  } else {
+    const auto* const weight = weights == nullptr ? nullptr : weights->as<double>();
+    parallel_for(parts, [&](int64_t part) {
+      Buffer room = doubles(kSumBlock * columns);
+      auto* const tile = room.mutable_as<double>();
+      double* const sums = out + part * columns;
+      const int64_t end = std::min(x.rows(), (part + 1) * size);
+      for (int64_t row = part * size; row < end; row += kSumBlock) {
+        const int64_t rows = std::min(kSumBlock, end - row);
+        x.read(row, rows, TileForm::kRows, nullptr, nullptr, tile);
+        for (int64_t i = 0; i < rows; ++i)
+          for (int64_t j = 0; j < columns; ++j)
+            sums[j] +=
+                weight == nullptr ? tile[i * columns + j] : weight[row + i] * tile[i * columns + j];
+      }
+    });
+    for (int64_t part = 1; part < parts; ++part)
+      for (int64_t j = 0; j < columns; ++j) out[j] += out[part * columns + j];
+  }
+  return Tensor(TypeId::kFloat64, {columns}, std::move(made));
+}
+
+SecondMoments second_moments(const RowTiles& x, const Tensor* weights, bool center) {
+  SecondMoments found;
+  found.total = static_cast<double>(x.rows());
+  if (weights != nullptr) {
+    const Tensor column(TypeId::kFloat64, {x.rows(), 1}, weights->buffer(), weights->byte_offset());
+    found.total = *column_sums(RowTiles(column)).as<double>();
+  }
+  Buffer means = doubles(x.columns());
+  auto* const mean = means.mutable_as<double>();
+  std::fill_n(mean, x.columns(), 0.0);
+  if (center) {
+    const Tensor sums = column_sums(x, weights);
+    for (int64_t j = 0; j < x.columns(); ++j) mean[j] = sums.as<double>()[j] / found.total;
+  }
+  found.products = gram(x, {.shift = center ? mean : nullptr, .weights = weights});
+  found.means = Tensor(TypeId::kFloat64, {x.columns()}, std::move(means));
+  return found;
 }
 
 }  // namespace hr

@@ -14,13 +14,31 @@ constexpr int64_t gram_part_rows(int64_t rows) {
 
 struct GramOptions {
   const double* shift = nullptr;    ///< subtracted from each column
-  const double* weights = nullptr;  ///< of each row
+  const Tensor* weights = nullptr;  ///< of each row: float64, contiguous, where the rows are
 };
 
 /// (X - shift)^T W (X - shift): [columns, columns], float64, symmetric to the bit. Each part of the
 /// rows is one matmul, from its first row on, and parts are added in order: the same bits for any
 /// number of threads and SIMD level. Reads the rows once. Scratch is one matrix a part for up to
-/// 256 columns, else two.
+/// 256 columns, else two. Of one or two matrices on a CUDA device, of floats and the second of
+/// float64, sums are made there with the same bits, and the result is on the host. Throws
+/// UnsupportedError for other rows there.
 HR_API Tensor gram(const RowTiles& x, const GramOptions& options = {});
+
+/// The sums of the columns, each row times its weight (null: 1): float64 [columns], in the same
+/// parts, rows in order. Where and when as for `gram`.
+HR_API Tensor column_sums(const RowTiles& x, const Tensor* weights = nullptr);
+
+/// Columns by their means and what they share.
+struct SecondMoments {
+  Tensor means;      ///< float64 [columns]; zeros when they were not taken away
+  Tensor products;   ///< float64 [columns, columns]: `gram` of the columns less `means`
+  double total = 0;  ///< the weights of all rows
+};
+
+/// What least squares and principal components start from, in two reads of the rows (one if they
+/// are not centered). A mean is NaN or infinite if its column has such a value. Where and when as
+/// for `gram`.
+HR_API SecondMoments second_moments(const RowTiles& x, const Tensor* weights, bool center);
 
 }  // namespace hr

@@ -92,7 +92,8 @@ TEST_F(Gram, ShiftsAndWeighs) {
   const std::vector<double> shift{2, 2.5, 3};
   std::vector<double> weights;
   for (int i = 0; i < 1000; ++i) weights.push_back(i % 3);
-  const Tensor made = gram(RowTiles(x), {shift.data(), weights.data()});
+  const Tensor each = testing::tensor_of(weights);
+  const Tensor made = gram(RowTiles(x), {shift.data(), &each});
   for (size_t a = 0; a < 3; ++a)
     for (size_t b = 0; b < 3; ++b) {
       double sum = 0;
@@ -103,17 +104,55 @@ TEST_F(Gram, ShiftsAndWeighs) {
     }
 }
 
+TEST_F(Gram, SecondMomentsAreOfMatricesSideBySide) {
+  const Tensor x = random_matrix<float>(20'000, 3), y = random_matrix<double>(20'000, 2);
+  std::vector<double> weights;
+  for (int i = 0; i < 20'000; ++i) weights.push_back(1 + i % 3);
+  const Tensor each = testing::tensor_of(weights);
+  for (const Tensor* weight : {static_cast<const Tensor*>(nullptr), &each}) {
+    const SecondMoments found = second_moments(RowTiles({x, y}), weight, true);
+    const auto value = [&](size_t i, size_t j) {
+      return j < 3 ? static_cast<double>(x.as<float>()[i * 3 + j]) : y.as<double>()[i * 2 + j - 3];
+    };
+    const auto own = [&](size_t i) { return weight == nullptr ? 1.0 : weights[i]; };
+    std::vector<double> means(5);
+    double total = 0;
+    for (size_t i = 0; i < 20'000; ++i) {
+      total += own(i);
+      for (size_t j = 0; j < 5; ++j) means[j] += own(i) * value(i, j);
+    }
+    EXPECT_EQ(found.total, total);
+    for (size_t j = 0; j < 5; ++j)
+      EXPECT_NEAR(found.means.as<double>()[j], means[j] / total, 1e-12);
+    for (size_t a = 0; a < 5; ++a)
+      for (size_t b = 0; b < 5; ++b) {
+        double sum = 0;
+        for (size_t i = 0; i < 20'000; ++i)
+          sum += own(i) * (value(i, a) - means[a] / total) * (value(i, b) - means[b] / total);
+        ASSERT_NEAR(found.products.as<double>()[a * 5 + b], sum, 1e-7);
+      }
+    const SecondMoments plain = second_moments(RowTiles({x, y}), weight, false);
+    EXPECT_EQ(testing::values_of<double>(plain.means), std::vector<double>(5, 0.0));
+  }
+  EXPECT_THROW(RowTiles({x, random_matrix<double>(3, 1)}), InvalidArgumentError);
+}
+
 TEST_F(Gram, SameBitsForAnySourceThreadsAndSimdLevel) {
   for (const int64_t columns : {20, 270}) {
     const Tensor x = random_matrix<float>(17'000, columns);
     set_threads(1);
     const Tensor one = gram(RowTiles(x));
-    for (const RowTiles& tiles : sources<float>(x)) EXPECT_TRUE(same_bits(one, gram(tiles)));
+    const Tensor sums = column_sums(RowTiles(x));
+    for (const RowTiles& tiles : sources<float>(x)) {
+      EXPECT_TRUE(same_bits(one, gram(tiles)));
+      EXPECT_TRUE(same_bits(sums, column_sums(tiles)));
+    }
     for (const int count : {2, 4})
       for (const SimdLevel level : {SimdLevel::kAvx2, best_simd_level()}) {
         set_threads(count);
         set_simd_level(std::min(level, best_simd_level()));
         EXPECT_TRUE(same_bits(one, gram(RowTiles(x))));
+        EXPECT_TRUE(same_bits(sums, column_sums(RowTiles(x))));
       }
     set_simd_level(best_simd_level());
   }

@@ -10,13 +10,20 @@
 
 namespace hr {
 
-RowTiles::RowTiles(const Tensor& x) : parts_{x} {
-  if (x.num_dimensions() != 2 || !x.dtype().is_real())
-    throw_error<TypeMismatchError>(
-        "row_tiles", "expected a 2-D array of numbers",
-        {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
-  rows_ = x.shape()[0];
-  columns_ = x.shape()[1];
+RowTiles::RowTiles(const Tensor& x) : RowTiles(std::vector<Tensor>{x}) {}
+
+RowTiles::RowTiles(std::vector<Tensor> parts) : rows_(0), columns_(0), parts_(std::move(parts)) {
+  for (const Tensor& x : parts_) {
+    if (x.num_dimensions() != 2 || !x.dtype().is_real())
+      throw_error<TypeMismatchError>(
+          "row_tiles", "expected a 2-D array of numbers",
+          {{"dimensions", x.num_dimensions()}, {"dtype", x.dtype().name()}});
+    rows_ = parts_[0].shape()[0];
+    if (x.shape()[0] != rows_)
+      throw_error<InvalidArgumentError>("row_tiles", "matrices differ in their number of rows",
+                                        {{"rows", x.shape()[0]}, {"expected", rows_}});
+    columns_ += x.shape()[1];
+  }
 }
 
 RowTiles::RowTiles(const std::vector<Column>& columns)

@@ -28,6 +28,9 @@ class HR_API RowTiles {
   /// dimensions.
   explicit RowTiles(const Tensor& x);
 
+  /// Matrices side by side. Throws InvalidArgumentError for different numbers of rows.
+  explicit RowTiles(std::vector<Tensor> parts);
+
   /// Columns of one length. Throws InvalidArgumentError for nulls and for other lengths,
   /// TypeMismatchError for strings and bools.
   explicit RowTiles(const std::vector<Column>& columns);
@@ -38,6 +41,12 @@ class HR_API RowTiles {
   int64_t rows() const { return rows_; }
 
   int64_t columns() const { return columns_; }
+
+  /// The matrices side by side; none of rows that are computed.
+  const std::vector<Tensor>& parts() const { return parts_; }
+
+  /// Where the rows are; on a CUDA device kernels read them.
+  Place place() const { return parts_.empty() ? host : parts_[0].place(); }
 
   /// `(x - shift[j]) * scale[j]` of `count` rows from `first` on; null: without. T is float or
   /// double; float64 inside.
