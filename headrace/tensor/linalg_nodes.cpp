@@ -16,6 +16,12 @@ struct Matmul final : OperatorOf<Matmul> {
 
   std::string_view name() const override { return "matmul"; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_no_matmul_kernel(std::get<Tensor>(inputs[0]), std::get<Tensor>(inputs[1]), dtype);
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return matmul(std::get<Tensor>(inputs[0]), std::get<Tensor>(inputs[1]), dtype);
   }

@@ -25,11 +25,42 @@ struct Rows {
   Matrix<T> first;
   Matrix<double> second;
 
-  __device__ double operator()(int64_t row, int64_t column) const {
-    return column < first.columns ? first(row, column) : second(row, column - first.columns);
+  __host__ __device__ int64_t columns() const { return first.columns + second.columns; }
+};
+
+/// One column of the two matrices, as float64.
+template <class T>
+struct ColumnOf {
+  const T* first = nullptr;
+  const double* second = nullptr;
+  int64_t stride = 0;
+
+  __device__ ColumnOf(const Rows<T>& x, int64_t column) {
+    if (column < x.first.columns) {
+      first = x.first.data + column * x.first.column_stride;
+      stride = x.first.row_stride;
+    } else if (column < x.columns()) {
+      second = x.second.data + (column - x.first.columns) * x.second.column_stride;
+      stride = x.second.row_stride;
+    }
   }
 
-  __host__ __device__ int64_t columns() const { return first.columns + second.columns; }
+  __device__ bool is_there() const { return first != nullptr || second != nullptr; }
+
+  /// `count` rows from `row` on; of those from `end` on, the last one. All loads go out at once.
+  template <int count>
+  __device__ __forceinline__ void read(int64_t row, int64_t end, double (&values)[count]) const {
+    if (first != nullptr) {
+      T found[count];
+#pragma unroll
+      for (int k = 0; k < count; ++k) found[k] = first[min(row + k, end - 1) * stride];
+#pragma unroll
+      for (int k = 0; k < count; ++k) values[k] = static_cast<double>(found[k]);
+    } else if (second != nullptr) {
+#pragma unroll
+      for (int k = 0; k < count; ++k) values[k] = second[min(row + k, end - 1) * stride];
+    }
+  }
 };
 
 /// Sums of the columns of part blockIdx.y.
@@ -38,20 +69,21 @@ __global__ void sums_kernel(Rows<T> x, const double* __restrict__ weights, int64
                             double* __restrict__ sums) {
   const int64_t column = int64_t{blockIdx.x} * kSumThreads + threadIdx.x;
   if (column >= x.columns()) return;
+  const ColumnOf<T> from(x, column);
   double sum = 0;
-  int64_t row = blockIdx.y * part_rows;
-  const int64_t end = min(row + part_rows, x.first.rows);
-  for (; row + kAhead <= end; row += kAhead) {
+  const int64_t first = blockIdx.y * part_rows, end = min(first + part_rows, x.first.rows);
+  for (int64_t row = first; row < end; row += kAhead) {
     double values[kAhead];
+    from.read(row, end, values);
+    const int rows = static_cast<int>(min(int64_t{kAhead}, end - row));
+    if (weights == nullptr && rows == kAhead) {
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k) values[k] = x(row + k, column);
+      for (int k = 0; k < kAhead; ++k) sum += values[k];
+    } else {
 #pragma unroll
-    for (int k = 0; k < kAhead; ++k)
-      sum += weights == nullptr ? values[k] : weights[row + k] * values[k];
-  }
-  for (; row < end; ++row) {
-    const double value = x(row, column);
-    sum += weights == nullptr ? value : weights[row] * value;
+      for (int k = 0; k < kAhead; ++k)
+        if (k < rows) sum += weights == nullptr ? values[k] : weights[row + k] * values[k];
+    }
   }
   sums[blockIdx.y * x.columns() + column] = sum;
 }
@@ -135,15 +167,17 @@ __global__ void __launch_bounds__(kThreads, 2)
   const bool reads_left = thread < kTile;
   const int own = thread % kTile;
   const int64_t column = int64_t{kTile} * (reads_left ? row_tile : column_tile) + own;
-  const bool inside = column < x.columns();
+  const ColumnOf<T> from(x, column);
+  const bool inside = from.is_there();
   const double less = shift != nullptr && inside ? shift[column] : 0;
   const auto read = [&](int64_t row, double (&values)[kStage]) {
+    from.read(row, last_row, values);
 #pragma unroll
-    for (int k = 0; k < kStage; ++k) {
-      values[k] = row + k < last_row && inside ? x(row + k, column) - less : 0.0;
-      if (weights != nullptr && !reads_left && row + k < last_row)
-        values[k] = weights[row + k] * values[k];
-    }
+    for (int k = 0; k < kStage; ++k)
+      values[k] = row + k < last_row && inside ? values[k] - less : 0.0;
+    if (weights == nullptr || reads_left) return;
+#pragma unroll
+    for (int k = 0; k < kStage; ++k) values[k] = weights[min(row + k, last_row - 1)] * values[k];
   };
   const int i0 = thread / 64 * 32, j0 = thread / 32 % 2 * 32;
   const bool wanted = row_tile > column_tile || i0 >= j0;
@@ -151,7 +185,7 @@ __global__ void __launch_bounds__(kThreads, 2)
   Cells block;
   sums.fill(-0.0);  // what changes no first block
   block.fill(0);
-  double values[kStage];
+  double values[kStage] = {};
   read(first_row, values);
   for (int64_t row = first_row; row < last_row; row += kStage) {
     __syncthreads();

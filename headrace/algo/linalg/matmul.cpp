@@ -6,6 +6,7 @@
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
@@ -218,6 +219,13 @@ template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<floa
 template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<double>&, Update);
 template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<uint64_t>&, Update);
 
+std::string why_no_matmul_kernel(const Tensor& a, const Tensor& b, Dtype dtype) {
+  if (a.num_dimensions() != 2 || b.num_dimensions() != 2)
+    return "stacks of matrices have no kernel for CUDA";
+  const bool floats = dtype.is_floating() && a.dtype().is_floating() && b.dtype().is_floating();
+  return floats ? "" : "this dtype has no kernel for CUDA";
+}
+
 Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
   const MatrixStack left("matmul", a), right("matmul", b);
   const int64_t inner = b.shape()[b.shape().size() - 2];
@@ -225,6 +233,19 @@ Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
     throw_error<InvalidArgumentError>("matmul", "columns of the left are not rows of the right",
                                       {{"columns", a.shape().back()}, {"rows", inner}});
   const ScopedTag tag("matmul");
+  if constexpr (built_with_cuda)
+    if (a.place().is_gpu()) {
+      if (!why_no_matmul_kernel(a, b, dtype).empty())
+        throw_error<UnsupportedError>("matmul", "no CUDA kernel takes these operands",
+                                      {{"reason", why_no_matmul_kernel(a, b, dtype)}},
+                                      "move the values first: x.to('cpu')");
+      const int64_t rows = a.shape()[0], columns = b.shape()[1];
+      Buffer made = allocate_result(
+          checked_multiply("matmul", checked_multiply("matmul", rows, columns), dtype.size_bytes()),
+          a.place());
+      if (rows > 0 && columns > 0) cuda::matmul(a, b, dtype, made);
+      return Tensor(dtype, {rows, columns}, std::move(made));
+    }
   if (dtype == TypeId::kFloat64) return matmul_as<double>(a, b, dtype);
   if (dtype == TypeId::kFloat32) return matmul_as<float>(a, b, dtype);
   if (dtype != TypeId::kInt64)

@@ -4,6 +4,8 @@
 #include "headrace/algo/linalg/matrix_view.h"
 #include "headrace/base/api.h"
 
+#include <string>
+
 namespace hr {
 
 /// The products that one chain adds.
@@ -22,6 +24,9 @@ enum class Update { kSet, kAdd, kSubtract };
 /// Throws InvalidArgumentError for sizes that do not fit, TypeMismatchError for fewer than two
 /// dimensions and other dtypes.
 HR_API Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype);
+
+/// Why these operands have no kernel for CUDA; empty: they have one, which keeps the order of sums.
+std::string why_no_matmul_kernel(const Tensor& a, const Tensor& b, Dtype dtype);
 
 /// The same into memory that is there, of a matrix of float, double or uint64_t (integers, which
 /// wrap). Blocks are added to `out` or taken from it one after the other.

@@ -41,3 +41,10 @@ void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<
                      Update update);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// `matmul` of two matrices of float32 or float64 on a device.
+void matmul(const Tensor& a, const Tensor& b, Dtype dtype, Buffer& out);
+
+}  // namespace hr::cuda

@@ -208,8 +208,9 @@ const char* why_unsupported(const Value& input, const Shape& shape) {
     return column->null_count() > 0 ? "a column with nulls has no kernel for CUDA" : nullptr;
   const auto* tensor = std::get_if<Tensor>(&input);
   if (!tensor || tensor->num_elements() == 1) return nullptr;
-  const bool is_row = tensor->shape() == shape && (shape.size() == 1 || tensor->is_contiguous());
-  return is_row ? nullptr : "an array of this layout has no kernel for CUDA";
+  // It broadcasts to the shape, as was checked when the node was made.
+  return tensor->shape().size() <= shape.size() ? nullptr
+                                                : "an array of this layout has no kernel for CUDA";
 }
 
 const char* why_unsupported_power(const Program& program, const Node& node, Dtype of) {
@@ -412,10 +413,26 @@ class Writer {
     const std::string first = word(reinterpret_cast<uint64_t>(tensor.data()));
     if (tensor.shape() == shape_ && tensor.is_contiguous())
       return line(value, node.dtype, element(node.dtype, first, "i"));
-    line(value, node.dtype,
-         element(
-             node.dtype, first,
-             "i * static_cast<int64_t>(" + word(static_cast<uint64_t>(tensor.strides()[0])) + ")"));
+    line(value, node.dtype, element(node.dtype, first, offset_text(tensor)));
+  }
+
+  /// Where a strided or repeated array has the element of row i, in row-major order of the shape.
+  std::string offset_text(const Tensor& tensor) {
+    const std::string type = rows_ <= UINT32_MAX ? "static_cast<uint32_t>(" : "(";
+    const size_t missing = shape_.size() - tensor.shape().size();
+    std::string sum;
+    int64_t below = 1;
+    for (size_t axis = shape_.size(); axis-- > missing; below *= shape_[axis]) {
+      const int64_t stride = tensor.strides()[axis - missing];
+      if (tensor.shape()[axis - missing] == 1 || stride == 0) continue;
+      std::string place = type + "i)";
+      if (below > 1) place += " / " + type + word(static_cast<uint64_t>(below)) + ")";
+      if (axis > 0) place += " % " + type + word(static_cast<uint64_t>(shape_[axis])) + ")";
+      sum += (sum.empty() ? "" : " + ") + ("static_cast<int64_t>(" + place + ")");
+      if (stride != 1)
+        sum += " * static_cast<int64_t>(" + word(static_cast<uint64_t>(stride)) + ")";
+    }
+    return sum.empty() ? "0" : sum;
   }
 
   void write_value(int value, DeviceCall& call) {
