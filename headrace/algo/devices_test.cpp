@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of this room have the host's bits on every device.
+#include "headrace/algo/keys/integer_levels.h"
+#include "headrace/algo/linalg/column_statistics.h"
+#include "headrace/algo/linalg/gram.h"
+#include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/reduce/histogram.h"
 #include "headrace/algo/scan/cumulative.h"
 #include "headrace/algo/scan/diff.h"
@@ -388,6 +392,92 @@ TEST_P(AlgoDevices, BadInputIsAnErrorThere) {
   EXPECT_THROW(histogram(there, int64_t{3}), InvalidArgumentError);
   EXPECT_THROW(histogram(there, testing::sent(tensor_of<double>({1, 0}), GetParam())),
                InvalidArgumentError);
+}
+
+namespace {
+
+template <class T>
+Tensor matrix_of(int64_t rows, int64_t columns, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> normal(3, 2);
+  std::vector<T> values(static_cast<size_t>(rows * columns));
+  for (T& value : values) value = static_cast<T>(normal(random));
+  return Tensor(dtype_of<T>(), {rows, columns}, tensor_of(values).buffer());
+}
+
+Tensor transposed(const Tensor& x) {
+  return Tensor(x.dtype(), {x.shape()[1], x.shape()[0]}, {x.strides()[1], x.strides()[0]},
+                x.buffer(), 0);
+}
+
+}  // namespace
+
+TEST_P(AlgoDevices, GramAndItsMeans) {
+  const auto part = [](bool weighted, Tensor SecondMoments::* which) {
+    return [=](std::span<const Tensor> in) {
+      return second_moments(RowTiles({in[0], in[1]}), weighted ? &in[2] : nullptr, true).*which;
+    };
+  };
+  for (const int64_t columns : {1, 7, 31, 64, 65, 129})
+    for (const int64_t rows : {1, 15, 16, 17, 255, 256, 257, 1000, 17'000}) {
+      std::vector<double> each;
+      for (int64_t i = 0; i < rows; ++i) each.push_back(0.5 + static_cast<double>(i % 3));
+      const Tensor x = matrix_of<float>(rows, columns, 1), y = matrix_of<double>(rows, 2, 2);
+      for (const bool weighted : {false, true}) {
+        expect_same({x, y, tensor_of(each)}, part(weighted, &SecondMoments::means));
+        expect_same({x, y, tensor_of(each)}, part(weighted, &SecondMoments::products));
+      }
+      const Tensor wide = matrix_of<double>(rows, columns, 3);
+      expect_same({wide}, [](std::span<const Tensor> in) { return gram(RowTiles(in[0])); });
+    }
+}
+
+TEST_P(AlgoDevices, ColumnStatistics) {
+  for (const int64_t columns : {1, 3, 33})
+    for (const int64_t rows : {1, 16, 2047, 2048, 2049, 9000}) {
+      std::vector<float> values = testing::values_of<float>(matrix_of<float>(rows, columns, 1));
+      for (size_t i = 0; i < values.size(); i += 5) values[i] = std::nanf("");
+      const Tensor x(dtype_of<float>(), {rows, columns}, tensor_of(values).buffer());
+      expect_same({x}, [](std::span<const Tensor> in) { return column_statistics(in[0], true); });
+      const Tensor wide = matrix_of<double>(rows, columns, 2);
+      expect_same({wide},
+                  [](std::span<const Tensor> in) { return column_statistics(in[0], false); });
+    }
+}
+
+TEST_P(AlgoDevices, IntegerLevels) {
+  const auto each = [&](const Tensor& x) {
+    const auto levels = [](std::span<const Tensor> in) { return distinct_integers(in[0]); };
+    expect_same({x}, levels);
+    const Tensor found = distinct_integers(x);
+    const Tensor some(found.dtype(), {found.num_elements() / 2}, found.buffer());
+    expect_same({x}, [&](std::span<const Tensor> in) { return level_places(in[0], some); });
+  };
+  for (const int64_t rows : {1, 2, 4095, 4097, 20'000}) {
+    each(tensor_of(mixed<int32_t>(rows, 1)));
+    each(tensor_of(mixed<int64_t>(rows, 2)));
+    std::vector<int8_t> close;
+    for (int64_t i = 0; i < rows; ++i) close.push_back(static_cast<int8_t>(i * i % 7 - 3));
+    each(tensor_of(close));
+  }
+}
+
+TEST_P(AlgoDevices, Matmul) {
+  const auto product = [](Dtype dtype) {
+    return [=](std::span<const Tensor> in) { return matmul(in[0], in[1], dtype); };
+  };
+  for (const int64_t rows : {1, 63, 65, 300})
+    for (const int64_t depth : {1, 15, 17, 255, 256, 257, 700})
+      for (const int64_t columns : {1, 2, 16, 70}) {
+        const Tensor a = matrix_of<float>(rows, depth, 1), b = matrix_of<float>(depth, columns, 2);
+        expect_same({a, b}, product(dtype_of<float>()));
+        expect_same({a, b}, product(dtype_of<double>()));
+        expect_same({matrix_of<double>(rows, depth, 3), b}, product(dtype_of<double>()));
+        if (!GetParam().is_gpu()) continue;
+        expect_same({transposed(matrix_of<float>(depth, rows, 4)),
+                     transposed(matrix_of<float>(columns, depth, 5))},
+                    product(dtype_of<float>()));
+      }
 }
 
 }  // namespace hr

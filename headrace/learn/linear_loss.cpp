@@ -8,6 +8,7 @@
 #include "headrace/algo/sparse/sparse_entries.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/lbfgs.h"
 #include "headrace/learn/linear_loss_kernels.h"
@@ -51,12 +52,16 @@ struct TileTargets {
 class Parts {
  public:
   /// At most 64, and fewer where their sums would take over 256 MiB.
-  Parts(int64_t rows, int64_t size) : rows_(rows), size_(size) {
-    const int64_t fit = std::max<int64_t>(1, kScratchDoubles / std::max<int64_t>(size, 1));
-    const int64_t even = gram_part_rows(rows);
-    step_ = std::max(even, ((rows + fit - 1) / fit + even - 1) / even * even);
+  Parts(int64_t rows, int64_t size) : rows_(rows), size_(size), step_(rows_of(rows, size)) {
     count_ = std::max<int64_t>(1, (rows + step_ - 1) / step_);
     sums_ = doubles(checked_multiply("fit_linear", count_, size));
+  }
+
+  /// Rows of a part with `size` sums.
+  static int64_t rows_of(int64_t rows, int64_t size) {
+    const int64_t fit = std::max<int64_t>(1, kScratchDoubles / std::max<int64_t>(size, 1));
+    const int64_t even = gram_part_rows(rows);
+    return std::max(even, ((rows + fit - 1) / fit + even - 1) / even * even);
   }
 
   /// `body(begin, end, sums)` for each part; the sums of all come to `out`.
@@ -75,7 +80,7 @@ class Parts {
  private:
   int64_t rows_;
   int64_t size_;
-  int64_t step_ = 1;
+  int64_t step_;
   int64_t count_ = 1;
   Buffer sums_;
 };
@@ -103,15 +108,8 @@ class Rows {
   double evaluate(const LinearProblem& problem, const Numbers& coefficients, double* gradient,
                   Moments* moments = nullptr) {
     const auto size = static_cast<int64_t>(coefficients.size());
-    if (!parts_) parts_.emplace(rows_, size + 2 * features_ + 2);
     Numbers sums(static_cast<size_t>(size + 2 * features_ + 2));
-    parts_->add(
-        [&](int64_t begin, int64_t end, double* out) {
-          double* const others = out + size;
-          others[0] = add_gradient({problem, coefficients.data()}, begin, end, out,
-                                   moments == nullptr ? nullptr : others + 1);
-        },
-        sums.data());
+    add_all({problem, coefficients.data()}, moments != nullptr, sums);
     std::copy_n(sums.begin(), size, gradient);
     if (moments != nullptr) take_moments(sums.data() + size + 1, *moments);
     return sums[static_cast<size_t>(size)];
@@ -133,6 +131,18 @@ class Rows {
     const LinearProblem& problem;
     const double* coefficients;
   };
+
+  /// Gradient, loss and, if asked for, sums, squares and the weight, one after the other.
+  virtual void add_all(const Model& model, bool moments, Numbers& sums) {
+    const int64_t size = model.problem.outputs * (features_ + 1);
+    if (!parts_) parts_.emplace(rows_, static_cast<int64_t>(sums.size()));
+    parts_->add(
+        [&](int64_t begin, int64_t end, double* out) {
+          double* const others = out + size;
+          others[0] = add_gradient(model, begin, end, out, moments ? others + 1 : nullptr);
+        },
+        sums.data());
+  }
 
   /// Adds to `gradient`, and sums, squares and the weight to `moments` unless null; the loss.
   virtual double add_gradient(const Model& model, int64_t begin, int64_t end, double* gradient,
@@ -172,6 +182,12 @@ class Rows {
   std::optional<Parts> parts_ = {};
 };
 
+/// Points of a tile.
+int64_t tile_points(int64_t features) {
+  const int64_t fit = kTileDoubles / features / cpu::kPointPanel * cpu::kPointPanel;
+  return std::clamp(fit, cpu::kPointPanel, cpu::kMostPoints);
+}
+
 class DenseRows : public Rows {
  public:
   DenseRows(const Tensor& x, int64_t step, const double* targets, const double* weights)
@@ -188,7 +204,7 @@ class DenseRows : public Rows {
     return gram(RowTiles(every(x_, step)), {.shift = shift});
   }
 
- private:
+ protected:
   static Tensor every(const Tensor& x, int64_t step) {
     return {x.dtype(),
             {(x.shape()[0] + step - 1) / step, x.shape()[1]},
@@ -197,10 +213,13 @@ class DenseRows : public Rows {
             x.byte_offset()};
   }
 
+  Tensor x_;
+  Numbers shift_ = {};
+
+ private:
   double add_gradient(const Model& model, int64_t begin, int64_t end, double* gradient,
                       double* moments) const override {
-    const int64_t fit = kTileDoubles / features_ / cpu::kPointPanel * cpu::kPointPanel;
-    const int64_t step = std::clamp(fit, cpu::kPointPanel, cpu::kMostPoints);
+    const int64_t step = tile_points(features_);
     const bool single = x_.dtype() == dtype_of<float>();
     Buffer points = doubles(step * features_), room = doubles(single ? step * features_ : 0);
     Buffer results = doubles(model.problem.outputs * cpu::kMostPoints);
@@ -222,14 +241,38 @@ class DenseRows : public Rows {
       cpu::add_point_gradients(tile, padded, scores, model.problem.outputs, features_, gradient);
       if (moments == nullptr) continue;
       cpu::add_point_moments(tile, padded, goal.weight, features_, moments, moments + features_);
-      for (int64_t i = 0; i < count; ++i) moments[2 * features_] += goal.weight[i];
+      double weight = 0;
+      for (int64_t i = 0; i < count; ++i) weight += goal.weight[i];
+      moments[2 * features_] += weight;
     }
     return value;
   }
 
-  Tensor x_;
   AnyMatrix matrix_;
-  Numbers shift_ = {};
+};
+
+/// Dense rows on a CUDA device, with targets and weights there.
+class DeviceRows final : public DenseRows {
+ public:
+  DeviceRows(const Tensor& x, int64_t step, const Tensor& targets, const Tensor& weights)
+      : DenseRows(x, step, nullptr, nullptr), goals_(targets), shares_(weights) {}
+
+ private:
+  void add_all(const Model& model, bool moments, Numbers& sums) override {
+    if constexpr (built_with_cuda) {
+      const cuda::LinearRows rows{&x_,
+                                  &goals_,
+                                  shares_.num_elements() == 0 ? nullptr : &shares_,
+                                  shift_.empty() ? nullptr : shift_.data(),
+                                  step_,
+                                  Parts::rows_of(rows_, static_cast<int64_t>(sums.size())),
+                                  tile_points(features_)};
+      cuda::evaluate_linear(rows, model.problem, model.coefficients, moments, sums.data());
+    }
+  }
+
+  const Tensor& goals_;
+  const Tensor& shares_;
 };
 
 class SparseRows : public Rows {
@@ -498,12 +541,28 @@ void check_matrix(const Tensor& x) {
 
 }  // namespace
 
+std::string why_no_linear_kernel(const Tensor& x, const Tensor& targets, const Tensor& weights,
+                                 int64_t outputs) {
+  if constexpr (built_with_cuda) {
+    const int64_t features = std::max<int64_t>(1, x.shape().back());
+    if (outputs > cuda::most_linear_outputs(tile_points(features)))
+      return "too many classes for the CUDA kernel";
+  }
+  return targets.is_contiguous() && weights.is_contiguous()
+             ? ""
+             : "strided targets or weights have no kernel for CUDA";
+}
+
 LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weights,
                      const Tensor& start, const LinearProblem& problem) {
   check_matrix(x);
   const int64_t rows = x.shape()[0];
   const double* const goal = column_of(targets, rows, "targets");
   const double* const weight = column_of(weights, rows, "weights");
+  if (x.place().is_gpu())
+    return fit(
+        rows, x.shape()[1], [&](int64_t step) { return DeviceRows(x, step, targets, weights); },
+        start, problem);
   return fit(
       rows, x.shape()[1], [&](int64_t step) { return DenseRows(x, step, goal, weight); }, start,
       problem);

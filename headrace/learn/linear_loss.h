@@ -7,6 +7,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -46,7 +47,9 @@ struct LinearFit {
 /// columns need not be scaled; of many rows, some are searched first. An evaluation reads the rows
 /// once, a tile that fits the cache at a time. Sums are float64 in parts by shape: the same bits
 /// for any number of threads and SIMD level. Scratch: a tile and the gradient of each part, and ten
-/// steps. Throws TypeMismatchError and InvalidArgumentError for other arrays.
+/// steps. Of dense rows on a CUDA device, with targets and weights there, evaluations are made
+/// there with the same bits; `start` and the results are on the host. Throws TypeMismatchError and
+/// InvalidArgumentError for other arrays.
 HR_API LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weights,
                             const Tensor& start, const LinearProblem& problem);
 HR_API LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weights,
@@ -63,5 +66,9 @@ HR_API LinearGradient linear_gradient(const Tensor& x, const Tensor& targets, co
                                       const Tensor& coefficients, LinearLoss loss);
 HR_API LinearGradient linear_gradient(const Sparse& x, const Tensor& targets, const Tensor& weights,
                                       const Tensor& coefficients, LinearLoss loss);
+
+/// Why dense rows on a device have no kernel for CUDA; empty: they have one.
+HR_API std::string why_no_linear_kernel(const Tensor& x, const Tensor& targets,
+                                        const Tensor& weights, int64_t outputs);
 
 }  // namespace hr

@@ -47,3 +47,29 @@ double point_residuals(const LinearProblem& problem, const double* targets, cons
                        int64_t count, double* scores, double* gradient, int64_t row);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// Rows on a device, and how they are cut: parts of `part_rows`, tiles of `tile`. `targets` and
+/// `weights` (or null) have `step` numbers for each row of `x`, of which the first counts; `shift`
+/// is on the host, or null.
+struct LinearRows {
+  const Tensor* x;
+  const Tensor* targets;
+  const Tensor* weights;
+  const double* shift;
+  int64_t step;
+  int64_t part_rows;
+  int64_t tile;
+};
+
+/// The gradient at `coefficients`, which are on the host, [outputs, features + 1], the loss, and if
+/// `moments` are asked for weighted sums of the columns, of their squares, and of the weights, to
+/// the host.
+void evaluate_linear(const LinearRows& rows, const LinearProblem& problem,
+                     const double* coefficients, bool moments, double* sums);
+
+/// How many outputs fit the shared memory of a tile.
+int64_t most_linear_outputs(int64_t tile);
+
+}  // namespace hr::cuda

@@ -2,6 +2,7 @@
 // Models: fitting evaluates its data, the rest is lazy.
 #include "python/bind/bind.h"
 
+#include "headrace/algo/keys/integer_levels.h"
 #include "headrace/learn/eager.h"
 #include "headrace/learn/nodes.h"
 #include "headrace/learn/target_sums.h"
@@ -21,6 +22,24 @@ std::tuple<NodePtr, NodePtr, NodePtr, double, double, int64_t> pca_fit(
           model.total_variance,
           model.noise_variance,
           model.num_rows};
+}
+
+// ---- labels -------------------------------------------------------------------------------------
+/// The distinct integers of a vector, in order.
+NodePtr distinct_integers(const NodePtr& x) {
+  return hr::run_beside("distinct_integers", {x}, 0, hr::no_limits,
+                        [](std::span<const hr::Tensor> in) -> std::vector<hr::Tensor> {
+                          return {hr::distinct_integers(in[0])};
+                        })[0];
+}
+
+/// The place of each value among levels; -1 for others.
+NodePtr level_places(const NodePtr& x, const NodePtr& levels) {
+  const auto known = std::get<hr::Tensor>(hr::to_place(hr::force(levels), hr::host));
+  return hr::run_beside("level_places", {x}, 0, hr::no_limits,
+                        [&](std::span<const hr::Tensor> in) -> std::vector<hr::Tensor> {
+                          return {hr::level_places(in[0], known)};
+                        })[0];
 }
 
 // ---- forests ------------------------------------------------------------------------------------
@@ -141,6 +160,8 @@ NodePtr target_encode(const NodePtr& level, const NodePtr& fold, const NodePtr& 
 }  // namespace
 
 void bind_learn(nb::module_& m) {
+  m.def("distinct_integers", distinct_integers, "x"_a, Unlocked());
+  m.def("level_places", level_places, "x"_a, "levels"_a, Unlocked());
   m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
   m.def("pca_transform", lazy(&hr::pca_transform), "mean"_a, "components"_a, "x"_a, Unlocked());
   m.def("pca_inverse_transform", lazy(&hr::pca_inverse_transform), "mean"_a, "components"_a,

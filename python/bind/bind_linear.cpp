@@ -2,6 +2,7 @@
 // Linear models: their fits evaluate their data.
 #include "python/bind/bind.h"
 
+#include "headrace/algo/linalg/column_statistics.h"
 #include "headrace/algo/linalg/gram.h"
 #include "headrace/learn/dual_margin.h"
 #include "headrace/learn/eager.h"
@@ -43,29 +44,35 @@ hr::LinearProblem linear_problem(const std::string& loss, int64_t outputs, doubl
 // Coefficients, scales of the columns, iterations, the largest gradient and whether it converged.
 using Fitted = std::tuple<NodePtr, NodePtr, int64_t, double, bool>;
 
-template <class F>
-Fitted fit(std::vector<NodePtr> nodes, F of) {
-  hr::LinearFit found;
-  const std::vector<NodePtr> made =
-      hr::run_eagerly("fit_linear", nodes, [&](std::span<const Tensor> in) {
-        found = of(in);
-        return Tensors{found.coefficients, found.scales};
-      });
+Fitted fitted(const std::vector<NodePtr>& made, const hr::LinearFit& found) {
   return {made[0], made[1], found.iterations, found.gradient, found.converged};
 }
 
 Fitted fit_linear(const NodePtr& x, const NodePtr& targets, const NodePtr& weights,
                   const NodePtr& start, const hr::LinearProblem& problem) {
-  return fit({x, targets, weights, start}, [&](std::span<const Tensor> in) {
-    return hr::fit_linear(in[0], in[1], in[2], in[3], problem);
-  });
+  hr::LinearFit found;
+  const auto limits = [&](std::span<const hr::Value> in) {
+    const auto part = [&](size_t place) { return std::get<Tensor>(in[place]); };
+    return hr::why_no_linear_kernel(part(0), part(1), part(2), problem.outputs);
+  };
+  const Tensor from = std::get<Tensor>(hr::to_place(hr::force(start), hr::host));
+  return fitted(hr::run_beside("fit_linear", {x, targets, weights}, 0, limits,
+                               [&](std::span<const Tensor> in) {
+                                 found = hr::fit_linear(in[0], in[1], in[2], from, problem);
+                                 return Tensors{found.coefficients, found.scales};
+                               }),
+                found);
 }
 
 Fitted fit_linear_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& weights,
                          const NodePtr& start, const hr::LinearProblem& problem) {
-  return fit({targets, weights, start}, [&](std::span<const Tensor> in) {
-    return hr::fit_linear(x, in[0], in[1], in[2], problem);
-  });
+  hr::LinearFit found;
+  return fitted(hr::run_eagerly("fit_linear", {targets, weights, start},
+                                [&](std::span<const Tensor> in) {
+                                  found = hr::fit_linear(x, in[0], in[1], in[2], problem);
+                                  return Tensors{found.coefficients, found.scales};
+                                }),
+                found);
 }
 
 // Coefficients, rounds, the largest violation and whether it converged.
@@ -135,9 +142,10 @@ const double* numbers_of(const Tensor& values) {
 template <class F>
 NodePtr over_rows(const NodePtr& x, std::vector<NodePtr> nodes, F of) {
   nodes.push_back(x);
-  return hr::run_eagerly("fit_elastic_net", nodes, [&](std::span<const Tensor> in) {
-    return Tensors{of(hr::RowTiles(in.back()), in)};
-  })[0];
+  const auto no_kernel = [](std::span<const hr::Value>) { return hr::kNoKernel; };
+  return hr::run_beside(
+      "fit_elastic_net", nodes, nodes.size() - 1, no_kernel,
+      [&](std::span<const Tensor> in) { return Tensors{of(hr::RowTiles(in.back()), in)}; })[0];
 }
 
 template <class F>
@@ -154,6 +162,34 @@ NodePtr centered_gram(const Rows& x, const NodePtr& shift, const NodePtr& weight
     return hr::gram(rows, {.shift = numbers_of(in[0]),
                            .weights = in[1].num_elements() == 0 ? nullptr : &in[1]});
   });
+}
+
+// Means of the columns and of targets beside them, their products and the weight of all rows.
+// Nothing stands for no targets, and for weights that are ones.
+std::tuple<NodePtr, NodePtr, double> second_moments(const NodePtr& x, const NodePtr& targets,
+                                                    const NodePtr& weights, bool center) {
+  double total = 0;
+  const auto limits = [](std::span<const hr::Value> inputs) -> std::string {
+    return std::get<Tensor>(inputs[2]).is_contiguous() ? "" : "strided weights have no kernel";
+  };
+  const std::vector<NodePtr> made = hr::run_beside(
+      "second_moments", {x, targets, weights}, 0, limits, [&](std::span<const Tensor> in) {
+        std::vector<Tensor> parts{in[0]};
+        if (in[1].num_elements() > 0) parts.push_back(in[1]);
+        const Tensor weight = hr::contiguous(in[2], "second_moments");
+        const hr::SecondMoments found = hr::second_moments(
+            hr::RowTiles(parts), weight.num_elements() == 0 ? nullptr : &weight, center);
+        total = found.total;
+        return Tensors{found.means, found.products};
+      });
+  return {made[0], made[1], total};
+}
+
+NodePtr column_statistics(const NodePtr& x, bool squares) {
+  return hr::run_beside("column_statistics", {x}, 0, hr::no_limits,
+                        [&](std::span<const Tensor> in) {
+                          return Tensors{hr::column_statistics(in[0], squares)};
+                        })[0];
 }
 
 template <class Rows>
@@ -218,6 +254,8 @@ void bind_linear(nb::module_& m) {
         "loss"_a, Unlocked());
   m.def("linear_gradient", linear_gradient_sparse, "x"_a, "targets"_a, "weights"_a,
         "coefficients"_a, "loss"_a, Unlocked());
+  m.def("column_statistics", column_statistics, "x"_a, "squares"_a, Unlocked());
+  m.def("second_moments", second_moments, "x"_a, "targets"_a, "weights"_a, "center"_a, Unlocked());
   bind_rows<NodePtr>(m);
   bind_rows<Sparse>(m);
   m.def("fit_elastic_net", fit_elastic_net, "x"_a, "targets"_a, "square"_a, "products"_a, "start"_a,

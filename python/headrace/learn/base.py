@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from headrace import _core
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Mapping
 
-    from headrace.array.array import Array
     from headrace.frame.dataframe import DataFrame
 
 
@@ -64,6 +65,26 @@ def warn_not_converged(message: str, stacklevel: int = 3) -> None:
 def is_ours(values: object) -> bool:
     """Whether values are a frame, series or array of Headrace."""
     return is_array(values) or is_series(values) or is_frame(values)
+
+
+def is_on_device(values: object) -> bool:
+    """Whether values are an array or series of Headrace that is not on the host."""
+    return (is_array(values) or is_series(values)) and values.device != "host"  # type: ignore[attr-defined]
+
+
+def beside(rows: Array, values: Any) -> Any:
+    """Numbers of a model as an array where the rows are; one number as it is."""
+    if np.ndim(values) == 0:
+        return values
+    made = asarray(values)
+    return made.to(rows.device.replace("sim:0", "sim")) if is_on_device(rows) else made
+
+
+def on_host(rows: Array) -> Array:
+    """Rows for work that has no kernel: from a device by a copy that `hr.fallbacks` tells."""
+    if not is_on_device(rows):
+        return rows
+    return frozen(Array(_core.centered_columns(rows._node, *[float_node(None)] * 2)).to_numpy()).T
 
 
 @functools.cache
@@ -454,6 +475,7 @@ def class_weights(
     given, labels = estimator.class_weight, estimator.classes_.tolist()
     if given is None:
         return None
+    codes = np.asarray(codes)
     if isinstance(given, str):
         if given != "balanced":
             refuse(estimator, "class_weight", "'balanced', a dictionary or None")
@@ -484,8 +506,10 @@ def engine_weights(weights: Array | None) -> Array:
     return frozen(_NOTHING) if weights is None else weights
 
 
-def float_node(values: np.ndarray[Any, Any] | None) -> Any:
-    """A plan node over float64 values; over none of them for None."""
+def float_node(values: Any) -> Any:
+    """A plan node over float64 values, which stay where they are; over none of them for None."""
+    if is_array(values):
+        return values.astype("float64")._node
     return frozen(np.ascontiguousarray(_NOTHING if values is None else values, np.float64))._node
 
 
@@ -732,21 +756,35 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
 
 
 def check_classes(
-    estimator: Estimator, labels: Any
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The classes of checked labels, ascending, and the place of each label among them, int64."""
-    made = np.asarray(labels)
-    if made.dtype.kind == "f" and (made != np.floor(made)).any():
+    estimator: Estimator, labels: Any, *, on_device: bool = False
+) -> tuple[np.ndarray[Any, Any], Any]:
+    """The classes of checked labels, ascending, and the place of each among them, int64 of NumPy.
+
+    With `on_device`, the places of numbers on a device are an int32 array there.
+    """
+    there = on_device and is_on_device(labels) and np.dtype(labels.dtype).kind in "biuf"
+    made: Any = asarray(labels) if there else np.asarray(labels)
+    dtype = np.dtype(made.dtype)
+    if dtype.kind == "f" and bool((made != np.floor(made)).any()):
         raise InvalidArgumentError(
-            f"{type(estimator).__name__}: Unknown label type: continuous: y.dtype={made.dtype}; a "
+            f"{type(estimator).__name__}: Unknown label type: continuous: y.dtype={dtype}; a "
             "classifier needs labels, use a regressor for numbers"
         )
-    return np.unique(made, return_inverse=True)
+    if not there:
+        return np.unique(made, return_inverse=True)
+    whole = made.astype("int64")
+    levels = Array(_core.distinct_integers(whole._node))
+    return levels.to_numpy().astype(dtype), Array(_core.level_places(whole._node, levels._node))
 
 
-def check_targets(estimator: Estimator, y: Any, rows: int) -> np.ndarray[Any, Any]:
-    """Targets as float64, ``[samples]`` or ``[samples, outputs]``."""
+def check_targets(estimator: Estimator, y: Any, rows: int) -> Any:
+    """Targets as float64, ``[samples]`` or ``[samples, outputs]``; those on a device stay there."""
     name = type(estimator).__name__
+    if is_on_device(y):
+        targets = asarray(y if y.ndim == 2 else check_labels(estimator, y, rows)).astype("float64")
+        if not np.isfinite(float((targets * 0.0).sum())):
+            raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
+        return targets
     if y is None or np.asarray(y).ndim != 2:
         targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
     else:

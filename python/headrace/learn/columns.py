@@ -12,7 +12,7 @@ from headrace.array.construct import asarray
 from headrace.errors import TypeMismatchError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import array_of, mark
-from headrace.learn.base import check_names, check_rows, check_shape
+from headrace.learn.base import beside, check_names, check_rows, check_shape, is_on_device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,7 +29,8 @@ class Columns:
     """Floats as columns of a frame (or of a narrow matrix), or as one matrix."""
 
     def __init__(self, matrix: Array | None, columns: list[Array] | None = None) -> None:
-        if matrix is not None and columns is None and matrix.shape[1] <= _FEW:
+        few = matrix is not None and matrix.shape[1] <= _FEW
+        if columns is None and few and not is_on_device(matrix):
             columns = [matrix[:, place] for place in range(matrix.shape[1])]
         self._matrix, self._columns = matrix, columns
 
@@ -100,7 +101,7 @@ class Columns:
         """``function(column, *its params)`` of each column as one lazy array, in this dtype."""
         if self._columns is not None:
             return stacked(self._each(function, params))
-        rows = [asarray(np.asarray(param, self.dtype)) for param in params]
+        rows = [beside(self.matrix, np.asarray(param, self.dtype)) for param in params]
         return function(self.matrix, *rows)
 
 
@@ -114,29 +115,18 @@ def _reduced(
 
 
 def _matrix_statistics(matrix: Array, kinds: Sequence[str]) -> list[np.ndarray[Any, Any]]:
-    values = matrix.astype("float64")
-    known = values == values  # noqa: PLR0124  # false for NaN
-
-    def filled(value: float, x: Array = values) -> Array:
-        return np.where(known, x, value)  # type: ignore[return-value]
-
-    count = known.sum(axis=0)
-    total = filled(0.0).sum(axis=0)
-    made = {"count": count, "sum": total}
-    if "min" in kinds or "max" in kinds:
-        made |= {"min": filled(np.inf).min(axis=0), "max": filled(-np.inf).max(axis=0)}
-    if "mean" in kinds:
-        made["mean"] = total / count
-    if "var" in kinds:
-        made["var"] = filled(0.0, (values - total / count) ** 2).sum(axis=0) / count
-    nodes = [made[kind]._node for kind in kinds]
-    _core.force(nodes)
-    found = [array_of(node).to_numpy().astype(float) for node in nodes]
-    none = np.asarray(count) == 0
-    return [
-        np.where(none, np.nan, x) if kind in ("min", "max") else x
-        for kind, x in zip(kinds, found, strict=True)
-    ]
+    found = _core.column_statistics(matrix._node, "var" in kinds)
+    count, total, least, most, squares = array_of(found).to_numpy()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        made = {
+            "count": count,
+            "sum": total,
+            "min": np.where(count == 0, np.nan, least),
+            "max": np.where(count == 0, np.nan, most),
+            "mean": total / count,
+            "var": squares / count,
+        }
+    return [made[kind] for kind in kinds]
 
 
 def stacked(columns: Sequence[Array]) -> Array:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import numbers
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -623,3 +624,57 @@ class coo_matrix(SparseMatrix):  # noqa: N801
 
 
 SparseMatrix._rows_of = csr_matrix
+
+
+class CsrThere(csr_matrix):
+    """A matrix whose parts are on a device, until work without kernels asks for them.
+
+    Then they are copied to the host once, as `hr.fallbacks` tells.
+    """
+
+    __slots__ = ("_parts", "_size")
+
+    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> None:
+        self._parts, self._size = (data, indices, indptr), shape
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "_matrix":
+            raise AttributeError(f"csr_matrix: no such attribute: {name!r}")
+        begin = time.perf_counter()
+        data, indices, indptr = (part.to("cpu")._node for part in self._parts)
+        self._matrix = _core.sparse(*self._size, indptr, indices, data, False)
+        seconds = time.perf_counter() - begin
+        _core.record_fallback("csr_matrix", "sparse matrices have no kernels", seconds)
+        return self._matrix
+
+    @classmethod
+    def _of(cls, matrix: _core.Sparse) -> Any:
+        return csr_matrix(matrix)
+
+    @property
+    def shape(self) -> tuple[int, int]:  # type: ignore[override]
+        """Rows and columns."""
+        return self._size
+
+    @property
+    def nnz(self) -> int:  # type: ignore[override]
+        """The number of entries."""
+        return len(self._parts[1])
+
+    @property
+    def data(self) -> Array:  # type: ignore[override]
+        """The values of the entries, on the device."""
+        return self._parts[0]
+
+    @property
+    def indices(self) -> Array:
+        """The columns of the entries, on the device."""
+        return self._parts[1]
+
+    @property
+    def indptr(self) -> Array:
+        """Where the entries of each row begin, on the device."""
+        return self._parts[2]
+
+    def __reduce__(self) -> Any:
+        return csr_matrix, super().__reduce__()[1]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from headrace import linalg
+from headrace import _core, linalg
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
@@ -18,13 +18,16 @@ from headrace.learn.base import (
     PrefixedNames,
     Transformer,
     answer,
+    beside,
     check_count,
     check_rows,
     check_shape,
+    engine_weights,
     frozen,
     is_number,
     is_ours,
     is_sparse,
+    on_host,
     refuse,
 )
 from headrace.random import default_rng
@@ -32,6 +35,12 @@ from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    Numbers = np.ndarray[Any, Any]
+
+
+#: X^T X loses twice the digits of the condition; beyond this one, rows themselves are read.
+_MOST_CONDITION = 1e5
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -81,6 +90,8 @@ def randomized_svd(
     if rounds == "auto":
         rounds = 7 if count < 0.1 * min(rows, columns) else 4
     assert isinstance(rounds, int)
+    if not isinstance(matrix, csr_matrix):
+        matrix = on_host(matrix)
     matrix = matrix.astype("float64")
     wide = rows < columns
     tall, flat = (matrix.T, matrix) if wide else (matrix, matrix.T)
@@ -100,6 +111,21 @@ def randomized_svd(
     rights = np.ascontiguousarray(v.to_numpy().T)
     signs = signs_of(rights)
     return u * frozen(signs), values.to_numpy(), rights * signs[:, None]
+
+
+def _by_products(gram: Numbers, count: int, rounds: int, basis: Numbers) -> Any:
+    """Singular values and right vectors, as rows, by X^T X; None where it lost too many digits.
+
+    The space of `basis` after ``rounds + 1`` products, and the values inside of it.
+    """
+    for _ in range(rounds + 1):
+        basis = np.asarray(_orthonormal(gram @ basis))
+    values, turn = map(np.asarray, linalg.eigh(basis.T @ (gram @ basis)))
+    values, turn = values[::-1][:count], turn[:, ::-1][:, :count]
+    if not values[-1] * _MOST_CONDITION > values[0]:
+        return None
+    rights = np.ascontiguousarray((basis @ turn).T)
+    return np.sqrt(values), rights * signs_of(rights)[:, None]
 
 
 def _orthonormal(columns: Any) -> Array:
@@ -211,37 +237,73 @@ class TruncatedSVD(PrefixedNames, Transformer):
                 f"n_features({features})."
             )
         mark("truncated_svd_fit")
-        _, values, vectors = randomized_svd(
-            matrix,
-            self.n_components,
-            rounds=self.n_iter,
-            oversamples=self.n_oversamples,
-            random_state=self.random_state,
-        )
+        found = self._by_moments(matrix)
+        if found is None:
+            _, values, vectors = randomized_svd(
+                matrix,
+                self.n_components,
+                rounds=self.n_iter,
+                oversamples=self.n_oversamples,
+                random_state=self.random_state,
+            )
+        else:
+            values, vectors, variances, total = found
         dtype = str(matrix.dtype)
         self.components_ = frozen(vectors.astype(dtype))
-        made = matrix @ self.components_.T
+        made = self._projected(matrix)
         if isinstance(matrix, csr_matrix):
             exact = matrix.astype("float64")
             means, squares = exact.sum(axis=0) / rows, exact._with(exact.data**2).sum(axis=0) / rows
             total = float((squares - means * means).sum())
-        else:
+        elif found is None:
             total = float(matrix.var(axis=0, ddof=0).sum())
-        variances = made.var(axis=0, ddof=0).to_numpy()
+        if found is None:
+            variances = made.var(axis=0, ddof=0).to_numpy()
+        variances = variances.astype(dtype)
         self.explained_variance_ = frozen(variances)
         self.explained_variance_ratio_ = frozen(variances / (total or 1.0))
         self.singular_values_ = frozen(values.astype(dtype))
         return made
 
+    def _by_moments(self, matrix: Any) -> Any:
+        """Values, vectors, variances along them and the sum of those of the features; or None.
+
+        Of tall dense rows X^T X is less work than products with the rows themselves. It is made of
+        centred columns, so that variances keep their digits.
+        """
+        rows, features = matrix.shape
+        width = min(self.n_components + self.n_oversamples, features)
+        if (
+            isinstance(matrix, csr_matrix)
+            or rows < features
+            or features > 4 * (self.n_iter + 1) * width
+        ):
+            return None
+        nothing = engine_weights(None)._node
+        moments = _core.second_moments(matrix._node, nothing, nothing, True)
+        mean, covered = (np.asarray(Array(node)) for node in moments[:2])
+        start = default_rng(self.random_state).standard_normal((features, width))
+        gram = covered + np.outer(mean, mean) * rows
+        found = _by_products(gram, self.n_components, self.n_iter, np.asarray(_orthonormal(start)))
+        if found is None:
+            return None
+        values, vectors = found
+        variances = np.einsum("ij,jk,ik->i", vectors, covered, vectors) / rows
+        return values, vectors, variances, float(np.trace(covered)) / rows
+
+    def _projected(self, matrix: Any) -> Any:
+        components = self.components_.astype(str(matrix.dtype)).T
+        return matrix @ (
+            components if isinstance(matrix, csr_matrix) else beside(matrix, components)
+        )
+
     def transform(self, X: Any) -> Any:
         """Coordinates along the components: ``[samples, components]``, in the dtype of `X`."""
         self._check_fitted()
-        matrix = dense_or_sparse(self, X)
-        made = matrix @ self.components_.astype(str(matrix.dtype)).T
-        return self._answer(kind_of_result(X), made)
+        return self._answer(kind_of_result(X), self._projected(dense_or_sparse(self, X)))
 
     def inverse_transform(self, X: Any) -> Any:
         """Rows from their coordinates: ``[samples, features]``."""
         self._check_fitted()
         latent = asarray(X) if is_ours(X) else frozen(np.asarray(X))
-        return answer(X, latent @ self.components_)
+        return answer(X, latent @ beside(latent, self.components_))

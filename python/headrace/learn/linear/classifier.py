@@ -15,11 +15,13 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
+    beside,
     check_classes,
     check_labels,
     check_weights,
     float_node,
     is_number,
+    is_on_device,
     is_ours,
     refuse,
     refuse_not_finite,
@@ -127,13 +129,13 @@ class LinearClassifier(Estimator):
     classes_: Numbers
 
     def _check_data(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Any, Numbers, Numbers | None]:
-        """Rows, the place of each label in `classes_`, and weights of rows."""
+        self, X: Any, y: Any, sample_weight: Any, *, on_device: bool = False
+    ) -> tuple[Any, Any, Numbers | None]:
+        """Rows, the place of each label in `classes_` (see `check_classes`), weights of rows."""
         rows = dense_or_sparse(self, X, fit=True, allow_nan="inf")  # the fit finds them
         labels = check_labels(self, y, rows.shape[0])
         weights = check_weights(self, sample_weight, rows.shape[0])
-        self.classes_, codes = check_classes(self, labels)
+        self.classes_, codes = check_classes(self, labels, on_device=on_device)
         if len(self.classes_) < 2:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: This solver needs samples of at least 2 classes in the "
@@ -154,21 +156,39 @@ class LinearClassifier(Estimator):
 
     def _scores(self, X: Any) -> Any:
         rows = dense_or_sparse(self, X)
-        turned = asarray(np.ascontiguousarray(self.coef_.T.astype(str(rows.dtype))))
-        made = rows @ turned + self.intercept_.astype(str(rows.dtype))
+        turned = np.ascontiguousarray(self.coef_.T.astype(str(rows.dtype)))
+        constants = self.intercept_.astype(str(rows.dtype))
+        if isinstance(rows, csr_matrix):
+            made = rows @ asarray(turned) + constants
+        else:
+            made = rows @ beside(rows, turned) + beside(rows, constants)
         return made[:, 0] if len(self.coef_) == 1 else made
 
     def predict(self, X: Any) -> Any:
         """The class of the largest score: ``[samples]``."""
         self._check_fitted()
-        scores = np.asarray(self._scores(X))
+        scores = self._scores(X)
+        if is_on_device(scores) and self.classes_.dtype.kind in "biuf":
+            return self._labels_there(scores)
+        scores = np.asarray(scores)
         codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         return self._like(X, self.classes_.take(codes))
 
+    def _labels_there(self, scores: Any) -> Any:
+        """The classes of scores on a device, where they stay; the first of equal ones."""
+        labels = self.classes_
+        if scores.ndim == 1:
+            return np.where(scores > 0, labels[1], labels[0])
+        best, made = scores[:, 0], labels[0]
+        for place in range(1, len(labels)):
+            made = np.where(scores[:, place] > best, labels[place], made)
+            best = np.where(scores[:, place] > best, scores[:, place], best)
+        return made
+
     def _like(self, X: Any, made: Numbers) -> Any:
-        """Numbers as an array where `X` is ours."""
+        """Numbers as an array where `X` is ours, on its device."""
         ours = is_ours(kind_of_result(X)) and made.dtype.kind in "biuf"
-        return asarray(made) if ours else made
+        return beside(X, made) if ours else made
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted."""

@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from headrace import linalg
+from headrace import _core, linalg
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
 from headrace.learn.base import (
     Estimator,
     answer,
+    beside,
     check_rows,
     check_targets,
     check_weights,
+    engine_weights,
     is_number,
+    on_host,
     refuse,
 )
 from headrace.learn.linear.descent import SharedSums, Sums
@@ -24,7 +28,7 @@ from headrace.learn.linear.descent import SharedSums, Sums
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headrace.array.array import Array
+    Numbers = np.ndarray[Any, Any]
 
 #: Normal equations lose twice the digits of the condition; beyond this one, rows are factored.
 _MOST_CONDITION = 1e5
@@ -32,7 +36,7 @@ _SOLVERS = ("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfg
 
 
 def _shortest(rows: Array, targets: Array) -> tuple[Any, int, Any]:
-    """`_solve` without a penalty, from the triangle of QR.
+    """`_by_rows` without a penalty, from the triangle of QR.
 
     The eigenvectors of ``[[0, A], [A.T, 0]]`` are the singular vectors of A above each other, for
     any rank of A, and keep its digits: A is not squared.
@@ -63,19 +67,13 @@ def _by_products(gram: Any, products: Any, alpha: float) -> tuple[Any, Any] | No
     return np.asarray(linalg.solve(gram, products)), np.sqrt(values[::-1])
 
 
-def _solve(rows: Array, targets: Array, alpha: float) -> tuple[Any, int, Any]:
+def _by_rows(rows: Array, targets: Numbers, alpha: float) -> tuple[Any, int, Any]:
     """The shortest ``w`` of least ``|rows w - targets|^2 + alpha |w|^2``, rank, singular values."""
-    samples, features = rows.shape
-    if samples >= features or alpha > 0:
-        made = _by_products(rows.T @ rows, rows.T @ targets, alpha)
-        if made is not None:
-            return made[0], features, made[1]
     if alpha > 0:
-        below = np.eye(features) * np.sqrt(alpha)
-        rows = asarray(np.concatenate([np.asarray(rows), below]))
-        nothing = np.zeros((features, targets.shape[1]))
-        targets = asarray(np.concatenate([np.asarray(targets), nothing]))
-    return _shortest(rows, targets)
+        features = rows.shape[1]
+        rows = asarray(np.concatenate([np.asarray(rows), np.eye(features) * np.sqrt(alpha)]))
+        targets = np.concatenate([targets, np.zeros((features, targets.shape[1]))])
+    return _shortest(rows, asarray(np.ascontiguousarray(targets)))
 
 
 class Centred(NamedTuple):
@@ -110,27 +108,43 @@ class _LeastSquares(Estimator):
                 f"{type(self).__name__}: positive coefficients are not supported: positive=True; "
                 "leave positive=False"
             )
-        made = self._centred(X, y, sample_weight)
-        rows, columns = made.rows, made.columns
-        penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (columns.shape[1],))
-        coefficients = np.empty((columns.shape[1], rows.shape[1]))
-        solved = []
+        data = given, targets, weights = self._data(X, y, sample_weight)
+        columns = targets.reshape(len(given), -1)
+        features, outputs = given.shape[1], columns.shape[1]
+        penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (outputs,))
+        made, products = None, None
+        if len(given) >= features or (penalties > 0).all():  # else the rows are fewer numbers
+            nodes = asarray(columns)._node, engine_weights(weights)._node
+            found = _core.second_moments(given._node, *nodes, bool(self.fit_intercept))
+            means, products = (np.asarray(Array(node)) for node in found[:2])
+        coefficients, solved = np.empty((outputs, features)), []
         for alpha in np.unique(penalties):
-            mine = penalties == alpha
-            part = asarray(np.ascontiguousarray(columns[:, mine]))
-            found, rank, values = _solve(rows, part, float(alpha))
+            mine, one = penalties == alpha, None
+            if products is not None:
+                along = np.ascontiguousarray(products[:features, features:][:, mine])
+                one = _by_products(products[:features, :features], along, float(alpha))
+            if one is None:
+                made = made or self._centred(*data)
+                found, *rest = _by_rows(made.rows, made.columns[:, mine], float(alpha))
+            else:
+                found, rest = one[0], [features, one[1]]
             coefficients[mine] = found.T
-            solved.append((rank, values))
-        self._keep(coefficients, made)
+            solved.append(tuple(rest))
+        centre, level = (
+            (made.centre, made.level) if products is None else (means[:features], means[features:])
+        )
+        self._keep(coefficients, centre, level, targets.ndim == 1, np.dtype(str(given.dtype)))
         return solved
 
-    def _centred(self, X: Any, y: Any, sample_weight: Any) -> Centred:
-        """Checked rows and targets."""
+    def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
+        """Checked rows, targets and weights."""
         given = check_rows(self, X, fit=True)
-        rows = given.astype("float64")
-        targets = check_targets(self, y, len(rows))
-        columns = targets.reshape(len(targets), -1)
-        weights = check_weights(self, sample_weight, len(rows))
+        targets = check_targets(self, y, len(given))
+        return given, targets, check_weights(self, sample_weight, len(given))
+
+    def _centred(self, given: Array, targets: Any, weights: Array | None) -> Centred:
+        rows, columns = on_host(given).astype("float64"), np.asarray(targets)
+        columns = columns.reshape(len(columns), -1)
         scale = None if weights is None else np.asarray(weights)
         centre, level = np.zeros(rows.shape[1]), np.zeros(columns.shape[1])
         if self.fit_intercept:
@@ -145,12 +159,14 @@ class _LeastSquares(Estimator):
         dtype = np.dtype(str(given.dtype))
         return Centred(rows, columns, scale, centre, level, targets.ndim == 1, dtype)
 
-    def _keep(self, coefficients: Any, made: Centred) -> None:
+    def _keep(
+        self, coefficients: Numbers, centre: Numbers, level: Numbers, alone: bool, dtype: Any
+    ) -> None:
         """Set `coef_` and `intercept_`, ``[outputs, features]`` and the constants that follow."""
-        constants = made.level - (coefficients * made.centre).sum(axis=1)
-        intercept, coefficients = constants.astype(made.dtype), coefficients.astype(made.dtype)
-        self.coef_ = coefficients[0] if made.alone else coefficients
-        self.intercept_ = (intercept[0] if made.alone else intercept) if self.fit_intercept else 0.0
+        constants = level - (coefficients * centre).sum(axis=1)
+        intercept, coefficients = constants.astype(dtype), coefficients.astype(dtype)
+        self.coef_ = coefficients[0] if alone else coefficients
+        self.intercept_ = (intercept[0] if alone else intercept) if self.fit_intercept else 0.0
 
     def _from(self, sums: Sums, alpha: float) -> tuple[Any, Any] | None:
         gram, products = sums.centred(bool(self.fit_intercept))
@@ -161,8 +177,8 @@ class _LeastSquares(Estimator):
         """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
         self._check_fitted()
         rows = check_rows(self, X)
-        made = rows @ asarray(np.ascontiguousarray(self.coef_.T)) + self.intercept_
-        return answer(X, made)
+        made = rows @ beside(rows, np.ascontiguousarray(self.coef_.T))
+        return answer(X, made + beside(rows, self.intercept_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The coefficient of determination of the prediction."""
@@ -309,7 +325,7 @@ class Ridge(_LeastSquares):
         alphas = np.asarray(self.alpha, dtype=np.float64)
         if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
             refuse(self, "alpha", "a number that is not negative, or one for each output")
-        shape = () if y is None else np.asarray(y).shape
+        shape = () if y is None else np.shape(y)
         outputs = shape[1] if len(shape) == 2 else 1
         if alphas.ndim and alphas.shape != (outputs,):
             refuse(self, "alpha", f"one number, or one for each of {outputs} outputs")

@@ -130,9 +130,9 @@ class LogisticRegression(LinearClassifier):
             The weight of each row.
         """
         share = self._penalty()
-        rows, codes, weights = self._check_data(X, y, sample_weight)
+        rows, codes, weights = self._check_data(X, y, sample_weight, on_device=True)
         shares = class_weights(self, codes, weights)
-        weights = weighed(weights, None if shares is None else shares[codes])
+        weights = weighed(weights, None if shares is None else shares[np.asarray(codes)])
         classes, liblinear = len(self.classes_), self.solver == "liblinear"
         if liblinear and classes > 2:
             raise InvalidArgumentError(

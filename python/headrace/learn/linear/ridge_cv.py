@@ -155,7 +155,7 @@ class RidgeCV(_LeastSquares):
                 f"RidgeCV: weights of rows are for the mean squared error only: "
                 f"scoring={self.scoring!r}; leave scoring out, or give cv"
             )
-        made = self._centred(X, y, sample_weight)
+        made = self._centred(*self._data(X, y, sample_weight))
         trial = _LeftOut(made, float(alphas.min()), bool(self.fit_intercept))
         apart = self.alpha_per_target and not made.alone
         scores, stored = [], []
@@ -175,7 +175,7 @@ class RidgeCV(_LeastSquares):
         for place in np.unique(best):
             found = trial.coefficients(float(alphas[place]))
             coefficients[best == place] = found[best == place]
-        self._keep(coefficients, made)
+        self._keep(coefficients, made.centre, made.level, made.alone, made.dtype)
         chosen = np.array(scores)[best, np.arange(len(best))]
         self.alpha_ = alphas[best] if apart else float(alphas[best[0]])
         self.best_score_ = chosen if apart else float(chosen[0])

@@ -12,7 +12,15 @@ import numpy as np
 from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.learn.base import Transformer, answer, frozen, is_ours, names_in
+from headrace.learn.base import (
+    Transformer,
+    answer,
+    beside,
+    frozen,
+    is_on_device,
+    is_ours,
+    names_in,
+)
 from headrace.learn.columns import stacked
 from headrace.learn.preparation.levels import (
     Values,
@@ -476,7 +484,7 @@ class OneHotEncoder(LevelEncoder):
 
     def _sparse(self, columns: list[Array], *, holes: bool) -> Any:
         """The places of ones as a matrix in compressed rows."""
-        from headrace.tensor.sparse import csr_matrix
+        from headrace.tensor.sparse import CsrThere, csr_matrix
 
         rows, width = len(columns[0]), len(columns)
         starts = np.concatenate([[0], np.cumsum(self._sizes)])
@@ -493,9 +501,11 @@ class OneHotEncoder(LevelEncoder):
             indices = frozen(np.stack([np.asarray(each) for each in shifted], axis=1)[there])
             indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(word)
         dtype = np.dtype(self.dtype)  # what sparse matrices hold
-        ones = frozen(
-            np.ones(len(indices), dtype if dtype in (np.float32, np.float64) else np.int64)
-        )
+        number = np.dtype(dtype if dtype in (np.float32, np.float64) else np.int64)
+        if not holes and is_on_device(indices):
+            ones = (indices * 0 + 1).astype(number)
+            return CsrThere(ones, indices, beside(indices, indptr), (rows, int(starts[-1])))
+        ones = frozen(np.ones(len(indices), number))
         return csr_matrix(
             _core.sparse(
                 rows, int(starts[-1]), frozen(indptr)._node, indices._node, ones._node, False

@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headrace import _core
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
 from headrace.interop.pandas_types import CategoricalDtype
 from headrace.lazy.handle import is_array
-from headrace.learn.base import check_names, check_shape, is_ours, is_sparse
+from headrace.learn.base import (
+    check_names,
+    check_shape,
+    frozen,
+    is_on_device,
+    is_ours,
+    is_sparse,
+)
 from headrace.series.column import is_series, new_series, series_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from headrace.array.array import Array
     from headrace.learn.base import Estimator
     from headrace.series.series import Series
 
@@ -63,9 +71,18 @@ class Values:
                 values = np.array([None if value != value else value for value in values], object)  # noqa: PLR0124
         return series_over(np.ascontiguousarray(values))
 
+    def _is_looked_up(self) -> bool:
+        """Whether these are integers on a device, where kernels find their levels."""
+        kind, nullable = self.series.dtype.kind, self.series._node.nullable
+        there = kind in "iu" and not nullable and is_on_device(self.series)
+        return there and np.dtype(self.series.dtype) != np.uint64
+
     def levels(self) -> np.ndarray[Any, Any]:
         """Distinct values in order, a missing one last; in NumPy's dtype where there was one."""
         series = self.series
+        if self._is_looked_up():
+            levels = Array(_core.distinct_integers(asarray(series)._node)).to_numpy()
+            return levels.astype(np.dtype(series.dtype))
         found = np.sort(series.dropna().unique().to_numpy())
         if self.dtype is not None and found.dtype != self.dtype:
             found = found.astype(self.dtype)
@@ -78,6 +95,9 @@ class Values:
         """The place of each row's value in `levels`, int32, -1 where it is not there; lazy."""
         known, missing = parted(levels)
         series, kind = self.series, self.series.dtype.kind
+        if self._is_looked_up() and known.dtype.kind in "iu" and not missing:
+            places = frozen(known.astype(np.int64))._node
+            return Array(_core.level_places(asarray(series)._node, places))
         if known.dtype.kind in "biuf" and kind in "biuf" and known.dtype != series.dtype:
             series, known = series.astype("float64"), known.astype(float)
         elif len(known) and (known.dtype.kind in "biuf") != (kind in "biuf"):
@@ -93,7 +113,8 @@ class Values:
 
     def at(self, mask: Array) -> list[Any]:
         """Distinct values of the rows of a mask, as NumPy's scalars print."""
-        found = self.series[np.asarray(mask)].unique().to_list()
+        series = self.series.to("cpu") if is_on_device(self.series) else self.series
+        found = series[np.asarray(mask)].unique().to_list()
         return sorted(found, key=lambda value: (value is None or value != value, str(value)))  # noqa: PLR0124
 
 
