@@ -158,7 +158,104 @@ def dense(task: Task) -> None:
         )
 
 
-TASKS: list[Callable[[Task], None]] = [kmeans, neighbors, dense]
+def near(relative: float) -> Any:
+    """Compare numbers but for the rival's float32 rounding."""
+
+    def same(ours: Any, theirs: Any) -> str:
+        return measure.close_to(relative)(host(ours), host(theirs))
+
+    return same
+
+
+def components(task: Task) -> None:
+    """16 of 128 directions, which differ in length."""
+    x = np.random.default_rng(1).standard_normal((1_000_000, 128), dtype=np.float32)
+    x *= np.linspace(1, 4, 128, dtype=np.float32) ** 2
+    mine, its = there(x), cp.asarray(x)
+    task(
+        "PCA 1e6x128 -> 16",
+        lambda: hr.learn.PCA(16).fit(mine).explained_variance_,
+        lambda: cuml.PCA(16).fit(its).explained_variance_,
+        near(1e-3),
+        3.0,
+        len(x),
+    )
+    task(
+        "TruncatedSVD 1e6x128 -> 16",
+        lambda: hr.learn.TruncatedSVD(16, random_state=0).fit(mine).singular_values_,
+        lambda: cuml.TruncatedSVD(16).fit(its).singular_values_,
+        near(1e-3),
+        3.0,
+        len(x),
+    )
+
+
+def linear(task: Task) -> None:
+    """Numbers and two classes by 64 columns."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((1_000_000, 64), dtype=np.float32)
+    slopes = rng.standard_normal(64).astype(np.float32)
+    y = x @ slopes + rng.standard_normal(len(x), dtype=np.float32)
+    labels = (x @ slopes + 3 * rng.logistic(size=len(x)) > 0).astype(np.float32)
+    mine, its = there(x), cp.asarray(x)
+    my_y, its_y = there(y), cp.asarray(y)
+    task(
+        "LinearRegression 1e6x64",
+        lambda: hr.learn.LinearRegression().fit(mine, my_y).coef_,
+        lambda: cuml.LinearRegression().fit(its, its_y).coef_,
+        near(1e-2),
+        3.0,
+        len(x),
+    )
+    my_labels, its_labels = there(labels), cp.asarray(labels)
+    task(
+        "LogisticRegression 1e6x64",
+        lambda: hr.learn.LogisticRegression().fit(mine, my_labels).predict(mine),
+        lambda: cuml.LogisticRegression().fit(its, its_labels).predict(its),
+        share_equal(0.999),
+        1.5,
+        len(x),
+    )
+
+
+def preparation(task: Task) -> None:
+    """Scaled columns, and levels of integers as CSR."""
+    x = np.random.default_rng(1).standard_normal((1_000_000, 32), dtype=np.float32)
+    mine, its = there(x), cp.asarray(x)
+    task(
+        "StandardScaler 1e6x32",
+        lambda: hr.eval(made := hr.learn.StandardScaler().fit_transform(mine)) or made,
+        lambda: cuml.preprocessing.StandardScaler().fit_transform(its),
+        near(1e-3),
+        50.0,
+        len(x),
+    )
+    levels = np.random.default_rng(1).integers(0, 1000, (5_000_000, 1))
+    my_levels, its_levels = there(levels), cp.asarray(levels)
+
+    def ours() -> Any:
+        made = hr.learn.OneHotEncoder().fit(my_levels).transform(my_levels)
+        hr.eval(made.data, made.indices, made.indptr)
+        return made.indices
+
+    task(
+        "OneHotEncoder 5e6, 1,000 levels, to CSR",
+        ours,
+        lambda: cuml.preprocessing.OneHotEncoder().fit(its_levels).transform(its_levels).indices,
+        share_equal(1.0),
+        5.0,
+        len(levels),
+    )
+
+
+TASKS: list[Callable[[Task], None]] = [
+    kmeans,
+    neighbors,
+    dense,
+    components,
+    linear,
+    preparation,
+]
 
 
 def main() -> int:
