@@ -72,14 +72,6 @@ def is_on_device(values: object) -> bool:
     return (is_array(values) or is_series(values)) and values.device != "host"  # type: ignore[attr-defined]
 
 
-def beside(rows: Array, values: Any) -> Any:
-    """Numbers of a model as an array where the rows are; one number as it is."""
-    if np.ndim(values) == 0:
-        return values
-    made = asarray(values)
-    return made.to(rows.device.replace("sim:0", "sim")) if is_on_device(rows) else made
-
-
 def on_host(rows: Array) -> Array:
     """Rows for work that has no kernel: from a device by a copy that `hr.fallbacks` tells."""
     if not is_on_device(rows):
