@@ -18,7 +18,6 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
-    check_classes,
     check_labels,
     check_rows,
     check_weights,
@@ -26,6 +25,7 @@ from headrace.learn.base import (
     frozen,
     is_ours,
 )
+from headrace.learn.labels import check_classes
 from headrace.random.generator import default_rng, seed_from
 
 if TYPE_CHECKING:

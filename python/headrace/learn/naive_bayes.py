@@ -16,7 +16,6 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     Estimator,
     answer,
-    check_classes,
     check_labels,
     check_rows,
     check_weights,
@@ -27,6 +26,7 @@ from headrace.learn.base import (
     refuse,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
+from headrace.learn.labels import check_classes
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from headrace.learn.base import (
     Estimator,
     answer,
     beside,
-    check_classes,
     check_labels,
     check_rows,
     check_targets,
@@ -25,6 +24,7 @@ from headrace.learn.base import (
     is_ours,
     refuse,
 )
+from headrace.learn.labels import check_classes
 from headrace.learn.metrics.distances import METRICS, named_metric
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from headrace.learn.base import (
     check_labels,
     check_rows,
     check_targets,
-    class_weights,
     frozen,
     is_number,
     is_ours,
     refuse,
     warn_not_converged,
 )
+from headrace.learn.labels import class_weights
 from headrace.random import seed_from
 
 if TYPE_CHECKING:

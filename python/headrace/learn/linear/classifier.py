@@ -16,7 +16,6 @@ from headrace.learn.base import (
     Estimator,
     answer,
     beside,
-    check_classes,
     check_labels,
     check_weights,
     float_node,
@@ -28,6 +27,7 @@ from headrace.learn.base import (
     warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
+from headrace.learn.labels import check_classes
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import class_weights, is_number, refuse
+from headrace.learn.base import is_number, refuse
+from headrace.learn.labels import class_weights
 from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from headrace.learn.base import (
     check_labels,
     check_targets,
     check_weights,
-    class_weights,
     float_node,
     is_number,
     refuse,
     warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
+from headrace.learn.labels import class_weights
 from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
 from headrace.learn.linear.elastic_net import LinearRegressor
 from headrace.random.generator import seed_from

@@ -12,7 +12,8 @@ import numpy as np
 
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.learn.base import Estimator, check_classes, clone, is_ours, kind_of
+from headrace.learn.base import Estimator, clone, is_ours, kind_of
+from headrace.learn.labels import check_classes
 from headrace.learn.selection.candidates import numpy_random
 from headrace.learn.selection.splits import check_cv, count_rows, rows_at
 from headrace.progress import Progress

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes of labels, and what they weigh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from headrace import _core
+from headrace.array.array import Array
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError
+from headrace.learn.base import is_on_device, refuse
+
+if TYPE_CHECKING:
+    from headrace.learn.base import Estimator
+
+
+def check_classes(
+    estimator: Estimator, labels: Any, *, on_device: bool = False
+) -> tuple[np.ndarray[Any, Any], Any]:
+    """The classes of checked labels, ascending, and the place of each among them, int64 of NumPy.
+
+    With `on_device`, the places of numbers on a device are an int32 array there.
+    """
+    there = on_device and is_on_device(labels) and np.dtype(labels.dtype).kind in "biuf"
+    made: Any = asarray(labels) if there else np.asarray(labels)
+    dtype = np.dtype(made.dtype)
+    if dtype.kind == "f" and bool((made != np.floor(made)).any()):
+        raise InvalidArgumentError(
+            f"{type(estimator).__name__}: Unknown label type: continuous: y.dtype={dtype}; a "
+            "classifier needs labels, use a regressor for numbers"
+        )
+    if not there:
+        return np.unique(made, return_inverse=True)
+    whole = made.astype("int64")
+    levels = Array(_core.distinct_integers(whole._node))
+    return levels.to_numpy().astype(dtype), Array(_core.level_places(whole._node, levels._node))
+
+
+def class_weights(
+    estimator: Any, codes: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None = None
+) -> np.ndarray[Any, Any] | None:
+    """What rows of each of `classes_` weigh by `class_weight`; None for ones.
+
+    `codes` are the places of the rows' labels in `classes_`. A class that a dictionary does not
+    name weighs 1, if all that it names are classes of the data.
+    """
+    given, labels = estimator.class_weight, estimator.classes_.tolist()
+    if given is None:
+        return None
+    codes = np.asarray(codes)
+    if isinstance(given, str):
+        if given != "balanced":
+            refuse(estimator, "class_weight", "'balanced', a dictionary or None")
+        sums = np.bincount(codes, weights, len(labels))
+        return sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
+    left_out = [label for label in labels if label not in given]
+    if left_out and len(labels) - len(left_out) != len(given):
+        raise InvalidArgumentError(
+            f"{type(estimator).__name__}: The classes, {left_out}, are not in class_weight: "
+            f"{given!r}"
+        )
+    return np.array([float(given.get(label, 1.0)) for label in labels])
