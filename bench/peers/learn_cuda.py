@@ -248,6 +248,37 @@ def preparation(task: Task) -> None:
     )
 
 
+def forest(task: Task) -> None:
+    """100 trees of depth 16."""
+    rng = np.random.default_rng(1)
+    x = rng.standard_normal((500_000, 32), dtype=np.float32)
+    score = x[:, :8].sum(axis=1) + np.abs(x[:, 9])
+    labels = (score + rng.standard_normal(len(x)) > 0.8).astype(np.int32)
+    mine, its = there(x), cp.asarray(x)
+    my_labels, its_labels = there(labels), cp.asarray(labels)
+    fitted: dict[str, Any] = {}
+
+    def ours() -> Any:
+        model = hr.learn.RandomForestClassifier(100, max_depth=16, random_state=1)
+        fitted["mine"] = model.fit(mine, my_labels)
+        return labels[:1000]
+
+    def theirs() -> Any:
+        model = cuml.ensemble.RandomForestClassifier(n_estimators=100, max_depth=16, n_bins=255)
+        fitted["its"] = model.fit(its, its_labels)
+        return labels[:1000]
+
+    task("RandomForest 5e5x32, 100 trees, depth 16", ours, theirs, share_equal(1.0), 2.0, len(x))
+    task(
+        "RandomForest predict",
+        lambda: fitted["mine"].predict(mine),
+        lambda: fitted["its"].predict(its),
+        share_equal(0.93),
+        1.0,
+        len(x),
+    )
+
+
 TASKS: list[Callable[[Task], None]] = [
     kmeans,
     neighbors,
@@ -255,6 +286,7 @@ TASKS: list[Callable[[Task], None]] = [
     components,
     linear,
     preparation,
+    forest,
 ]
 
 

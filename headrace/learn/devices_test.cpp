@@ -4,6 +4,7 @@
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/learn/dbscan.h"
+#include "headrace/learn/forest.h"
 #include "headrace/learn/kmeans.h"
 #include "headrace/learn/neighbors.h"
 #include "headrace/learn/pca.h"
@@ -210,6 +211,49 @@ TEST_P(LearnDevices, DbscanFindsTheHostsClusters) {
   same(grouped_rows<double>(4000, 2, 400), 3, 12);
   same(rows_of<double>(200, 2), 1e-12, 2);  // too many cells for a grid
   same(rows_of<float>(1, 2), 1, 1);
+}
+
+TEST_P(LearnDevices, ForestsGrow) {
+  if (!GetParam().is_gpu()) GTEST_SKIP();
+  const auto compare = [&](const Tensor& x, int64_t classes, ForestOptions options) {
+    std::vector<double> y;
+    for (int64_t i = 0; i < x.shape()[0]; ++i) {
+      const float own = x.as<float>()[i * x.shape()[1]];
+      y.push_back(classes > 0 ? static_cast<double>((static_cast<int64_t>(own) + i % 3) % classes)
+                              : static_cast<double>(own) + static_cast<double>(i % 5));
+      if (classes > 0) y.back() = std::fabs(y.back());
+    }
+    options.num_classes = classes;
+    options.num_trees = 3;
+    options.seed = 7;
+    if (classes == 0) options.criterion = ForestCriterion::kSquaredError;
+    ForestBins bins = forest_bins(x);
+    const Forest here = forest_fit(bins, tensor_of(y), nullptr, options);
+    bins.of = GetParam();
+    const Forest there = forest_fit(bins, tensor_of(y), nullptr, options);
+    for (Tensor Forest::* part : {&Forest::offsets, &Forest::link, &Forest::threshold,
+                                  &Forest::value, &Forest::samples, &Forest::importances})
+      EXPECT_TRUE(testing::same_bits(here.*part, there.*part))
+          << x.shape()[0] << " rows, " << classes << " classes";
+  };
+  for (const int64_t rows : {1, 2, 33, 700, 20'000}) {
+    Tensor x = rows_of<float>(rows, 9);
+    std::vector<float> holes = testing::values_of<float>(x);
+    for (size_t i = 0; i < holes.size(); i += 7) holes[i] = std::nanf("");
+    for (size_t i = 0; i < holes.size(); i += 9) holes[i] = static_cast<float>(i % 4);  // column 0
+    x = Tensor(dtype_of<float>(), {rows, 9}, tensor_of(holes).buffer());
+    for (const int64_t classes : {0, 1, 2, 5}) {
+      compare(x, classes, {.max_features = 3, .bootstrap = rows});
+      compare(x, classes, {.max_depth = 4, .max_features = 9});
+      compare(x, classes,
+              {.min_samples_split = 5,
+               .min_samples_leaf = 3,
+               .min_weight_fraction_leaf = 0.01,
+               .min_impurity_decrease = 1e-4,
+               .max_features = 1,
+               .bootstrap = rows / 2 + 1});
+    }
+  }
 }
 
 }  // namespace hr

@@ -194,6 +194,9 @@ Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights
     rows.unit = weight_scale / deviation_scale;
   }
 
+  if constexpr (built_with_cuda)
+    if (bins.of.is_gpu() && cuda::forest_fits(rows, options))
+      return put_together(cuda::forest_grow(rows, options, bins.of), bins.features);
   std::vector<ForestTree> trees(static_cast<size_t>(options.num_trees));
   parallel_for(options.num_trees, [&](int64_t k) {
     trees[static_cast<size_t>(k)] = cpu::forest_grow(rows, options, k);

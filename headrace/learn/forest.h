@@ -39,6 +39,8 @@ struct Forest {
 /// (float64, or null: 1 each) are the chances of rows to be drawn, or without bootstrap what they
 /// weigh. Splits are of largest gain, ties by feature, then bin, counted in integers, so the trees
 /// are the same for any number of threads. Rows with NaN go to the side of the larger gain.
+/// Where `bins.of` is a CUDA device, trees grow there, the same ones: of Gini impurity and at most
+/// 16 classes or of targets, without weights, with the best splits.
 /// A tree is a task: each worker takes 28 bytes a row (36 with weights) and its nodes. Throws
 /// InvalidArgumentError for sizes that do not agree, labels outside the classes, or 2^30 rows and
 /// more.

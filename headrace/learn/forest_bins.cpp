@@ -34,7 +34,7 @@ ForestBins take_rows(const ForestBins& bins, const Tensor& rows) {
     throw_error<TypeMismatchError>("forest_bins", "expected numbers of rows, int64",
                                    {{"dtype", rows.dtype().name()}});
   const ScopedTag tag("forest_bins");
-  ForestBins made{rows.num_elements(), bins.features, {}, bins.low, bins.high};
+  ForestBins made{rows.num_elements(), bins.features, {}, bins.low, bins.high, bins.of};
   const auto* const places = rows.as<int64_t>();
   for (int64_t i = 0; i < made.rows; ++i)
     if (places[i] < 0 || places[i] >= bins.rows)

@@ -19,6 +19,7 @@ struct ForestBins {
   Buffer codes;  ///< uint8 [features, rows]
   Buffer low;    ///< float64 [features, kForestBins], the smallest value of each bin
   Buffer high;   ///< float64 [features, kForestBins], the largest value of each bin
+  Place of{};    ///< where the matrix was, of which these are the bins: its trees grow there
 };
 
 /// Bins of `x`, [rows, features], float32 or float64, any strides, without infinite values. A

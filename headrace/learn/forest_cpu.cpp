@@ -87,9 +87,10 @@ class Grower {
   ForestTree grow() {
     struct Open {
       int64_t begin, end, depth, parent;  // parent: of a right child, else -1
+      uint64_t key;                       // of its draws: 1 at the root, then a bit for each turn
     };
 
-    std::vector<Open> open = {{0, choose_rows(), 0, -1}};
+    std::vector<Open> open = {{0, choose_rows(), 0, -1, 1}};
     while (!open.empty()) {
       look_for_interrupt();
       const Open node = open.back();
@@ -105,7 +106,7 @@ class Grower {
       tree_.threshold.push_back(0);
       tree_.samples.push_back(node.end - node.begin);
       Split split;
-      if (node.depth != options_.max_depth && may_split()) split = best_split(id);
+      if (node.depth != options_.max_depth && may_split()) split = best_split(node.key);
       const double gain = split.score - (split.score > kNone ? node_score() : 0);
       if (!(gain * in_.unit * in_.unit / root_weight_ + 1e-15 >= options_.min_impurity_decrease)) {
         add_value(node.begin, node.end, /*leaf=*/true);
@@ -117,8 +118,8 @@ class Grower {
       tree_.link.back() = forest_link(0, split.feature, split.missing_left);
       tree_.threshold.back() = split.threshold;
       tree_.gain[static_cast<size_t>(split.feature)] += std::max(gain, 0.0);
-      open.push_back({middle, node.end, node.depth + 1, id});
-      open.push_back({node.begin, middle, node.depth + 1, -1});
+      open.push_back({middle, node.end, node.depth + 1, id, 2 * node.key + 1});
+      open.push_back({node.begin, middle, node.depth + 1, -1, 2 * node.key});
     }
     return std::move(tree_);
   }
@@ -220,7 +221,7 @@ class Grower {
   }
 
   /// The best of `max_features` drawn features; of more, until one of them varies.
-  Split best_split(int64_t node) {
+  Split best_split(uint64_t key) {
     Split best;
     const int64_t features = in_.features;
     const bool drawn = options_.max_features < features;
@@ -230,8 +231,8 @@ class Grower {
     for (int64_t j = 0; j < features && (j < options_.max_features || !varies); ++j) {
       if (drawn) {
         if (j % 4 == 0)
-          block = philox_block({options_.seed, static_cast<uint32_t>(2 * number_ + 1)},
-                               static_cast<uint64_t>(node), static_cast<uint32_t>(j / 4));
+          block = philox_block({options_.seed, static_cast<uint32_t>(2 * number_ + 1)}, key,
+                               static_cast<uint32_t>(j / 4));
         const uint64_t word = uint64_t{block.word[j % 4]} << 32;
         const auto other =
             static_cast<size_t>(j) + below(word, static_cast<uint64_t>(features - j));
@@ -239,7 +240,7 @@ class Grower {
         swapped_.push_back(other);
       }
       const int64_t feature = features_[static_cast<size_t>(j)];
-      varies |= scan(node, feature, count_bins(feature), best);
+      varies |= scan(key, feature, count_bins(feature), best);
     }
     while (!swapped_.empty()) {
       const size_t other = swapped_.back();
@@ -323,20 +324,19 @@ class Grower {
   }
 
   /// A value at random between the least and the greatest of the first `bins` that have rows.
-  double draw_threshold(int64_t node, int64_t feature, int64_t bins) const {
+  double draw_threshold(uint64_t key, int64_t feature, int64_t bins) const {
     const double low = in_.low[feature * kForestBins + present_[0]];
     const double high = in_.high[feature * kForestBins + present_[bins - 1]];
     // Attempts that the draws of features never reach.
-    const PhiloxBlock block =
-        philox_block({options_.seed, static_cast<uint32_t>(2 * number_ + 1)},
-                     static_cast<uint64_t>(node), 1u << 31 | static_cast<uint32_t>(feature));
+    const PhiloxBlock block = philox_block({options_.seed, static_cast<uint32_t>(2 * number_ + 1)},
+                                           key, 1u << 31 | static_cast<uint32_t>(feature));
     const double share = std::ldexp(static_cast<double>(philox_word(block, 0) >> 11), -53);
     return low * (1 - share) + high * share;
   }
 
   /// Tries the splits between the `count` bins that have rows, all or one, and clears them; returns
   /// whether there is more than one bin.
-  bool scan(int64_t node, int64_t feature, int64_t count, Split& best) {
+  bool scan(uint64_t key, int64_t feature, int64_t count, Split& best) {
     const double* low = in_.low + feature * kForestBins;
     const double* high = in_.high + feature * kForestBins;
     const bool missing = present_[count - 1] == kForestMissing;
@@ -347,7 +347,7 @@ class Grower {
     int64_t only = -1;  // the one split that is tried
     double drawn = 0;
     if (options_.random_splits && bins > 1) {
-      drawn = draw_threshold(node, feature, bins);
+      drawn = draw_threshold(key, feature, bins);
       for (only = 0; only + 2 < bins && high[present_[only + 1]] <= drawn;) ++only;
     }
     for (const bool missing_left : {false, true}) {
@@ -462,7 +462,8 @@ ForestTree grow(const ForestRows& rows, const ForestOptions& options, int64_t nu
 /// with room for their leaves.
 template <class F>
 void for_blocks(const Tensor& x, F body) {
-  constexpr int64_t kRows = 8192;  // of 1024, the walk takes 1.6 times as long: trees leave the cache
+  constexpr int64_t kRows =
+      8192;  // of 1024, the walk takes 1.6 times as long: trees leave the cache
   const int64_t rows = x.shape()[0], columns = x.shape()[1];
   parallel_for((rows + kRows - 1) / kRows, [&](int64_t block) {
     const int64_t first = block * kRows, count = std::min(kRows, rows - first);

@@ -84,8 +84,8 @@ void forest_measure_paths(ForestTree& tree);
 
 inline constexpr int64_t kForestTogether = 64;  ///< most rows that go down a tree together
 
-/// The leaf of each of `count` rows of `columns` values, in the first `count` of `leaves`, which has
-/// room for `2 count + kForestTogether`.
+/// The leaf of each of `count` rows of `columns` values, in the first `count` of `leaves`, which
+/// has room for `2 count + kForestTogether`.
 void forest_leaves(const ForestNodes& tree, const double* values, int64_t count, int64_t columns,
                    int64_t* leaves);
 
@@ -99,3 +99,15 @@ void forest_add_unseen(const Forest& model, int64_t tree, const Tensor& x, const
                        double* sums, int64_t* trees);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// Whether the kernel for CUDA takes these: no weights, Gini impurity of at most 16 classes or
+/// targets, the best splits of at most 4096 features.
+bool forest_fits(const ForestRows& rows, const ForestOptions& options);
+
+/// Grows all trees on a device, the same as on the host.
+std::vector<ForestTree> forest_grow(const ForestRows& rows, const ForestOptions& options,
+                                    Place place);
+
+}  // namespace hr::cuda

@@ -138,10 +138,14 @@ Forest fit_forest(const ForestBins& bins, const NodePtr& y, const NodePtr& weigh
 
 ForestBins bins_of(const NodePtr& x) {
   ForestBins made;
-  run_eagerly("forest_fit", {x}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+  const auto limits = [](std::span<const Value>) {
+    return std::string("the bins of columns have no kernel for CUDA");
+  };
+  run_beside("forest_bins", {x}, 0, limits, [&](std::span<const Tensor> in) {
     made = forest_bins(in[0]);
-    return {};
+    return std::vector<Tensor>();
   });
+  made.of = place_of(force(x));
   return made;
 }
 

@@ -147,3 +147,23 @@ def test_broadcasting_has_kernels(device):
     same(there(x, device)[:, 1:4] + 1, x[:, 1:4] + 1)
     same(there(x, device) @ there(x[:5].copy(), device), hr.asarray(x) @ hr.asarray(x[:5].copy()))
     assert _core.fallbacks() == []
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        L.RandomForestClassifier(5, random_state=1),
+        L.RandomForestClassifier(3, max_depth=4, bootstrap=False, random_state=1),
+        L.RandomForestClassifier(3, criterion="entropy", random_state=1),  # on the host
+        L.RandomForestRegressor(5, max_depth=9, min_samples_leaf=3, random_state=1),
+    ],
+)
+def test_forests(device, model):
+    x = rows_of("f4", columns=9)
+    x[::7, 1] = np.nan
+    y = (np.abs(x[:, 0]) + np.arange(len(x)) % 3).astype(np.int64) % 3
+    here = L.base.clone(model).fit(x, y)
+    model.fit(there(x, device), there(y, device))
+    for mine, its in zip(model._forest, here._forest, strict=True):
+        same(mine, its)
+    same(model.predict(there(x, device)), here.predict(x))
