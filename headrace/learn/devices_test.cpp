@@ -235,6 +235,9 @@ TEST_P(LearnDevices, ForestsGrow) {
                                   &Forest::value, &Forest::samples, &Forest::importances})
       EXPECT_TRUE(testing::same_bits(here.*part, there.*part))
           << x.shape()[0] << " rows, " << classes << " classes";
+    const Tensor sent = testing::sent(x, GetParam());
+    EXPECT_TRUE(testing::same_bits(forest_predict(here, x.shape()[1], x),
+                                   testing::fetched(forest_predict(here, x.shape()[1], sent))));
   };
   for (const int64_t rows : {1, 2, 33, 700, 20'000}) {
     Tensor x = rows_of<float>(rows, 9);

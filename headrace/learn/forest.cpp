@@ -36,7 +36,6 @@ void check_columns(std::string_view op, const Tensor& x, int64_t features) {
   if (x.shape()[1] != features)
     throw_error<InvalidArgumentError>(op, "the number of columns differs from the model's",
                                       {{"columns", x.shape()[1]}, {"model", features}});
-  check_on_host(op, x.place());
 }
 
 /// The power of two that makes values of this total integers whose sum is below 2^bits.
@@ -212,6 +211,7 @@ double isolation_path(double rows) {
 
 Forest isolation_fit(const Tensor& x, const Tensor& chosen, const ForestOptions& options) {
   check_columns("isolation_fit", x, x.num_dimensions() == 2 ? x.shape()[1] : 0);
+  check_on_host("isolation_fit", x.place());
   if (chosen.num_dimensions() != 2 || chosen.dtype().id() != TypeId::kInt64 ||
       !chosen.is_contiguous())
     throw_error<TypeMismatchError>("isolation_fit", "expected int64 [trees, rows] of chosen rows",
@@ -255,6 +255,19 @@ Tensor forest_predict(const Forest& model, int64_t features, const Tensor& x) {
   check_columns("forest_predict", x, features);
   const ScopedTag tag("forest_predict");
   const int64_t rows = x.shape()[0], outputs = model.value.shape()[1];
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      const auto beside = [&](const Tensor& part) {
+        return part.place() == x.place() ? part
+                                         : to_place(part, x.place(), current_stream(x.place()));
+      };
+      const Forest there{beside(model.offsets), beside(model.link), beside(model.threshold),
+                         beside(model.value),   model.samples,      model.importances};
+      Buffer made =
+          allocate_result(checked_multiply("forest_predict", rows, outputs * kWord), x.place());
+      if (rows > 0) cuda::forest_predict(there, x, made);
+      return Tensor(dtype_of<double>(), {rows, outputs}, std::move(made));
+    }
   Buffer out = Buffer::allocate(checked_multiply("forest_predict", rows, outputs * kWord));
   if (rows > 0) cpu::forest_predict(model, x, out.mutable_as<double>());
   return Tensor(dtype_of<double>(), {rows, outputs}, std::move(out));
@@ -262,6 +275,7 @@ Tensor forest_predict(const Forest& model, int64_t features, const Tensor& x) {
 
 Tensor forest_apply(const Forest& model, int64_t features, const Tensor& x) {
   check_columns("forest_apply", x, features);
+  check_on_host("forest_apply", x.place());
   const ScopedTag tag("forest_apply");
   const int64_t rows = x.shape()[0], trees = model.offsets.num_elements() - 1;
   Buffer out = Buffer::allocate(checked_multiply("forest_apply", rows, trees * kWord));
@@ -272,6 +286,7 @@ Tensor forest_apply(const Forest& model, int64_t features, const Tensor& x) {
 Tensor forest_predict_out_of_bag(const Forest& model, const Tensor& x, const Tensor* weights,
                                  const ForestOptions& options) {
   check_columns("forest_predict_out_of_bag", x, model.importances.num_elements());
+  check_on_host("forest_predict_out_of_bag", x.place());
   if (weights != nullptr)
     check_vector("forest_predict_out_of_bag", "weights", *weights, x.shape()[0]);
   const ScopedTag tag("forest_predict_out_of_bag");

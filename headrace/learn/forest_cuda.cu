@@ -751,7 +751,7 @@ class Grower {
 
 bool forest_fits(const ForestRows& rows, const ForestOptions& options) {
   const int64_t outputs = std::max<int64_t>(options.num_classes, 1);
-  return outputs <= 16 && rows.features <= 4096 && rows.weights == nullptr &&
+  return outputs <= kMostForestOutputs && rows.features <= 4096 && rows.weights == nullptr &&
          rows.cumulative == nullptr && !options.balance_samples && !options.random_splits &&
          options.criterion != ForestCriterion::kEntropy;
 }

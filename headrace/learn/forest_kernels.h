@@ -10,6 +10,9 @@
 
 namespace hr {
 
+/// The most classes of trees that grow or predict on a CUDA device.
+inline constexpr int kMostForestOutputs = 16;
+
 /// A node that splits: the right child (the left one is the next node), the feature, and whether
 /// NaN goes left.
 constexpr int64_t forest_link(int64_t right, int64_t feature, bool missing_left) {
@@ -105,6 +108,9 @@ namespace hr::cuda {
 /// Whether the kernel for CUDA takes these: no weights, Gini impurity of at most 16 classes or
 /// targets, the best splits of at most 4096 features.
 bool forest_fits(const ForestRows& rows, const ForestOptions& options);
+
+/// Predictions of rows on a device, where the model is too; it has at most kMostForestOutputs.
+void forest_predict(const Forest& model, const Tensor& x, Buffer& out);
 
 /// Grows all trees on a device, the same as on the host.
 std::vector<ForestTree> forest_grow(const ForestRows& rows, const ForestOptions& options,

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/learn/eager.h"
+#include "headrace/learn/forest_kernels.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -168,9 +169,14 @@ Forest fit_isolation(const NodePtr& x, const NodePtr& chosen, const ForestOption
 }
 
 NodePtr predict_forest(const Forest& model, const NodePtr& x) {
-  return run_eagerly("forest_predict", {x}, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
-    return {forest_predict(model, model.importances.num_elements(), in[0])};
-  })[0];
+  const auto limits = [&](std::span<const Value>) -> std::string {
+    const bool few = model.value.shape()[1] <= kMostForestOutputs;
+    return few ? "" : "too many classes for the CUDA kernel";
+  };
+  return run_beside("forest_predict", {x}, 0, limits,
+                    [&](std::span<const Tensor> in) -> std::vector<Tensor> {
+                      return {forest_predict(model, model.importances.num_elements(), in[0])};
+                    })[0];
 }
 
 NodePtr apply_forest(const Forest& model, const NodePtr& x) {

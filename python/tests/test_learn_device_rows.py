@@ -166,4 +166,9 @@ def test_forests(device, model):
     model.fit(there(x, device), there(y, device))
     for mine, its in zip(model._forest, here._forest, strict=True):
         same(mine, its)
-    same(model.predict(there(x, device)), here.predict(x))
+    _core.clear_fallbacks()
+    for _ in range(2):
+        made = model.predict(there(x, device))
+        assert made.device == f"{device}:0"
+        same(made, here.predict(x))
+    assert _core.fallbacks() == []

@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
+import weakref
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -23,9 +24,10 @@ from headrace.learn.base import (
     check_weights,
     clone,
     frozen,
+    is_on_device,
     is_ours,
 )
-from headrace.learn.labels import check_classes
+from headrace.learn.labels import check_classes, of_largest
 from headrace.random.generator import default_rng, seed_from
 
 if TYPE_CHECKING:
@@ -49,6 +51,12 @@ class Tree(NamedTuple):
     def node_count(self) -> int:
         """How many nodes it has, leaves included."""
         return len(self.feature)
+
+
+#: The trees of models on the GPU where they predicted last, with those that they are copies of.
+_THERE: weakref.WeakKeyDictionary[Any, tuple[list[Array], str, list[Array]]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 class _Trees(Estimator):
@@ -87,7 +95,18 @@ class _Trees(Estimator):
         self._check_fitted()
         rows = check_rows(self, X, allow_nan=True)
         mark(op)
-        return Array(getattr(_core, op)([part._node for part in self._forest], rows._node))
+        forest = self._forest
+        if op == "forest_predict" and is_on_device(rows) and rows.device.startswith("cuda"):
+            forest = self._forest_at(rows.device)
+        return Array(getattr(_core, op)([part._node for part in forest], rows._node))
+
+    def _forest_at(self, device: str) -> list[Array]:
+        """The trees on a GPU, kept there for the next rows."""
+        kept = _THERE.get(self)
+        if kept is None or kept[0] is not self._forest or kept[1] != device:
+            moved = [part.to(device) for part in self._forest[:4]]
+            kept = _THERE[self] = self._forest, device, moved + self._forest[4:]
+        return kept[2]
 
     @property
     def estimators_(self) -> list[Tree]:
@@ -419,7 +438,10 @@ class RandomForestClassifier(_RandomForest):
 
     def predict(self, X: Any) -> Any:
         """The class of the largest mean share, the first of equal ones."""
-        shares = self._walk("forest_predict", X).to_numpy()
+        made = self._walk("forest_predict", X)
+        if is_on_device(made) and self.classes_.dtype.kind in "biuf":
+            return of_largest(self.classes_, made)
+        shares = made.to_numpy()
         labels = self.classes_.take(shares.argmax(axis=1))
         return asarray(labels) if is_ours(X) and labels.dtype.kind in "biuf" else labels
 

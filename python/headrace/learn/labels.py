@@ -63,3 +63,13 @@ def class_weights(
             f"{given!r}"
         )
     return np.array([float(given.get(label, 1.0)) for label in labels])
+
+
+def of_largest(classes: np.ndarray[Any, Any], scores: Array) -> Any:
+    """The class of the largest of the scores of each row, the first of equal ones; lazy."""
+    best, made = scores[:, 0], np.where(scores[:, 0] > np.inf, classes[0], classes[0])
+    for place in range(1, len(classes)):
+        larger = scores[:, place] > best
+        made = np.where(larger, classes[place], made)
+        best = np.where(larger, scores[:, place], best)  # type: ignore[assignment]
+    return made

@@ -27,7 +27,7 @@ from headrace.learn.base import (
     warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
-from headrace.learn.labels import check_classes
+from headrace.learn.labels import check_classes, of_largest
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -169,21 +169,12 @@ class LinearClassifier(Estimator):
         self._check_fitted()
         scores = self._scores(X)
         if is_on_device(scores) and self.classes_.dtype.kind in "biuf":
-            return self._labels_there(scores)
+            if scores.ndim == 1:
+                return np.where(scores > 0, self.classes_[1], self.classes_[0])
+            return of_largest(self.classes_, scores)
         scores = np.asarray(scores)
         codes = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
         return self._like(X, self.classes_.take(codes))
-
-    def _labels_there(self, scores: Any) -> Any:
-        """The classes of scores on a device, where they stay; the first of equal ones."""
-        labels = self.classes_
-        if scores.ndim == 1:
-            return np.where(scores > 0, labels[1], labels[0])
-        best, made = scores[:, 0], labels[0]
-        for place in range(1, len(labels)):
-            made = np.where(scores[:, place] > best, labels[place], made)
-            best = np.where(scores[:, place] > best, scores[:, place], best)
-        return made
 
     def _like(self, X: Any, made: Numbers) -> Any:
         """Numbers as an array where `X` is ours, on its device."""
