@@ -110,3 +110,30 @@ def test_parameters_clone_repr_and_pickle(x):
 
 def test_metadata_routing(x):
     assert learn.PCA().get_metadata_routing().fit.requests == {}
+
+
+@pytest.mark.parametrize("name", ["KMeans", "SVC", "RandomForestRegressor", "StandardScaler"])
+def test_columns_that_are_not_numbers_are_named(name):
+    frame = hr.DataFrame({"city": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]})
+    frame["when"] = hr.to_datetime(hr.Series(["2020-01-01"] * 3))
+    wanted = rf"{name}: columns of X hold no numbers: columns=\{{'city': 'string', 'when': 'date"
+    with pytest.raises(hr.TypeMismatchError, match=wanted):
+        getattr(learn, name)().fit(frame, [0, 1, 0])
+
+
+def test_what_beginners_pass_as_targets():
+    x = [[1.0], [2.0], [3.0]]
+    with pytest.raises(
+        hr.TypeMismatchError, match=r"y is a text.*pass the column itself, df\['z'\]"
+    ):
+        learn.LogisticRegression().fit(x, "z")
+    with pytest.raises(hr.InvalidArgumentError, match="LinearRegression: y must hold numbers"):
+        learn.LinearRegression().fit(x, ["a", "b", "c"])
+    with pytest.raises(hr.InvalidArgumentError, match=r"y contains NaN or infinity: row=1"):
+        learn.Ridge().fit(x, np.array([[1.0, 2.0], [1.0, np.nan], [0.0, 0.0]]))
+    with pytest.raises(
+        hr.InvalidArgumentError, match=r"PCA: Input X contains NaN: row=2, column=0"
+    ):
+        learn.PCA(1).fit([[1.0, 2.0], [3.0, 4.0], [np.nan, 5.0]])
+    with pytest.raises(hr.TypeMismatchError, match=r"Tfidf.*expected one column.*df\['text'\]"):
+        learn.TfidfVectorizer().fit(hr.DataFrame({"text": ["a b", "c d"]}))

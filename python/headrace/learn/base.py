@@ -537,13 +537,27 @@ def check_names(estimator: Estimator, X: Any, *, fit: bool) -> None:
         )
 
 
-def _matrix(name: str, X: Any) -> Any:
+def refuse_words(estimator: Estimator, frame: DataFrame) -> None:
+    """Raise for columns that do not hold numbers."""
+    kinds = {name: frame[name].dtype for name in frame.columns}
+    wrong = {str(name): str(kind) for name, kind in kinds.items() if kind.kind not in "biuf"}
+    if wrong:
+        raise TypeMismatchError(
+            f"{type(estimator).__name__}: columns of X hold no numbers: columns={wrong}; "
+            "select the numeric columns, df[[...]], or encode these, for example with OneHotEncoder"
+        )
+
+
+def _matrix(estimator: Estimator, X: Any) -> Any:
     """`X` as one of our arrays, or as a NumPy array of numbers."""
+    name = type(estimator).__name__
     if is_sparse(X):
         raise TypeMismatchError(
             f"{name}: Sparse data was passed for X, but dense data is required: "
             f"type={type(X).__name__}; convert it with .toarray()"
         )
+    if is_frame(X):
+        refuse_words(estimator, X)
     if is_ours(X):
         return asarray(X)
     if hasattr(X, "column_names") and not hasattr(X, "__array__"):  # an Arrow table
@@ -556,7 +570,9 @@ def _matrix(name: str, X: Any) -> Any:
             values = values.astype(np.float64)
         except (TypeError, ValueError) as error:
             kind = type(error)
-            raise kind(f"{name}: {error}; X must hold numbers") from None
+            raise kind(
+                f"{name}: {error}; X must hold numbers: select these columns, or encode the others"
+            ) from None
     if values.dtype.kind in "US":
         try:
             values = values.astype(np.float64)
@@ -637,7 +653,7 @@ def check_rows(
         Refuse negative values.
     """
     name = type(estimator).__name__
-    made = _matrix(name, X)
+    made = _matrix(estimator, X)
     dtype = np.dtype(made.dtype)
     if dtype.kind == "c":
         raise InvalidArgumentError(f"{name}: Complex data not supported: dtype={dtype}")
@@ -691,6 +707,10 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
     name = type(estimator).__name__
     if y is None:
         raise InvalidArgumentError(f"{name} requires y to be passed, but the target y is None")
+    if isinstance(y, str):
+        raise TypeMismatchError(
+            f"{name}: y is a text, not a column: y={y!r}; pass the column itself, df[{y!r}]"
+        )
     if is_sparse(y):
         raise TypeMismatchError(f"{name}: Sparse data was passed for y, but dense data is required")
     made = y if is_series(y) or is_array(y) else np.asarray(y)
@@ -729,17 +749,27 @@ def check_targets(estimator: Estimator, y: Any, rows: int) -> Any:
         if not np.isfinite(float((targets * 0.0).sum())):
             raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
         return targets
-    if y is None or np.asarray(y).ndim != 2:
-        targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
-    else:
-        targets = np.asarray(y, dtype=np.float64)
-        if len(targets) != rows:
-            raise InvalidArgumentError(
-                f"{name}: Found input variables with inconsistent numbers of samples: "
-                f"[{rows}, {len(targets)}]"
-            )
+    try:
+        if y is None or np.asarray(y).ndim != 2:
+            targets = np.asarray(check_labels(estimator, y, rows), dtype=np.float64)
+        else:
+            targets = np.asarray(y, dtype=np.float64)
+    except ValueError as error:
+        if isinstance(error, InvalidArgumentError):
+            raise
+        raise InvalidArgumentError(
+            f"{name}: y must hold numbers: {error}; a classifier takes labels"
+        ) from None
+    if targets.ndim == 2 and len(targets) != rows:
+        raise InvalidArgumentError(
+            f"{name}: Found input variables with inconsistent numbers of samples: "
+            f"[{rows}, {len(targets)}]"
+        )
     if not np.isfinite(targets).all():
-        raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
+        row = int(np.argwhere(~np.isfinite(targets))[0][0])
+        raise InvalidArgumentError(
+            f"{name}: Input y contains NaN or infinity: row={row}; drop these rows"
+        )
     return targets
 
 

@@ -9,10 +9,16 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.construct import asarray
-from headrace.errors import TypeMismatchError
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import array_of, mark
-from headrace.learn.base import beside, check_names, check_rows, check_shape, is_on_device
+from headrace.learn.base import (
+    beside,
+    check_names,
+    check_rows,
+    check_shape,
+    is_on_device,
+    refuse_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -152,12 +158,7 @@ def check_columns(
     check_names(estimator, X, fit=fit)
     check_shape(estimator, X.shape, fit=fit, min_rows=min_rows)
     series = [X[name] for name in X.columns]
-    wrong = [str(each.name) for each in series if each.dtype.kind not in "biuf"]
-    if wrong:
-        raise TypeMismatchError(
-            f"{type(estimator).__name__}: could not convert string to float: columns={wrong}; "
-            "select the numeric columns, df[[...]], or encode these"
-        )
+    refuse_words(estimator, X)
     dtypes = {np.dtype(each.dtype) for each in series}
     word = "float32" if dtypes == {np.dtype("float32")} else "float64"
     floats = [each.astype(word) for each in series]

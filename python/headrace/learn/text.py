@@ -180,6 +180,12 @@ class _Vectorizer(Transformer):
             raise InvalidArgumentError(
                 "Iterable over raw text documents expected, string object received."
             )
+        if hasattr(raw, "columns"):
+            names = list(raw.columns)
+            raise TypeMismatchError(
+                f"{type(self).__name__}: expected one column of texts: columns={names}; pass the "
+                f"column itself, such as df[{names[0] if names else '...'!r}]"
+            )
         if not is_series(raw):
             content = self.input == "content"
             documents = [doc if content and type(doc) is str else self.decode(doc) for doc in raw]

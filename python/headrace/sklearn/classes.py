@@ -13,7 +13,6 @@ from headrace.sklearn.loops import Loop, told
 
 _NEIGHBORS = {"kneighbors": {"ArgKmin": loops.arg_k_min}}
 _ASSIGNING = {"_labels_inertia_threadpool_limit": loops.kmeans_labels}
-_BATCH = {**_ASSIGNING, "_mini_batch_step": {"_labels_inertia": loops.kmeans_labels}}
 _LEVELS = {
     "_fit": {"_unique": loops.unique_values},
     "_transform": {"_check_unknown": loops.unknown_values, "_encode": loops.encoded},
@@ -37,8 +36,8 @@ TABLE: dict[str, dict[str, Any]] = {
         "score": _ASSIGNING,
     },
     "cluster._kmeans.MiniBatchKMeans": {
-        "fit": _BATCH,
-        "partial_fit": _BATCH,
+        "fit": _ASSIGNING,
+        "partial_fit": _ASSIGNING,
         "predict": _ASSIGNING,
         "score": _ASSIGNING,
     },

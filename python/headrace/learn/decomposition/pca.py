@@ -224,7 +224,11 @@ class PCA(_Components):
             solver = "covariance_eigh" if rows.shape[1] <= 1000 else "randomized" if few else "full"
         mark("pca_fit")
         if solver == "covariance_eigh":
-            fitted = _core.pca_fit(rows._node, count)
+            try:
+                fitted = _core.pca_fit(rows._node, count)
+            except InvalidArgumentError:
+                refuse_not_finite(self, rows)  # in the words of rows and columns
+                raise
             self.mean_, self.components_, self.explained_variance_ = map(Array, fitted[:3])
             self._total_variance, self.noise_variance_, self.n_samples_ = fitted[3:]
         else:

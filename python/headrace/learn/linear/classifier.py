@@ -139,7 +139,7 @@ class LinearClassifier(Estimator):
         if len(self.classes_) < 2:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: This solver needs samples of at least 2 classes in the "
-                f"data, but the data contains only one class: {self.classes_[0]!r}"
+                f"data, but the data contains only one class: {self.classes_.tolist()[0]!r}"
             )
         return rows, codes, None if weights is None else np.asarray(weights)
 
