@@ -142,7 +142,7 @@ def test_infinite_values_are_named(name):
 
 def test_wrong_values():
     frame = hr.DataFrame({"a": [1.0, 2.0], "word": ["x", "y"]})
-    with pytest.raises(TypeError, match=r"columns=\['word'\]"):
+    with pytest.raises(TypeError, match=r"columns=\{'word': 'string'\}"):
         learn.StandardScaler().fit(frame)
     with pytest.raises(ValueError, match="feature_range"):
         learn.MinMaxScaler((1, 0)).fit([[1.0]])
