@@ -74,6 +74,29 @@ def same_clusters(ours: Any, theirs: Any) -> str:
     return f"{found} clusters, {pairs} pairs of labels"
 
 
+def keeps_neighbors(x: Any, least: float) -> Any:
+    """Compare embeddings by the share of 15 neighbours that they keep, of 1,000 rows."""
+
+    def near(rows: Any) -> np.ndarray:
+        model = hr.learn.NearestNeighbors(n_neighbors=16).fit(rows)
+        return np.asarray(model.kneighbors(rows[:1000], return_distance=False))[:, 1:]
+
+    def same(ours: Any, theirs: Any) -> str:
+        wanted = near(x)
+
+        def kept(embedding: Any) -> float:
+            found = near(there(host(embedding)))
+            return float(
+                np.mean([np.isin(*pair).mean() for pair in zip(found, wanted, strict=True)])
+            )
+
+        mine, its = kept(ours), kept(theirs)
+        assert mine >= its - least, f"{mine:.1%} of neighbours kept, cuML {its:.1%}"
+        return f"{mine:.1%} and {its:.1%} of neighbours kept"
+
+    return same
+
+
 class Task:
     """One row of the table: our work and cuML's, each run to completion."""
 
@@ -279,6 +302,30 @@ def forest(task: Task) -> None:
     )
 
 
+def embedded(task: Task) -> None:
+    """t-SNE and UMAP with a seed, each with its own number of iterations."""
+    x = rows_of(50_000, 64, 50, 4.0)
+    mine, its = there(x), cp.asarray(x)
+    task(
+        "TSNE 5e4x64",
+        lambda: hr.learn.TSNE(random_state=1).fit_transform(mine),
+        lambda: cuml.TSNE(random_state=1, n_neighbors=90).fit_transform(its),
+        keeps_neighbors(mine, 0.03),
+        1.2,
+        len(x),
+    )
+    x = rows_of(100_000, 64, 50, 4.0)
+    mine, its = there(x), cp.asarray(x)
+    task(
+        "UMAP 1e5x64, seeded",
+        lambda: hr.learn.UMAP(random_state=1).fit_transform(mine),
+        lambda: cuml.UMAP(random_state=1).fit_transform(its),
+        keeps_neighbors(mine, 0.03),
+        1.2,
+        len(x),
+    )
+
+
 TASKS: list[Callable[[Task], None]] = [
     kmeans,
     neighbors,
@@ -287,6 +334,7 @@ TASKS: list[Callable[[Task], None]] = [
     linear,
     preparation,
     forest,
+    embedded,
 ]
 
 

@@ -8,6 +8,8 @@
 #include "headrace/learn/kmeans.h"
 #include "headrace/learn/neighbors.h"
 #include "headrace/learn/pca.h"
+#include "headrace/learn/tsne.h"
+#include "headrace/learn/umap.h"
 
 #include <gtest/gtest.h>
 
@@ -255,6 +257,32 @@ TEST_P(LearnDevices, ForestsGrow) {
                .min_impurity_decrease = 1e-4,
                .max_features = 1,
                .bootstrap = rows / 2 + 1});
+    }
+  }
+}
+
+TEST_P(LearnDevices, EmbeddingsAreTheHosts) {
+  for (const int64_t rows : {70, 2500}) {
+    const Tensor x = rows_of<float>(rows, 9);
+    const Neighbors near = nearest_neighbors(x, x, 20, Metric::kEuclidean, true);
+    const Sparse affinities = tsne_affinities(near.indices, near.distances, 6);
+    const Sparse graph = umap_graph(near.indices, near.distances, 1, 1);
+    for (const int64_t dimensions : {1, 2, 3}) {
+      const Tensor init = rows_of<float>(rows, dimensions);
+      for (const double angle : {0.0, 0.5}) {
+        const auto fit = [=](const Tensor& from) {
+          return tsne_fit(affinities, from, {4, 20, 301, 300, 1e-7, angle});
+        };
+        if (angle == 0 && rows > 1000) continue;
+        expect_same({init}, [=](std::span<const Tensor> in) { return fit(in[0]).embedding; });
+        expect_same({init}, [=](std::span<const Tensor> in) {
+          const Tsne found = fit(in[0]);
+          return tensor_of<double>({found.divergence, static_cast<double>(found.last)});
+        });
+      }
+      expect_same({init}, [=](std::span<const Tensor> in) {
+        return umap_fit(graph, in[0], {.epochs = 30, .seed = 7});
+      });
     }
   }
 }

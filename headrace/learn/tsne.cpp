@@ -10,10 +10,12 @@
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/tsne_kernels.h"
 #include "headrace/memory/log/tag.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -280,7 +282,8 @@ class PointTree {
 
 class Descent {
  public:
-  Descent(const Sparse& affinities, const Tensor& init, const TsneOptions& options)
+  /// On the device that `place` is, if it is one; `init` is on the host.
+  Descent(const Sparse& affinities, const Tensor& init, const TsneOptions& options, Place place)
       : options_(options),
         rows_(init.shape()[0]),
         dimensions_(init.shape()[1]),
@@ -303,6 +306,10 @@ class Descent {
     for (int64_t i = 0; i < rows_; ++i)
       for (int64_t k = 0; k < dimensions_; ++k)
         floats[k * rows_ + i] = init.as<float>()[i * dimensions_ + k];
+    if constexpr (built_with_cuda)
+      if (place.is_gpu())
+        there_ = std::make_unique<cuda::TsneDescent>(affinities, place, floats, rows_, dimensions_,
+                                                     options.angle);
   }
 
   Tsne run() {
@@ -312,7 +319,12 @@ class Descent {
         phase(0, std::min(kExploration, options_.most), kExploration, 0.5, options_.exaggeration);
     next = phase(next, options_.most, options_.most_without_progress, 0.8, 1);
     made.last = next - 1;
-    made.divergence = divergence(repel());
+    made.divergence = divergence(repel(1, /*waits=*/true));
+    if constexpr (built_with_cuda)
+      if (there_ != nullptr) {
+        made.embedding = there_->embedding();
+        return made;
+      }
     Buffer embedding = Buffer::allocate(size_ * static_cast<int64_t>(sizeof(float)));
     for (int64_t i = 0; i < rows_; ++i)
       for (int64_t k = 0; k < dimensions_; ++k)
@@ -328,23 +340,17 @@ class Descent {
   int64_t phase(int64_t next, int64_t end, int64_t patience, double momentum, double exaggeration) {
     constexpr int64_t kCheck = 50;
     const double freedom = dimensions_ == 3 ? 2 : 1, factor = 2 * (freedom + 1) / freedom;
-    std::fill_n(step_.speed, size_, 0.0F);
-    std::fill_n(step_.gain, size_, 1.0F);
+    rest();
     step_.momentum = static_cast<float>(momentum);
     step_.attraction = static_cast<float>(factor * exaggeration);
     double best = kInfinity;
     int64_t best_at = next;
     while (next < end) {
       report_progress(next, options_.most);
-      const double similar = repel();
-      step_.repulsion = static_cast<float>(factor / similar);
       const bool checks = (next + 1) % kCheck == 0;
+      const double similar = repel(factor, checks);
       const double reached = checks ? divergence(similar) : 0;
-      for_blocks(rows_, [&](int64_t block, int64_t first, int64_t last) {
-        squares_[static_cast<size_t>(block)] = cpu::tsne_move(step_, first, last);
-      });
-      float* before = const_cast<float*>(step_.from);
-      step_.from = std::exchange(step_.to, before);
+      move(checks);
       const int64_t done = next++;
       if (!checks) continue;
       if (reached < best) {
@@ -359,12 +365,62 @@ class Descent {
     return next;
   }
 
-  /// Fills `push`; returns the sum of all similarities.
-  double repel() {
-    if (!tree_.build(step_.from))
-      throw_error<InvalidArgumentError>(
-          "tsne_fit", "positions are not finite", {{"learning_rate", options_.learning_rate}},
-          "pass a smaller learning_rate, or an init of finite values");
+  void rest() {
+    if constexpr (built_with_cuda)
+      if (there_ != nullptr) {
+        there_->begin();
+        return;
+      }
+    std::fill_n(step_.speed, size_, 0.0F);
+    std::fill_n(step_.gain, size_, 1.0F);
+  }
+
+  [[noreturn]] void throw_not_finite() const {
+    throw_error<InvalidArgumentError>("tsne_fit", "positions are not finite",
+                                      {{"learning_rate", options_.learning_rate}},
+                                      "pass a smaller learning_rate, or an init of finite values");
+  }
+
+  /// Moves all points; with `checks` the squares of their gradient are known then.
+  void move(bool checks) {
+    if constexpr (built_with_cuda)
+      if (there_ != nullptr) {
+        there_->move(step_.attraction, step_.momentum, step_.learning_rate);
+        if (checks) fetch_squares();
+        return;
+      }
+    for_blocks(rows_, [&](int64_t block, int64_t first, int64_t last) {
+      squares_[static_cast<size_t>(block)] = cpu::tsne_move(step_, first, last);
+    });
+    float* before = const_cast<float*>(step_.from);
+    step_.from = std::exchange(step_.to, before);
+  }
+
+  void fetch_squares() {
+    there_->slopes(push_);
+    for_blocks(rows_, [&](int64_t block, int64_t first, int64_t last) {
+      double square = 0;
+      for (int64_t i = first; i < last; ++i)
+        for (int64_t k = 0; k < dimensions_; ++k) {
+          const auto slope = static_cast<double>(push_[k * rows_ + i]);
+          square += slope * slope;
+        }
+      squares_[static_cast<size_t>(block)] = square;
+    });
+  }
+
+  /// Fills `push`, which is to weigh `factor` over the sum of all similarities; returns that, from
+  /// a device, with the positions, only if it `waits`.
+  double repel(double factor, bool waits) {
+    if constexpr (built_with_cuda)
+      if (there_ != nullptr) {
+        there_->repel(factor);
+        if (!waits) return 0;
+        const double similar = there_->similar(const_cast<float*>(step_.from));
+        if (std::isnan(similar)) throw_not_finite();
+        return similar;
+      }
+    if (!tree_.build(step_.from)) throw_not_finite();
     const auto angle = static_cast<float>(options_.angle);
     parallel_for(static_cast<int64_t>(similar_.size()), [&](int64_t task) {
       Masses found;
@@ -376,8 +432,10 @@ class Descent {
       }
       similar_[static_cast<size_t>(task)] = sum;
     });
-    return std::max(std::accumulate(similar_.begin(), similar_.end(), 0.0),
-                    std::numeric_limits<double>::epsilon());
+    const double similar = std::max(std::accumulate(similar_.begin(), similar_.end(), 0.0),
+                                    std::numeric_limits<double>::epsilon());
+    step_.repulsion = static_cast<float>(factor / similar);
+    return similar;
   }
 
   double repel_leaf(int64_t leaf, const cpu::TsneMasses& masses) {
@@ -412,6 +470,7 @@ class Descent {
   PointTree tree_;
   cpu::TsneStep step_{};
   std::vector<double> similar_, squares_;  // sums of tasks
+  std::unique_ptr<cuda::TsneDescent> there_ = {};
 };
 
 }  // namespace
@@ -447,15 +506,16 @@ Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double pe
                       [](float forth, float back, double) { return forth + back; });
 }
 
-Tsne tsne_fit(const Sparse& affinities, const Tensor& init, const TsneOptions& options) {
+Tsne tsne_fit(const Sparse& affinities, const Tensor& given, const TsneOptions& options) {
   const ScopedTag tag("tsne_fit");
+  const Tensor init = std::get<Tensor>(to_place(Value(given), host));
   if (init.dtype() != dtype_of<float>() || init.num_dimensions() != 2 || !init.is_contiguous() ||
       init.shape()[0] != affinities.rows() || init.shape()[1] < 1 ||
       init.shape()[1] > kMostTsneDimensions)
     throw_error<InvalidArgumentError>(
         "tsne_fit", "expected a contiguous float32 array of 1 to 3 columns",
         {{"dtype", init.dtype().name()}, {"rows", affinities.rows()}});
-  return Descent(affinities, init, options).run();
+  return Descent(affinities, init, options, given.place()).run();
 }
 
 }  // namespace hr

@@ -38,7 +38,8 @@ struct Tsne {
 /// that repels (L. van der Maaten, JMLR 15, 2014, with one traversal for 16 points). Student's t
 /// has max(dimensions - 1, 1) degrees of freedom. An iteration reads the positions of the last one
 /// only, and each sum has an order by shape: the same bits for any number of threads and SIMD
-/// level. Memory: about 70 bytes a row. Throws InvalidArgumentError for positions that diverge.
+/// level, and where `init` is on a CUDA device. Memory: about 70 bytes a row. Throws
+/// InvalidArgumentError for positions that diverge.
 HR_API Tsne tsne_fit(const Sparse& affinities, const Tensor& init, const TsneOptions& options);
 
 }  // namespace hr

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of t-SNE: points against groups of points, and points against their neighbours.
+// Kernels of t-SNE: points against groups of points, and points against their neighbours; on a CUDA
+// device whole iterations.
 #pragma once
+#include "headrace/data/device.h"
 #include "headrace/data/sparse.h"
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -45,3 +49,38 @@ double tsne_move(const TsneStep& step, int64_t begin, int64_t end);
 double tsne_divergence(const TsneStep& step, int64_t begin, int64_t end);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+struct TsneArrays;
+
+/// Points of a descent on a device, which have the CPU's bits after each iteration. Affinities have
+/// int32 indices and float32 data; `from` as in TsneStep, of the host.
+class TsneDescent {
+ public:
+  TsneDescent(const Sparse& affinities, Place place, const float* from, int64_t rows,
+              int64_t dimensions, double angle);
+  ~TsneDescent();
+
+  /// Speeds of 0 and gains of 1.
+  void begin();
+  /// The repulsion of all points, which weighs `factor` over the sum of similarities.
+  void repel(double factor);
+  /// After `repel`: the sum of similarities and, unless null, the positions; NaN where one is not
+  /// finite. Waits.
+  double similar(float* from);
+  void move(float attraction, float momentum, float learning_rate);
+  /// The scaled gradient of the last move. Waits.
+  void slopes(float* out);
+  /// The positions, [rows, dimensions].
+  Tensor embedding();
+
+ private:
+  DeviceCall call_;
+  Place place_;
+  float square_angle_ = 0;
+  std::unique_ptr<TsneArrays> all_;
+  std::vector<Buffer> held_;
+};
+
+}  // namespace hr::cuda

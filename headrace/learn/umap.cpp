@@ -8,6 +8,7 @@
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/umap_kernels.h"
 #include "headrace/memory/log/tag.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -102,18 +103,22 @@ void check_positions(std::string_view op, const Tensor& positions, int64_t rows)
                                         {{"row", i / positions.shape()[1]}});
 }
 
-/// Runs all epochs; positions begin in `from`. Returns the buffer that has them in the end.
-Buffer run(cpu::UmapEpoch epoch, const UmapOptions& options, int64_t rows, Buffer from, bool fit) {
-  Buffer to = Buffer::allocate(rows * epoch.dimensions * kFloat);
+cpu::UmapEpoch epoch_with(const UmapOptions& options, int64_t dimensions) {
+  cpu::UmapEpoch epoch{};
+  epoch.dimensions = dimensions;
   epoch.a = static_cast<float>(options.a);
   epoch.b = static_cast<float>(options.b);
   epoch.repulsion = static_cast<float>(options.repulsion);
   epoch.key.seed = options.seed;
+  return epoch;
+}
+
+/// Runs all epochs; positions begin in `from`. Returns the buffer that has them in the end.
+Buffer run(cpu::UmapEpoch epoch, const UmapOptions& options, int64_t rows, Buffer from, bool fit) {
+  Buffer to = Buffer::allocate(rows * epoch.dimensions * kFloat);
   for (int64_t done = 0; done < options.epochs; ++done) {
     report_progress(done, options.epochs);
-    epoch.rate =
-        static_cast<float>(options.learning_rate *
-                           (1 - static_cast<double>(done) / static_cast<double>(options.epochs)));
+    epoch.rate = cpu::umap_rate(options.learning_rate, done, options.epochs);
     epoch.key.stream = static_cast<uint32_t>(done);
     epoch.from = from.as<float>();
     epoch.to = to.mutable_as<float>();
@@ -155,10 +160,16 @@ Sparse umap_graph(const Tensor& indices, const Tensor& distances, double connect
       mix);
 }
 
-Tensor umap_fit(const Sparse& graph, const Tensor& init, const UmapOptions& options) {
+std::string umap_why_no_kernel(int64_t dimensions) {
+  return dimensions > cuda::kMostUmapDimensions ? "more than 3 coordinates have no kernel for CUDA"
+                                                : "";
+}
+
+Tensor umap_fit(const Sparse& graph, const Tensor& given_init, const UmapOptions& options) {
   constexpr std::string_view kOp = "umap_fit";
   const ScopedTag tag(kOp);
   const int64_t rows = graph.rows();
+  const Tensor init = std::get<Tensor>(to_place(Value(given_init), host));
   check_positions(kOp, init, rows);
   const int64_t entries = graph.num_entries();
   const auto* given = graph.data().as<float>();
@@ -177,8 +188,7 @@ Tensor umap_fit(const Sparse& graph, const Tensor& init, const UmapOptions& opti
     blocks += cpu::umap_blocks(samples[r]);
     begins[r + 1] = graph.row_begin(row + 1);
   }
-  cpu::UmapEpoch epoch{};
-  epoch.dimensions = init.shape()[1];
+  cpu::UmapEpoch epoch = epoch_with(options, init.shape()[1]);
   epoch.begins = begins.data();
   epoch.others = graph.indices().as<int32_t>();
   epoch.weights = weights.as<float>();
@@ -186,6 +196,11 @@ Tensor umap_fit(const Sparse& graph, const Tensor& init, const UmapOptions& opti
   epoch.draws = draws.data();
   epoch.fixed_rows = rows;
   epoch.attraction = 2;
+  if constexpr (built_with_cuda)
+    if (given_init.place().is_gpu()) {
+      epoch.from = init.as<float>();
+      return cuda::umap_fit(epoch, rows, options.epochs, options.learning_rate, given_init.place());
+    }
   Buffer from = Buffer::allocate(init.num_elements() * kFloat);
   std::memcpy(from.mutable_as<float>(), init.as<float>(),
               static_cast<size_t>(init.num_elements() * kFloat));
@@ -240,8 +255,7 @@ Tensor umap_place(const Tensor& indices, const Tensor& distances, const Tensor& 
       }
     }
   });
-  cpu::UmapEpoch epoch{};
-  epoch.dimensions = dimensions;
+  cpu::UmapEpoch epoch = epoch_with(options, dimensions);
   epoch.begins = begins.data();
   epoch.others = others.as<int32_t>();
   epoch.weights = weights.as<float>();

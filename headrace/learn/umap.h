@@ -5,6 +5,7 @@
 #include "headrace/data/sparse.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -32,9 +33,12 @@ struct UmapOptions {
 /// rows drawn for each row push, and a row moves by the sum over one plus the strength of its
 /// pulls, so that many of them do not throw it over its goal. All of it reads the positions of the
 /// last epoch only, draws follow from seed, epoch and row, and each sum has an order by shape: the
-/// same bits for any number of threads and SIMD level. Throws InvalidArgumentError for an `init`
-/// that does not fit or is not finite.
+/// same bits for any number of threads and SIMD level, and where `init` is on a CUDA device. Throws
+/// InvalidArgumentError for an `init` that does not fit or is not finite.
 HR_API Tensor umap_fit(const Sparse& graph, const Tensor& init, const UmapOptions& options);
+
+/// Why `umap_fit` has no kernel for CUDA, or nothing.
+HR_API std::string umap_why_no_kernel(int64_t dimensions);
 
 /// Places new rows among fitted ones, `embedding`, that stay. `indices` and `distances` are of
 /// their nearest fitted rows. A row at distance 0 from one takes its place; the place of another

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel of UMAP: an epoch of some rows.
+// Kernels of UMAP: an epoch of some rows, and all epochs on a CUDA device.
 #pragma once
 #include "headrace/algo/random/philox.h"
+#include "headrace/data/tensor.h"
 
 #include <cstdint>
 
@@ -32,7 +33,25 @@ inline int64_t umap_blocks(float samples) {
   return (static_cast<int64_t>(samples) + 2 + 3) / 4;  // four words each, one for the fraction
 }
 
+/// How far rows move in an epoch.
+inline float umap_rate(double learning_rate, int64_t epoch, int64_t epochs) {
+  return static_cast<float>(learning_rate *
+                            (1 - static_cast<double>(epoch) / static_cast<double>(epochs)));
+}
+
 /// Moves rows [begin, end).
 void umap_move(const UmapEpoch& epoch, int64_t begin, int64_t end);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// The most coordinates that the kernel moves.
+inline constexpr int64_t kMostUmapDimensions = 3;
+
+/// All epochs of a fit, whose arrays are the host's: positions on the device, in the end the CPU's
+/// bits.
+Tensor umap_fit(const cpu::UmapEpoch& epoch, int64_t rows, int64_t epochs, double learning_rate,
+                Place place);
+
+}  // namespace hr::cuda

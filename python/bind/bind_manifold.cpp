@@ -30,7 +30,7 @@ std::tuple<NodePtr, double, int64_t> tsne_fit(const Sparse& affinities, const No
                                               double least_gradient, double angle) {
   hr::Tsne found;
   const std::vector<NodePtr> made =
-      hr::run_eagerly("tsne_fit", {init}, [&](std::span<const Tensor> in) {
+      hr::run_eagerly("tsne_fit", {init}, hr::no_limits, [&](std::span<const Tensor> in) {
         found = hr::tsne_fit(
             affinities, in[0],
             {exaggeration, learning_rate, most, most_without_progress, least_gradient, angle});
@@ -57,7 +57,10 @@ hr::UmapOptions options_from(const UmapOptions& from) {
 }
 
 NodePtr umap_fit(const Sparse& graph, const NodePtr& init, const UmapOptions& options) {
-  return hr::run_eagerly("umap_fit", {init}, [&](std::span<const Tensor> in) {
+  const auto limits = [](std::span<const hr::Value> in) {
+    return hr::umap_why_no_kernel(std::get<Tensor>(in[0]).shape().back());
+  };
+  return hr::run_eagerly("umap_fit", {init}, limits, [&](std::span<const Tensor> in) {
     return Tensors{hr::umap_fit(graph, in[0], options_from(options))};
   })[0];
 }

@@ -118,3 +118,16 @@ def test_dbscan(device, rows, columns, weighted):
     assert hr.fallbacks() == ()
     same(ours.components_, components)
     assert 0 < len(core) < len(rows)
+
+
+@pytest.mark.parametrize("dimensions", [1, 2, 3])
+def test_embeddings(device, rows, dimensions):
+    part = rows[:400]
+    for model in (
+        hr.learn.TSNE(dimensions, perplexity=9, max_iter=300, random_state=1),
+        hr.learn.UMAP(n_neighbors=8, n_components=dimensions, n_epochs=40, random_state=1),
+    ):
+        theirs = model.fit_transform(part)
+        same(model.fit_transform(there(part, device)), theirs, device)
+    done = {each[0] for each in hr.fallbacks()}
+    assert done == (set() if device == "sim" else {"tsne_affinities", "umap_graph"})

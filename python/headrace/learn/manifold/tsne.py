@@ -14,6 +14,7 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import (
     PrefixedNames,
     Transformer,
+    beside,
     check_count,
     check_rows,
     frozen,
@@ -73,7 +74,8 @@ class TSNE(PrefixedNames, Transformer):
 
     L. van der Maaten and G. Hinton, JMLR 9, 2008, with the neighbours and the tree of
     L. van der Maaten, JMLR 15, 2014. Neighbours are exact. The same bits for any number of threads:
-    an iteration reads the positions of the last one only. Time is
+    an iteration reads the positions of the last one only. Rows on a GPU stay there, and give the
+    CPU's bits; only the affinities of neighbours are the host's work. Time is
     O(samples^2 features + max_iter samples (perplexity + log(samples))), memory 30 bytes a sample
     and unit of perplexity. Other seeds and libraries give other maps; compare their divergences.
 
@@ -240,7 +242,7 @@ class TSNE(PrefixedNames, Transformer):
         mark("tsne_fit")
         embedding, self.kl_divergence_, self.n_iter_ = _core.tsne_fit(
             affinities,
-            frozen(init)._node,
+            beside(rows, init)._node,
             self.early_exaggeration,
             self.learning_rate_,
             self.max_iter,

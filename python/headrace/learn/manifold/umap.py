@@ -16,6 +16,7 @@ from headrace.learn.base import (
     PrefixedNames,
     Transformer,
     answer,
+    beside,
     check_count,
     check_rows,
     frozen,
@@ -74,7 +75,9 @@ class UMAP(PrefixedNames, Transformer):
     L. McInnes, J. Healy and J. Melville, arXiv 1802.03426, 2018, with umap-learn's parameters. Two
     things differ: neighbours are exact, and in an epoch all edges pull at once, from the positions
     of the last epoch, where umap-learn draws edges one after the other. So a seed gives the same
-    bits for any number of threads; maps are not umap-learn's, and are about half as wide. Time is
+    bits for any number of threads; maps are not umap-learn's, and are about half as wide. Rows on a
+    GPU stay there, and give the CPU's bits up to 3 components; the graph, its spectrum and
+    `transform` are the host's work. Time is
     O(samples^2 features + n_epochs samples (n_neighbors + negative samples)), memory about 40 bytes
     a sample and neighbour.
 
@@ -345,7 +348,7 @@ class UMAP(PrefixedNames, Transformer):
             np.array(Array(part)) for part in (graph.data(), graph.indices(), graph.indptr())
         )
         epochs = 500 if self.n_epochs is None else self.n_epochs
-        init = frozen(self._initial(rows, graph))
+        init = beside(rows, self._initial(rows, graph))
         mark("umap_fit")
         made = _core.umap_fit(graph, init._node, self._options(epochs, self.learning_rate))
         self.embedding_ = answer(X, Array(made))
