@@ -22,6 +22,7 @@ from sklearn import (
     model_selection,
     naive_bayes,
     neighbors,
+    pipeline,
     preprocessing,
     svm,
 )
@@ -287,6 +288,31 @@ def told_apart(bench: Bench, rows: int) -> None:
     )
 
 
+def asked_one_by_one(bench: Bench) -> None:
+    """A thousand predictions of one row each."""
+    rng = np.random.default_rng(9)
+    x = rng.normal(size=(1000, 20))
+    labels = (x[:, 0] + rng.normal(size=1000) > 0).astype(np.int64)
+    model = hr.learn.make_pipeline(hr.learn.StandardScaler(), hr.learn.LogisticRegression())
+    theirs = pipeline.make_pipeline(
+        preprocessing.StandardScaler(), linear_model.LogisticRegression()
+    )
+
+    def answers(fitted: Any) -> Any:
+        return np.concatenate([fitted.predict(x[k : k + 1]) for k in range(len(x))])
+
+    model.fit(x, labels)
+    theirs.fit(x, labels)
+    bench.step(
+        "predict 1,000 times one row, scaler and logistic",
+        lambda: answers(model),
+        [Rival("scikit-learn", lambda: answers(theirs), 8)],
+        few_differ(0.005),
+        x.nbytes,
+        len(x),
+    )
+
+
 def searched(bench: Bench, rows: int) -> None:
     """Grids over five folds: what fits share, scikit-learn does for each."""
     rng = np.random.default_rng(8)
@@ -370,6 +396,7 @@ def steps(bench: Bench, rows: int) -> None:
     factored(bench, rows)
     told_apart(bench, rows)
     searched(bench, rows)
+    asked_one_by_one(bench)
     embedded(bench)
 
 

@@ -11,8 +11,11 @@
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -123,6 +126,26 @@ ClassSums class_sums(const Sparse& x, const Tensor& codes, const Tensor& weights
   });
   return {Tensor(TypeId::kFloat64, {classes}, std::move(weight)),
           Tensor(TypeId::kFloat64, {classes, columns}, std::move(sums))};
+}
+
+GaussianTerms gaussian_terms(const Tensor& variance, const Tensor& prior) {
+  check_doubles("gaussian_scores", prior, {prior.num_elements()});
+  const int64_t classes = prior.num_elements();
+  const int64_t columns = variance.num_dimensions() == 2 ? variance.shape()[1] : 0;
+  check_doubles("gaussian_scores", variance, {classes, columns});
+  Buffer scale = doubles(classes * columns), constant = doubles(classes);
+  auto* const scales = scale.mutable_as<double>();
+  const auto* const given = variance.as<double>();
+  for (int64_t c = 0; c < classes; ++c) {
+    double logs = 0;
+    for (int64_t j = c * columns; j < (c + 1) * columns; ++j) {
+      scales[j] = 0.5 / given[j];
+      logs += std::log(2 * std::numbers::pi * given[j]);
+    }
+    constant.mutable_as<double>()[c] = std::log(prior.as<double>()[c]) - 0.5 * logs;
+  }
+  return {Tensor(TypeId::kFloat64, variance.shape(), std::move(scale)),
+          Tensor(TypeId::kFloat64, {classes}, std::move(constant))};
 }
 
 Tensor gaussian_scores(const Tensor& x, const Tensor& mean, const Tensor& scale,

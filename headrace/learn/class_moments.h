@@ -35,6 +35,15 @@ struct ClassSums {
 HR_API ClassSums class_sums(const Sparse& x, const Tensor& codes, const Tensor& weights,
                             int64_t classes);
 
+/// What `gaussian_scores` takes of variances, [classes, columns], and of how likely each class is,
+/// [classes]; all float64.
+struct GaussianTerms {
+  Tensor scale;
+  Tensor constant;
+};
+
+HR_API GaussianTerms gaussian_terms(const Tensor& variance, const Tensor& prior);
+
 /// `constant[c] - sum over j of (x[i, j] - mean[c, j])^2 * scale[c, j]`, j in order: float64
 /// [rows, classes]. `mean` and `scale` are float64 [classes, columns], `constant` is float64
 /// [classes], all C-contiguous. Throws as above.

@@ -109,6 +109,13 @@ ModelRows rows_of(const Tensor& given, int64_t features) {
   return made;
 }
 
+template <class T>
+ModelRows rows_of(const T* rows, int64_t count, int64_t features) {
+  ModelRows made = new_rows(std::is_same_v<T, float>, count, features);
+  std::copy_n(rows, count * features, made.values.mutable_as<T>());
+  return made;
+}
+
 }  // namespace
 
 Column Model::predict(const Table& rows) const {
@@ -119,6 +126,14 @@ Column Model::predict(const Table& rows) const {
 Column Model::predict(const Tensor& rows) const {
   const ScopedTag tag("predict");
   return part_->predict(rows_of(rows, num_features_));
+}
+
+Column Model::predict(const double* rows, int64_t count) const {
+  return part_->predict(rows_of(rows, count, num_features_));
+}
+
+Column Model::predict(const float* rows, int64_t count) const {
+  return part_->predict(rows_of(rows, count, num_features_));
 }
 
 Tensor Model::transform(const Table& rows) const {
@@ -132,7 +147,10 @@ Tensor Model::transform(const Tensor& rows) const {
 }
 
 Model load_model(const std::string& path) {
-  const ModelFile file = read_model_file(path);
+  return make_model(read_model_file(path), path);
+}
+
+Model make_model(const ModelFile& file, const std::string& path) {
   const auto header = file.header.find("model");
   if (!header)
     throw InputError(error_message("load_model", "the file holds no model", {{"path", path}}),

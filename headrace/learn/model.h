@@ -12,6 +12,7 @@
 namespace hr {
 
 class ModelPart;
+struct ModelFile;
 
 /// A fitted model. Copies share it; any thread may use it. Results have the bits of Python's for a
 /// frame or array of the same values, whatever the number of threads.
@@ -37,13 +38,17 @@ class HR_API Model {
   /// The same of a matrix, [rows, features], of any real dtype and strides.
   Column predict(const Tensor& rows) const;
 
+  /// The same of `count` rows that lie one after the other, `num_features` values each.
+  Column predict(const double* rows, int64_t count) const;
+  Column predict(const float* rows, int64_t count) const;
+
   /// What the transformers make of the rows: [rows, columns], float32 or float64. Throws as
   /// `predict`; UnsupportedError for a model that does not transform.
   Tensor transform(const Table& rows) const;
   Tensor transform(const Tensor& rows) const;
 
  private:
-  friend Model load_model(const std::string& path);
+  friend Model make_model(const ModelFile& file, const std::string& path);
 
   std::string class_name_{};
   int64_t num_features_ = 0;
@@ -51,10 +56,13 @@ class HR_API Model {
   std::shared_ptr<const ModelPart> part_{};
 };
 
-/// The model of a file that `model.save(path)` wrote: a linear model, KMeans, PCA, a forest or a
-/// model of neighbours, alone or behind scalers in a pipeline or search. Throws as
+/// The model of a file that `model.save(path)` wrote: a linear model, GaussianNB, KMeans, PCA, a
+/// forest or a model of neighbours, alone or behind scalers in a pipeline or search. Throws as
 /// `read_model_file`; InputError for attributes that do not fit each other; InvalidArgumentError
 /// for a model that is not fitted; UnsupportedError, naming the class or parameter, for the rest.
 HR_API Model load_model(const std::string& path);
+
+/// The model of what a file would hold; `path` is for messages.
+HR_API Model make_model(const ModelFile& file, const std::string& path);
 
 }  // namespace hr

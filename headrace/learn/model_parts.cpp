@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scalers, linear models, KMeans, PCA, forests and neighbours of a file, with Python's bits.
+// Scalers, linear models, GaussianNB, KMeans, PCA, forests and neighbours of a file, with Python's
+// bits.
 #include "headrace/learn/model_parts.h"
 
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/learn/class_moments.h"
 #include "headrace/learn/forest.h"
 #include "headrace/learn/kmeans.h"
 #include "headrace/learn/neighbors.h"
@@ -316,6 +318,29 @@ class LinearClassifier final : public ModelPart {
   int64_t features_;
 };
 
+class GaussianPart final : public ModelPart {
+ public:
+  GaussianPart(const SavedModel& saved, int64_t features)
+      : labels_(saved.labels("classes_")),
+        means_(saved.floats("theta_", {labels_.count(), features})),
+        terms_(gaussian_terms(saved.floats("var_", {labels_.count(), features}),
+                              saved.floats("class_prior_", {labels_.count()}))) {}
+
+  int64_t num_features() const override { return means_.shape()[1]; }
+
+  Column predict(ModelRows rows) const override {
+    const Tensor found = gaussian_scores(rows.tensor(), means_, terms_.scale, terms_.constant);
+    return labels_.take(rows.rows, labels_.count(), [&](int64_t row) {
+      return place_of_largest(found.as<double>() + row * labels_.count(), labels_.count());
+    });
+  }
+
+ private:
+  Labels labels_;
+  Tensor means_;
+  GaussianTerms terms_;
+};
+
 // ---- clusters and components -----------------------------------------------------------------
 
 class KMeansPart final : public ModelPart {
@@ -592,6 +617,7 @@ std::shared_ptr<ModelPart> make_single(const SavedModel& saved, int64_t features
     return std::make_shared<LinearRegressor>(saved, features);
   if (is({"LogisticRegression", "LinearSVC"}))
     return std::make_shared<LinearClassifier>(saved, features);
+  if (is({"GaussianNB"})) return std::make_shared<GaussianPart>(saved, features);
   if (is({"KMeans"})) return std::make_shared<KMeansPart>(saved, features);
   if (is({"PCA", "IncrementalPCA"})) return std::make_shared<PcaPart>(saved, features);
   if (is({"RandomForestClassifier", "RandomForestRegressor", "ExtraTreesClassifier",

@@ -29,12 +29,13 @@ std::vector<NodePtr> class_sums(const hr::Sparse& x, const NodePtr& codes, const
   });
 }
 
-NodePtr gaussian_scores(const NodePtr& x, const NodePtr& mean, const NodePtr& scale,
-                        const NodePtr& constant) {
-  return hr::run_eagerly("gaussian_scores", {x, mean, scale, constant},
-                         [](std::span<const Tensor> in) {
-                           return Tensors{hr::gaussian_scores(in[0], in[1], in[2], in[3])};
-                         })[0];
+NodePtr gaussian_scores(const NodePtr& x, const NodePtr& mean, const NodePtr& variance,
+                        const NodePtr& prior) {
+  return hr::run_eagerly(
+      "gaussian_scores", {x, mean, variance, prior}, [](std::span<const Tensor> in) {
+        const hr::GaussianTerms terms = hr::gaussian_terms(in[2], in[3]);
+        return Tensors{hr::gaussian_scores(in[0], in[1], terms.scale, terms.constant)};
+      })[0];
 }
 
 }  // namespace
@@ -42,5 +43,5 @@ NodePtr gaussian_scores(const NodePtr& x, const NodePtr& mean, const NodePtr& sc
 void bind_bayes(nb::module_& m) {
   m.def("class_moments", class_moments, "x"_a, "codes"_a, "weights"_a, "classes"_a, Unlocked());
   m.def("class_sums", class_sums, "x"_a, "codes"_a, "weights"_a, "classes"_a, Unlocked());
-  m.def("gaussian_scores", gaussian_scores, "x"_a, "mean"_a, "scale"_a, "constant"_a, Unlocked());
+  m.def("gaussian_scores", gaussian_scores, "x"_a, "mean"_a, "variance"_a, "prior"_a, Unlocked());
 }

@@ -500,6 +500,7 @@ IN_CPP = {
         learn.StandardScaler(), learn.LinearSVR(tol=0.01)
     ),
     "lasso": lambda: learn.Lasso(0.01),
+    "bayes": lambda: learn.make_pipeline(learn.StandardScaler(), learn.GaussianNB()),
     "ridge of rows": lambda: learn.RidgeCV(),
     "lasso of folds": lambda: learn.LassoCV(cv=3),
     "search": lambda: learn.GridSearchCV(learn.Ridge(), {"alpha": [0.1, 10.0]}),

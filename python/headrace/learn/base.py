@@ -94,6 +94,8 @@ class Estimator:
     ``{"estimator_type": "classifier", "input_tags": {"allow_nan": True}}``.
     """
 
+    __slots__ = ("__dict__", "__weakref__", "_direct")  # the last is no state: see `few_rows`
+
     _tags: ClassVar[Mapping[str, Any]] = {}
     _fitted_as: ClassVar[str] = "n_features_in_"
     n_features_in_: int
@@ -186,6 +188,9 @@ class Estimator:
         style = "border:1px solid #8888;border-radius:4px;padding:3px 8px;margin:2px 0"
         opened = "" if title and not parts else " open"
         return f"<details{opened} style='{style}'><summary>{head}</summary>{inside}</details>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
 
     # ---- scikit-learn's protocols ----------------------------------------------------------------
     def __sklearn_is_fitted__(self) -> bool:

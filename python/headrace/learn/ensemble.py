@@ -27,6 +27,7 @@ from headrace.learn.base import (
     is_on_device,
     is_ours,
 )
+from headrace.learn.few_rows import few_rows
 from headrace.learn.labels import check_classes, of_largest
 from headrace.random.generator import default_rng, seed_from
 
@@ -436,6 +437,7 @@ class RandomForestClassifier(_RandomForest):
     def _score(self, y: Labels, predicted: Labels, sample_weight: Labels | None = None) -> float:
         return float(np.average(y == predicted, weights=sample_weight))
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The class of the largest mean share, the first of equal ones."""
         made = self._walk("forest_predict", X)
@@ -519,6 +521,7 @@ class RandomForestRegressor(_RandomForest):
         spread = np.average((y - np.average(y, weights=sample_weight)) ** 2, weights=sample_weight)
         return float(1 - rest / spread) if spread > 0 else float(rest == 0)
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The mean of the leaves' means: float64 ``[samples]``."""
         return answer(X, self._walk("forest_predict", X)[:, 0])

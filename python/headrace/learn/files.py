@@ -39,7 +39,8 @@ def class_named(name: Any) -> Any:
     return cls if inspect.isclass(cls) and not issubclass(cls, Exception) else None
 
 
-def _is_ours(value: Any) -> bool:
+def is_model(value: Any) -> bool:
+    """Whether a value is of a class of `hr.learn` itself."""
     return class_named(type(value).__name__) is type(value)
 
 
@@ -52,7 +53,7 @@ def _refused(where: str, what: str, value: Any, fix: str) -> UnsupportedError:
     return UnsupportedError(f"save: {what}: {where}={value!r}; {fix}")
 
 
-class _Writer:
+class Writer:
     """Values as JSON, and the arrays that it numbers."""
 
     def __init__(self) -> None:
@@ -65,7 +66,7 @@ class _Writer:
     def model(self, model: Any, where: str = "model") -> dict[str, Any]:
         """The class of a model, its parameters and attributes."""
         cls = type(model)
-        if not _is_ours(model):
+        if not is_model(model):
             fix = "use the classes of hr.learn"
             if cls.__module__.startswith("sklearn."):
                 fix += ", as hr.learn.from_sklearn(model) makes them"
@@ -108,7 +109,7 @@ class _Writer:
         if isinstance(value, np.ma.MaskedArray):
             mask = np.ma.getmaskarray(value)
             return {"masked": [self._numpy(value.data, where), self._numpy(mask, where)]}
-        if hasattr(value, "get_params") or _is_ours(value):
+        if hasattr(value, "get_params") or is_model(value):
             return {"model": self.model(value, where)}
         if callable(value):
             fix = "set None or a name, and the function again after load()"
@@ -150,7 +151,7 @@ class _Writer:
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Implement `Estimator.save`."""
     mark("save")
-    writer = _Writer()
+    writer = Writer()
     body = {
         "versions": {"headrace": _core.version, "numpy": np.__version__},
         "model": writer.model(model),
@@ -195,7 +196,7 @@ class _Reader:
         return model
 
     def value(self, made: Any) -> Any:
-        """A value of what `_Writer.value` made of it."""
+        """A value of what `Writer.value` made of it."""
         if isinstance(made, list):
             return [self.value(each) for each in made]
         if not isinstance(made, dict):

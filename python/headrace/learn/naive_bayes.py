@@ -20,12 +20,14 @@ from headrace.learn.base import (
     check_rows,
     check_weights,
     engine_weights,
+    float_node,
     frozen,
     is_number,
     is_ours,
     refuse,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
+from headrace.learn.few_rows import few_rows
 from headrace.learn.labels import check_classes
 from headrace.tensor.sparse import csr_matrix
 
@@ -116,6 +118,7 @@ class _NaiveBayes(Estimator):
         """P(class | row): float64 ``[samples, classes]``."""
         return answer(kind_of_result(X), np.exp(self._log_proba(X)))
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The most likely class of each row, the first of equal ones: ``[samples]``."""
         best = self._joint(X).to_numpy().argmax(axis=1)
@@ -222,11 +225,9 @@ class GaussianNB(_NaiveBayes):
         return priors
 
     def _scores(self, rows: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            constant = np.log(self.class_prior_) - 0.5 * np.log(2.0 * np.pi * self.var_).sum(axis=1)
-            parts = self.theta_, 0.5 / self.var_, constant
+        parts = self.theta_, self.var_, self.class_prior_
         mark("gaussian_scores")
-        return Array(_core.gaussian_scores(rows._node, *(frozen(part)._node for part in parts)))
+        return Array(_core.gaussian_scores(rows._node, *(float_node(part) for part in parts)))
 
 
 def _ratio(sums: Numbers, counts: Numbers) -> Numbers:

@@ -24,6 +24,7 @@ from headrace.learn.base import (
     is_ours,
     refuse,
 )
+from headrace.learn.few_rows import few_rows
 from headrace.learn.labels import check_classes
 from headrace.learn.metrics.distances import METRICS, named_metric
 
@@ -368,6 +369,7 @@ class KNeighborsClassifier(_Voters):
         self.classes_, self._y = check_classes(self, check_labels(self, y, len(rows)))
         return self
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The class with the most votes: ``[samples]``."""
         shares = self._shares(X)
@@ -419,6 +421,7 @@ class KNeighborsRegressor(_Voters):
         self._y = check_targets(self, y, len(rows))
         return self
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The mean of the targets: float64 ``[samples]`` or ``[samples, outputs]``."""
         near, weights = self._votes(X)

@@ -22,6 +22,7 @@ from headrace.learn.base import (
     kind_of,
 )
 from headrace.learn.columns import stacked
+from headrace.learn.few_rows import few_rows
 from headrace.learn.selection.shared_steps import SharedSteps
 
 if TYPE_CHECKING:
@@ -291,6 +292,7 @@ class Pipeline(NamedEstimators):
         return self._final.fit_predict(made, y, **parts[self.steps[-1][0]])
 
     @_OfLast
+    @few_rows
     def predict(self, X: Any, **params: Any) -> Any:
         """Predictions of the last step."""
         return self._final.predict(self._before(X), **params)

@@ -25,6 +25,7 @@ from headrace.learn.base import (
     refuse,
     warn_not_converged,
 )
+from headrace.learn.few_rows import few_rows
 from headrace.random import seed_from
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ class KMeans(PrefixedNames, Transformer):
         """Fit, and the cluster of each row."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The nearest centre of each row: int32 ``[samples]``."""
         return answer(X, Array(_core.kmeans_predict(*self._nodes("kmeans_predict", X))))

@@ -27,6 +27,7 @@ from headrace.learn.base import (
     warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
+from headrace.learn.few_rows import few_rows
 from headrace.learn.labels import check_classes, of_largest
 from headrace.tensor.sparse import csr_matrix
 
@@ -164,6 +165,7 @@ class LinearClassifier(Estimator):
             made = rows @ beside(rows, turned) + beside(rows, constants)
         return made[:, 0] if len(self.coef_) == 1 else made
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """The class of the largest score: ``[samples]``."""
         self._check_fitted()

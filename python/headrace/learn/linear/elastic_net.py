@@ -17,6 +17,7 @@ from headrace.learn.base import (
     warn_not_converged,
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result
+from headrace.learn.few_rows import few_rows
 from headrace.learn.linear.descent import Descent, SharedSums, Sums, descent, design
 from headrace.learn.linear.least_squares import _LeastSquares
 from headrace.tensor.sparse import csr_matrix
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 class LinearRegressor(_LeastSquares):
     """What models of numbers do that take sparse rows."""
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
         self._check_fitted()

@@ -23,6 +23,7 @@ from headrace.learn.base import (
     on_host,
     refuse,
 )
+from headrace.learn.few_rows import few_rows
 from headrace.learn.linear.descent import SharedSums, Sums
 
 if TYPE_CHECKING:
@@ -173,6 +174,7 @@ class _LeastSquares(Estimator):
         made = _by_products(gram, products.reshape(-1, 1), alpha)
         return None if made is None else (made[0][:, 0], made[1])
 
+    @few_rows
     def predict(self, X: Any) -> Any:
         """Sums of the columns by `coef_`: ``[samples]`` or ``[samples, outputs]``."""
         self._check_fitted()
