@@ -105,6 +105,61 @@ double KdTree::between_boxes(int64_t a, int64_t b) const {
   return sum;
 }
 
+/// Calls `leaf_at(leaf)` for leaves whose boxes are at most `most` away, nearer ones first; it may
+/// lower `most`.
+template <class F>
+void KdTree::visit(const double* point, const double& most, F leaf_at) const {
+  struct Visit {
+    int64_t node;
+    double apart;
+  };
+  Visit waiting[64] = {{1, 0.0}};  // one a level
+  for (int64_t count = 1; count > 0;) {
+    auto [node, apart] = waiting[--count];
+    if (apart > most) continue;
+    while (!is_leaf(node)) {
+      Visit near{2 * node, to_box(point, 2 * node)};
+      Visit far{2 * node + 1, to_box(point, 2 * node + 1)};
+      if (far.apart < near.apart) std::swap(near, far);
+      if (far.apart <= most) waiting[count++] = far;
+      node = near.node;
+      if (near.apart > most) break;
+    }
+    if (is_leaf(node)) leaf_at(node);
+  }
+}
+
+void KdTree::nearest(const double* point, int64_t without, std::span<NearRow> found) const {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  std::fill(found.begin(), found.end(),
+            NearRow{kInfinity, std::numeric_limits<int64_t>::max()});  // a heap
+  double distances[kLeafPoints], most = kInfinity;
+  visit(point, most, [&](int64_t leaf) {
+    squared_distances(point, leaf, distances);
+    const int64_t first = begin(leaf), count = end(leaf) - first;
+    for (int64_t k = 0; k < count; ++k) {
+      const NearRow each{distances[k], rows_[static_cast<size_t>(first + k)]};
+      if (!(each < found.front()) || each.row == without) continue;
+      std::pop_heap(found.begin(), found.end());
+      found.back() = each;
+      std::push_heap(found.begin(), found.end());
+    }
+    most = found.front().distance;
+  });
+  std::sort_heap(found.begin(), found.end());
+}
+
+void KdTree::within(const double* point, double most, std::vector<NearRow>& found) const {
+  double distances[kLeafPoints];
+  visit(point, most, [&](int64_t leaf) {
+    squared_distances(point, leaf, distances);
+    const int64_t first = begin(leaf), count = end(leaf) - first;
+    for (int64_t k = 0; k < count; ++k)
+      if (distances[k] <= most)
+        found.push_back({distances[k], rows_[static_cast<size_t>(first + k)]});
+  });
+}
+
 std::vector<double> KdTree::nearest_distances(int64_t count) const {
   std::vector<double> found(rows_.size());
   parallel_for(num_leaves(), [&](int64_t k) {

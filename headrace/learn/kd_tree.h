@@ -5,9 +5,20 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace hr {
+
+/// A row and its squared distance; the nearer comes first, of equally near ones the lower row.
+struct NearRow {
+  double distance;
+  int64_t row;
+
+  bool operator<(const NearRow& other) const {
+    return distance != other.distance ? distance < other.distance : row < other.row;
+  }
+};
 
 /// Points in the order of a balanced binary tree: nodes are numbered from the root, 1, so that the
 /// children of `v` are `2 v` and `2 v + 1`; the leaves are the last level, and a leaf keeps up to
@@ -55,12 +66,21 @@ class KdTree {
   double to_box(const double* point, int64_t node) const;
   double between_boxes(int64_t a, int64_t b) const;
 
+  /// The `found.size()` nearest rows of a point, in order, but for the row `without` (-1: for
+  /// none). There are as many, and the point is finite.
+  void nearest(const double* point, int64_t without, std::span<NearRow> found) const;
+
+  /// Adds the rows at most this squared distance away, in any order.
+  void within(const double* point, double most, std::vector<NearRow>& found) const;
+
   /// The squared distance of each point, by position, to the `count`-th nearest, itself the first.
   std::vector<double> nearest_distances(int64_t count) const;
 
  private:
   void split_level(int level, std::vector<double>& points, std::vector<double>& scratch);
   void find_nearest(int64_t leaf, int64_t count, double* out) const;
+  template <class F>
+  void visit(const double* point, const double& most, F leaf_at) const;
 
   const double* box(int64_t node) const { return boxes_.data() + node * 2 * dimensions_; }
 

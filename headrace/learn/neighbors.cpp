@@ -8,11 +8,13 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/learn/kd_tree.h"
 #include "headrace/learn/neighbors_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -22,6 +24,13 @@ namespace hr {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Where a tree is faster than tiles: 10 neighbours of 10,000 queries among 100,000 rows of 4
+// columns take 83 ms by it and 410 ms by tiles, of 6 columns 279 and 390, of 8 columns 843 and 666
+// (2 cores).
+constexpr int64_t kTreeDimensions = 4;
+constexpr int64_t kTreeRows = 2000;
+constexpr int64_t kTreeQueries = 1000;
 
 /// A row whose distance to the query lies in [lower, upper].
 struct Candidate {
@@ -98,6 +107,39 @@ Tensor int64_tensor(Buffer buffer, Shape shape) {
   return Tensor(dtype_of<int64_t>(), std::move(shape), std::move(buffer));
 }
 
+/// Runs `body(query, point)` for all queries, in tasks of kTileQueries.
+template <class F>
+void for_queries(const RowTiles& queries, F body) {
+  const int64_t n = queries.rows(), d = queries.columns();
+  parallel_for(divide_up(n, kTileQueries), [&](int64_t task) {
+    const int64_t first = task * kTileQueries, count = std::min(kTileQueries, n - first);
+    std::vector<double> points(static_cast<size_t>(count * d));
+    queries.read(first, count, TileForm::kRows, nullptr, nullptr, points.data());
+    for (int64_t i = 0; i < count; ++i) body(first + i, points.data() + i * d);
+  });
+}
+
+bool all_finite(const RowTiles& rows) {
+  std::atomic<bool> finite{true};
+  for_queries(rows, [&](int64_t, const double* point) {
+    if (!std::all_of(point, point + rows.columns(), [](double x) { return std::isfinite(x); }))
+      finite.store(false, std::memory_order_relaxed);
+  });
+  return finite.load();
+}
+
+/// By shape, but that what is not finite has no place in a tree.
+bool takes_tree(const RowTiles& rows, const RowTiles& queries, Metric metric,
+                NeighborSearch search) {
+  const bool can = rows.columns() <= KdTree::kMostDimensions && rows.rows() > 0 &&
+                   (metric == Metric::kEuclidean || metric == Metric::kSquaredEuclidean);
+  if (!can || search == NeighborSearch::kTiles) return false;
+  if (search == NeighborSearch::kAuto && (rows.columns() > kTreeDimensions ||
+                                          rows.rows() < kTreeRows || queries.rows() < kTreeQueries))
+    return false;
+  return all_finite(rows) && all_finite(queries);
+}
+
 bool is_euclidean(Metric metric) {
   return metric == Metric::kEuclidean || metric == Metric::kSquaredEuclidean;
 }
@@ -109,8 +151,16 @@ std::string why_no_kernel(Metric metric, int64_t count) {
   return count > cuda::kMostNeighbors ? "more than 256 neighbours have no kernel for CUDA" : "";
 }
 
+NeighborSearch neighbor_search_named(std::string_view name) {
+  if (name == "auto") return NeighborSearch::kAuto;
+  if (name == "brute") return NeighborSearch::kTiles;
+  if (name == "kd_tree" || name == "ball_tree") return NeighborSearch::kTree;
+  throw_error<InvalidArgumentError>("nearest_neighbors", "there is no such search",
+                                    {{"name", name}});
+}
+
 Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t count, Metric metric,
-                            bool others) {
+                            bool others, NeighborSearch search) {
   constexpr std::string_view kOp = "nearest_neighbors";
   check_neighbors(kOp, points, asked);
   const RowTiles rows(points), queries(asked);
@@ -127,6 +177,21 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
   const int64_t bytes =
       checked_multiply(kOp, checked_multiply(kOp, n, count), static_cast<int64_t>(sizeof(double)));
   Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);
+  if (takes_tree(rows, queries, metric, search)) {
+    const KdTree tree(rows);
+    for_queries(queries, [&](int64_t q, const double* point) {
+      thread_local std::vector<NearRow> found;
+      found.resize(static_cast<size_t>(count));
+      tree.nearest(point, others ? q : -1, found);
+      for (int64_t i = 0; i < count; ++i) {
+        const NearRow& each = found[static_cast<size_t>(i)];
+        indices.mutable_as<int64_t>()[q * count + i] = each.row;
+        distances.mutable_as<double>()[q * count + i] = distance_of_reduced(metric, each.distance);
+      }
+    });
+    return {int64_tensor(std::move(indices), {n, count}),
+            Tensor(dtype_of<double>(), {n, count}, std::move(distances))};
+  }
   constexpr int64_t kBatch = 128 * kTileQueries;
   for (int64_t begin = 0; begin < n; begin += kBatch) {
     const int64_t end = std::min(n, begin + kBatch);
@@ -160,7 +225,7 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
 }
 
 NeighborRuns neighbors_within(const Tensor& points, const Tensor& asked, double radius,
-                              Metric metric, bool others) {
+                              Metric metric, bool others, NeighborSearch search) {
   constexpr std::string_view kOp = "neighbors_within";
   check_neighbors(kOp, points, asked);
   const ScopedTag tag(kOp);
@@ -177,20 +242,39 @@ NeighborRuns neighbors_within(const Tensor& points, const Tensor& asked, double 
   // Of the queries that for_tiles takes together: those of one lie in order among the others.
   std::vector<BudgetedVector<Found>> within(
       static_cast<size_t>((n + kTileQueries - 1) / kTileQueries));
-  for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
-    int32_t positions[kTileColumns];
-    const int64_t near = row.at_most(limit, positions);
-    if (near == 0) return;
-    Query query(rows, queries, row.query, metric);
-    for (int64_t p = 0; p < near; ++p) {
-      const int64_t index = row.first + positions[p];
-      if (others && index == row.query) continue;
-      const double distance = query.distance(index);
-      if (distance <= limit)
-        within[static_cast<size_t>(row.query / kTileQueries)].push_back(
-            {distance, index, row.query});
-    }
-  });
+  const auto by_tiles = [&] {
+    for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
+      int32_t positions[kTileColumns];
+      const int64_t near = row.at_most(limit, positions);
+      if (near == 0) return;
+      Query query(rows, queries, row.query, metric);
+      for (int64_t p = 0; p < near; ++p) {
+        const int64_t index = row.first + positions[p];
+        if (others && index == row.query) continue;
+        const double distance = query.distance(index);
+        if (distance <= limit)
+          within[static_cast<size_t>(row.query / kTileQueries)].push_back(
+              {distance, index, row.query});
+      }
+    });
+  };
+  const auto by_tree = [&] {
+    const KdTree tree(rows);
+    for_queries(queries, [&](int64_t q, const double* point) {
+      thread_local std::vector<NearRow> found;
+      found.clear();
+      tree.within(point, limit, found);
+      std::sort(found.begin(), found.end(),
+                [](const NearRow& a, const NearRow& b) { return a.row < b.row; });
+      for (const NearRow& each : found)
+        if (!others || each.row != q)
+          within[static_cast<size_t>(q / kTileQueries)].push_back({each.distance, each.row, q});
+    });
+  };
+  if (limit >= 0 && takes_tree(rows, queries, metric, search))
+    by_tree();
+  else
+    by_tiles();
   constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
   Buffer offsets = Buffer::allocate((n + 1) * kWord);
   auto* ends = offsets.mutable_as<int64_t>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nearest rows, and those within a radius, by comparing all with all in tiles.
+// The nearest rows, and those within a radius, by comparing all with all in tiles or by a kd-tree.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/tensor.h"
@@ -18,6 +18,15 @@ HR_API Metric metric_named(std::string_view name);
 
 /// Why `nearest_neighbors` has no kernel for CUDA, or nothing.
 HR_API std::string why_no_kernel(Metric metric, int64_t count);
+
+/// How to look: by tiles of all pairs, or by a kd-tree of the rows (Euclidean, finite rows of at
+/// most 12 dimensions; else by tiles). The answer is the same; kAuto takes the tree for many
+/// queries in at most four dimensions.
+enum class NeighborSearch { kAuto, kTiles, kTree };
+
+/// "auto", "brute", "kd_tree" or "ball_tree" (which is a kd-tree here); InvalidArgumentError for
+/// others.
+HR_API NeighborSearch neighbor_search_named(std::string_view name);
 
 /// What `nearest_neighbors` finds, nearest first.
 struct Neighbors {
@@ -44,10 +53,12 @@ struct NeighborRuns {
 /// queries at a time, and 0.2 MiB for each thread. On a CUDA device, up to 256 Euclidean
 /// neighbours: the host's bits, and 128 MiB.
 HR_API Neighbors nearest_neighbors(const Tensor& rows, const Tensor& queries, int64_t count,
-                                   Metric metric, bool others);
+                                   Metric metric, bool others,
+                                   NeighborSearch search = NeighborSearch::kAuto);
 
 /// The rows at most `radius` away from each query.
 HR_API NeighborRuns neighbors_within(const Tensor& rows, const Tensor& queries, double radius,
-                                     Metric metric, bool others);
+                                     Metric metric, bool others,
+                                     NeighborSearch search = NeighborSearch::kAuto);
 
 }  // namespace hr

@@ -78,12 +78,13 @@ double kmeans_inertia(const NodePtr& centers, const NodePtr& x, const NodePtr& w
 // Indices and distances.
 std::tuple<NodePtr, NodePtr> nearest_neighbors(const NodePtr& rows, const NodePtr& queries,
                                                int64_t count, const std::string& metric,
-                                               bool others) {
+                                               bool others, const std::string& search) {
   const hr::Metric by = hr::metric_named(metric);
   const auto limits = [&](std::span<const hr::Value>) { return hr::why_no_kernel(by, count); };
   const std::vector<NodePtr> made = hr::run_eagerly(
       "nearest_neighbors", {rows, queries}, limits, [&](std::span<const Tensor> in) {
-        hr::Neighbors found = hr::nearest_neighbors(in[0], in[1], count, by, others);
+        hr::Neighbors found = hr::nearest_neighbors(in[0], in[1], count, by, others,
+                                                    hr::neighbor_search_named(search));
         return Tensors{found.indices, found.distances};
       });
   return {made[0], made[1]};
@@ -92,11 +93,12 @@ std::tuple<NodePtr, NodePtr> nearest_neighbors(const NodePtr& rows, const NodePt
 // Offsets, indices and distances.
 std::tuple<NodePtr, NodePtr, NodePtr> neighbors_within(const NodePtr& rows, const NodePtr& queries,
                                                        double radius, const std::string& metric,
-                                                       bool others) {
+                                                       bool others, const std::string& search) {
   const std::vector<NodePtr> made =
       hr::run_eagerly("neighbors_within", {rows, queries}, [&](std::span<const Tensor> in) {
         hr::NeighborRuns found =
-            hr::neighbors_within(in[0], in[1], radius, hr::metric_named(metric), others);
+            hr::neighbors_within(in[0], in[1], radius, hr::metric_named(metric), others,
+                                 hr::neighbor_search_named(search));
         return Tensors{found.offsets, found.indices, found.distances};
       });
   return {made[0], made[1], made[2]};
@@ -195,9 +197,9 @@ void bind_clusters(nb::module_& m) {
   m.def("kmeans_transform", kmeans_transform, "centers"_a, "x"_a, Unlocked());
   m.def("kmeans_inertia", kmeans_inertia, "centers"_a, "x"_a, "weights"_a, "labels"_a, Unlocked());
   m.def("nearest_neighbors", nearest_neighbors, "rows"_a, "queries"_a, "count"_a, "metric"_a,
-        "others"_a, Unlocked());
+        "others"_a, "search"_a = "auto", Unlocked());
   m.def("neighbors_within", neighbors_within, "rows"_a, "queries"_a, "radius"_a, "metric"_a,
-        "others"_a, Unlocked());
+        "others"_a, "search"_a = "auto", Unlocked());
   m.def("nmf_sweep", nmf_sweep, "w"_a, "hessian"_a, "target"_a, Unlocked());
   m.def("dbscan", dbscan, "x"_a, "weights"_a, "epsilon"_a, "least_weight"_a, "metric"_a,
         Unlocked());

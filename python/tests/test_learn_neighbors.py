@@ -142,3 +142,43 @@ def test_what_is_found_counts_in_the_budget():
     with hr.memory.limit(used + (128 << 20)):
         again = model.radius_neighbors()[1]
     assert all(np.array_equal(a, b) for a, b in zip(whole, again, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_trees_find_the_same(seed):
+    rng = np.random.default_rng(seed)
+    features = [1, 2, 3, 7, 12][seed % 5]
+    rows = rng.normal(size=(700, features))
+    if seed % 2:
+        rows = rows.round(1)  # ties
+        rows[50:90] = rows[3]  # duplicates
+    if seed % 3 == 0:
+        rows[:, 0] += 1e8
+    queries = np.concatenate([rng.normal(size=(150, features)), rows[:20]])
+    given = {"n_neighbors": 60, "radius": [0.3, 1.0, 2.0][seed % 3]}
+    known = learn.NearestNeighbors(algorithm="brute", **given).fit(rows)
+    for algorithm in ("kd_tree", "ball_tree"):
+        tree = learn.NearestNeighbors(algorithm=algorithm, **given).fit(rows)
+        for asked in (queries, None, queries.astype(np.float32)):
+            for ours, theirs in zip(tree.kneighbors(asked), known.kneighbors(asked), strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+            found, expected = tree.radius_neighbors(asked), known.radius_neighbors(asked)
+            for ours, theirs in zip(found, expected, strict=True):
+                for one, other in zip(ours, theirs, strict=True):
+                    np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="algorithm"):
+        learn.NearestNeighbors(algorithm="tree").fit(rows)
+
+
+def test_trees_by_shape_and_threads():
+    rng = np.random.default_rng(0)
+    rows, queries = rng.normal(size=(3000, 3)).round(2), rng.normal(size=(1500, 3)).round(2)
+    known = learn.NearestNeighbors(algorithm="brute").fit(rows).kneighbors(queries)
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            found = learn.NearestNeighbors().fit(rows).kneighbors(queries)
+        for ours, theirs in zip(found, known, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+    frame = hr.asarray(rows) * np.inf  # not checked: tiles take what a tree cannot
+    tree = learn.NearestNeighbors(algorithm="kd_tree").fit(rows)
+    assert tree.kneighbors(frame[:5])[1].shape == (5, 5)

@@ -109,7 +109,9 @@ class _Neighbors(Estimator):
 
     def _search(self, rows: Any, queries: Any, count: int, others: bool) -> tuple[Array, Array]:
         mark("nearest_neighbors")
-        found = _core.nearest_neighbors(rows, queries, count, self.effective_metric_, others)
+        found = _core.nearest_neighbors(
+            rows, queries, count, self.effective_metric_, others, self.algorithm
+        )
         return Array(found[0]), Array(found[1])
 
     def kneighbors(
@@ -155,11 +157,11 @@ class _Neighbors(Estimator):
 
 
 class NearestNeighbors(_Neighbors):
-    """The nearest rows, and those within a radius, by comparing all with all in tiles.
+    """The nearest rows, and those within a radius, in tiles of all pairs or by a kd-tree.
 
-    float32 products only tell which rows are too far, within their proven error; float64 distances
-    decide, ties by the lowest row. A matrix of all distances is never made. The same bits for any
-    number of threads. `kneighbors` of rows and queries on a GPU stays there, with the same bits:
+    In tiles float32 products only tell which rows are too far, within their proven error; float64
+    distances decide, ties by the lowest row. A matrix of all distances is never made. The same bits
+    for any number of threads. `kneighbors` of rows and queries on a GPU stays there, with the same bits:
     Euclidean distances, up to 256 neighbours.
 
     Parameters
@@ -169,7 +171,9 @@ class NearestNeighbors(_Neighbors):
     radius : float, default 1.0
         Of `radius_neighbors`.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute"}
-        All give the same neighbours.
+        All give the same neighbours. Trees, both of them a kd-tree that each call makes, serve
+        Euclidean distances in at most 12 dimensions; ``"auto"`` takes it for a thousand queries and
+        more in at most four.
     leaf_size, n_jobs
         Accepted and not used.
     metric : str, default "minkowski"
@@ -218,7 +222,9 @@ class NearestNeighbors(_Neighbors):
         if not is_number(radius):
             refuse(self, "radius", "a number")
         mark("neighbors_within")
-        found = _core.neighbors_within(rows, queries, radius, self.effective_metric_, X is None)
+        found = _core.neighbors_within(
+            rows, queries, radius, self.effective_metric_, X is None, self.algorithm
+        )
         return (*(np.asarray(Array(node)) for node in found), kind)
 
     def radius_neighbors(
