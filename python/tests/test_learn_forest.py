@@ -209,7 +209,7 @@ def test_bad_input():
         RandomForestClassifier().fit(x, y + 0.5)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         RandomForestClassifier().fit(x, y[:4])
-    with pytest.raises(ValueError, match="class_weight names classes"):
+    with pytest.raises(ValueError, match="are not in class_weight"):
         RandomForestClassifier(class_weight={7: 1.0}).fit(x, y)
     with pytest.raises(ValueError, match="infinity"):
         RandomForestClassifier().fit(np.where(x == 3, np.inf, x), y)
@@ -283,3 +283,15 @@ def test_isolation_refuses_bad_parameters():
         IsolationForest(max_features=0.5).fit(x)
     with pytest.warns(UserWarning, match="greater than the total"):
         assert IsolationForest(max_samples=30).fit(x).max_samples_ == 10
+
+
+def test_class_weight_has_the_rule_of_other_classifiers():
+    x, y = np.arange(12.0).reshape(-1, 1), np.repeat([0, 1, 2], 4)
+    forest, line = RandomForestClassifier(3, random_state=0), hr.learn.LogisticRegression()
+    for model in (forest, line):
+        with pytest.raises(ValueError, match="are not in class_weight"):
+            model.set_params(class_weight={0: 1.0, 7: 2.0}).fit(x, y)
+        model.set_params(class_weight={0: 1.0, 1: 2.0, 2: 1.0, 7: 2.0}).fit(x, y)  # as scikit-learn
+        model.set_params(class_weight={0: 5.0}).fit(x, y)
+        with pytest.raises(ValueError, match="class_weight is not valid"):
+            model.set_params(class_weight="even").fit(x, y)

@@ -26,9 +26,10 @@ from headrace.learn.base import (
     frozen,
     is_on_device,
     is_ours,
+    refuse,
 )
 from headrace.learn.few_rows import few_rows
-from headrace.learn.labels import check_classes, of_largest
+from headrace.learn.labels import check_classes, class_weights, of_largest
 from headrace.random.generator import default_rng, seed_from
 
 if TYPE_CHECKING:
@@ -329,24 +330,15 @@ def _by_class(
     model: RandomForestClassifier, codes: Labels, weights: Labels | None
 ) -> Labels | None:
     """The weights of rows by their classes."""
-    name, class_weight, classes = type(model).__name__, model.class_weight, model.classes_
-    if class_weight is None or (str(class_weight) == "balanced_subsample" and model.bootstrap):
-        return None
-    if isinstance(class_weight, str):
-        if class_weight not in ("balanced", "balanced_subsample"):
-            raise InvalidArgumentError(
-                f"{name}: no such class_weight: class_weight={class_weight!r}; use 'balanced', "
-                "'balanced_subsample', a dictionary or None"
-            )
-        sums = np.bincount(codes, weights)
-        return (sums.sum() / (len(classes) * np.where(sums > 0, sums, 1)))[codes]
-    labels = classes.tolist()
-    unknown = [label for label in class_weight if label not in labels]
-    if unknown:
-        raise InvalidArgumentError(
-            f"{name}: class_weight names classes that y does not have: {unknown}; classes={labels}"
-        )
-    return np.array([float(class_weight.get(label, 1.0)) for label in labels])[codes]
+    given = model.class_weight
+    if isinstance(given, str):
+        if given not in ("balanced", "balanced_subsample"):
+            refuse(model, "class_weight", "'balanced', 'balanced_subsample', a dictionary or None")
+        if given == "balanced_subsample" and model.bootstrap:
+            return None  # each tree's rows by themselves
+        given = "balanced"
+    shares = class_weights(model, codes, weights, given)
+    return None if shares is None else shares[codes]
 
 
 class RandomForestClassifier(_RandomForest):

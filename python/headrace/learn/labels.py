@@ -40,14 +40,14 @@ def check_classes(
 
 
 def class_weights(
-    estimator: Any, codes: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None = None
+    estimator: Any, codes: np.ndarray[Any, Any], weights: np.ndarray[Any, Any] | None, given: Any
 ) -> np.ndarray[Any, Any] | None:
-    """What rows of each of `classes_` weigh by `class_weight`; None for ones.
+    """What rows of each of `classes_` weigh by `given`, a `class_weight`; None for ones.
 
     `codes` are the places of the rows' labels in `classes_`. A class that a dictionary does not
     name weighs 1, if all that it names are classes of the data.
     """
-    given, labels = estimator.class_weight, estimator.classes_.tolist()
+    labels = estimator.classes_.tolist()
     if given is None:
         return None
     codes = np.asarray(codes)

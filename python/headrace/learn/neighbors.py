@@ -161,8 +161,8 @@ class NearestNeighbors(_Neighbors):
 
     In tiles float32 products only tell which rows are too far, within their proven error; float64
     distances decide, ties by the lowest row. A matrix of all distances is never made. The same bits
-    for any number of threads. `kneighbors` of rows and queries on a GPU stays there, with the same bits:
-    Euclidean distances, up to 256 neighbours.
+    for any number of threads. `kneighbors` of rows and queries on a GPU stays there, with the same
+    bits: Euclidean distances, up to 256 neighbours.
 
     Parameters
     ----------

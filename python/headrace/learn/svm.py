@@ -380,7 +380,7 @@ class SVC(_Machine):
             raise InvalidArgumentError(
                 f"The number of classes has to be greater than one; got {count} class"
             )
-        given = class_weights(self, codes)
+        given = class_weights(self, codes, None, self.class_weight)
         self.class_weight_ = np.ones(count) if given is None else given
         return codes
 

@@ -13,7 +13,7 @@ from headrace.lazy.handle import is_array
 from headrace.learn.base import clone
 from headrace.learn.metrics.classification import confusion_matrix as counts_of
 from headrace.learn.metrics.classification import labels_of, numbered
-from headrace.learn.metrics.ranking import curve_of, roc_auc_score
+from headrace.learn.metrics.ranking import area_of, curve_of, finite_scores
 from headrace.plot.figure import COLORS, GREY, Axes, Plot, box, room, text, thinned
 from headrace.plot.series import encode_png, envelope, raster_points
 
@@ -157,12 +157,13 @@ def roc(y_true: Any, y_score: Any, *, width: int = 420, height: int = 420) -> Pl
             f"roc: scores do not match labels: classes={len(levels)}, rows={len(places)}, "
             f"scores={scores.shape}; pass one score a row for two classes, else one a class"
         )
+    scores = finite_scores(scores, len(places))
     kept = [1] if len(levels) == 2 else range(len(levels))
     curves = []
     for place in kept:
         positive = places == place
         misses, hits = curve_of(positive, scores[:, place])
-        area = float(roc_auc_score(positive, scores[:, place]))
+        area = area_of(misses, hits)
         thin = thinned(len(hits))
         points = np.column_stack([misses / misses[-1], hits / hits[-1]])[thin].tolist()
         curves.append((f"{levels[place]}: {area:.4f}", area, [(0.0, 0.0), *points]))

@@ -152,7 +152,7 @@ class LinearSVC(LinearClassifier):
             refuse(self, "penalty", "'l2' with loss='hinge'")
         self._refuse_params(multi_class="ovr")
         rows, codes, weights = self._check_data(X, y, sample_weight)
-        count, shares = len(self.classes_), class_weights(self, codes, weights)
+        count, shares = len(self.classes_), class_weights(self, codes, weights, self.class_weight)
         tasks = []
         for place in range(count) if count > 2 else [1]:
             own, share = codes == place, None

@@ -27,6 +27,11 @@ def curve_of(
     return misses[last], hits[last]
 
 
+def area_of(misses: Numbers, hits: Numbers) -> float:
+    """The area under a curve of `curve_of`, as parts of all rows."""
+    return _under(np.append(0.0, hits / hits[-1]), np.append(0.0, misses / misses[-1]))
+
+
 def _under(y: Numbers, x: Numbers) -> float:
     """The area under a curve of straight lines."""
     return float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
@@ -40,9 +45,9 @@ def _area(positive: Numbers, scores: Numbers, weights: Any, max_fpr: float | Non
         )
         return np.nan
     misses, hits = curve_of(positive, scores, weights)
-    false, true = np.append(0.0, misses / misses[-1]), np.append(0.0, hits / hits[-1])
     if max_fpr is None or max_fpr == 1:
-        return _under(true, false)
+        return area_of(misses, hits)
+    false, true = np.append(0.0, misses / misses[-1]), np.append(0.0, hits / hits[-1])
     if not 0 < max_fpr <= 1:
         raise InvalidArgumentError(f"Expected max_fpr in range (0, 1], got: {max_fpr!r}")
     stop = np.searchsorted(false, max_fpr, "right")
@@ -54,7 +59,8 @@ def _area(positive: Numbers, scores: Numbers, weights: Any, max_fpr: float | Non
     return float(0.5 * (1 + (_under(true, false) - least) / (max_fpr - least)))
 
 
-def _floats(y_score: Any, rows: int) -> Numbers:
+def finite_scores(y_score: Any, rows: int) -> Numbers:
+    """Scores as float64, one or more for each row."""
     scores = np.asarray(y_score, dtype=np.float64)
     check_lengths(rows, len(scores))
     if not np.isfinite(scores).all():
@@ -96,7 +102,7 @@ def roc_auc_score(
     true = labels_of(y_true, "y_true")
     levels = true.levels() if labels is None else np.unique(np.asarray(labels))
     places = true.numbers(levels).to_numpy()
-    scores = _floats(y_score, len(places))
+    scores = finite_scores(y_score, len(places))
     weights = weights_of(sample_weight, len(places))
     if scores.ndim == 2 and scores.shape[1] == 1:
         scores = scores[:, 0]
@@ -186,7 +192,7 @@ def average_precision_score(
     true = labels_of(y_true, "y_true")
     levels = true.levels()
     places = true.numbers(levels).to_numpy()
-    scores = _floats(y_score, len(places))
+    scores = finite_scores(y_score, len(places))
     weights = weights_of(sample_weight, len(places))
     if scores.ndim == 2 and scores.shape[1] > 1:
         each = [
