@@ -84,12 +84,12 @@ def few_rows(predict: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @functools.wraps(predict)
-    def call(self: Any, X: Any, **params: Any) -> Any:
+    def call(model: Any, X: Any, **params: Any) -> Any:
         if type(X) is np.ndarray and X.ndim == 2 and len(X) <= _ROWS and not params:
-            made = _directly(self, X)
+            made = _directly(model, X)
             if made is not None:
                 return made
-        return predict(self, X, **params)
+        return predict(model, X, **params)
 
     return call
 
