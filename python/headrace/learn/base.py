@@ -95,7 +95,6 @@ class Estimator:
     """
 
     __slots__ = ("__dict__", "__weakref__", "_direct")  # the last is no state: see `few_rows`
-
     _tags: ClassVar[Mapping[str, Any]] = {}
     _fitted_as: ClassVar[str] = "n_features_in_"
     n_features_in_: int
@@ -270,12 +269,7 @@ class Estimator:
         return to_sklearn(self)
 
     def _fit_folds(self, X: Any, y: Any) -> Any:
-        """What fits to folds of these rows share, or None.
-
-        Its ``fold(fold, candidates)`` gives a function of a model with the parameters of a
-        candidate, and of the candidate, that fits the model to the fold's training rows and returns
-        True; False, where the model must be fitted by itself.
-        """
+        """What fits to folds of these rows share, or None; see `evaluation.Fold`."""
         return None
 
     # ---- checks ----------------------------------------------------------------------------------

@@ -74,7 +74,12 @@ def with_rows(values: Any) -> Any:
 
 
 class Fold:
-    """The rows of a split, taken when they are asked for: what shares work may not need them."""
+    """The rows of a split, taken when they are asked for: what shares work may not need them.
+
+    What `Estimator._fit_folds` gives has a method ``fold(fold, candidates)``: a function of a model
+    with the parameters of a candidate, and of the candidate, that fits the model to the fold's
+    training rows and returns True; False, where the model must be fitted by itself.
+    """
 
     def __init__(self, train: Any, test: Any, rows: Callable[[Any, Any], tuple[Any, ...]]) -> None:
         self.train, self.test, self._rows = train, test, rows
