@@ -69,7 +69,7 @@ def is_ours(values: object) -> bool:
 
 def is_on_device(values: object) -> bool:
     """Whether values are an array or series of Headrace that is not on the host."""
-    return (is_array(values) or is_series(values)) and values.device != "host"  # type: ignore[attr-defined]
+    return (is_array(values) or is_series(values)) and values.device != "host"
 
 
 def on_host(rows: Array) -> Array:
@@ -438,7 +438,7 @@ def answer(X: Any, made: Any) -> Any:
     return made if is_ours(X) or not is_ours(made) else made.to_numpy()
 
 
-def beside(X: Any, made: np.ndarray[Any, Any]) -> Any:
+def beside(X: Any, made: Any) -> Any:
     """What the host computed in the kind of `X`, and on its device."""
     if not is_ours(X):
         return made
@@ -744,7 +744,9 @@ def check_targets(estimator: Estimator, y: Any, rows: int) -> Any:
     """Targets as float64, ``[samples]`` or ``[samples, outputs]``; those on a device stay there."""
     name = type(estimator).__name__
     if is_on_device(y):
-        targets = asarray(y if y.ndim == 2 else check_labels(estimator, y, rows)).astype("float64")
+        targets: Any = asarray(y if y.ndim == 2 else check_labels(estimator, y, rows)).astype(
+            "float64"
+        )
         if not np.isfinite(float((targets * 0.0).sum())):
             raise InvalidArgumentError(f"{name}: Input y contains NaN or infinity")
         return targets

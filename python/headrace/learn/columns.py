@@ -35,9 +35,12 @@ class Columns:
     """Floats as columns of a frame (or of a narrow matrix), or as one matrix."""
 
     def __init__(self, matrix: Array | None, columns: list[Array] | None = None) -> None:
-        few = matrix is not None and matrix.shape[1] <= _FEW
-        if columns is None and few and not is_on_device(matrix):
-            columns = [matrix[:, place] for place in range(matrix.shape[1])]
+        if matrix is not None and columns is None and not is_on_device(matrix):
+            columns = (
+                None
+                if matrix.shape[1] > _FEW
+                else [matrix[:, place] for place in range(matrix.shape[1])]
+            )
         self._matrix, self._columns = matrix, columns
 
     def __len__(self) -> int:

@@ -20,6 +20,7 @@ from headrace.learn.base import (
     check_weights,
     engine_weights,
     is_number,
+    is_on_device,
     on_host,
     refuse,
 )
@@ -113,7 +114,8 @@ class _LeastSquares(Estimator):
         columns = targets.reshape(len(given), -1)
         features, outputs = given.shape[1], columns.shape[1]
         penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (outputs,))
-        made, products = None, None
+        made: Centred | None = None
+        products = None
         if len(given) >= features or (penalties > 0).all():  # else the rows are fewer numbers
             nodes = asarray(columns)._node, engine_weights(weights)._node
             found = _core.second_moments(given._node, *nodes, bool(self.fit_intercept))
@@ -132,7 +134,9 @@ class _LeastSquares(Estimator):
             coefficients[mine] = found.T
             solved.append(tuple(rest))
         centre, level = (
-            (made.centre, made.level) if products is None else (means[:features], means[features:])
+            (made.centre, made.level)  # type: ignore[union-attr]
+            if products is None
+            else (means[:features], means[features:])
         )
         self._keep(coefficients, centre, level, targets.ndim == 1, np.dtype(str(given.dtype)))
         return solved
@@ -327,7 +331,7 @@ class Ridge(_LeastSquares):
         alphas = np.asarray(self.alpha, dtype=np.float64)
         if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
             refuse(self, "alpha", "a number that is not negative, or one for each output")
-        shape = () if y is None else np.shape(y)
+        shape = () if y is None else (y if is_on_device(y) else np.asarray(y)).shape
         outputs = shape[1] if len(shape) == 2 else 1
         if alphas.ndim and alphas.shape != (outputs,):
             refuse(self, "alpha", f"one number, or one for each of {outputs} outputs")

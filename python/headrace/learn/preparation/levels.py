@@ -96,8 +96,8 @@ class Values:
         known, missing = parted(levels)
         series, kind = self.series, self.series.dtype.kind
         if self._is_looked_up() and known.dtype.kind in "iu" and not missing:
-            places = frozen(known.astype(np.int64))._node
-            return Array(_core.level_places(asarray(series)._node, places))
+            whole = frozen(known.astype(np.int64))._node
+            return Array(_core.level_places(asarray(series)._node, whole))
         if known.dtype.kind in "biuf" and kind in "biuf" and known.dtype != series.dtype:
             series, known = series.astype("float64"), known.astype(float)
         elif len(known) and (known.dtype.kind in "biuf") != (kind in "biuf"):
