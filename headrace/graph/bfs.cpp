@@ -3,9 +3,9 @@
 #include "headrace/graph/bfs.h"
 
 #include "headrace/algo/select/bitmap_builder.h"
-#include "headrace/algo/select/gather.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/many_bfs.h"
+#include "headrace/graph/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -167,21 +167,6 @@ Column distance_column(const Buffer& levels, int64_t rows) {
   return Column(TypeId::kInt64, rows, std::move(made), std::move(valid), -1);
 }
 
-std::vector<std::string> key_names(const Graph& graph, const std::string& word) {
-  if (graph.ids().size() == 1) return {word};
-  std::vector<std::string> made;
-  for (size_t key = 0; key < graph.ids().size(); ++key)
-    made.push_back(word + "_" + std::to_string(key));
-  return made;
-}
-
-// Appends a column for each key of vertices.
-void add_keys(const Graph& graph, const std::string& word, std::vector<VertexColumn>& columns) {
-  const std::vector<std::string> names = key_names(graph, word);
-  for (size_t key = 0; key < names.size(); ++key)
-    columns.push_back({names[key], graph.ids()[key].dtype()});
-}
-
 // The ids of vertices that `number(row)` gives, null for -1.
 template <class Number>
 Tensor numbers_of(int64_t rows, Number&& number) {
@@ -194,33 +179,6 @@ Tensor numbers_of(int64_t rows, Number&& number) {
   }
   return Tensor(TypeId::kInt64, {rows}, std::move(made));
 }
-
-/// Takes the wanted ones of several columns that stand one after the other.
-class Wanted {
- public:
-  Wanted(const std::vector<bool>& wanted, std::vector<Column>& out) : wanted_(wanted), out_(out) {}
-
-  template <class Make>
-  void column(Make&& make) {
-    if (wanted_[place_++]) out_.push_back(make());
-  }
-
-  // `positions` once for all keys that are needed.
-  template <class Positions>
-  void ids(const Graph& graph, Positions&& positions) {
-    std::optional<Tensor> made;
-    for (const Column& key : graph.ids())
-      column([&] {
-        if (!made) made = positions();
-        return gather_or_null(key, *made);
-      });
-  }
-
- private:
-  const std::vector<bool>& wanted_;
-  std::vector<Column>& out_;
-  size_t place_ = 0;
-};
 
 }  // namespace
 
@@ -281,7 +239,7 @@ NodePtr bfs_table(const Graph& graph, int64_t source, int64_t most) {
     const int64_t vertices = graph.num_vertices();
     const Buffer levels = bfs_levels(graph, source, most);
     std::vector<Column> made;
-    Wanted out(wanted, made);
+    WantedColumns out(wanted, made);
     out.column([&] { return distance_column(levels, vertices); });
     out.ids(graph,
             [&] { return Tensor(TypeId::kInt64, {vertices}, bfs_predecessors(graph, levels)); });
@@ -306,7 +264,7 @@ NodePtr many_bfs_table(const Graph& graph, std::vector<int64_t> sources, int64_t
     Buffer levels;
     if (needs_search) levels = many_bfs_levels(graph, sources, limit_of(most));
     std::vector<Column> made;
-    Wanted out(wanted, made);
+    WantedColumns out(wanted, made);
     out.ids(graph, [&] {
       return numbers_of(rows,
                         [&](int64_t i) { return sources[static_cast<size_t>(i / vertices)]; });

@@ -10,6 +10,7 @@
 #include "headrace/graph/number_vertices.h"
 #include "headrace/graph/pagerank.h"
 #include "headrace/graph/rmat.h"
+#include "headrace/graph/shortest_paths.h"
 
 namespace {
 
@@ -103,6 +104,8 @@ void bind_graph(nb::module_& m) {
       },
       "graph"_a, "alpha"_a, "max_iter"_a, "tol"_a, "personalization"_a, "nstart"_a, "dangling"_a,
       "weights"_a);
+  m.def("graph_shortest_paths", &hr::shortest_path_table, "graph"_a, "weights"_a, "source"_a,
+        "cutoff"_a);
   m.def(
       "graph_rmat",
       [](int64_t scale, int64_t edges, double a, double b, double c, uint64_t seed) {

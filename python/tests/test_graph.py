@@ -286,3 +286,25 @@ def test_no_such_vertex():
     ):
         graph.degree(99)
     assert graph.degree(3) == 1
+
+
+def test_same_bits_under_a_limit():
+    """A graph and its edges are larger than the limit: what is not used is on the disk."""
+    edges = hr.graph.rmat(16, 16, seed=1)
+
+    def run():
+        graph = Graph(edges, directed=True)
+        start = graph.nodes().vertex.iloc[[5]].to_list()
+        return [
+            np.asarray(each).tobytes()
+            for each in (
+                graph.in_degree().in_degree,
+                graph.pagerank().pagerank,
+                graph.connected_components().component,
+                graph.bfs(start[0]).distance.fill_null(-1),
+            )
+        ]
+
+    expected = run()
+    with hr.memory.limit("12MB"):
+        assert run() == expected

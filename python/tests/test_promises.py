@@ -682,7 +682,7 @@ def test_graph_chaining(triangle_and_tail):
         ("connected_components", {}, "component", [0, 0, 0, 0]),
         not_yet(("triangle_count", {}, "count", [1, 1, 1, 0])),
         not_yet(("core_number", {}, "core", [2, 2, 2, 1])),
-        not_yet(("shortest_path_length", {"source": 3}, "distance", [2, 2, 1, 0])),
+        ("shortest_path_length", {"source": 3}, "distance", [2, 2, 1, 0]),
         not_yet(("betweenness_centrality", {}, "betweenness", [0, 0, 2 / 3, 0])),
     ],
 )

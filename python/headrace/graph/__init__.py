@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from headrace.graph.graph import Graph as Graph
     from headrace.graph.ranks import pagerank as pagerank
     from headrace.graph.traversal import bfs as bfs
+    from headrace.graph.traversal import shortest_path as shortest_path
+    from headrace.graph.traversal import shortest_path_length as shortest_path_length
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
@@ -33,7 +35,7 @@ _MODULES = {
     "generators": "rmat",
     "graph": "Graph",
     "ranks": "pagerank",
-    "traversal": "bfs",
+    "traversal": "bfs shortest_path shortest_path_length",
 }
 _OWNERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shortest paths by weights against NetworkX and SciPy."""
+
+import numpy as np
+import pytest
+from graphs import atlas, by_vertex, networkx, random_graphs, rmat, same_for_any_threads
+
+import headrace as hr
+
+Graph = hr.graph.Graph
+
+
+def check_paths(graph, theirs, source, cutoff=None):
+    found = graph.shortest_path_length(source, cutoff=cutoff)
+    lengths = networkx.single_source_dijkstra_path_length(theirs, source, cutoff=cutoff)
+    assert by_vertex(found, "distance") == {v: lengths.get(v) for v in sorted(theirs)}
+    before = by_vertex(found, "predecessor")
+    for v, length in lengths.items():
+        steps, at = 0, v
+        while at != source:  # a way back, of the same length
+            last = before[at]
+            edge = theirs.get_edge_data(last, at)
+            weights = edge.values() if theirs.is_multigraph() else [edge]
+            ends = [lengths[last] + each.get("weight", 1) for each in weights]
+            assert lengths[at] in ends
+            at, steps = last, steps + 1
+            assert steps < len(theirs)
+        assert length is not None
+    assert before[source] is None
+
+
+@pytest.mark.parametrize("multigraph", [False, True])
+@pytest.mark.parametrize("least", [0, 1])
+def test_random_graphs(multigraph, least):
+    random = np.random.default_rng(least)
+    for theirs in random_graphs(100, 7, multigraph=multigraph):
+        for *_, data in theirs.edges(data=True):
+            data["weight"] = float(random.integers(least, 4)) / 4
+        cutoff = None if random.integers(2) else float(random.integers(3))
+        check_paths(Graph(theirs), theirs, int(random.integers(len(theirs))), cutoff)
+
+
+def test_atlas():
+    for theirs in atlas():
+        for u, v, data in theirs.edges(data=True):
+            data["weight"] = float((3 * u + 5 * v) % 4)
+        check_paths(Graph(theirs), theirs, 0)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("kind", ["integers", "floats", "apart"])
+def test_bits_of_scipy(directed, kind):
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    random = np.random.default_rng(5)
+    source, target = rmat(13, 8)
+    weights = {
+        "integers": random.integers(1, 256, len(source)).astype(float),
+        "floats": random.random(len(source)),
+        "apart": 10.0 ** random.uniform(-9, 9, len(source)),
+    }[kind]
+    edges = hr.DataFrame({"a": source, "b": target, "w": weights})
+    graph = Graph(edges, weight="w", directed=directed)
+    matrix = graph.to_scipy_sparse_array()
+    expected = csgraph.dijkstra(matrix, directed=True, indices=5)
+    found = graph.shortest_path_length(graph.nodes().vertex.to_list()[5])
+    assert (np.asarray(found.distance.fill_null(np.inf)) == expected).all()
+
+
+def test_grid():
+    csgraph = pytest.importorskip("scipy.sparse.csgraph")
+    side = 150
+    random = np.random.default_rng(6)
+    place = np.arange(side * side).reshape(side, side)
+    source = np.concatenate([place[:, :-1].ravel(), place[:-1].ravel()])
+    target = np.concatenate([place[:, 1:].ravel(), place[1:].ravel()])
+    edges = hr.DataFrame({"a": source, "b": target, "w": random.integers(1, 256, len(source))})
+    graph = Graph(edges, weight="w")
+    expected = csgraph.dijkstra(graph.to_scipy_sparse_array(), indices=7)
+    assert (graph.shortest_path_length(7).distance.to_numpy() == expected).all()
+
+
+def test_same_bits_for_any_threads():
+    source, target = rmat(13, 8)
+    weights = np.arange(len(source)) % 5 / 3
+    edges = hr.DataFrame({"a": source, "b": target, "w": weights})
+
+    def run():
+        for directed in (False, True):
+            graph = Graph(edges, weight="w", directed=directed)
+            found = graph.shortest_path_length(graph.nodes().vertex.to_list()[0])
+            yield from (found[name].fill_null(-1) for name in ("distance", "predecessor"))
+
+    same_for_any_threads(run)
+
+
+def test_words_and_errors():
+    roads = hr.DataFrame(
+        {"a": ["x", "y", "x", "u"], "b": ["y", "z", "z", "v"], "km": [1.0, 1.5, 4.0, 1.0]}
+    )
+    graph = Graph(roads, weight="km")
+    assert graph.shortest_path_length("x", "z") == 2.5
+    assert graph.shortest_path_length("x", "z", weight=None) == 1
+    assert graph.shortest_path_length("x", cutoff=1).distance.to_list()[2:] == [0.0, 1.0, None]
+    assert graph.shortest_path("x", "z").vertex.to_list() == ["x", "y", "z"]
+    assert graph.shortest_path("x", "z", weight=None).distance.to_list() == [0, 1]
+    assert graph.shortest_path("x", "x").vertex.to_list() == ["x"]
+    for call in (graph.shortest_path, graph.shortest_path_length):
+        with pytest.raises(hr.InvalidArgumentError, match="no path: source='x', target='u'"):
+            call("x", "u")
+        with pytest.raises(hr.InvalidArgumentError, match="target='q'"):
+            call("x", "q")
+    with pytest.raises(hr.InvalidArgumentError, match="cutoff=-1"):
+        graph.shortest_path_length("x", cutoff=-1)
+    wrong = Graph(roads.assign(km=[1.0, -1.0, 1.0, 1.0]), weight="km")
+    with pytest.raises(hr.InvalidArgumentError, match="negative: edge=1"):
+        wrong.shortest_path_length("x").distance.to_list()
+    alone = Graph(nodes=["a", "b"])
+    assert alone.shortest_path_length("b").distance.to_list() == [None, 0]
