@@ -53,20 +53,44 @@ def matrices(bench: Bench, rows: int) -> None:
         )
     coordinates = theirs.tocoo()
     parts = coordinates.data, (coordinates.row, coordinates.col)
-    bench.step(
-        "csr transposed",
-        lambda: ours.T,
-        [Rival("scipy", lambda: theirs.T.tocsr(), 1)],
-        equal_matrices,
-        24 * nnz,
-        nnz,
+    mixed = rng.permutation(nnz)
+    mixed_parts = parts[0][mixed], (parts[1][0][mixed], parts[1][1][mixed])
+    scipys = scipy.sparse.coo_matrix(mixed_parts, theirs.shape)
+    bands = scipy.sparse.diags(
+        [np.full(rows, float(k)) for k in range(1, ENTRIES + 1)],
+        list(range(-ENTRIES // 2, ENTRIES // 2)),
+        shape=(rows, rows),
+        format="csr",
     )
+    banded, x = hr.tensor.csr_matrix(bands), rng.normal(size=rows)
+    small = theirs[: rows // 10, : rows // 10]
+    mine = hr.tensor.csr_matrix(small)
+    for title, call, rival, bytes_moved in [
+        ("csr transposed", lambda: ours.T.tocsr(), lambda: theirs.T.tocsr(), 24 * nnz),
+        (
+            "csr of sorted coordinates",
+            lambda: hr.tensor.csr_matrix(parts, shape=theirs.shape),
+            coordinates.tocsr,
+            28 * nnz,
+        ),
+        (
+            "csr of coordinates",
+            lambda: hr.tensor.csr_matrix(mixed_parts, shape=theirs.shape),
+            scipys.tocsr,
+            28 * nnz,
+        ),
+        ("banded transposed", lambda: banded.T.tocsr(), lambda: bands.T.tocsr(), 24 * nnz),
+        ("banded @ banded", lambda: banded @ banded, lambda: bands @ bands, 48 * nnz),
+        ("csr @ csr", lambda: mine @ mine, lambda: small @ small, 24 * small.nnz),
+        ("csr + csr", lambda: ours + banded, lambda: theirs + bands, 48 * nnz),
+    ]:
+        bench.step(title, call, [Rival("scipy", rival, 1)], equal_matrices, bytes_moved, nnz)
     bench.step(
-        "csr of coordinates",
-        lambda: hr.tensor.csr_matrix(parts, shape=theirs.shape),
-        [Rival("scipy", coordinates.tocsr, 1)],
-        equal_matrices,
-        28 * nnz,
+        "banded @ vector",
+        lambda: np.asarray(banded @ x),
+        [Rival("scipy", lambda: bands @ x, 1)],
+        close_to(1e-14),
+        12 * nnz + 2 * x.nbytes,
         nnz,
     )
 

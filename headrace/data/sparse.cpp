@@ -33,7 +33,10 @@ Tensor first_pointer() {
 
 }  // namespace
 
-Sparse::Sparse() : indptr_(first_pointer()), indices_(dtype_of<int64_t>(), {0}, Buffer()) {}
+Sparse::Sparse()
+    : indptr_(first_pointer()),
+      indices_(dtype_of<int64_t>(), {0}, Buffer()),
+      pointers_(indptr_.data()) {}
 
 Sparse::Sparse(int64_t rows, int64_t columns, Tensor indptr, Tensor indices, Tensor data)
     : rows_(rows),
@@ -41,6 +44,7 @@ Sparse::Sparse(int64_t rows, int64_t columns, Tensor indptr, Tensor indices, Ten
       indptr_(std::move(indptr)),
       indices_(std::move(indices)),
       data_(std::move(data)),
+      pointers_(indptr_.data()),
       wide_(indptr_.dtype() == dtype_of<int64_t>()) {
   check_part("indptr", indptr_, true);
   check_part("indices", indices_, true);

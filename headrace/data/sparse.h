@@ -33,7 +33,8 @@ class HR_API Sparse {
 
   /// Where the entries of a row begin; `rows()` for the end of the last one.
   int64_t row_begin(int64_t row) const {
-    return wide_ ? indptr_.as<int64_t>()[row] : indptr_.as<int32_t>()[row];
+    return wide_ ? static_cast<const int64_t*>(pointers_)[row]
+                 : static_cast<const int32_t*>(pointers_)[row];
   }
 
   int64_t num_entries() const { return row_begin(rows_) - row_begin(0); }
@@ -52,6 +53,7 @@ class HR_API Sparse {
   Tensor indptr_;
   Tensor indices_;
   Tensor data_;
+  const void* pointers_;  // of indptr_, which copies share
   bool wide_ = true;
 };
 

@@ -163,6 +163,172 @@ def test_a_frame():
     same(csr(frame), np.array([[0.0, 3.0], [2.0, 0.0]]))
 
 
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_threads_change_no_word(threads):
+    matrix = random_matrix(4000, 3000, 0.01, seed=6)
+    other = random_matrix(3000, 4000, 0.01, seed=7)
+    x = np.random.default_rng(8).normal(size=4000)
+
+    def made():
+        ours, right = csr(matrix), csr(other)
+        results = [ours @ right, right @ ours, ours + right.T, ours.multiply(right.T), ours.tocsc()]
+        results += [ours[:, ::2], hr.tensor.vstack([ours, ours]), hr.tensor.tril(ours)]
+        arrays = [ours.T @ x, ours.max(axis=0), ours.mean(axis=1)]
+        parts = [part for made in results for part in (made.data, made.indices, made.indptr)]
+        return [np.asarray(part).tobytes() for part in parts + arrays]
+
+    expected = made()
+    with hr.threads(threads):
+        assert made() == expected
+
+
+def test_memory_is_shared_by_every_layout():
+    for layout in ("csr", "csc"):
+        matrix = random_matrix(200, 300, 0.1).asformat(layout)
+        for dtype in (np.int32, np.int64):
+            matrix.indices, matrix.indptr = (
+                matrix.indices.astype(dtype),
+                matrix.indptr.astype(dtype),
+            )
+            ours = getattr(hr.tensor, f"{layout}_matrix")(matrix)
+            for made in (ours, ours.T.T, ours.copy()):
+                for word in ("data", "indices", "indptr"):
+                    mine, theirs = np.asarray(getattr(made, word)), getattr(matrix, word)
+                    assert mine.ctypes.data == theirs.ctypes.data and mine.dtype == theirs.dtype
+    matrix = random_matrix(200, 300, 0.1).tocoo()
+    ours = hr.tensor.coo_matrix(matrix)
+    assert np.asarray(ours.col).ctypes.data == matrix.col.ctypes.data
+    assert np.asarray(ours.tocsr().data).ctypes.data == matrix.data.ctypes.data  # sorted
+    columns = hr.tensor.csc_matrix(random_matrix(50, 40, 0.3))
+    first = np.asarray(columns[:, 7:9].data).ctypes.data
+    assert first == np.asarray(columns.data).ctypes.data + 8 * int(columns.indptr[7])
+
+
+def test_results_beyond_the_limit_say_their_bytes():
+    ones = csr(np.ones((3000, 1)))
+    with hr.memory.limit("40MB"):
+        for call in (
+            lambda: ones @ ones.T,
+            lambda: hr.tensor.kron(ones, ones.T),
+            csr((100_000, 100_000)).toarray,
+        ):
+            with pytest.raises(hr.OutOfMemoryError, match=r"bytes|MB|GB"):
+                call()
+        assert (ones.T @ ones).toarray().tolist() == [[3000.0]]
+    with pytest.raises(hr.Error):
+        hr.tensor.kron(csr((2**40, 2**40)), csr((2**40, 2**40)))
+
+
+def test_files_that_lie():
+    import io
+
+    for change in (
+        {"indices": np.array([0, 9])},
+        {"indptr": np.array([0, 3, 2])},
+        {"indptr": np.array([0, 2])},
+        {"shape": np.array([2, 1])},
+        {"format": np.bytes_("bsr")},
+    ):
+        file = io.BytesIO()
+        parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "data": np.ones(2)}
+        parts |= {"shape": np.array([2, 2]), "format": np.bytes_("csr")}
+        np.savez(file, **(parts | change))
+        file.seek(0)
+        with pytest.raises(hr.Error):
+            hr.tensor.load_npz(file)
+
+
+def test_in_place_words_leave_shared_memory_alone():
+    matrix = sparse.csr_matrix((np.array([1.0, 0.0, 2.0]), np.array([1, 0, 1]), np.array([0, 3])))
+    before = [part.copy() for part in (matrix.data, matrix.indices, matrix.indptr)]
+    ours = csr(matrix)
+    ours.sum_duplicates()
+    ours.eliminate_zeros()
+    assert ours.data.tolist() == [3.0] and ours.indices.tolist() == [1]
+    for part, old in zip((matrix.data, matrix.indices, matrix.indptr), before, strict=True):
+        assert np.array_equal(part, old)
+
+
+def test_random_matrices():
+    made = hr.tensor.random(300, 200, 0.05, "csr", rng=4)
+    assert made.nnz == 3000 and made.has_canonical_format
+    assert made.min() >= 0 and made.max() < 1 and 0.45 < float(made.data.mean()) < 0.55
+    with hr.threads(2):
+        again = hr.tensor.random(300, 200, 0.05, "csr", rng=4)
+    same(again, made.to_scipy())
+    assert hr.tensor.random(30, 20, 0.9, rng=1).nnz == 540
+    assert hr.tensor.random(3, 4, 1, rng=1, data_rvs=np.ones).sum() == 12.0
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+def test_models_take_every_layout(layout):
+    theirs = random_matrix(60, 8, 0.5)
+    theirs.data = abs(theirs.data)
+    ours = getattr(hr.tensor, f"{layout}_matrix")(theirs)
+    y = np.arange(60) % 2
+    for name in (
+        "TruncatedSVD",
+        "MultinomialNB",
+        "LogisticRegression",
+        "Lasso",
+        "TfidfTransformer",
+    ):
+        options = {"n_components": 3, "random_state": 0} if name == "TruncatedSVD" else {}
+        results = []
+        for rows in (ours, theirs):
+            model = getattr(hr.learn, name)(**options).fit(rows, y)
+            made = model.transform(rows) if hasattr(model, "transform") else model.predict(rows)
+            results.append(made.toarray() if hr.tensor.issparse(made) else made)
+        assert np.array_equal(*map(np.asarray, results)), name
+    both = [("a", hr.learn.TfidfTransformer()), ("b", hr.learn.TfidfTransformer())]
+    assert hr.learn.FeatureUnion(both).fit_transform(ours).shape == (60, 16)
+
+
+def test_xgboost():
+    xgboost = pytest.importorskip("xgboost")
+    theirs = random_matrix(200, 6, 0.5)
+    y = theirs[:, 0].toarray().ravel()
+    for layout in ("csr", "csc", "coo"):
+        ours = getattr(hr.tensor, f"{layout}_matrix")(theirs).to_scipy()
+        made = [
+            xgboost.train({"nthread": 1}, xgboost.DMatrix(rows, y), 3).predict(
+                xgboost.DMatrix(rows)
+            )
+            for rows in (ours, theirs.asformat(layout))
+        ]
+        assert np.array_equal(*made)
+
+
+def test_pytorch():
+    torch = pytest.importorskip("torch")
+    matrix = random_matrix(20, 30, 0.2)
+    ours = csr(matrix)
+    tensor = ours.to_torch()
+    assert tensor.values().data_ptr() == matrix.data.ctypes.data
+    assert np.array_equal(tensor.to_dense().numpy(), matrix.toarray())
+    same(csr(tensor), matrix)
+    same(csr(torch.from_numpy(matrix.toarray()).to_sparse_coo()), matrix)
+
+
+def test_tensors_of_pytorch_by_their_words():
+    class Tensor:
+        """What `csr_matrix` asks of a sparse tensor of PyTorch."""
+
+        layout, shape = "torch.sparse_csr", (2, 3)
+
+        def values(self):
+            return np.array([1.0, 2.0])
+
+        def col_indices(self):
+            return np.array([2, 0])
+
+        def crow_indices(self):
+            return np.array([0, 1, 2])
+
+    same(csr(Tensor()), np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]))
+    same(hr.tensor.csc_matrix(Tensor()), np.array([[0.0, 0.0, 1.0], [2.0, 0.0, 0.0]]))
+
+
 def test_hostile_parts():
     one = np.ones(2)
     for indices, indptr, error in [

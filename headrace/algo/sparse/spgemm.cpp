@@ -74,9 +74,14 @@ class BitsOfRows {
 template <class Index, class Element>
 Sparse product_of(const Sparse& left, const Sparse& right) {
   using Number = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, Element>;
-  const cpu::SparseMatrices<Index, Number> matrices{
-      &left,  left.indices().as<Index>(),  left.data().as<Number>(),
-      &right, right.indices().as<Index>(), right.data().as<Number>()};
+  const cpu::SparseMatrices<Index, Number> matrices{&left,
+                                                    left.indices().as<Index>(),
+                                                    left.data().as<Number>(),
+                                                    &right,
+                                                    right.indices().as<Index>(),
+                                                    right.data().as<Number>(),
+                                                    right.indptr().data(),
+                                                    right.indptr().dtype().size_bytes()};
   const int64_t rows = left.rows(), columns = right.columns();
   Buffer work = count_work(left, right);
   const std::vector<int64_t> borders = row_borders(work.as<int64_t>(), rows, columns);

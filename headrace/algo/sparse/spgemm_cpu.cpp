@@ -23,33 +23,59 @@ struct Touched {
   uint64_t high = 0;
 };
 
+/// Sets bits [first, last] and those of their words' groups.
+HR_INLINE void set_range(uint64_t first, uint64_t last, cpu::RowBits bits) {
+  const uint64_t low = first >> 6, high = last >> 6;
+  const uint64_t from = ~uint64_t{0} << (first & 63), to = ~uint64_t{0} >> (63 - (last & 63));
+  if (low == high) {
+    bits.words[low] |= from & to;
+  } else {
+    bits.words[low] |= from;
+    for (uint64_t word = low + 1; word < high; ++word) bits.words[word] = ~uint64_t{0};
+    bits.words[high] |= to;
+  }
+  for (uint64_t word = low; word <= high; ++word) bits.groups[word >> 6] |= bit_of(word);
+}
+
+/// Calls `visit(first entry, end, k)` for the rows that the entries k of a row pick. The memory of
+/// those of later entries is asked for meanwhile: rows are picked at random, as a rule.
+template <class Matrices, class Visit>
+HR_INLINE void visit_picked(const Matrices& matrices, int64_t row, Visit&& visit) {
+  constexpr int64_t kAhead = 4, kPointersAhead = 12;
+  const int64_t all = matrices.left->row_begin(matrices.left->rows());
+  const int64_t end = matrices.left->row_begin(row + 1);
+  for (int64_t k = matrices.left->row_begin(row); k < end; ++k) {
+    if (k + kPointersAhead < all) {
+      __builtin_prefetch(matrices.right_begin +
+                         matrices.right_begin_width * matrices.left_index[k + kPointersAhead]);
+      const int64_t soon = matrices.right->row_begin(matrices.left_index[k + kAhead]);
+      __builtin_prefetch(matrices.right_index + soon);
+      __builtin_prefetch(matrices.right_number + soon);
+    }
+    const auto from = static_cast<int64_t>(matrices.left_index[k]);
+    const int64_t begin = matrices.right->row_begin(from);
+    const int64_t stop = matrices.right->row_begin(from + 1);
+    if (begin < stop) visit(begin, stop, k);
+  }
+}
+
 /// Sets the bits of the columns of a row of the product.
 template <class Matrices>
 HR_INLINE Touched mark_columns(const Matrices& matrices, int64_t row, cpu::RowBits bits) {
   Touched touched;
-  const int64_t end = matrices.left->row_begin(row + 1);
-  for (int64_t k = matrices.left->row_begin(row); k < end; ++k) {
-    const auto from = static_cast<int64_t>(matrices.left_index[k]);
-    const int64_t stop = matrices.right->row_begin(from + 1);
-    int64_t at = matrices.right->row_begin(from);
-    if (at == stop) continue;
-    // A word is written when the columns leave it: in banded matrices many are of one word.
-    uint64_t word = static_cast<uint64_t>(matrices.right_index[at]) >> 6, set = 0;
-    touched.low = touched.low < word ? touched.low : word;
+  visit_picked(matrices, row, [&](int64_t at, int64_t stop, int64_t) {
+    const auto first = static_cast<uint64_t>(matrices.right_index[at]);
+    const auto last = static_cast<uint64_t>(matrices.right_index[stop - 1]);
+    touched.low = touched.low < first >> 6 ? touched.low : first >> 6;
+    touched.high = touched.high > last >> 6 ? touched.high : last >> 6;
+    // Neighbours, as in banded matrices, at once.
+    if (last - first == static_cast<uint64_t>(stop - at - 1)) return set_range(first, last, bits);
     for (; at < stop; ++at) {
       const auto column = static_cast<uint64_t>(matrices.right_index[at]);
-      if (column >> 6 != word) {
-        bits.words[word] |= set;
-        bits.groups[word >> 6] |= bit_of(word);
-        word = column >> 6;
-        set = 0;
-      }
-      set |= bit_of(column);
+      bits.words[column >> 6] |= bit_of(column);
+      bits.groups[column >> 12] |= bit_of(column >> 6);
     }
-    bits.words[word] |= set;
-    bits.groups[word >> 6] |= bit_of(word);
-    touched.high = touched.high > word ? touched.high : word;
-  }
+  });
   return touched;
 }
 
@@ -97,18 +123,20 @@ void add_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits) {
         sums[count++] = 0;
       }
     });
-    const int64_t end = matrices.left->row_begin(row + 1);
-    for (int64_t k = matrices.left->row_begin(row); k < end; ++k) {
-      const auto from = static_cast<int64_t>(matrices.left_index[k]);
+    const auto rank = [&](int64_t at) {
+      const auto column = static_cast<uint64_t>(matrices.right_index[at]);
+      return bits.before[column >> 6] + ones(bits.words[column >> 6] & (bit_of(column) - 1));
+    };
+    visit_picked(matrices, row, [&](int64_t at, int64_t stop, int64_t k) {
       const Number factor = matrices.left_number[k];
-      const int64_t stop = matrices.right->row_begin(from + 1);
-      for (int64_t at = matrices.right->row_begin(from); at < stop; ++at) {
-        const auto column = static_cast<uint64_t>(matrices.right_index[at]);
-        const uint64_t word = column >> 6;
-        const int64_t rank = bits.before[word] + ones(bits.words[word] & (bit_of(column) - 1));
-        sums[rank] += factor * matrices.right_number[at];
+      const Number* HWY_RESTRICT from = matrices.right_number;
+      if (matrices.right_index[stop - 1] - matrices.right_index[at] == stop - at - 1) {
+        Number* HWY_RESTRICT to = sums + rank(at);  // neighbours have neighbouring sums
+        for (int64_t i = 0; i < stop - at; ++i) to[i] += factor * from[at + i];
+        return;
       }
-    }
+      for (; at < stop; ++at) sums[rank(at)] += factor * from[at];
+    });
     clear_words(touched, bits);
   }
 }

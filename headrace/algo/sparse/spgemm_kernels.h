@@ -23,6 +23,8 @@ struct SparseMatrices {
   const Sparse* right;
   const Index* right_index;
   const Number* right_number;
+  const std::byte* right_begin;  // to be asked for in advance
+  int64_t right_begin_width;
 };
 
 /// The number of entries in each row of the product, to counts[row + 1].

@@ -18,12 +18,13 @@ from headrace.learn.base import (
     also_sklearns,
     clone,
     is_ours,
-    is_sparse,
     kind_of,
 )
 from headrace.learn.columns import stacked
 from headrace.learn.few_rows import few_rows
 from headrace.learn.selection.shared_steps import SharedSteps
+from headrace.tensor.build import hstack
+from headrace.tensor.matrix import issparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -379,11 +380,9 @@ def make_pipeline(
 # ---- side by side ---------------------------------------------------------------------------
 def beside(parts: list[Any], rows: int, sparse_threshold: float = 1.0) -> Any:
     """Matrices side by side: lazy if one is ours, in compressed rows if one is and few are set."""
-    from headrace.tensor.sparse import csr_matrix
-
     if not parts:
         return np.zeros((rows, 0))
-    thin = [isinstance(part, csr_matrix) or is_sparse(part) for part in parts]
+    thin = [issparse(part) for part in parts]
     if any(thin):
         cells = sum(part.shape[0] * part.shape[1] for part in parts)
         filled = sum(
@@ -391,9 +390,7 @@ def beside(parts: list[Any], rows: int, sparse_threshold: float = 1.0) -> Any:
             for part, flag in zip(parts, thin, strict=True)
         )
         if filled < sparse_threshold * max(cells, 1) or (filled <= cells and sparse_threshold >= 1):
-            return _sparse_beside(
-                [part if isinstance(part, csr_matrix) else csr_matrix(part) for part in parts]
-            )
+            return hstack(parts)
         parts = [
             np.asarray(part.toarray()) if flag else part
             for part, flag in zip(parts, thin, strict=True)
@@ -404,23 +401,6 @@ def beside(parts: list[Any], rows: int, sparse_threshold: float = 1.0) -> Any:
     dtype = np.result_type(*(np.dtype(each.dtype) for each in arrays))
     columns = [each[:, place].astype(dtype) for each in arrays for place in range(each.shape[1])]
     return stacked(columns)
-
-
-def _sparse_beside(parts: list[Any]) -> Any:
-    from headrace.tensor.sparse import csr_matrix
-
-    starts = [np.asarray(part.indptr) for part in parts]
-    total = np.sum(starts, axis=0)
-    dtype = np.result_type(*(np.dtype(part.dtype) for part in parts))
-    data, indices = np.empty(total[-1], dtype), np.empty(total[-1], np.int64)
-    before, width = total[:-1].copy(), 0
-    for part, start in zip(parts, starts, strict=True):
-        counts = np.diff(start)
-        to = np.repeat(before - start[:-1], counts) + np.arange(start[-1])
-        data[to], indices[to] = np.asarray(part.data), np.asarray(part.indices) + width
-        before += counts
-        width += part.shape[1]
-    return csr_matrix((data, indices, total), shape=(len(before), width))
 
 
 class _Beside(NamedEstimators, Transformer):
@@ -523,7 +503,7 @@ class FeatureUnion(_Beside):
         for name, each in self._used():
             made = X if isinstance(each, str) else _default(each).transform(X)
             parts.append(self._weighted(name, _matrix_of(made)))
-        return self._answer(X, beside(parts, len(X)))
+        return self._answer(X, beside(parts, X.shape[0] if issparse(X) else len(X)))
 
     def _names_out(self, names: list[str]) -> list[str]:
         made = []

@@ -27,10 +27,10 @@ from headrace.learn.base import (
     check_rows,
     check_shape,
     is_ours,
-    is_sparse,
 )
 from headrace.series.column import is_series, series_of
 from headrace.series.series import Series
+from headrace.tensor.matrix import SparseMatrix, issparse
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _stop_words(words: Any) -> Series | None:
 
 def _by_sparse(X: Any, made: csr_matrix) -> Any:
     """A matrix in the kind of what it was made of: ours, else SciPy's."""
-    ours = is_ours(X) or isinstance(X, csr_matrix)
+    ours = is_ours(X) or isinstance(X, SparseMatrix)
     try:
         return made if ours else made.to_scipy()
     except ImportError:
@@ -589,7 +589,7 @@ class TfidfTransformer(Transformer):
         self.sublinear_tf = sublinear_tf
 
     def _counts(self, X: Any, *, fit: bool) -> csr_matrix:
-        if isinstance(X, csr_matrix) or is_sparse(X):
+        if issparse(X):
             made = csr_matrix(X)
             check_shape(self, made.shape, fit=fit, min_rows=1)
             if not math.isfinite(float((made.data * 0.0).sum())):

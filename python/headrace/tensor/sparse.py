@@ -67,8 +67,8 @@ def _from(
     mark(f"{layout}_matrix")
     if _is_shape(source):
         long, short = map(int, source[::-1] if turn else source)
-        pointers = asarray(np.zeros(long + 1, np.int32)) if long >= 0 else _indices([])
-        return _made(values_of([], dtype or "float64"), _indices([]), pointers, (long, short))
+        nowhere, nothing = _indices([])._node, values_of([], dtype or "float64")._node
+        return _core.sparse_from_coordinates(long, short, nowhere, nowhere, nothing)
     if isinstance(source, tuple) and len(source) == 3:
         data, indices, indptr = source
         parts = values_of(data, dtype), _indices(indices), _indices(indptr)

@@ -22,7 +22,6 @@ from headrace.learn.base import (
     frozen,
     is_number,
     is_ours,
-    is_sparse,
     refuse,
     refuse_not_finite,
 )
@@ -32,6 +31,7 @@ from headrace.learn.decomposition.singular import (
     randomized_svd,
     signs_of,
 )
+from headrace.tensor.matrix import issparse
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -440,7 +440,7 @@ class IncrementalPCA(_Components):
     def transform(self, X: Any) -> Any:
         """Coordinates along the components: ``[samples, components]``."""
         self._check_fitted()
-        if not (isinstance(X, csr_matrix) or is_sparse(X)):
+        if not issparse(X):
             return super().transform(X)
         turn = self.components_.T
         made = dense_or_sparse(self, X) @ turn - self.mean_ @ turn

@@ -26,11 +26,11 @@ from headrace.learn.base import (
     frozen,
     is_number,
     is_ours,
-    is_sparse,
     on_host,
     refuse,
 )
 from headrace.random import default_rng
+from headrace.tensor.matrix import SparseMatrix, issparse
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def dense_or_sparse(
     non_negative: bool = False,
 ) -> Any:
     """`X` as an array of floats, or as a `csr_matrix` of floats where it is sparse."""
-    if not (isinstance(X, csr_matrix) or is_sparse(X)):
+    if not issparse(X):
         return check_rows(estimator, X, fit=fit, allow_nan=allow_nan, non_negative=non_negative)
     name = type(estimator).__name__
     if np.dtype(str(X.dtype)).kind == "c":
@@ -74,7 +74,7 @@ def matrix_node(rows: Any) -> Any:
 
 def kind_of_result(X: Any) -> Any:
     """What tells `answer` the kind of a result: our sparse matrices get our arrays."""
-    return X.data if isinstance(X, csr_matrix) else X
+    return X.data if isinstance(X, SparseMatrix) else X
 
 
 def randomized_svd(
