@@ -103,7 +103,8 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
     both = scipy.sparse.csr_matrix(plain.to_scipy_sparse_array())
     start = int(np.argmax(np.diff(both.indptr)))
     starts = np.flatnonzero(np.diff(both.indptr))[:64].tolist()
-    rivals: dict[str, list[Rival]] = {"pagerank": [], "bfs": [], "components": []}
+    words = ["pagerank", "bfs", "components", "core", "triangles"]
+    rivals: dict[str, list[Rival]] = {word: [] for word in words}
     if HAS_NETWORKIT:
         import networkit
 
@@ -120,6 +121,20 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
             found = networkit.components.ConnectedComponents(graph).run()
             return np.array(found.getPartition().getVector())
 
+        simple = networkit.graphtools.toUnweighted(graph)
+        simple.removeSelfLoops()
+        simple.indexEdges()
+
+        def cores() -> Any:
+            return np.array(networkit.centrality.CoreDecomposition(simple).run().scores(), int)
+
+        def triangles() -> Any:
+            score = networkit.sparsification.TriangleEdgeScore(simple)
+            score.run()
+            return sum(score.scores()) // 3
+
+        rivals["core"].append(Rival("networkit", cores, 3))
+        rivals["triangles"].append(Rival("networkit", triangles, 2.5))
         rivals["bfs"].append(Rival("networkit", search))
         rivals["components"].append(Rival("networkit", parts, None, _same_parts))
 
@@ -159,6 +174,23 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
             Rival("scipy", lambda: csgraph.connected_components(both, False)[1], 4),
             *rivals["components"],
         ],
+        equal,
+        4 * entries,
+        entries,
+    )
+    loopless = hr.graph.Graph(edges[edges.source != edges.target], nodes=n)
+    bench.step(
+        "core number",
+        lambda: loopless.core_number().core.to_numpy(),
+        rivals["core"],
+        equal,
+        4 * entries,
+        entries,
+    )
+    bench.step(
+        "triangles",
+        lambda: int(plain.triangle_count()["count"].sum()) // 3,
+        rivals["triangles"],
         equal,
         4 * entries,
         entries,

@@ -5,12 +5,14 @@
 #include "headrace/base/error.h"
 #include "headrace/graph/bfs.h"
 #include "headrace/graph/components.h"
+#include "headrace/graph/core_number.h"
 #include "headrace/graph/degrees.h"
 #include "headrace/graph/graph.h"
 #include "headrace/graph/number_vertices.h"
 #include "headrace/graph/pagerank.h"
 #include "headrace/graph/rmat.h"
 #include "headrace/graph/shortest_paths.h"
+#include "headrace/graph/triangles.h"
 
 namespace {
 
@@ -89,6 +91,8 @@ void bind_graph(nb::module_& m) {
       },
       "graph"_a, "kind"_a);
   m.def("graph_components", &hr::component_table, "graph"_a);
+  m.def("graph_core_number", &hr::core_number_table, "graph"_a);
+  m.def("graph_triangles", &hr::triangle_table, "graph"_a);
   m.def("graph_bfs", &hr::bfs_table, "graph"_a, "source"_a, "most"_a);
   m.def("graph_many_bfs", &hr::many_bfs_table, "graph"_a, "sources"_a, "most"_a);
   m.def(

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from headrace.graph.degrees import degree_centrality as degree_centrality
     from headrace.graph.degrees import in_degree as in_degree
     from headrace.graph.degrees import out_degree as out_degree
+    from headrace.graph.density import average_clustering as average_clustering
+    from headrace.graph.density import clustering as clustering
+    from headrace.graph.density import core_number as core_number
+    from headrace.graph.density import k_core as k_core
+    from headrace.graph.density import transitivity as transitivity
+    from headrace.graph.density import triangle_count as triangle_count
     from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
     from headrace.graph.ranks import pagerank as pagerank
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "components": "connected_components weakly_connected_components",
     "degrees": "degree degree_centrality in_degree out_degree",
+    "density": "average_clustering clustering core_number k_core transitivity triangle_count",
     "generators": "rmat",
     "graph": "Graph",
     "ranks": "pagerank",

@@ -112,7 +112,7 @@ def edges_of(
     data: Any, source: Any, target: Any, weight: str | None, attributes: Sequence[str]
 ) -> Edges:
     """The edges of whatever `Graph` takes."""
-    if data is None:
+    if data is None or (isinstance(data, list) and not data):
         empty = np.empty(0, np.int64)
         return Edges(new_frame({"source": empty, "target": empty}), ["source"], ["target"])
     if hasattr(data, "tocsr"):
