@@ -72,6 +72,7 @@ from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
 from headrace.memory import no_copies
+from headrace.progress import watch as _watch
 from headrace.reshape.asof import merge_asof, merge_ordered
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
 from headrace.series.index import Labels as Index
@@ -193,6 +194,7 @@ __all__ = [
 ]
 
 name_functions(globals(), __all__)
+_watch()
 sys.modules[__name__].__class__ = ModuleOfFunctions
 
 if TYPE_CHECKING:
