@@ -110,6 +110,6 @@ class Watch:
 
 
 def watch() -> None:
-    """Show the engine's long work where somebody may see it."""
+    """Show the engine's long work where it can be seen."""
     if _is_seen():
         _core.set_progress(Watch())

@@ -124,7 +124,7 @@ def test_columns_that_are_not_numbers_are_named(name):
 def test_what_beginners_pass_as_targets():
     x = [[1.0], [2.0], [3.0]]
     with pytest.raises(
-        hr.TypeMismatchError, match=r"y is a text.*pass the column itself, df\['z'\]"
+        hr.TypeMismatchError, match=r"y is a string.*pass the column itself, df\['z'\]"
     ):
         learn.LogisticRegression().fit(x, "z")
     with pytest.raises(hr.InvalidArgumentError, match="LinearRegression: y must hold numbers"):

@@ -708,7 +708,7 @@ def check_labels(estimator: Estimator, y: Any, rows: int) -> Any:
         raise InvalidArgumentError(f"{name} requires y to be passed, but the target y is None")
     if isinstance(y, str):
         raise TypeMismatchError(
-            f"{name}: y is a text, not a column: y={y!r}; pass the column itself, df[{y!r}]"
+            f"{name}: y is a string, not a column: y={y!r}; pass the column itself, df[{y!r}]"
         )
     if is_sparse(y):
         raise TypeMismatchError(f"{name}: Sparse data was passed for y, but dense data is required")

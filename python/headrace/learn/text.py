@@ -183,7 +183,7 @@ class _Vectorizer(Transformer):
         if hasattr(raw, "columns"):
             names = list(raw.columns)
             raise TypeMismatchError(
-                f"{type(self).__name__}: expected one column of texts: columns={names}; pass the "
+                f"{type(self).__name__}: expected one column of strings: columns={names}; pass the "
                 f"column itself, such as df[{names[0] if names else '...'!r}]"
             )
         if not is_series(raw):
