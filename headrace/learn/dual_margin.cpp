@@ -232,7 +232,7 @@ DualFit fit(const Rows& rows, const Tensor& targets, const Tensor& costs,
         .run(made.mutable_as<double>() + k * width, parts[static_cast<size_t>(k)]);
   };
   if (outputs == 1)
-    run(0);  // on this thread, which looks for interrupts
+    run(0);  // on this thread, which sees interrupts
   else
     parallel_for(outputs, run);
   DualFit found;

@@ -57,7 +57,7 @@ class _Few:
         last = parts[-1]
         coefficients = getattr(last, "coef_", None)
         self._classes = getattr(last, "classes_", None)
-        self._dtype = np.dtype(np.float64)
+        self._dtype: np.dtype[Any] = np.dtype(np.float64)
         if self._classes is not None:
             self._dtype = np.dtype(np.int64)
         elif hasattr(last, "cluster_centers_"):

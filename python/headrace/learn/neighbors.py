@@ -284,8 +284,8 @@ class _SharedNeighbors:
     @staticmethod
     def fold(fold: Any, candidates: list[dict[str, Any]]) -> Callable[[_Voters, Any], bool]:
         """Look for the neighbours of the test rows once, for the largest `n_neighbors`."""
-        counts = [each.get("n_neighbors") for each in candidates]
-        most = max((each for each in counts if is_number(each, integer=True)), default=0)
+        counts: list[Any] = [each.get("n_neighbors") for each in candidates]
+        most = max((int(each) for each in counts if is_number(each, integer=True)), default=0)
         found: dict[str, tuple[Array, Array]] = {}
 
         def fit(model: _Voters, candidate: Any) -> bool:

@@ -149,7 +149,11 @@ def enet_path(
     else:
         grid = np.sort(np.asarray(count, dtype=float))[::-1]
     start = np.zeros(features) if coef_init is None else np.asarray(coef_init, dtype=float)
-    options = {"positive": bool(positive), "tol": float(model.tol), "max_iter": model.max_iter}
+    options: dict[str, Any] = {
+        "positive": bool(positive),
+        "tol": float(model.tol),
+        "max_iter": model.max_iter,
+    }
     made, gaps, sweeps = _walk(target, grid, float(samples), l1_ratio, start, **options)
     worst = max(gaps) * samples
     if worst > model.tol * target.square:
@@ -180,7 +184,7 @@ class _Folds:
     ) -> None:
         self.rows, self.targets, self.weights, self.folds = rows, targets, weights, folds
         self.center = bool(model.fit_intercept)
-        self.options = {
+        self.options: dict[str, Any] = {
             "positive": bool(model.positive),
             "tol": float(model.tol),
             "max_iter": int(model.max_iter),

@@ -43,9 +43,10 @@ class _LeftOut:
         if least < _LEAST_PENALTY * values[-1]:
             tall = asarray(np.ascontiguousarray(self.rows.T)) if self.wide else self.rows
             triangle = linalg.qr(tall, mode="r")
-            _, roots, turned = linalg.svd(triangle, full_matrices=False)
-            values, vectors, self.moved = np.asarray(roots) ** 2, np.asarray(turned).T, 0.0
-        self.values, self.vectors = values.clip(0.0, None), asarray(np.ascontiguousarray(vectors))
+            _, found, turned = linalg.svd(triangle, full_matrices=False)
+            values, vectors, self.moved = np.asarray(found) ** 2, np.asarray(turned).T, 0.0
+        self.values = values.clip(0.0, None)
+        self.vectors = asarray(np.ascontiguousarray(vectors))
         columns = asarray(np.ascontiguousarray(self.columns))
         along = columns if self.wide else self.rows.T @ columns
         self.along = np.asarray(self.vectors.T @ along)
@@ -149,7 +150,7 @@ class RidgeCV(_LeastSquares):
         if self.gcv_mode not in (None, "auto", "svd", "eigen"):
             refuse(self, "gcv_mode", "None: all modes give the same answer")
         if self.cv is not None:
-            return self._fit_folds(X, y, sample_weight, alphas)
+            return self._choose_by_folds(X, y, sample_weight, alphas)
         if sample_weight is not None and self.scoring is not None:
             raise UnsupportedError(
                 f"RidgeCV: weights of rows are for the mean squared error only: "
@@ -198,7 +199,7 @@ class RidgeCV(_LeastSquares):
             predicted, targets = predicted[:, 0], targets[:, 0]
         return np.full(outputs, float(judge(_Same(), predicted, targets)))
 
-    def _fit_folds(self, X: Any, y: Any, sample_weight: Any, alphas: Numbers) -> Self:
+    def _choose_by_folds(self, X: Any, y: Any, sample_weight: Any, alphas: Numbers) -> Self:
         from headrace.learn.selection.search import GridSearchCV
 
         if self.store_cv_results or self.alpha_per_target:

@@ -168,7 +168,9 @@ class Evaluation:
         def part(values: Any, places: Any) -> Any:
             return rows_at(values, places) if np.ndim(values) and len(values) == size else values
 
-        order = shared.order(candidates) if hasattr(shared, "order") else range(len(candidates))
+        order: Any = range(len(candidates))
+        if shared is not None and hasattr(shared, "order"):
+            order = shared.order(candidates)
         with Progress(total, wait=2.0) as bar:
             for train, test in splits:
                 fold = Fold(train, test, self._rows)
@@ -445,7 +447,7 @@ def validation_curve(
     verbose: int = 0,
     error_score: Any = np.nan,
     params: dict[str, Any] | None = None,
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+) -> tuple[np.ndarray[Any, Any], ...]:
     """Scores of the training and the test rows for values of a parameter, ``[values, folds]``.
 
     Other parameters are those of `cross_val_score`; fits share what those of `GridSearchCV` share.
