@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descent of t-SNE on a CUDA device: the CPU's tree, walked by a warp for each leaf, and the
+// The descent of t-SNE on a CUDA device: the CPU's tree, walked by a block for each leaf, and the
 // CPU's order of each sum.
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/error.h"
@@ -19,8 +19,10 @@ constexpr int kFan = 4;
 constexpr int kLeavesOfTask = 4;
 constexpr int kBoundBlocks = 64;
 constexpr int kSums = 8;
-constexpr int kWarps = 4;  // of a block that walks
-constexpr int kHeld = 64;  // masses of a warp
+constexpr int kWalkWarps = 4;
+constexpr int kWalkThreads = 32 * kWalkWarps;
+constexpr int kHeld = 2400;  // masses of a leaf at a time, of which 32 groups have 2,048 at most
+constexpr int kTogether = 64;
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
 
 cudaStream_t stream_of(const DeviceCall& call) {
@@ -254,100 +256,179 @@ __device__ __forceinline__ float decay(const float (&apart)[kDimensions]) {
   return 1 / (1 + square);
 }
 
-/// What repels one point: sums in the order of the masses.
-template <int kDimensions>
-struct Repulsion {
-  float own[kDimensions];
-  float sums[kDimensions] = {};
-  float total = 0;
+/// What a block shares while it walks.
+struct WalkMemory {
+  float4 masses[kHeld];
+  float weights[kTogether][kLeaf];
+  float pushes[kTogether][kLeaf];
+  int held;
+};
 
-  __device__ __forceinline__ void add(const float4& mass) {
-    const float at[3] = {mass.x, mass.y, mass.z};
-    float apart[kDimensions];
+__device__ __forceinline__ float coordinate(const float4& mass, int k) {
+  return k == 0 ? mass.x : k == 1 ? mass.y : mass.z;
+}
+
+/// What repels the points of a leaf, in the order of the curve: a block gathers masses, a lane to
+/// each group of leaves, and adds them up, a warp to each sum.
+template <int kDimensions>
+struct Walk {
+  const TsneArrays& all;
+  WalkMemory& memory;
+  int leaf;
+  float square_angle;
+  Group own;
+  float point[kDimensions];
+  float sum = 0;  // of one coordinate, or in the last warp of the similarities
+
+  __device__ Walk(const TsneArrays& arrays, WalkMemory& shared, float angle)
+      : all(arrays),
+        memory(shared),
+        leaf(static_cast<int>(blockIdx.x)),
+        square_angle(angle),
+        own(groups_of(arrays)[blockIdx.x]) {
 #pragma unroll
-    for (int k = 0; k < kDimensions; ++k) apart[k] = own[k] - at[k];
-    const float near = decay<kDimensions>(apart);
-    float weight = mass.w * near;
-    if constexpr (kDimensions == 3) weight *= sqrtf(near);
-    total += weight;
-    weight *= near;
+    for (int k = 0; k < kDimensions; ++k)
+      point[k] = all.sorted[k * padded() + int64_t{leaf} * kLeaf + threadIdx.x % kLeaf];
+  }
+
+  __device__ int64_t padded() const { return all.leaves * kLeaf; }
+
+  /// The lowest level above single leaves.
+  __device__ int base() const { return min(all.levels - 1, 1); }
+
+  const __device__ Group& group(int level, int index) const {
+    return groups_of(all)[all.first[level] + index];
+  }
+
+  __device__ bool is_far(int level, int index) const {
+    const Group& other = group(level, index);
+    return leaf >> (2 * level) != index &&
+           other.square_extent < square_angle * own.square_to(other.place);
+  }
+
+  __device__ int points_in(int index) const {
+    return static_cast<int>(min(int64_t{kLeaf}, all.rows - int64_t{index} * kLeaf));
+  }
+
+  /// Puts the points of a leaf at `at`; returns where the next mass goes.
+  __device__ int put_points(int index, int at) {
+    const int64_t from = int64_t{index} * kLeaf;
+    for (int i = 0; i < points_in(index); ++i) {
+      float4 mass{0, 0, 0, 1};
+      mass.x = all.sorted[from + i];
+      if (kDimensions > 1) mass.y = all.sorted[padded() + from + i];
+      if (kDimensions > 2) mass.z = all.sorted[2 * padded() + from + i];
+      memory.masses[at++] = mass;
+    }
+    return at;
+  }
+
+  /// Masses of the 32 groups from `begin` on, behind those that are held; the first warp.
+  __device__ void gather(int begin) {
+    const int lane = static_cast<int>(threadIdx.x);
+    const int node = begin + lane;
+    const bool there = node < all.size[base()];
+    int level = all.levels - 1;
+    while (there && level >= base() && !is_far(level, node >> (2 * (level - base())))) --level;
+    const int leaves = base() == 0 ? 1 : kFan;
+    const int low = node * leaves;
+    int count = 0;
+    unsigned far = 0;
+    if (there && level >= base()) {
+      count = (node & ((1 << (2 * (level - base()))) - 1)) == 0 ? 1 : 0;
+    } else if (there) {
+      for (int g = 0; g < leaves && low + g < all.size[0]; ++g) {
+        if (base() > 0 && is_far(0, low + g)) far |= 1u << g;
+        count += (far >> g & 1) != 0 ? 1 : points_in(low + g);
+      }
+    }
+    int at = count;
+    for (int apart = 1; apart < 32; apart *= 2) {
+      const int left = __shfl_up_sync(~0u, at, apart);
+      if (lane >= apart) at += left;
+    }
+    const int more = __shfl_sync(~0u, at, 31);
+    at += memory.held - count;
+    __syncwarp();
+    if (lane == 0) memory.held += more;
+    if (count == 0) return;
+    if (level >= base()) {
+      memory.masses[at] = group(level, node >> (2 * (level - base()))).place;
+      return;
+    }
+    for (int g = 0; g < leaves && low + g < all.size[0]; ++g) {
+      if ((far >> g & 1) != 0)
+        memory.masses[at++] = group(0, low + g).place;
+      else
+        at = put_points(low + g, at);
+    }
+  }
+
+  /// Adds up the first `count` masses; all threads.
+  __device__ void add_up(int count) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const int warp = thread / 32;
+    for (int begin = 0; begin < count; begin += kTogether) {
+      const int together = min(kTogether, count - begin);
+      for (int i = thread / kLeaf; i < together; i += kWalkThreads / kLeaf) {
+        const float4 mass = memory.masses[begin + i];
+        float apart[kDimensions];
 #pragma unroll
-    for (int k = 0; k < kDimensions; ++k) sums[k] = fmaf(weight, apart[k], sums[k]);
+        for (int k = 0; k < kDimensions; ++k) apart[k] = point[k] - coordinate(mass, k);
+        const float near = decay<kDimensions>(apart);
+        float weight = mass.w * near;
+        if constexpr (kDimensions == 3) weight *= sqrtf(near);
+        memory.weights[i][thread % kLeaf] = weight;
+        memory.pushes[i][thread % kLeaf] = weight * near;
+      }
+      __syncthreads();
+      if (warp == kWalkWarps - 1) {
+#pragma unroll 8
+        for (int i = 0; i < together; ++i) sum += memory.weights[i][thread % kLeaf];
+      }
+#pragma unroll
+      for (int k = 0; k < kDimensions; ++k)
+        if (warp == k) {
+#pragma unroll 8
+          for (int i = 0; i < together; ++i)
+            sum = fmaf(memory.pushes[i][thread % kLeaf],
+                       point[k] - coordinate(memory.masses[begin + i], k), sum);
+        }
+      __syncthreads();
+    }
   }
 };
 
-/// Repulsion of the points of a leaf, half a warp's lanes.
 template <int kDimensions>
-__global__ void __launch_bounds__(kWarps * 32) walk_kernel(TsneArrays all, float square_angle) {
-  __shared__ float4 held[kWarps][kHeld];
+__global__ void __launch_bounds__(kWalkThreads) walk_kernel(TsneArrays all, float square_angle) {
+  __shared__ WalkMemory memory;
   if (bounds_of(all)->bad != 0) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  const auto leaf = static_cast<int>(blockIdx.x * kWarps) + warp;
-  if (leaf >= all.leaves) return;
-  const int64_t padded = all.leaves * kLeaf;
-  const Group* const groups = groups_of(all);
-  const Group own = groups[leaf];
-  const int64_t first = int64_t{leaf} * kLeaf;
-  Repulsion<kDimensions> force;
-#pragma unroll
-  for (int k = 0; k < kDimensions; ++k)
-    force.own[k] = all.sorted[k * padded + first + lane % kLeaf];
-  int count = 0;
-  const auto flush = [&] {
-    __syncwarp();
-#pragma unroll 4
-    for (int i = 0; i < count; ++i) force.add(held[warp][i]);
-    __syncwarp();
-    count = 0;
-  };
-  const int top = all.levels - 1;
-  int level = top;
-  int index = 0;
-  for (;;) {
-    const Group& group = groups[all.first[level] + index];
-    const float4 place = group.place;
-    const bool far =
-        leaf >> (2 * level) != index && group.square_extent < square_angle * own.square_to(place);
-    if (!far && level > 0) {
-      --level;
-      index *= kFan;
-      continue;
-    }
-    if (far) {
-      if (lane == 0) held[warp][count] = place;
-      ++count;
-    } else {
-      const int64_t begin = int64_t{index} * kLeaf;
-      const auto points = static_cast<int>(min(int64_t{kLeaf}, all.rows - begin));
-      if (lane < points) {
-        float4 mass{0, 0, 0, 1};
-        mass.x = all.sorted[begin + lane];
-        if (kDimensions > 1) mass.y = all.sorted[padded + begin + lane];
-        if (kDimensions > 2) mass.z = all.sorted[2 * padded + begin + lane];
-        held[warp][count + lane] = mass;
-      }
-      count += points;
-    }
-    if (count > kHeld - kLeaf) flush();
-    // On to what follows along the curve.
-    ++index;
-    while (level < top && index % kFan == 0) {
-      ++level;
-      index /= kFan;
-    }
-    if (index >= all.size[level]) break;
+  Walk<kDimensions> walk(all, memory, square_angle);
+  const int groups = all.size[walk.base()];
+  if (threadIdx.x == 0) memory.held = 0;
+  __syncthreads();
+  for (int begin = 0; begin < groups; begin += 32) {
+    if (warp == 0) walk.gather(begin);
+    __syncthreads();
+    const int count = memory.held;
+    __syncthreads();
+    if (count + 32 * kFan * kLeaf <= kHeld && begin + 32 < groups) continue;
+    walk.add_up(count);
+    if (threadIdx.x == 0) memory.held = 0;
+    __syncthreads();
   }
-  flush();
-  const auto points = static_cast<int>(min(int64_t{kLeaf}, all.rows - first));
-  if (lane < points) {
-    const unsigned number = all.numbers[all.order][first + lane];
-#pragma unroll
-    for (int k = 0; k < kDimensions; ++k) all.push[k * all.rows + number] = force.sums[k];
+  const int points = walk.points_in(walk.leaf);
+  if (warp < kDimensions && lane < points) {
+    const unsigned number = all.numbers[all.order][int64_t{walk.leaf} * kLeaf + lane];
+    all.push[warp * all.rows + number] = walk.sum;
   }
-  double sum = 0;
-  for (int i = 0; i < points; ++i) sum += static_cast<double>(__shfl_sync(~0u, force.total, i)) - 1;
-  if (lane == 0) all.similar[leaf] = sum;
+  if (warp < kWalkWarps - 1) return;
+  double similar = 0;
+  for (int i = 0; i < points; ++i)
+    similar += static_cast<double>(__shfl_sync(~0u, walk.sum, i)) - 1;
+  if (lane == 0) all.similar[walk.leaf] = similar;
 }
 
 /// The sum over tasks of leaves, in order, and the factor of repulsion.
@@ -510,7 +591,7 @@ void TsneDescent::repel(double factor) {
   const auto walk = all.dimensions == 1   ? walk_kernel<1>
                     : all.dimensions == 2 ? walk_kernel<2>
                                           : walk_kernel<3>;
-  walk<<<blocks_of(all.leaves, kWarps), kWarps * 32, 0, stream>>>(all, square_angle_);
+  walk<<<blocks_of(all.leaves, 1), kWalkThreads, 0, stream>>>(all, square_angle_);
   total_kernel<<<1, 1024, 0, stream>>>(all, factor);
 }
 
