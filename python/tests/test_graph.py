@@ -198,6 +198,13 @@ def test_duplicates(rule, weights):
     assert (matrix == matrix.T).all()
 
 
+def test_edges_that_repeat_and_ids_of_several_widths():
+    ends = np.array([1, 2, 1], np.int32), np.array([2, 1, 3], np.int32)
+    graph = Graph(hr.DataFrame({"a": ends[0], "b": ends[1]}), nodes=[2**40, 1])
+    assert pairs(graph.edges()) == [(2, 1), (1, 3)]
+    assert str(graph.nodes().vertex.dtype) == "int64"
+
+
 def test_duplicates_are_an_error():
     with pytest.raises(hr.InvalidArgumentError, match="more=1"):
         Graph([(0, 1), (1, 0)], duplicates="error")

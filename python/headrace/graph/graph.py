@@ -146,7 +146,9 @@ class Graph:
         keeps_edges = len(frame.columns) > len({*given.source, *given.target})
         self._given, self._edges, self._node_frame = given, None, None
         self._graph = _core.graph(
-            *parts,
+            parts[0],
+            parts[1],
+            parts[2],
             bool(given.directed),
             bool(given.multigraph),
             self._duplicates == "first",
@@ -300,13 +302,13 @@ class Graph:
 
     def _with_edges(self) -> _core.Graph:
         """The same graph, whose entries know their edges."""
-        given = self._given
-        ends = [[given.frame[name] for name in names] for names in given[1:3]]
-        pairs = [same_dtype(list(pair)) for pair in zip(*ends, strict=True)]
-        parts = [[pair[end]._node for pair in pairs] for end in (0, 1)]
-        first = self._duplicates == "first"
-        ids = self._graph.ids()
-        return _core.graph(*parts, ids, self.is_directed(), self.is_multigraph(), first, True)
+        given, ids = self._given, self._vertices()
+        sides = [given.frame[given.source], given.frame[given.target], ids]
+        keys = [[side[name] for name in side.columns] for side in sides]
+        parts = [same_dtype(list(key)) for key in zip(*keys, strict=True)]
+        source, target, nodes = ([key[side]._node for key in parts] for side in range(3))
+        first, directed, several = self._duplicates == "first", *self._kind()[:2]
+        return _core.graph(source, target, nodes, directed, several, first, True)
 
     # ---- what there is ---------------------------------------------------------------------------
     def from_edgelist(
@@ -403,12 +405,10 @@ class Graph:
         return end in self._row(start)
 
     def _row(self, number: int) -> npt.NDArray[np.uint32]:
-        offsets, targets, _ = (each and array_of(each).to_numpy() for each in self._graph.entries())
-        assert offsets is not None
-        assert targets is not None
+        offsets, targets = (array_of(each).to_numpy() for each in self._graph.entries()[:2])
         return targets[offsets[number] : offsets[number + 1]]
 
-    def neighbors(self, vertex: Any) -> Series:
+    def neighbors(self, vertex: Any) -> Series | DataFrame:
         """The ids that edges of `vertex` lead to, each once, ascending.
 
         >>> hr.graph.Graph([(0, 2), (1, 0)]).neighbors(0).to_list()
@@ -416,7 +416,7 @@ class Graph:
         """
         row = np.unique(self._row(int(self._find("neighbors", vertex)[0])))
         found = self._vertices().iloc[row].reset_index(drop=True)
-        return found["vertex"] if len(found.columns) == 1 else found  # type: ignore[return-value]
+        return found["vertex"] if len(found.columns) == 1 else found
 
     def nodes(self, **conditions: Any) -> DataFrame:
         """The vertices in the order of their ids, with their attributes.
@@ -668,7 +668,8 @@ class Graph:
 def _rebuilt(edges: DataFrame, nodes: DataFrame, names: tuple[Any, ...], *kind: Any) -> Graph:
     made = object.__new__(Graph)
     directed, multigraph, made._duplicates = kind
-    made._build(Edges(edges, *names, nodes, directed, multigraph))
+    source, target, weight = names
+    made._build(Edges(edges, source, target, weight, nodes, directed, multigraph))
     return made
 
 

@@ -103,14 +103,14 @@ def pagerank(
     if not 0 <= alpha <= 1:
         raise InvalidArgumentError(f"pagerank: expected 0 to 1: alpha={alpha}")
     weights = graph._weights("pagerank", weight)
-    shares = [
+    anew, start, lost = (
         values_of(graph, "pagerank", name, given)
         for name, given in (
             ("personalization", personalization),
             ("nstart", nstart),
             ("dangling", dangling),
         )
-    ]
+    )
     mark("pagerank")
-    table = _core.graph_pagerank(graph._graph, alpha, max_iter, tol, *shares, weights)
+    table = _core.graph_pagerank(graph._graph, alpha, max_iter, tol, anew, start, lost, weights)
     return graph._frame(table, "pagerank", vertices=vertices)

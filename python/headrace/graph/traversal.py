@@ -132,8 +132,8 @@ def shortest_path_length(
         most = -1 if cutoff is None or cutoff == float("inf") else int(cutoff)
         table = _core.graph_bfs(graph._graph, number, most)
     else:
-        most = float("inf") if cutoff is None else cutoff
-        table = _core.graph_shortest_paths(graph._graph, weights, number, most)
+        limit = float("inf") if cutoff is None else cutoff
+        table = _core.graph_shortest_paths(graph._graph, weights, number, limit)
     before = key_names("predecessor", len(graph._given.source))
     found = graph._frame(table, "distance", *before, vertices=vertices)
     if target is None:
