@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import (
+    InvalidArgumentError,
+    OutOfMemoryError,
+    TypeMismatchError,
+    UnsupportedError,
+)
 from headrace.learn.base import Estimator, clone, is_ours, kind_of
 from headrace.learn.labels import check_classes
 from headrace.learn.selection.candidates import numpy_random
@@ -219,7 +224,8 @@ class Evaluation:
             if known is None or not known():
                 model.fit(*fold.train_rows, **params)
         except Exception as error:
-            if self.error_score == "raise":
+            # No score may depend on the memory limit.
+            if self.error_score == "raise" or isinstance(error, OutOfMemoryError):
                 raise
             errors.append(error)
             return made | {"failed": 1.0, "fit_time": time.perf_counter() - begin}
@@ -233,7 +239,7 @@ class Evaluation:
                 scores = self.judge(model, *fold.train_rows)
                 made |= {f"train_{name}": value for name, value in scores.items()}
         except Exception as error:
-            if self.error_score == "raise":
+            if self.error_score == "raise" or isinstance(error, OutOfMemoryError):
                 raise
             errors.append(error)
         return made
@@ -328,6 +334,7 @@ def cross_val_score(
         Parameters of `fit`, with the rows of the fold where they have one for each row.
     error_score : "raise" or number, default NaN
         The score where a fit raises, with a warning; if all do, an error with the first one.
+        OutOfMemoryError is always raised: scores do not depend on the limit.
 
     >>> class Mean(hr.learn.PCA):
     ...     def score(self, X, y=None):
