@@ -54,11 +54,17 @@ NAMES = [name for name in learn.__all__ if hasattr(getattr(learn, name), "fit")]
 NAMES = [name for name in NAMES if inspect.isclass(getattr(learn, name))]
 
 
-def fitted(name):
-    """An example of each class and the rows it may be asked about."""
+def example(name):
+    """An estimator of each class, repeatable."""
     model = EXAMPLES[name]() if name in EXAMPLES else getattr(learn, name)()
     if "random_state" in model.get_params():
         model.set_params(random_state=0)
+    return model
+
+
+def fitted(name):
+    """An example of each class and the rows it may be asked about."""
+    model = example(name)
     if "Vectorizer" in name:
         return model.fit(TEXTS), TEXTS
     if name.startswith("Label"):
