@@ -12,6 +12,7 @@
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/node.h"
+#include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/plan_bytes.h"
@@ -169,6 +170,13 @@ void bind_plan(nb::module_& m) {
       nb::sig("def value_there(node: Node) -> typing.Any"));
   m.def(
       "place_of", [](const NodePtr& node) { return hr::place_of(node->value()).name(); }, "node"_a);
+  // Where the value is or will be, without running its plan.
+  m.def(
+      "place_ahead",
+      [](const NodePtr& node) {
+        return (node->is_ready() ? hr::place_of(node->value()) : node->fields().place).name();
+      },
+      "node"_a);
   m.def(
       "to",
       [](const NodePtr& node, const std::string& device) {

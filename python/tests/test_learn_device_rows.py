@@ -172,3 +172,16 @@ def test_forests(device, model):
         assert made.device == f"{device}:0"
         same(made, here.predict(x))
     assert _core.fallbacks() == []
+
+
+def test_asking_for_the_device_runs_no_plan(device):
+    from headrace.learn.base import is_on_device
+
+    x = rows_of("f4", rows=100)
+    x.setflags(write=False)  # of memory that may change, a chain runs at its line
+    for rows, on_device in ((hr.asarray(x), False), (there(x, device), True)):
+        chain = (rows * 2.0 + 1.0)[:, :20]
+        assert is_on_device(chain) == on_device
+        made = L.StandardScaler().fit(x[:, :20]).transform(chain)
+        assert not chain._node.is_ready
+        assert is_on_device(made) == on_device
