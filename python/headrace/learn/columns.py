@@ -16,6 +16,7 @@ from headrace.learn.base import (
     check_names,
     check_rows,
     check_shape,
+    frozen,
     is_on_device,
     refuse_words,
 )
@@ -110,7 +111,8 @@ class Columns:
         """``function(column, *its params)`` of each column as one lazy array, in this dtype."""
         if self._columns is not None:
             return stacked(self._each(function, params))
-        rows = [beside(self.matrix, np.asarray(param, self.dtype)) for param in params]
+        # Copies: of memory that may change, a chain runs at its line.
+        rows = [beside(self.matrix, frozen(np.array(param, self.dtype))) for param in params]
         return function(self.matrix, *rows)
 
 
