@@ -69,8 +69,7 @@ def is_ours(values: object) -> bool:
 
 def is_on_device(values: object) -> bool:
     """Whether values are, or will be, an array or series of Headrace on a device; runs no plan."""
-    ours = is_array(values) or is_series(values)
-    return ours and _core.place_ahead(values._node) != "host"  # type: ignore[attr-defined]
+    return not is_frame(values) and is_ours(values) and _core.place_ahead(values._node) != "host"  # type: ignore[attr-defined]
 
 
 def on_host(rows: Array) -> Array:
