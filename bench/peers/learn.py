@@ -30,10 +30,16 @@ from sklearn import (
 import headrace as hr
 
 try:  # scikit-learn-intelex, where it is installed
+    import sklearnex.ensemble
     import sklearnex.linear_model
     import sklearnex.svm
 except ImportError:
     sklearnex = None
+
+try:
+    import umap
+except ImportError:
+    umap = None
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +146,7 @@ def grouped(bench: Bench, rows: int) -> None:
         40 * len(plane),
         len(plane),
     )
-    space = np.concatenate([plane[: count // 5], np.zeros((count // 5, 1))], axis=1)
+    space = np.concatenate([plane, np.zeros((len(plane), 1))], axis=1)
     space[:, 2] = rng.normal(size=len(space))
     stable = {"min_cluster_size": 50, "min_samples": 2}  # with more, edges tie
     bench.step(
@@ -181,13 +187,13 @@ def factored(bench: Bench, rows: int) -> None:
         x.nbytes,
         len(x),
     )
-    parts = rng.random((min(rows, 5000), 10)), rng.random((10, 100))
-    counts = parts[0] @ parts[1] + 0.1 * rng.random((len(parts[0]), 100))
+    parts = rng.random((min(rows, 50_000), 20)), rng.random((20, 500))
+    counts = parts[0] @ parts[1] + 0.1 * rng.random((len(parts[0]), 500))
     start = {"W": rng.random(parts[0].shape), "H": rng.random(parts[1].shape)}
-    nmf = {"n_components": 10, "init": "custom", "max_iter": 50, "tol": 0}
+    nmf = {"n_components": 20, "init": "custom", "max_iter": 20, "tol": 0}
     copies = lambda: {name: value.copy() for name, value in start.items()}  # noqa: E731
     bench.step(
-        f"NMF {len(counts)} x 100, 10 components, 50 iterations",
+        f"NMF {len(counts)} x 500, 20 components, 20 iterations",
         lambda: hr.learn.NMF(**nmf).fit(counts, **copies()).reconstruction_err_,
         [
             Rival(
@@ -361,35 +367,99 @@ def searched(bench: Bench, rows: int) -> None:
     task(f"forest {count} x 20, 10 trees, 20 candidates", *pair, grid, (x, labels), 0.005)
 
 
-def embedded(bench: Bench) -> None:
-    """Digits in a plane, by how far neighbours are kept from the rows."""
-    digits = datasets.load_digits().data
-    options = {"init": "pca", "random_state": 0}
+def grown(bench: Bench, rows: int) -> None:
+    """Forests, fitted and asked."""
+    x, y = datasets.make_classification(
+        min(rows, 125_000), 20, n_informative=10, flip_y=0.05, random_state=0
+    )
+    x, late, y, truth = model_selection.train_test_split(x, y, test_size=0.2, random_state=0)
+    kinds = {"scikit-learn": ensemble.RandomForestClassifier}
+    if sklearnex is not None:
+        kinds["sklearnex"] = sklearnex.ensemble.RandomForestClassifier
+    options = {"n_estimators": 100, "random_state": 0}
+    theirs = {name: kind(n_jobs=2, **options) for name, kind in kinds.items()}
+    ours = hr.learn.RandomForestClassifier(**options)
 
-    def lost(points: Any) -> float:
-        return 1.0 - float(manifold.trustworthiness(digits, np.asarray(points), n_neighbors=10))
+    def fitted(model: Any) -> float:
+        return float(model.fit(x, y).score(late, truth))
 
-    def not_more(ours: Any, theirs: Any) -> str:
-        mine, its = lost(ours), lost(theirs)
-        assert mine <= its + 0.005, f"untrustworthy by {mine:.4f}, scikit-learn by {its:.4f}"
-        return f"trustworthiness {1 - mine:.4f} and {1 - its:.4f} (allowed 0.005 less)"
+    allowed = len(late) ** -0.5
+
+    def not_less(ours: Any, theirs: Any) -> str:
+        assert ours >= theirs - allowed, f"accuracy {ours:.4f}, theirs {theirs:.4f}"
+        return f"accuracy {ours:.4f} and {theirs:.4f} (allowed {allowed:.4f} less)"
 
     bench.step(
-        f"TSNE {len(digits)} x 64",
-        lambda: hr.learn.TSNE(**options).fit_transform(digits),
-        [
-            Rival(
-                "scikit-learn", lambda: manifold.TSNE(n_jobs=2, **options).fit_transform(digits), 5
-            )
-        ],
-        not_more,
-        digits.nbytes,
-        len(digits),
+        f"RandomForestClassifier {len(x)} x 20, 100 trees",
+        lambda: fitted(ours),
+        [Rival(name, lambda m=model: fitted(m), 2) for name, model in theirs.items()],
+        not_less,
+        x.nbytes,
+        len(x),
+    )
+    step = f"RandomForestClassifier {len(x)} x 20, 100 trees, predict"
+    if not bench.wants(step):
+        return
+    for model in (ours, *theirs.values()):
+        model.fit(x, y)
+    bench.step(
+        step,
+        lambda: ours.predict(x),
+        [Rival(name, lambda m=model: m.predict(x), 1) for name, model in theirs.items()],
+        few_differ(0.02),
+        x.nbytes,
+        len(x),
     )
 
 
+def embedded(bench: Bench, rows: int) -> None:
+    """Points in a plane, by how far neighbours are kept from the rows."""
+    blobs, _ = datasets.make_blobs(min(rows, 50_000), 50, centers=30, cluster_std=4, random_state=0)
+    shown = np.random.default_rng(6).permutation(len(blobs))[:2000]
+
+    def not_more(data: Any) -> Callable[[Any, Any], str]:
+        def lost(points: Any) -> float:
+            near = np.asarray(points)[shown[shown < len(data)]]
+            return 1.0 - float(
+                manifold.trustworthiness(data[shown[shown < len(data)]], near, n_neighbors=10)
+            )
+
+        def compare(ours: Any, theirs: Any) -> str:
+            mine, its = lost(ours), lost(theirs)
+            assert mine <= its + 0.005, f"untrustworthy by {mine:.4f}, theirs by {its:.4f}"
+            return f"trustworthiness {1 - mine:.4f} and {1 - its:.4f} (allowed 0.005 less)"
+
+        return compare
+
+    tsne = {"init": "pca", "random_state": 0}
+    for label, data in (("digits", datasets.load_digits().data), ("blobs", blobs[:10_000])):
+        bench.step(
+            f"TSNE {label}, {len(data)} x {data.shape[1]}",
+            lambda d=data: hr.learn.TSNE(**tsne).fit_transform(d),
+            [
+                Rival(
+                    "scikit-learn",
+                    lambda d=data: manifold.TSNE(n_jobs=2, **tsne).fit_transform(d),
+                    1.5,
+                )
+            ],
+            not_more(data),
+            data.nbytes,
+            len(data),
+        )
+    if umap is not None:
+        bench.step(
+            f"UMAP {len(blobs)} x 50",
+            lambda: hr.learn.UMAP(random_state=0).fit_transform(blobs),
+            [Rival("umap-learn", lambda: umap.UMAP(random_state=0).fit_transform(blobs), 3)],
+            not_more(blobs),
+            blobs.nbytes,
+            len(blobs),
+        )
+
+
 def steps(bench: Bench, rows: int) -> None:
-    """Preparation of data, clusters, neighbours, factors, classifiers and embeddings."""
+    """Preparation of data, clusters, neighbours, factors, classifiers, forests and embeddings."""
     scaled(bench, rows)
     encoded(bench, rows)
     grouped(bench, rows)
@@ -397,7 +467,8 @@ def steps(bench: Bench, rows: int) -> None:
     told_apart(bench, rows)
     searched(bench, rows)
     asked_one_by_one(bench)
-    embedded(bench)
+    grown(bench, rows)
+    embedded(bench, rows)
 
 
 if __name__ == "__main__":
