@@ -139,7 +139,7 @@ def kmeans(task: Task) -> None:
     task(
         "KMeans 1e6x32, k 100, 20 it",
         lambda: hr.learn.KMeans(init=init, **options).fit(mine).labels_,
-        lambda: cuml.KMeans(init=init, **options).fit(its).labels_,
+        lambda: cuml.KMeans(init=init, **{**options, "tol": 1e-30}).fit(its).labels_,
         share_equal(0.99),
         1.5,
         len(x),
@@ -198,7 +198,7 @@ def components(task: Task) -> None:
     task(
         "PCA 1e6x128 -> 16",
         lambda: hr.learn.PCA(16).fit(mine).explained_variance_,
-        lambda: cuml.PCA(16).fit(its).explained_variance_,
+        lambda: cuml.PCA(n_components=16).fit(its).explained_variance_,
         near(1e-3),
         3.0,
         len(x),
@@ -206,7 +206,7 @@ def components(task: Task) -> None:
     task(
         "TruncatedSVD 1e6x128 -> 16",
         lambda: hr.learn.TruncatedSVD(16, random_state=0).fit(mine).singular_values_,
-        lambda: cuml.TruncatedSVD(16).fit(its).singular_values_,
+        lambda: cuml.TruncatedSVD(n_components=16).fit(its).singular_values_,
         near(1e-3),
         3.0,
         len(x),
@@ -344,7 +344,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--only", default="")
     parser.add_argument(
-        "--output", type=Path, default=Path(measure.ROOT / "bench/results/learn_cuda.jsonl")
+        "--output", type=Path, default=Path(measure.ROOT / "bench/results/learn-cuda.jsonl")
     )
     options = parser.parse_args()
     if reason := _core.why_no_cuda():

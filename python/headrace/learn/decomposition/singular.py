@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 #: X^T X loses twice the digits of the condition; beyond this one, rows themselves are read.
 _MOST_CONDITION = 1e5
+#: Up to so many features all eigenvectors of X^T X are found, not those of a random space.
+_FEW_FEATURES = 256
 
 
 # ---- matrices ------------------------------------------------------------------------------------
@@ -113,14 +115,19 @@ def randomized_svd(
     return u * frozen(signs), values.to_numpy(), rights * signs[:, None]
 
 
-def _by_products(gram: Numbers, count: int, rounds: int, basis: Numbers) -> Any:
+def _by_products(gram: Numbers, count: int, rounds: int, start: Numbers) -> Any:
     """Singular values and right vectors, as rows, by X^T X; None where it lost too many digits.
 
-    The space of `basis` after ``rounds + 1`` products, and the values inside of it.
+    Exact for few features, else in the space of `start` after ``rounds + 1`` products.
     """
-    for _ in range(rounds + 1):
-        basis = np.asarray(_orthonormal(gram @ basis))
-    values, turn = map(np.asarray, linalg.eigh(basis.T @ (gram @ basis)))
+    if len(gram) <= _FEW_FEATURES:
+        basis = np.eye(len(gram))
+        values, turn = map(np.asarray, linalg.eigh(gram))
+    else:
+        basis = np.asarray(_orthonormal(start))
+        for _ in range(rounds + 1):
+            basis = np.asarray(_orthonormal(gram @ basis))
+        values, turn = map(np.asarray, linalg.eigh(basis.T @ (gram @ basis)))
     values, turn = values[::-1][:count], turn[:, ::-1][:, :count]
     if not values[-1] * _MOST_CONDITION > values[0]:
         return None
@@ -153,7 +160,8 @@ class TruncatedSVD(PrefixedNames, Transformer):
     algorithm : {"randomized"}
         ``"arpack"`` is not supported.
     n_iter : int, default 5
-        Rounds that make the result more exact.
+        Rounds that make the result more exact; it is exact for tall dense rows of up to 256
+        features.
     n_oversamples : int, default 10
         Extra random vectors.
     power_iteration_normalizer, tol
@@ -284,7 +292,7 @@ class TruncatedSVD(PrefixedNames, Transformer):
         mean, covered = (np.asarray(Array(node)) for node in moments[:2])
         start = default_rng(self.random_state).standard_normal((features, width))
         gram = covered + np.outer(mean, mean) * rows
-        found = _by_products(gram, self.n_components, self.n_iter, np.asarray(_orthonormal(start)))
+        found = _by_products(gram, self.n_components, self.n_iter, start)
         if found is None:
             return None
         values, vectors = found
