@@ -3,12 +3,12 @@
 #include "headrace/learn/dbscan.h"
 
 #include "headrace/algo/linalg/row_tiles.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/dbscan_kernels.h"
 #include "headrace/learn/dense_grid.h"
-#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/neighbors_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"

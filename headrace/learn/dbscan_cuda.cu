@@ -218,7 +218,7 @@ __global__ void join_kernel(Grid grid, Sets sets) {
   grid.around(i, [&](unsigned begin, unsigned end) {
     for (unsigned cell = begin; cell < end; cell = grid.ends[cell]) {
       const unsigned other = grid.leaders[cell];
-      // Of two cells the later one looks.
+      // Of two cells the later one asks.
       if (cell >= grid.begins[i] || other == kNone || sets.root(own) == sets.root(other)) continue;
       if (grid.near_core(i, cell, grid.ends[cell])) sets.join(own, other);
     }

@@ -2,8 +2,8 @@
 // Sorts points by cell, and clusters cells.
 #include "headrace/learn/dense_grid.h"
 
-#include "headrace/exec/workers.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
+#include "headrace/exec/workers.h"
 
 #include <algorithm>
 #include <array>

@@ -53,7 +53,8 @@ HWY_INLINE int64_t step_down(const ForestNodes& tree, const double* values, int6
 #pragma GCC unroll 4
   for (int v = 0; v < kVectors; ++v) {
     hn::ScatterIndex(node[v], whole, nodes, row[v]);
-    const auto meant = hn::FirstN(whole, static_cast<size_t>(std::max<int64_t>(0, count - v * lanes)));
+    const auto meant =
+        hn::FirstN(whole, static_cast<size_t>(std::max<int64_t>(0, count - v * lanes)));
     kept += static_cast<int64_t>(
         hn::CompressStore(row[v], hn::AndNot(hn::Lt(link[v], zero), meant), whole, open + kept));
   }

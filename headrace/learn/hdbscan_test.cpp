@@ -3,10 +3,10 @@
 // level; sums of distances against plain loops.
 #include "headrace/learn/hdbscan.h"
 
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/base/error.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/exec/simd_and_threads_testing.h"
-#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/pairwise.h"
 

@@ -65,7 +65,7 @@ class KMeansRows {
  public:
   KMeansRows(std::string_view op, const Tensor& x, const Tensor& weights);
 
-  /// The nearest of `clusters` centres for each row: new labels, beside those from before.
+  /// The nearest of `clusters` centres for each row: new labels; those from before are kept.
   void assign(const double* centers, int64_t clusters);
   /// The labels of a tensor on the device instead.
   void set_labels(const Tensor& labels);

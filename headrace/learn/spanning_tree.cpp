@@ -3,8 +3,8 @@
 #include "headrace/learn/spanning_tree.h"
 
 #include "headrace/algo/linalg/row_tiles.h"
-#include "headrace/exec/workers.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
+#include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/kd_tree.h"
 

@@ -6,10 +6,10 @@
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/qr.h"
 #include "headrace/algo/random/random.h"
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
-#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>

@@ -34,10 +34,7 @@ void check(const Tensor& values, Dtype dtype, int64_t rows) {
 class Places {
  public:
   Places(const Tensor& level, const Tensor& fold, int64_t levels, int64_t folds)
-      : level_(level.as<int32_t>()),
-        fold_(fold.as<int32_t>()),
-        levels_(levels),
-        folds_(folds) {
+      : level_(level.as<int32_t>()), fold_(fold.as<int32_t>()), levels_(levels), folds_(folds) {
     check(level, dtype_of<int32_t>(), level.num_elements());
     check(fold, dtype_of<int32_t>(), level.num_elements());
   }

@@ -7,7 +7,7 @@
 
 namespace hr::cuda {
 
-// `parts` are one matrix of floats, and perhaps another of float64 beside it; `weights` may be
+// `parts` are one matrix of floats, and perhaps another of float64 next to it; `weights` may be
 // null. Results are on the host.
 
 /// The lower triangle of the products of all columns less `shift` (on the host, or null).
