@@ -164,7 +164,7 @@ NodePtr centered_gram(const Rows& x, const NodePtr& shift, const NodePtr& weight
   });
 }
 
-// Means of the columns and of their targets, the products and the weight of all rows.
+// Means of the columns and of targets next to them, their products and the weight of all rows.
 // Nothing stands for no targets, and for weights that are ones.
 std::tuple<NodePtr, NodePtr, double> second_moments(const NodePtr& x, const NodePtr& targets,
                                                     const NodePtr& weights, bool center) {

@@ -171,7 +171,10 @@ void bind_models(nb::module_& m) {
   nb::class_<FewRows>(m, "FewRows")
       .def(nb::init<hr::Model, const std::vector<nb::dict>&, const std::vector<nb::list>&,
                     const std::vector<nb::object>&>(),
-           "model"_a, "dicts"_a, "lists"_a, "arrays"_a)
+           "model"_a, "dicts"_a, "lists"_a, "arrays"_a,
+           nb::sig("def __init__(self, model: Model, dicts: collections.abc.Sequence["
+                   "dict[str, typing.Any]], lists: collections.abc.Sequence[list[typing.Any]], "
+                   "arrays: collections.abc.Sequence[object]) -> None"))
       .def("predict", &FewRows::predict, "x"_a, "out"_a);
   m.def("model_of", model_of, "body"_a, "arrays"_a,
         nb::sig("def model_of(body: str, arrays: list[Tensor | Column]) -> Model"));

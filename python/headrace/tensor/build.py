@@ -321,7 +321,8 @@ def save_npz(file: Any, matrix: Any, compressed: bool = True) -> None:
             f"save_npz: no csr, csc or coo matrix: type={type(matrix).__name__}"
         )
     names = ("row", "col") if matrix.format == "coo" else ("indices", "indptr")
-    parts = {name: np.asarray(getattr(matrix, name)) for name in (*names, "data")}
+    parts: dict[str, Any] = {name: np.asarray(getattr(matrix, name)) for name in names}
+    parts["data"] = np.asarray(matrix.data)
     shape = np.asarray(matrix.shape, np.int64)
     save = np.savez_compressed if compressed else np.savez
     save(file, format=np.bytes_(matrix.format), shape=shape, **parts)

@@ -66,7 +66,7 @@ class SparseMatrix:
     __slots__ = ()
     #: NumPy leaves operators to this class.
     __array_ufunc__ = None
-    __hash__ = object.__hash__
+    __hash__: Any = object.__hash__
     format = ""
     ndim = 2
     _layout = ""
@@ -320,8 +320,9 @@ class SparseMatrix:
         other = other if isinstance(other, SparseMatrix) else self._rows_of(other)
         to = "csc" if self.format == "csc" else "csr"
         dtype = np.result_type(str(self.dtype), str(other.dtype)).name
-        mine, others = (each.asformat(to) for each in (self, other))
-        return (each if each.dtype == dtype else each.astype(dtype) for each in (mine, others))
+        both = (each.asformat(to) for each in (self, other))
+        mine, others = (each if each.dtype == dtype else each.astype(dtype) for each in both)
+        return mine, others
 
     def _combined(self, other: Any, word: str) -> Any:
         mine, others = self._same_kind(other)
@@ -334,7 +335,7 @@ class SparseMatrix:
         if np.isscalar(other):
             if other != 0:
                 raise UnsupportedError(
-                    f"{word}: a number other than 0 would fill the matrix: value={other}; use "
+                    f"{word}: a number other than 0 would fill the matrix: value={other!r}; use "
                     "toarray()"
                 )
             return self
@@ -487,7 +488,12 @@ class SparseMatrix:
             )
         return NotImplemented
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compare  # type: ignore[assignment]
+    __eq__: Any = _compare
+    __ne__: Any = _compare
+    __lt__: Any = _compare
+    __le__: Any = _compare
+    __gt__: Any = _compare
+    __ge__: Any = _compare
 
     # ---- rows, columns and elements --------------------------------------------------------------
     def __len__(self) -> int:

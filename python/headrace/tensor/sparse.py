@@ -474,6 +474,7 @@ class coo_matrix(SparseMatrix):  # noqa: N801
     __slots__ = ("_shape", "col", "data", "row")
     format = "coo"
     _layout = "COOrdinate"
+    data: Array
     row: Array
     col: Array
 
@@ -505,7 +506,7 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         _core.sparse_check_coordinates(
             rows, columns, places[0]._node, places[1]._node, values._node
         )
-        self._set(values, *places, (rows, columns))
+        self._set(values, places[0], places[1], (rows, columns))
 
     def _set(self, data: Array, row: Array, column: Array, shape: tuple[int, int]) -> None:
         self.data, self.row, self.col, self._shape = data, row, column, shape

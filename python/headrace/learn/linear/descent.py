@@ -174,12 +174,12 @@ class SharedSums:
 
     def __init__(self, model: Any, X: Any, y: Any) -> None:
         seen = clone(model)
-        self.rows = dense_or_sparse(seen, X, fit=True)
+        self.rows: Any = dense_or_sparse(seen, X, fit=True)
         samples, features = self.rows.shape
         if np.ndim(y) != 1 or features > MOST_PRODUCTS or samples < 8 * features:
             raise InvalidArgumentError("several targets, or too few rows to sum their products")
-        self.targets = check_targets(seen, check_labels(seen, y, samples), samples)
-        self.seen = {name: value for name, value in vars(seen).items() if name[-4:] == "_in_"}
+        self.targets: Any = check_targets(seen, check_labels(seen, y, samples), samples)
+        self._seen = {name: value for name, value in vars(seen).items() if name[-4:] == "_in_"}
         self._whole: dict[bool, tuple[Numbers, float, Sums]] = {}
 
     def _sums(self, places: Numbers, origin: Numbers, base: float) -> Sums:
@@ -215,7 +215,7 @@ class SharedSums:
                 return False
             dtype = np.dtype(str(self.rows.dtype))
             constant = sums.constants(found[None, :], center)[0] + base - found @ origin
-            vars(model).update(self.seen)
+            vars(model).update(self._seen)
             model.coef_ = found.astype(dtype)
             model.intercept_ = dtype.type(constant) if center else 0.0
             return True

@@ -230,6 +230,9 @@ class LinearSVR(LinearRegressor):
     [7.0]
     """
 
+    coef_: Any
+    intercept_: Any
+
     _tags: ClassVar[Mapping[str, Any]] = {
         "estimator_type": "regressor",
         "input_tags": {"sparse": True},

@@ -121,6 +121,7 @@ class RidgeCV(_LeastSquares):
 
     alpha_: Any
     best_score_: Any
+    coef_: Any
     cv_results_: Numbers
 
     def __init__(

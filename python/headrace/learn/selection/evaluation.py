@@ -87,7 +87,9 @@ class Fold:
     """
 
     def __init__(self, train: Any, test: Any, rows: Callable[[Any, Any], tuple[Any, ...]]) -> None:
-        self.train, self.test, self._rows = train, test, rows
+        self.train: Any = train
+        self.test: Any = test
+        self._rows = rows
 
     @functools.cached_property
     def train_rows(self) -> tuple[Any, ...]:
@@ -121,16 +123,20 @@ class Evaluation:
         train_score: bool,
         weigh: bool = False,
     ) -> None:
-        self.estimator, self.X, self.y = estimator, X, y
-        self.judge, self.scoring = scorers(estimator, scoring), scoring
-        self.error_score, self.train_score, self.weigh = error_score, train_score, weigh
-        self.pairwise = is_pairwise(estimator)
+        self.estimator: Any = estimator
+        self.X, self._weigh = X, weigh
+        self.y: Any = y
+        self.judge: Callable[..., dict[str, float]] = scorers(estimator, scoring)
+        self.scoring: Any = scoring
+        self.error_score: Any = error_score
+        self.train_score: bool = train_score
+        self._pairwise = is_pairwise(estimator)
         self.models: list[Any] | None = None  # a list keeps them; most hold rows
         self._shared: Any = None
 
     def _rows(self, places: Any, columns: Any) -> tuple[Any, ...]:
         rows = rows_at(self.X, places)
-        if self.pairwise:
+        if self._pairwise:
             rows = rows[:, columns]
         return (rows,) if self.y is None else (rows, rows_at(self.y, places))
 
@@ -138,7 +144,7 @@ class Evaluation:
         """The weights of rows that scores take."""
         from headrace.learn.metrics import takes_weights
 
-        weights = params.get("sample_weight") if self.weigh else None
+        weights = params.get("sample_weight") if self._weigh else None
         if weights is None:
             return None
         several = isinstance(self.scoring, list | tuple | set | dict)
@@ -154,7 +160,7 @@ class Evaluation:
 
     def _share(self) -> Any:
         """What fits to folds of the rows have in common, or None."""
-        if self._shared is None and isinstance(self.estimator, Estimator) and not self.pairwise:
+        if self._shared is None and isinstance(self.estimator, Estimator) and not self._pairwise:
             try:
                 self._shared = self.estimator._fit_folds(self.X, self.y)
             except (TypeError, ValueError):  # which each fit will say
