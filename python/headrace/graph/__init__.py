@@ -46,7 +46,26 @@ _MODULES = {
 }
 _OWNERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
-__all__ = sorted(_OWNERS)  # noqa: PLE0605
+__all__ = [
+    "Graph",
+    "average_clustering",
+    "bfs",
+    "clustering",
+    "connected_components",
+    "core_number",
+    "degree",
+    "degree_centrality",
+    "in_degree",
+    "k_core",
+    "out_degree",
+    "pagerank",
+    "rmat",
+    "shortest_path",
+    "shortest_path_length",
+    "transitivity",
+    "triangle_count",
+    "weakly_connected_components",
+]
 #: Those that are methods of graphs too.
 _ALGORITHMS = frozenset(_OWNERS) - {"Graph", "rmat"}
 

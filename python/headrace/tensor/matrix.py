@@ -60,6 +60,18 @@ def _axis(word: str, axis: Any) -> int | None:
     return axis if axis is None else axis % 2
 
 
+def _of_values(name: str) -> Any:
+    def method(self: SparseMatrix) -> SparseMatrix:
+        made = self._summed()
+        return made._with(getattr(np, name)(made.data))
+
+    method.__name__, method.__qualname__ = name, f"SparseMatrix.{name}"
+    method.__doc__ = f"`numpy.{name}` of each element; it leaves 0 as it is.\n\n" + (
+        f">>> hr.tensor.csr_matrix([[0.0, 0.0]]).{name}().toarray().tolist()\n[[0.0, 0.0]]"
+    )
+    return method
+
+
 class SparseMatrix:
     """The base of `csr_matrix`, `csc_matrix` and `coo_matrix`."""
 
@@ -495,6 +507,24 @@ class SparseMatrix:
     __gt__: Any = _compare
     __ge__: Any = _compare
 
+    # NumPy's functions of each element that leave 0 as it is.
+    sqrt: Any = _of_values("sqrt")
+    expm1: Any = _of_values("expm1")
+    log1p: Any = _of_values("log1p")
+    sign: Any = _of_values("sign")
+    floor: Any = _of_values("floor")
+    ceil: Any = _of_values("ceil")
+    rint: Any = _of_values("rint")
+    trunc: Any = _of_values("trunc")
+    sin: Any = _of_values("sin")
+    tan: Any = _of_values("tan")
+    arcsin: Any = _of_values("arcsin")
+    arctan: Any = _of_values("arctan")
+    sinh: Any = _of_values("sinh")
+    tanh: Any = _of_values("tanh")
+    deg2rad: Any = _of_values("deg2rad")
+    rad2deg: Any = _of_values("rad2deg")
+
     # ---- rows, columns and elements --------------------------------------------------------------
     def __len__(self) -> int:
         raise TypeError("a sparse matrix has no length; use shape[0] or nnz")
@@ -551,22 +581,3 @@ class SparseMatrix:
             ]
             lines += ["  Coords\tValues", "\n  :\t:\n".join(shown)]
         return "\n".join(lines)
-
-
-def _of_values(name: str) -> Any:
-    def method(self: SparseMatrix) -> SparseMatrix:
-        made = self._summed()
-        return made._with(getattr(np, name)(made.data))
-
-    method.__name__, method.__qualname__ = name, f"SparseMatrix.{name}"
-    method.__doc__ = f"`numpy.{name}` of each element; it leaves 0 as it is.\n\n" + (
-        f">>> hr.tensor.csr_matrix([[0.0, 0.0]]).{name}().toarray().tolist()\n[[0.0, 0.0]]"
-    )
-    return method
-
-
-_OF_VALUES = """
-sqrt expm1 log1p sign floor ceil rint trunc sin tan arcsin arctan sinh tanh deg2rad rad2deg
-"""
-for _name in _OF_VALUES.split():
-    setattr(SparseMatrix, _name, _of_values(_name))
