@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: X^T X loses twice the digits of the condition; beyond this one, rows themselves are read.
 _MOST_CONDITION = 1e5
-#: Up to so many features all eigenvectors of X^T X are found, not those of a random space.
+#: Up to this number of features all eigenvectors of X^T X are found, not those of a random space.
 _FEW_FEATURES = 256
 
 
