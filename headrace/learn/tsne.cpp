@@ -308,7 +308,7 @@ class Descent {
         floats[k * rows_ + i] = init.as<float>()[i * dimensions_ + k];
     if constexpr (built_with_cuda)
       if (place.is_gpu())
-        there_ = std::make_unique<cuda::TsneDescent>(affinities, place, floats, rows_, dimensions_,
+        there_ = std::make_shared<cuda::TsneDescent>(affinities, place, floats, rows_, dimensions_,
                                                      options.angle);
   }
 
@@ -469,8 +469,8 @@ class Descent {
   float* push_ = nullptr;
   PointTree tree_;
   cpu::TsneStep step_{};
-  std::vector<double> similar_, squares_;  // sums of tasks
-  std::unique_ptr<cuda::TsneDescent> there_ = {};
+  std::vector<double> similar_, squares_;          // sums of tasks
+  std::shared_ptr<cuda::TsneDescent> there_ = {};  // not unique: it may have no destructor built
 };
 
 }  // namespace

@@ -442,7 +442,7 @@ def beside(X: Any, made: Any) -> Any:
     """What the host computed in the kind of `X`, and on its device."""
     if not is_ours(X):
         return made
-    device = _core.place_ahead(X._node) if is_array(X) or is_series(X) else X.device
+    device = _core.place_ahead(X._node) if is_array(X) or is_series(X) else "host"
     return asarray(made) if device == "host" else asarray(made).to(device.removesuffix(":0"))
 
 
