@@ -147,6 +147,28 @@ def test_what_fits_one_by_one():
     assert np.isnan(wrong.cv_results_["mean_test_score"][0])
 
 
+def test_masks_and_places_from_the_end():
+    mask = np.arange(240) % 3 > 0
+    ends = np.arange(-240, -80), np.arange(-80, 0)
+    models = {
+        "max_depth": learn.RandomForestClassifier(5, random_state=0),
+        "alpha": learn.Lasso(),
+        "n_neighbors": learn.KNeighborsClassifier(),
+    }
+    for name, model in models.items():
+        y = Y if name == "alpha" else LABELS
+        for split in [(mask, ~mask), (mask.tolist(), (~mask).tolist()), ends]:
+            train, test = (np.arange(240)[np.asarray(part)] for part in split)
+            search = learn.GridSearchCV(model, {name: [2, 3]}, cv=[split]).fit(X, y)
+            plain = learn.GridSearchCV(model, {name: [2, 3]}, cv=[(train, test)]).fit(X, y)
+            np.testing.assert_array_equal(
+                search.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"]
+            )
+    halves = [(mask, ~mask), (~mask, mask)]
+    made = learn.cross_val_predict(learn.Ridge(), X, Y, cv=halves)
+    np.testing.assert_allclose(made[mask], learn.Ridge().fit(X[~mask], Y[~mask]).predict(X[mask]))
+
+
 def test_models_keep_nothing_of_the_search():
     made = learn.cross_validate(
         learn.make_pipeline(learn.StandardScaler(), learn.KNeighborsRegressor()),

@@ -78,6 +78,12 @@ def with_rows(values: Any) -> Any:
     return values if known else np.asarray(values)
 
 
+def _places(given: Any, size: int) -> Any:
+    """Rows of a split, which may be a mask or count from the end, as places from 0."""
+    given = np.asarray(given)
+    return np.arange(size)[given if given.size else given.astype(np.int64)]
+
+
 class Fold:
     """The rows of a split, taken when they are asked for: what shares work may not need them.
 
@@ -86,9 +92,11 @@ class Fold:
     training rows and returns True; False, where the model must be fitted by itself.
     """
 
-    def __init__(self, train: Any, test: Any, rows: Callable[[Any, Any], tuple[Any, ...]]) -> None:
-        self.train: Any = train
-        self.test: Any = test
+    def __init__(
+        self, train: Any, test: Any, size: int, rows: Callable[[Any, Any], tuple[Any, ...]]
+    ) -> None:
+        self.train: Any = _places(train, size)
+        self.test: Any = _places(test, size)
         self._rows = rows
 
     @functools.cached_property
@@ -167,6 +175,16 @@ class Evaluation:
                 self._shared = None
         return self._shared
 
+    @staticmethod
+    def _fit_of(shared: Any, fold: Fold, candidates: list[Candidate]) -> Any:
+        """What fits a candidate to a fold with work of others, or None."""
+        if shared is None:
+            return None
+        try:
+            return shared.fold(fold, candidates)
+        except (TypeError, ValueError, IndexError):  # which each fit will say
+            return None
+
     def run(
         self, candidates: list[Candidate], splits: list[Any], params: dict[str, Any]
     ) -> list[list[dict[str, float]]]:
@@ -184,10 +202,10 @@ class Evaluation:
             order = shared.order(candidates)
         with Progress(total, wait=2.0) as bar:
             for train, test in splits:
-                fold = Fold(train, test, self._rows)
-                fit = None if shared is None else shared.fold(fold, candidates)
-                given = {name: part(each, train) for name, each in params.items()}
-                judged = {} if weights is None else {"sample_weight": part(weights, test)}
+                fold = Fold(train, test, size, self._rows)
+                fit = self._fit_of(shared, fold, candidates)
+                given = {name: part(each, fold.train) for name, each in params.items()}
+                judged = {} if weights is None else {"sample_weight": part(weights, fold.test)}
                 for place in order:
                     candidate = candidates[place]
                     bar.step(f"fit {sum(map(len, table)) + 1} of {total}")
@@ -403,7 +421,9 @@ def cross_val_predict(
     X, y = with_rows(X), with_rows(y)  # noqa: N806
     size = count_rows(X, *(() if y is None else (y,)))
     splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
-    splits = list(splitter.split(X, y, groups))
+    splits = [
+        (_places(train, size), _places(test, size)) for train, test in splitter.split(X, y, groups)
+    ]
     order = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(order), np.arange(size)):
         raise InvalidArgumentError("cross_val_predict only works for partitions")
@@ -413,7 +433,7 @@ def cross_val_predict(
     run = Evaluation(estimator, X, y, lambda *_: 0.0, "raise", False)
     found = []
     for train, test in splits:
-        fold, model = Fold(train, test, run._rows), clone(estimator)
+        fold, model = Fold(train, test, size, run._rows), clone(estimator)
         given = {
             name: rows_at(each, train) if np.ndim(each) and len(each) == size else each
             for name, each in (params or {}).items()
