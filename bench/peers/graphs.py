@@ -103,7 +103,7 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
     both = scipy.sparse.csr_matrix(plain.to_scipy_sparse_array())
     start = int(np.argmax(np.diff(both.indptr)))
     starts = np.flatnonzero(np.diff(both.indptr))[:64].tolist()
-    words = ["pagerank", "bfs", "components", "core", "triangles"]
+    words = ["pagerank", "bfs", "components", "core", "triangles", "louvain", "leiden"]
     rivals: dict[str, list[Rival]] = {word: [] for word in words}
     if HAS_NETWORKIT:
         import networkit
@@ -133,6 +133,13 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
             score.run()
             return sum(score.scores()) // 3
 
+        def communities(method: Any) -> Any:
+            return lambda: np.array(method().run().getPartition().getVector())
+
+        one = communities(lambda: networkit.community.PLM(graph))
+        other = communities(lambda: networkit.community.ParallelLeiden(graph))
+        rivals["louvain"].append(Rival("networkit", one, 1.2, _as_good(plain)))
+        rivals["leiden"].append(Rival("networkit", other, None, _as_good(plain)))
         rivals["core"].append(Rival("networkit", cores, 3))
         rivals["triangles"].append(Rival("networkit", triangles, 2.5))
         rivals["bfs"].append(Rival("networkit", search))
@@ -187,6 +194,15 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
         4 * entries,
         entries,
     )
+    for method in ("louvain", "leiden"):
+        bench.step(
+            method,
+            lambda method=method: getattr(plain, method)().community.to_numpy(),
+            rivals[method],
+            None,
+            4 * entries,
+            entries,
+        )
     bench.step(
         "triangles",
         lambda: int(plain.triangle_count()["count"].sum()) // 3,
@@ -212,6 +228,23 @@ def _levels(matrix: Any, start: int) -> Any:
         first, last = last, int(np.searchsorted(places_before, last, "left"))
         level += 1
     return levels
+
+
+def _as_good(graph: hr.graph.Graph) -> Any:
+    """Compare the modularity of two answers."""
+    nodes = graph.nodes()
+
+    def same(ours: Any, theirs: Any) -> str:
+        mine, its = (graph_modularity(graph, nodes, labels) for labels in (ours, theirs))
+        assert mine >= 0.95 * its, f"modularity {mine:.4f} and {its:.4f}"
+        return f"modularity {mine:.4f} and {its:.4f}"
+
+    return same
+
+
+def graph_modularity(graph: hr.graph.Graph, nodes: Any, labels: Any) -> float:
+    """The modularity of labels in the order of the vertices."""
+    return hr.graph.modularity(graph, nodes.assign(community=np.asarray(labels)))
 
 
 def _same_parts(ours: Any, theirs: Any) -> str:

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/graph/bfs.h"
+#include "headrace/graph/communities.h"
 #include "headrace/graph/components.h"
 #include "headrace/graph/core_number.h"
 #include "headrace/graph/degrees.h"
@@ -90,6 +91,31 @@ void bind_graph(nb::module_& m) {
                                                               : hr::DegreeKind::kAll);
       },
       "graph"_a, "kind"_a);
+  m.def(
+      "graph_louvain",
+      [](const Graph& graph, const std::optional<NodePtr>& weights, double resolution,
+         double threshold, int64_t max_level, uint64_t seed) {
+        return hr::louvain_table(graph, weights.value_or(nullptr),
+                                 {resolution, threshold, max_level, seed});
+      },
+      "graph"_a, "weights"_a, "resolution"_a, "threshold"_a, "max_level"_a, "seed"_a);
+  m.def(
+      "graph_leiden",
+      [](const Graph& graph, const std::optional<NodePtr>& weights, double resolution,
+         int64_t n_iterations, uint64_t seed) {
+        return hr::leiden_table(graph, weights.value_or(nullptr), {resolution, n_iterations, seed});
+      },
+      "graph"_a, "weights"_a, "resolution"_a, "n_iterations"_a, "seed"_a);
+  m.def(
+      "graph_modularity",
+      [](const Graph& graph, const NodePtr& labels, const std::optional<NodePtr>& weights,
+         double resolution) {
+        const std::vector<Column> numbers = columns_of({labels});
+        std::optional<Column> given;
+        if (weights) given = columns_of({*weights})[0];
+        return hr::modularity(graph, numbers[0], given, resolution);
+      },
+      "graph"_a, "labels"_a, "weights"_a, "resolution"_a, Unlocked());
   m.def("graph_components", &hr::component_table, "graph"_a);
   m.def("graph_core_number", &hr::core_number_table, "graph"_a);
   m.def("graph_triangles", &hr::triangle_table, "graph"_a);

@@ -700,7 +700,7 @@ def test_many_searches(triangle_and_tail):
     assert result[result.start == 3].sort_values("vertex").distance.to_list() == [2, 2, 1, 0]
 
 
-@promise("002: communities", later, method=["louvain", "leiden"])
+@promise("002: communities", method=["louvain", "leiden"])
 def test_communities(method):
     edges = [(a + b, c + b) for b in (0, 4) for a in range(4) for c in range(a)] + [(0, 4)]
     graph = hr.graph.Graph(

@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any
 from headrace.facade import missing_of_module
 
 if TYPE_CHECKING:
+    from headrace.graph.communities import leiden as leiden
+    from headrace.graph.communities import louvain as louvain
+    from headrace.graph.communities import modularity as modularity
     from headrace.graph.components import connected_components as connected_components
     from headrace.graph.components import weakly_connected_components as weakly_connected_components
     from headrace.graph.degrees import degree as degree
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
+    "communities": "leiden louvain modularity",
     "components": "connected_components weakly_connected_components",
     "degrees": "degree degree_centrality in_degree out_degree",
     "density": "average_clustering clustering core_number k_core transitivity triangle_count",
