@@ -49,7 +49,7 @@ Sparse::Sparse(int64_t rows, int64_t columns, Tensor indptr, Tensor indices, Ten
   check_part("indptr", indptr_, true);
   check_part("indices", indices_, true);
   check_part("data", data_, false);
-  if (rows < 0 || columns < 0 || indptr_.num_elements() != rows + 1)
+  if (rows < 0 || columns < 0 || indptr_.num_elements() - 1 != rows)
     throw_error<InvalidArgumentError>(
         kOp, "indptr must have one element more than there are rows",
         {{"rows", rows}, {"columns", columns}, {"indptr", indptr_.num_elements()}});

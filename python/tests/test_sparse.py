@@ -365,3 +365,54 @@ def test_errors():
     ]:
         with pytest.raises(error):
             call()
+
+
+# Shapes whose arrays would not fit in 64 bits of bytes, or in any memory: refused, never wrapped.
+def wide(columns):
+    return csr((np.ones(1), np.array([0]), np.array([0, 1])), shape=(1, columns))
+
+
+def one_entry(shape):
+    return hr.tensor.coo_matrix((np.ones(1), ([0], [0])), shape=shape)
+
+
+def npz_of_shape(folder, shape):
+    arrays = {"row": np.array([0]), "col": np.array([0]), "data": np.ones(1)}
+    path = folder / "huge.npz"
+    np.savez(path, format=np.array(b"coo"), shape=np.array(shape), **arrays)
+    return hr.tensor.load_npz(path)
+
+
+@pytest.mark.parametrize("size", [2**56, 2**60 - 1, 2**60, 2**61 - 1, 2**61, 2**62, 2**63 - 1])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda size: wide(size).T.tocsr(),
+        lambda size: wide(size).tocsc(),
+        lambda size: wide(size).sum(axis=0),
+        lambda size: wide(size).getnnz(axis=0),
+        lambda size: wide(size).toarray(),
+        lambda size: wide(size)[:, [0, 5]],
+        lambda size: wide(size).T @ np.ones(1),
+        lambda size: wide(size).T @ np.ones((1, 2)),
+        lambda size: csr(np.ones((1, 1))) @ wide(size),
+        lambda size: one_entry((size, 1)).tocsr(),
+        lambda size: one_entry((size, 2)).toarray(),
+    ],
+)
+def test_sizes_beyond_any_memory_are_refused(call, size):
+    with pytest.raises((hr.InvalidArgumentError, hr.OutOfMemoryError)):
+        call(size)
+
+
+def test_a_file_of_a_huge_shape_is_refused(tmp_path):
+    with pytest.raises(hr.InvalidArgumentError, match="does not fit in 64 bits"):
+        npz_of_shape(tmp_path, [2**62, 2]).tocsr()
+
+
+def test_stacks_beyond_64_bits_are_refused():
+    huge = wide(2**62)
+    for stack in [hr.tensor.hstack, hr.tensor.block_diag]:
+        with pytest.raises(hr.InvalidArgumentError, match="does not fit in 64 bits"):
+            stack([huge, huge])
+    assert hr.tensor.hstack([huge, wide(2**62 - 1)]).shape == (1, 2**63 - 1)

@@ -3,6 +3,7 @@
 #include "headrace/algo/sort/rows_by_key.h"
 
 #include "headrace/algo/sort/radix_partition.h"
+#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -144,9 +145,11 @@ void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
 RowsByKey rows_by_key(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
                       std::span<const KeyedColumn> columns) {
   RowsByKey made;
-  made.offsets = Buffer::allocate_spillable(8 * (num_keys + 1));
+  made.offsets = Buffer::allocate_spillable(
+      checked_multiply("rows_by_key", checked_add("rows_by_key", num_keys, 1), 8));
   for (const KeyedColumn& column : columns)
-    made.columns.push_back(Buffer::allocate_spillable(column.width * rows));
+    made.columns.push_back(
+        Buffer::allocate_spillable(checked_multiply("rows_by_key", column.width, rows)));
   auto* const offsets = made.offsets.mutable_as<int64_t>();
   if (rows > 0 && keys.width == 4) {
     sort_rows<uint32_t>(keys, rows, num_keys, columns, made);

@@ -4,17 +4,27 @@
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/algo/sparse/sparse_entries.h"
 #include "headrace/algo/sparse/sparse_layout.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 
 #include <type_traits>
 
 namespace hr {
 
-constexpr auto kPointerBytes = static_cast<int64_t>(sizeof(int64_t));
+/// Bytes of `count` elements of `width` bytes. A shape may be far larger than memory, so what does
+/// not fit in 64 bits is refused here.
+inline int64_t sparse_bytes(int64_t count, int64_t width) {
+  return checked_multiply("csr_matrix", count, width);
+}
+
+/// Bytes of where `rows` rows begin, and where the last one ends.
+inline int64_t pointer_bytes(int64_t rows) {
+  return sparse_bytes(checked_add("csr_matrix", rows, 1), int64_t{sizeof(int64_t)});
+}
 
 template <class T>
 Buffer room_for(int64_t count) {
-  return Buffer::allocate(num_elements({count}) * static_cast<int64_t>(sizeof(T)));
+  return Buffer::allocate(sparse_bytes(count, int64_t{sizeof(T)}));
 }
 
 /// A part of the entries that moves with them; it outlives the move.
@@ -31,7 +41,7 @@ inline void add_up(int64_t* pointers, int64_t rows) {
 /// Where rows begin, in the dtype of the indices.
 template <class Index>
 Tensor pointers_of(const int64_t* pointers, int64_t rows) {
-  Buffer indptr = room_for<Index>(rows + 1);
+  Buffer indptr = room_for<Index>(checked_add("csr_matrix", rows, 1));
   auto* out = indptr.mutable_as<Index>();
   parallel_morsels(rows + 1, [&](const Morsel& morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row)

@@ -75,7 +75,7 @@ void merge_row(const Sparse& left, const Sparse& right, int64_t row, Index, Numb
 template <class Operation, class Index, class Number>
 Sparse merged(const Sparse& left, const Sparse& right) {
   const int64_t rows = left.rows();
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   for_row_ranges(left, [&](RowRange range) {
     for (int64_t row = range.begin; row < range.end; ++row) {

@@ -64,7 +64,7 @@ void visit_sorted(const Index* index, int64_t count, std::vector<uint64_t>& pack
 Tensor as_indices(const Tensor& values, Dtype dtype) {
   if (values.dtype() == dtype) return values;
   const int64_t count = values.num_elements();
-  Buffer made = Buffer::allocate(count * dtype.size_bytes());
+  Buffer made = Buffer::allocate(sparse_bytes(count, dtype.size_bytes()));
   const auto convert = [&]<class From, class To>(From, To) {
     if (count == 0) return;
     const auto* from = values.as<From>();
@@ -128,7 +128,7 @@ Sparse by_rows(int64_t rows, int64_t columns, const Tensor& row, const Tensor& c
   const int64_t entries = data.num_elements();
   const Tensor index = as_indices(column, dtype_of<Index>());
   if (check_places(rows, columns, entries, row.as<Place>(), column.as<Place>())) {
-    Buffer indptr = room_for<Index>(rows + 1);
+    Buffer indptr = room_for<Index>(checked_add(kOp, rows, 1));
     find_begins(row.as<Place>(), entries, rows, indptr.mutable_as<Index>());
     return Sparse(rows, columns, Tensor(dtype_of<Index>(), {rows + 1}, std::move(indptr)), index,
                   data);
@@ -164,7 +164,7 @@ Sparse sorted_rows(const Sparse& matrix, bool add) {
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
     const auto* index = matrix.indices().as<Index>();
     const auto* number = matrix.data().as<Number>();
-    Buffer pointers = allocate_zeroed_by_workers((rows + 1) * kPointerBytes);
+    Buffer pointers = allocate_zeroed_by_workers(pointer_bytes(rows));
     auto* pointer = pointers.mutable_as<int64_t>();
     NewMatrix<Index, Number> sorted(matrix.num_entries());
     for_row_ranges(matrix, [&](RowRange range) {
@@ -230,7 +230,7 @@ template <class Index, class Number>
 Sparse dense_entries(const Tensor& dense) {
   const int64_t rows = dense.shape()[0], columns = dense.shape()[1];
   const auto* values = dense.as<Number>();
-  Buffer pointers = allocate_zeroed_by_workers((rows + 1) * kPointerBytes);
+  Buffer pointers = allocate_zeroed_by_workers(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   const int64_t step = std::max<int64_t>(1, kMorselRows / std::max<int64_t>(columns, 1));
   parallel_morsels(rows, step, {}, [&](const Morsel& morsel) {
@@ -347,7 +347,7 @@ Sparse transposed(const Sparse& matrix) {
 Tensor row_numbers(const Sparse& matrix, Dtype dtype) {
   const ScopedTag tag("row_numbers");
   const int64_t entries = matrix.num_entries(), before = matrix.row_begin(0);
-  Buffer made = Buffer::allocate(entries * dtype.size_bytes());
+  Buffer made = Buffer::allocate(sparse_bytes(entries, dtype.size_bytes()));
   const auto fill = [&]<class Index>(Index) {
     if (entries == 0) return;
     auto* out = made.mutable_as<Index>();
@@ -367,7 +367,7 @@ Tensor row_numbers(const Sparse& matrix, Dtype dtype) {
 Sparse packed(const Sparse& matrix) {
   const int64_t before = matrix.row_begin(0), count = matrix.rows() + 1;
   if (before == 0 && matrix.num_entries() == matrix.data().num_elements()) return matrix;
-  Buffer pointers = Buffer::allocate(count * matrix.indptr().dtype().size_bytes());
+  Buffer pointers = Buffer::allocate(sparse_bytes(count, matrix.indptr().dtype().size_bytes()));
   const auto shift = [&]<class Index>(Index) {
     auto* out = pointers.mutable_as<Index>();
     for (int64_t row = 0; row < count; ++row)
@@ -402,7 +402,7 @@ Tensor to_dense(const Sparse& matrix) {
     const auto* index = matrix.indices().as<Index>();
     const auto* number = matrix.data().as<Number>();
     Buffer values =
-        allocate_zeroed_by_workers(num_elements(shape) * static_cast<int64_t>(sizeof(Number)));
+        allocate_zeroed_by_workers(sparse_bytes(num_elements(shape), int64_t{sizeof(Number)}));
     auto* out = values.mutable_as<Number>();
     for_row_ranges(matrix, [&](RowRange range) {
       for (int64_t row = range.begin; row < range.end; ++row)
@@ -418,7 +418,8 @@ Tensor column_counts(const Sparse& matrix) {
   const ScopedTag tag("column_counts");
   const int64_t columns = matrix.columns();
   const RowRanges ranges(matrix, num_column_chunks(matrix));
-  Buffer parts = allocate_zeroed_by_workers(ranges.count() * columns * kPointerBytes);
+  Buffer parts = allocate_zeroed_by_workers(
+      sparse_bytes(num_elements({ranges.count(), columns}), int64_t{sizeof(int64_t)}));
   auto* part = columns == 0 ? nullptr : parts.mutable_as<int64_t>();
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
     const auto* index = matrix.indices().as<Index>();

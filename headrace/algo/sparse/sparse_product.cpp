@@ -2,6 +2,7 @@
 // Checks and allocates for the product of a sparse matrix.
 #include "headrace/algo/sparse/sparse_product.h"
 
+#include "headrace/algo/sparse/new_sparse.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/algo/sparse/sparse_product_kernels.h"
 #include "headrace/base/error.h"
@@ -38,7 +39,7 @@ Tensor multiply(const Sparse& matrix, const Tensor& dense) {
   const int64_t width = dimensions == 1 ? 1 : dense.shape()[1];
   Shape shape{matrix.rows()};
   if (dimensions == 2) shape.push_back(width);
-  Buffer out = Buffer::allocate(num_elements(shape) * matrix.dtype().size_bytes());
+  Buffer out = Buffer::allocate(sparse_bytes(num_elements(shape), matrix.dtype().size_bytes()));
   if (num_elements(shape) == 0) return Tensor(matrix.dtype(), shape, std::move(out));
   visit_entries(matrix, [&]<class Index, class Element>(Index, Element) {
     using Number = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, Element>;
@@ -60,7 +61,8 @@ Tensor multiply_transposed(const Sparse& matrix, const Tensor& dense) {
   const Tensor packed = contiguous(dense, "matmul");
   const int64_t columns = matrix.columns();
   const RowRanges ranges(matrix, num_column_chunks(matrix));
-  Buffer parts = allocate_zeroed_by_workers(ranges.count() * columns * matrix.dtype().size_bytes());
+  Buffer parts = allocate_zeroed_by_workers(
+      sparse_bytes(num_elements({ranges.count(), columns}), matrix.dtype().size_bytes()));
   if (columns == 0) return Tensor(matrix.dtype(), {0}, std::move(parts));
   visit_entries(matrix, [&]<class Index, class Element>(Index, Element) {
     using Number = std::conditional_t<std::is_same_v<Element, int64_t>, uint64_t, Element>;

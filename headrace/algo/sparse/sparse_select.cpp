@@ -45,7 +45,7 @@ RowsByKey places_of_columns(const Tensor& wanted, int64_t columns) {
 template <class Keep>
 Sparse kept_entries(const Sparse& matrix, Keep&& keep) {
   const int64_t rows = matrix.rows();
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   Sparse result;
   visit_entries(matrix, [&]<class From, class Number>(From, Number) {
@@ -97,7 +97,7 @@ Sparse take_rows(const Sparse& matrix, const Tensor& rows) {
   const Tensor wanted = check_numbers("take", rows);
   const auto* row = wanted.as<int64_t>();
   const int64_t count = wanted.num_elements();
-  Buffer pointers = allocate_zeroed_by_workers((count + 1) * kPointerBytes);
+  Buffer pointers = allocate_zeroed_by_workers(pointer_bytes(count));
   auto* pointer = pointers.mutable_as<int64_t>();
   for (int64_t k = 0; k < count; ++k) {
     check_row("take", row[k], matrix.rows());
@@ -132,7 +132,7 @@ Sparse take_columns(const Sparse& matrix, const Tensor& columns) {
   const auto* begin = to.offsets.as<int64_t>();
   const auto* place = to.columns[0].as<int64_t>();
   const int64_t rows = matrix.rows(), count = wanted.num_elements();
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   Sparse result;
   visit_entries(matrix, [&]<class From, class Number>(From, Number) {
@@ -172,7 +172,7 @@ Tensor take_elements(const Sparse& matrix, const Tensor& rows, const Tensor& col
   if (at_column.num_elements() != count)
     throw_error<InvalidArgumentError>("take", "rows and columns differ in length",
                                       {{"rows", count}, {"columns", at_column.num_elements()}});
-  Buffer out = Buffer::allocate(count * matrix.dtype().size_bytes());
+  Buffer out = Buffer::allocate(sparse_bytes(count, matrix.dtype().size_bytes()));
   if (count == 0) return Tensor(matrix.dtype(), {count}, std::move(out));
   const bool sorted = is_sorted(matrix);
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
@@ -207,7 +207,7 @@ Tensor dense_at_entries(const Sparse& matrix, const Tensor& dense) {
         {{"rows", matrix.rows()}, {"columns", matrix.columns()}, {"dtype", matrix.dtype().name()}});
   check_on_host("multiply", dense.place());
   const int64_t entries = matrix.num_entries(), before = matrix.row_begin(0);
-  Buffer out = Buffer::allocate(entries * matrix.dtype().size_bytes());
+  Buffer out = Buffer::allocate(sparse_bytes(entries, matrix.dtype().size_bytes()));
   if (entries == 0) return Tensor(matrix.dtype(), {entries}, std::move(out));
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
     const auto* index = matrix.indices().as<Index>();
@@ -229,7 +229,7 @@ Tensor row_extremes(const Sparse& matrix, bool largest) {
     throw_error<InvalidArgumentError>(largest ? "max" : "min", "there are no elements to compare",
                                       {{"rows", matrix.rows()}, {"columns", matrix.columns()}});
   const Sparse one = canonical(matrix);
-  Buffer out = Buffer::allocate(one.rows() * one.dtype().size_bytes());
+  Buffer out = Buffer::allocate(sparse_bytes(one.rows(), one.dtype().size_bytes()));
   if (one.rows() == 0) return Tensor(one.dtype(), {0}, std::move(out));
   visit_entries(one, [&]<class Index, class Number>(Index, Number) {
     const auto* number = one.data().as<Number>();

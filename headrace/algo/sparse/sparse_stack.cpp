@@ -51,11 +51,11 @@ Sparse stack_rows(std::span<const Sparse> parts, bool diagonal) {
   int64_t rows = 0, columns = 0, entries = 0;
   for (const Sparse& part : parts) {
     if (!diagonal) check_size(op, "columns", parts[0].columns(), part.columns());
-    rows += part.rows();
-    columns = diagonal ? columns + part.columns() : part.columns();
-    entries += part.num_entries();
+    rows = checked_add(op, rows, part.rows());
+    columns = diagonal ? checked_add(op, columns, part.columns()) : part.columns();
+    entries = checked_add(op, entries, part.num_entries());
   }
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   int64_t first = 0, before = 0;
   for (const Sparse& part : parts) {
@@ -86,12 +86,13 @@ Sparse stack_columns(std::span<const Sparse> parts) {
   const ScopedTag tag("hstack");
   check_parts("hstack", parts);
   const int64_t rows = parts[0].rows();
-  int64_t columns = 0;
+  int64_t columns = 0, entries = 0;
   for (const Sparse& part : parts) {
     check_size("hstack", "rows", rows, part.rows());
-    columns += part.columns();
+    columns = checked_add("hstack", columns, part.columns());
+    entries = checked_add("hstack", entries, part.num_entries());
   }
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   parallel_morsels(rows, [&](const Morsel& morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
@@ -102,8 +103,8 @@ Sparse stack_columns(std::span<const Sparse> parts) {
   });
   add_up(pointer, rows);
   return visit_number(parts[0].dtype(), [&]<class Number>(Number) {
-    return with_index(rows, columns, pointer[rows], [&]<class Index>(Index) {
-      NewMatrix<Index, Number> made(pointer[rows]);
+    return with_index(rows, columns, entries, [&]<class Index>(Index) {
+      NewMatrix<Index, Number> made(entries);
       parallel_morsels(rows, [&](const Morsel& morsel) {
         for (int64_t row = morsel.begin; row < morsel.end; ++row) {
           int64_t at = pointer[row], shift = 0;
@@ -126,7 +127,7 @@ Sparse kron(const Sparse& left, const Sparse& right) {
   const int64_t rows = num_elements({left.rows(), right.rows()});
   const int64_t columns = num_elements({left.columns(), right.columns()});
   const int64_t entries = num_elements({left.num_entries(), right.num_entries()});
-  Buffer pointers = Buffer::allocate((rows + 1) * kPointerBytes);
+  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
   for (int64_t i = 0; i < left.rows(); ++i)
     for (int64_t k = 0; k < right.rows(); ++k)

@@ -21,7 +21,7 @@ constexpr int64_t kProducts = int64_t{1} << 18, kColumns = 16;
 
 /// Products before each row.
 Buffer count_work(const Sparse& left, const Sparse& right) {
-  Buffer work = Buffer::allocate((left.rows() + 1) * kPointerBytes);
+  Buffer work = Buffer::allocate(pointer_bytes(left.rows()));
   auto* products = work.mutable_as<int64_t>();
   visit_entries(left, [&]<class Index, class Number>(Index, Number) {
     const auto* index = left.indices().as<Index>();
@@ -54,8 +54,7 @@ std::vector<int64_t> row_borders(const int64_t* products, int64_t rows, int64_t 
 /// Zeroed bits for rows of this many columns.
 class BitsOfRows {
  public:
-  explicit BitsOfRows(int64_t columns)
-      : words_(divide_up(columns, 64)), groups_(divide_up(words_, 64)) {
+  explicit BitsOfRows(int64_t columns) : words_(columns / 64 + 1), groups_(divide_up(words_, 64)) {
     room_ = Buffer::allocate_zeroed((words_ + groups_) * kWord + words_ * kWord / 2 + kWord);
   }
 
