@@ -60,15 +60,15 @@ SHARED = {
         learn.Ridge(),
         {"alpha": [0.0, 1.0, 100.0], "fit_intercept": [True, False]},
         "centered_gram",
-        10,
+        8,
     ),
     "least squares": (
         learn.LinearRegression(),
         {"fit_intercept": [True, False]},
         "centered_gram",
-        10,
+        8,
     ),
-    "lasso": (learn.Lasso(tol=1e-9), {"alpha": [0.01, 0.1, 1.0]}, "centered_gram", 5),
+    "lasso": (learn.Lasso(tol=1e-9), {"alpha": [0.01, 0.1, 1.0]}, "centered_gram", 4),
     "net": (
         learn.make_pipeline(learn.PCA(4), learn.ElasticNet(tol=1e-9)),
         {"elasticnet__alpha": [0.01, 1.0], "elasticnet__l1_ratio": [0.1, 0.9]},
@@ -145,6 +145,55 @@ def test_what_fits_one_by_one():
     with pytest.warns(UserWarning, match="4 fits out of 8 failed"):
         wrong.fit(X, Y)
     assert np.isnan(wrong.cv_results_["mean_test_score"][0])
+
+
+LINEAR = {
+    "least squares": learn.LinearRegression(),
+    "ridge": learn.Ridge(1.0),
+    "lasso": learn.Lasso(0.01, tol=1e-12),
+    "net": learn.ElasticNet(0.01, tol=1e-12),
+}
+SPLITS = {
+    "folds": learn.KFold(5),
+    "shuffled": learn.KFold(7, shuffle=True, random_state=0),
+    "ordered": learn.TimeSeriesSplit(3),
+    "one": [(np.arange(40, 200), np.arange(40))],
+    "twice": [(np.arange(40, 200), np.arange(40)), (np.arange(40, 200), np.arange(40))],
+}
+
+
+@pytest.mark.filterwarnings("ignore")  # fits that see the huge row do not converge
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("huge", [0, 1e8, 1e10, "y"])
+def test_huge_rows_stay_in_their_fold(huge, name, center):
+    rng = np.random.default_rng(0)
+    x = rng.normal([0, 5, -5], size=(200, 3))
+    y = x @ [1, 2, 3] + 0.1 * rng.normal(size=200) + 7
+    if huge == "y":
+        y[0] = 1e14
+    elif huge:
+        x[0] *= huge
+    model = fitted(LINEAR[name], {"fit_intercept": center}, x[40:], y[40:])
+    for cv in SPLITS.values():
+        search = learn.cross_validate(model, x, y, cv=cv, return_estimator=True, error_score=0.0)
+        splits = list(cv.split(x)) if hasattr(cv, "split") else cv
+        for (train, _), made in zip(splits, search["estimator"], strict=True):
+            if huge and 0 in train:
+                continue  # such sums have lost the other rows, alone and shared
+            alone = fitted(model, {}, x[train], y[train])
+            np.testing.assert_allclose(made.coef_, alone.coef_, rtol=1e-9)
+            np.testing.assert_allclose(made.intercept_, alone.intercept_, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_huge_rows_leave_scores():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 3))
+    y = x @ [1, 2, 3]
+    x[0] *= 1e10
+    search = learn.GridSearchCV(learn.Lasso(), {"alpha": [0.01, 0.1]}, cv=5).fit(x, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
 
 def test_masks_and_places_from_the_end():

@@ -166,10 +166,36 @@ def rows_between(rows: Any, places: Numbers) -> Any:
     return rows[first : last + 1] if beside else rows_at(rows, places)
 
 
-class SharedSums:
-    """Sums of all rows, less those of a fold's test rows: what its fits need; see `_fit_folds`.
+class Part(NamedTuple):
+    """The sums of rows less an origin of their own: their means, or zeros."""
 
-    A model makes coefficients of them by its `_of_sums`, or says None.
+    origin: Numbers
+    base: float
+    sums: Sums
+
+    @np.errstate(over="ignore", invalid="ignore")  # `fit` finds out
+    def joined(self, other: Part | None) -> Part:
+        """The sums of both; nothing is taken away (Chan, Golub and LeVeque, 1979)."""
+        if other is None:
+            return self
+        weight = self.sums.weight + other.sums.weight
+        share = other.sums.weight / weight
+        apart, rise = other.origin - self.origin, other.base - self.base
+        both, scale = self.sums.plus(other.sums), self.sums.weight * share
+        sums = both._replace(
+            gram=both.gram + np.outer(apart, apart) * scale,
+            products=both.products + apart * (rise * scale),
+            square=both.square + rise**2 * scale,
+        )
+        return Part(self.origin + apart * share, self.base + rise * share, sums)
+
+
+class SharedSums:
+    """Sums of test rows, joined to those of each fold's training rows; see `_fit_folds`.
+
+    Folds whose test rows are no partition of all rows sum their training rows by themselves. A
+    model makes coefficients of them by its `_of_sums`, or says None: equal within rounding to those
+    of `fit`.
     """
 
     def __init__(self, model: Any, X: Any, y: Any) -> None:
@@ -180,36 +206,59 @@ class SharedSums:
             raise InvalidArgumentError("several targets, or too few rows to sum their products")
         self.targets: Any = check_targets(seen, check_labels(seen, y, samples), samples)
         self._seen = {name: value for name, value in vars(seen).items() if name[-4:] == "_in_"}
-        self._whole: dict[bool, tuple[Numbers, float, Sums]] = {}
+        self._tests: list[Numbers] | None = None
+        self._trains: dict[bool, list[Part]] = {}
 
-    def _sums(self, places: Numbers, origin: Numbers, base: float) -> Sums:
-        return sums_of(rows_between(self.rows, places), self.targets[places] - base, None, origin)
+    def see(self, folds: list[Any]) -> None:
+        """Look at all folds before the first of them is fitted."""
+        samples, features = self.rows.shape
+        once = np.ones(samples, np.int64)
+        part = 1 < len(folds) * features <= 2 * samples  # not many more sums than rows
+        part = part and all(len(fold.test) for fold in folds)
+        tests = [fold.test for fold in folds]
+        part = part and np.array_equal(np.bincount(np.concatenate(tests), None, samples), once)
+        both = (np.concatenate([fold.train, fold.test]) for fold in folds)
+        part = part and all(np.array_equal(np.bincount(p, None, samples), once) for p in both)
+        self._tests, self._trains = tests if part else None, {}
 
-    def _train(self, fold: Any, center: bool) -> tuple[Numbers, float, Sums]:
-        """The origin of rows and of targets, and the sums of the training rows less these."""
-        everything = np.arange(len(self.targets))
-        if center not in self._whole:
-            features = self.rows.shape[1]
-            origin = column_means(self.rows, None) if center else np.zeros(features)
-            base = float(self.targets.mean()) if center else 0.0
-            self._whole[center] = origin, base, self._sums(everything, origin, base)
-        origin, base, whole = self._whole[center]
-        both = np.concatenate([fold.train, fold.test])
-        if len(both) != len(everything) or not np.array_equal(np.sort(both), everything):
-            return origin, base, self._sums(fold.train, origin, base)
-        if len(fold.test):
-            whole = whole.plus(self._sums(fold.test, origin, base), -1.0)
-        return origin, base, whole
+    def _part(self, places: Numbers, center: bool) -> Part:
+        """The sums of some rows less their own means if `center`."""
+        rows, targets = rows_between(self.rows, places), self.targets[places]
+        if not center:
+            origin = np.zeros(rows.shape[1])
+            return Part(origin, 0.0, sums_of(rows, targets, None, origin))
+        origin, base = column_means(rows, None), float(targets.mean())
+        sums = sums_of(rows, targets - base, None, origin)
+        return Part(origin, base, sums._replace(first=np.zeros_like(origin), level=0.0))
+
+    def _train(self, fold: Any, center: bool) -> Part:
+        """The sums of the training rows."""
+        if self._tests is None:
+            return self._part(fold.train, center)
+        if center not in self._trains:
+            parts = [self._part(test, center) for test in self._tests]
+            after: list[Part | None] = [None]  # of the parts behind each
+            for part in parts[:0:-1]:
+                after.append(part.joined(after[-1]))
+            made, before = [], None
+            for part in parts:
+                behind = after.pop()
+                made.append(before.joined(behind) if before else behind)
+                before = before.joined(part) if before else part
+            self._trains[center] = made
+        return self._trains[center][fold.number]
 
     def fold(self, fold: Any, candidates: Any) -> Callable[[Any, Any], bool]:
         """See `Estimator._fit_folds`."""
-        made: dict[bool, tuple[Numbers, float, Sums]] = {}
+        made: dict[bool, Part] = {}
 
         def fit(model: Any, candidate: Any) -> bool:
             center = bool(model.fit_intercept)
             if center not in made:
                 made[center] = self._train(fold, center)
             origin, base, sums = made[center]
+            if not (np.isfinite(sums.gram).all() and np.isfinite(sums.square)):
+                return False
             found = model._of_sums(sums)
             if found is None:
                 return False

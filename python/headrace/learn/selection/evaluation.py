@@ -89,7 +89,8 @@ class Fold:
 
     What `Estimator._fit_folds` gives has a method ``fold(fold, candidates)``: a function of a model
     with the parameters of a candidate, and of the candidate, that fits the model to the fold's
-    training rows and returns True; False, where the model must be fitted by itself.
+    training rows and returns True; False, where the model must be fitted by itself. A method
+    ``see(folds)``, if there is one, is called first.
     """
 
     def __init__(
@@ -97,6 +98,7 @@ class Fold:
     ) -> None:
         self.train: Any = _places(train, size)
         self.test: Any = _places(test, size)
+        self.number = 0  # among the folds of a search
         self._rows = rows
 
     @functools.cached_property
@@ -200,9 +202,14 @@ class Evaluation:
         order: Any = range(len(candidates))
         if shared is not None and hasattr(shared, "order"):
             order = shared.order(candidates)
+        folds = [Fold(train, test, size, self._rows) for train, test in splits]
+        for number, fold in enumerate(folds):
+            fold.number = number
+        if hasattr(shared, "see"):
+            shared.see(folds)
         with Progress(total, wait=2.0) as bar:
-            for train, test in splits:
-                fold = Fold(train, test, size, self._rows)
+            while folds:
+                fold = folds.pop(0)  # whose rows are dropped with it
                 fit = self._fit_of(shared, fold, candidates)
                 given = {name: part(each, fold.train) for name, each in params.items()}
                 judged = {} if weights is None else {"sample_weight": part(weights, fold.test)}
