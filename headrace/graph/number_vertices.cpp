@@ -73,14 +73,16 @@ std::vector<Buffer> ranked(const NormalizedKeys& keys, const RankMap& map,
   return made;
 }
 
+bool is_nan(const Column& column, int64_t row) {
+  const auto at = static_cast<size_t>(row);
+  if (column.dtype().id() == TypeId::kFloat64) return std::isnan(column.values<double>()[at]);
+  return column.dtype().id() == TypeId::kFloat32 && std::isnan(column.values<float>()[at]);
+}
+
 void refuse_missing(std::string_view op, const Column& column) {
   const Nulls null(column);
   for (int64_t row = 0; row < column.num_rows(); ++row) {
-    const bool is_nan = column.dtype().id() == TypeId::kFloat64
-                            ? std::isnan(column.values<double>()[static_cast<size_t>(row)])
-                            : column.dtype().id() == TypeId::kFloat32 &&
-                                  std::isnan(column.values<float>()[static_cast<size_t>(row)]);
-    if (null(row) || is_nan)
+    if (null(row) || is_nan(column, row))
       throw_error<InvalidArgumentError>(op, "a missing value names no vertex", {{"row", row}},
                                         "drop these rows, df.dropna()");
   }
@@ -191,8 +193,9 @@ Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& 
         else
           high = middle;
       }
-      const bool is_missing = std::any_of(asked.begin(), asked.end(),
-                                          [&](const Column& key) { return key.is_null(row); });
+      const bool is_missing = std::any_of(asked.begin(), asked.end(), [&](const Column& key) {
+        return key.is_null(row) || is_nan(key, row);
+      });
       out[row] = !is_missing && low < ids[0].num_rows() && order(low, row) == 0 ? low : -1;
     }
   });

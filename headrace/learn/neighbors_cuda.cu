@@ -91,8 +91,13 @@ struct Nearest {
   double* distances;
   unsigned* indices;
 
+  /// NaN comes behind numbers, padding behind all.
   __device__ bool before(int a, int b) const {
-    return distances[a] < distances[b] || (distances[a] == distances[b] && indices[a] < indices[b]);
+    if ((indices[a] == kNone) != (indices[b] == kNone)) return indices[b] == kNone;
+    const bool a_is_nan = isnan(distances[a]), b_is_nan = isnan(distances[b]);
+    if (a_is_nan != b_is_nan) return b_is_nan;
+    if (distances[a] < distances[b]) return true;
+    return !(distances[a] > distances[b]) && indices[a] < indices[b];
   }
 
   __device__ void set(int at, double distance, unsigned index) {

@@ -288,6 +288,8 @@ def test_no_such_vertex():
     graph = Graph([(0, 1), (2, 3)])
     for asked in (99, 1.5, "a", -1, None, 2**70):
         assert not graph.has_node(asked), asked
+    halves = Graph(hr.DataFrame({"a": [1.5], "b": [2.5]}))
+    assert halves.has_node(1.5) and not halves.has_node(float("nan"))
     with pytest.raises(
         hr.InvalidArgumentError, match="vertex=99; the graph has 4 vertices, 0 to 3"
     ):

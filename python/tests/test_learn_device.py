@@ -85,6 +85,10 @@ def test_neighbors(device, rows):
         for mine, its in zip(ours, theirs, strict=True):
             same(mine, its, device)
     assert hr.fallbacks() == ()
+    unknown = queries.copy()
+    unknown[1, 0] = np.nan
+    far, near = map(np.asarray, model.kneighbors(there(unknown, device)))
+    assert np.isnan(far[1]).all() and (near[1] < len(rows)).all() and not np.isnan(far[2:]).any()
     with pytest.raises(DeviceError, match="different places"):
         model.kneighbors(queries)
     y = np.arange(len(rows)) % 3
