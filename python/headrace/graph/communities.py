@@ -162,7 +162,7 @@ def modularity(
     """
     graph = _undirected("modularity", G)
     if is_frame(communities):
-        ids = communities[key_names("vertex", len(graph._given.source))]
+        ids: Any = communities[key_names("vertex", len(graph._given.source))]
         named = communities[communities.columns[-1]].to_numpy()
         labels = np.unique(named, return_inverse=True)[1]
     else:

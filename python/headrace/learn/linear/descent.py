@@ -240,7 +240,8 @@ class SharedSums:
             after: list[Part | None] = [None]  # of the parts behind each
             for part in parts[:0:-1]:
                 after.append(part.joined(after[-1]))
-            made, before = [], None
+            made: list[Any] = []
+            before: Part | None = None
             for part in parts:
                 behind = after.pop()
                 made.append(before.joined(behind) if before else behind)

@@ -205,7 +205,7 @@ class Evaluation:
         folds = [Fold(train, test, size, self._rows) for train, test in splits]
         for number, fold in enumerate(folds):
             fold.number = number
-        if hasattr(shared, "see"):
+        if shared is not None and hasattr(shared, "see"):
             shared.see(folds)
         with Progress(total, wait=2.0) as bar:
             while folds:
