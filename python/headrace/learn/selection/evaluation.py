@@ -84,6 +84,11 @@ def _places(given: Any, size: int) -> Any:
     return np.arange(size)[given if given.size else given.astype(np.int64)]
 
 
+def _part(values: Any, places: Any, size: int) -> Any:
+    """Rows of a parameter of `fit`, if it has one for each of `size` rows."""
+    return rows_at(values, places) if np.ndim(values) and len(values) == size else values
+
+
 class Fold:
     """The rows of a split, taken when they are asked for: what shares work may not need them.
 
@@ -196,9 +201,6 @@ class Evaluation:
         total, size = len(candidates) * len(splits), count_rows(self.X)
         weights, shared = self._weights(params), None if params else self._share()
 
-        def part(values: Any, places: Any) -> Any:
-            return rows_at(values, places) if np.ndim(values) and len(values) == size else values
-
         order: Any = range(len(candidates))
         if shared is not None and hasattr(shared, "order"):
             order = shared.order(candidates)
@@ -211,8 +213,10 @@ class Evaluation:
             while folds:
                 fold = folds.pop(0)  # whose rows are dropped with it
                 fit = self._fit_of(shared, fold, candidates)
-                given = {name: part(each, fold.train) for name, each in params.items()}
-                judged = {} if weights is None else {"sample_weight": part(weights, fold.test)}
+                given = {name: _part(each, fold.train, size) for name, each in params.items()}
+                judged = (
+                    {} if weights is None else {"sample_weight": _part(weights, fold.test, size)}
+                )
                 for place in order:
                     candidate = candidates[place]
                     bar.step(f"fit {sum(map(len, table)) + 1} of {total}")
@@ -281,6 +285,24 @@ def cloned(candidate: Candidate) -> Candidate:
     return {name: clone(value) for name, value in candidate.items()}
 
 
+def _refuse_verbose(name: str, verbose: int) -> None:
+    if verbose:
+        raise UnsupportedError(f"{name}: not supported: verbose={verbose}; leave it out")
+
+
+def _evaluation(
+    estimator: Any, X: Any, y: Any, scoring: Any, error_score: Any, train_score: bool
+) -> Evaluation:
+    X, y = with_rows(X), with_rows(y)  # noqa: N806
+    count_rows(X, *(() if y is None else (y,)))
+    return Evaluation(estimator, X, y, scoring, error_score, train_score)
+
+
+def _splits(estimator: Any, X: Any, y: Any, cv: Any, groups: Any) -> list[Any]:
+    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
+    return list(splitter.split(X, y, groups))
+
+
 def cross_validate(
     estimator: Any,
     X: Any,
@@ -307,13 +329,9 @@ def cross_validate(
     >>> sorted(made)
     ['fit_time', 'score_time', 'test_score']
     """
-    if verbose:
-        raise UnsupportedError(f"cross_validate: not supported: verbose={verbose}; leave it out")
-    X, y = with_rows(X), with_rows(y)  # noqa: N806
-    count_rows(X, *(() if y is None else (y,)))
-    run = Evaluation(estimator, X, y, scoring, error_score, return_train_score)
-    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
-    splits = list(splitter.split(X, y, groups))
+    _refuse_verbose("cross_validate", verbose)
+    run = _evaluation(estimator, X, y, scoring, error_score, return_train_score)
+    splits = _splits(estimator, run.X, run.y, cv, groups)
     run.models = [] if return_estimator else None
     (table,) = run.run([{}], splits, params or {})
     made: dict[str, Any] = {
@@ -387,11 +405,6 @@ def cross_val_score(
     return made["test_score"]
 
 
-def _refuse_verbose(name: str, verbose: int) -> None:
-    if verbose:
-        raise UnsupportedError(f"{name}: not supported: verbose={verbose}; leave it out")
-
-
 def cross_val_predict(
     estimator: Any,
     X: Any,
@@ -427,9 +440,9 @@ def cross_val_predict(
     _refuse_verbose("cross_val_predict", verbose)
     X, y = with_rows(X), with_rows(y)  # noqa: N806
     size = count_rows(X, *(() if y is None else (y,)))
-    splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
     splits = [
-        (_places(train, size), _places(test, size)) for train, test in splitter.split(X, y, groups)
+        (_places(train, size), _places(test, size))
+        for train, test in _splits(estimator, X, y, cv, groups)
     ]
     order = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(order), np.arange(size)):
@@ -441,10 +454,7 @@ def cross_val_predict(
     found = []
     for train, test in splits:
         fold, model = Fold(train, test, size, run._rows), clone(estimator)
-        given = {
-            name: rows_at(each, train) if np.ndim(each) and len(each) == size else each
-            for name, each in (params or {}).items()
-        }
+        given = {name: _part(each, train, size) for name, each in (params or {}).items()}
         model.fit(*fold.train_rows, **given)
         made = np.asarray(getattr(model, method)(fold.test_rows[0]))
         found.append(made if labels is None else _all_classes(made, model, method, len(labels)))
@@ -501,9 +511,8 @@ def validation_curve(
     """
     _refuse_verbose("validation_curve", verbose)
     candidates = [{param_name: value} for value in param_range]
-    run = _curves(estimator, X, y, scoring, error_score)
-    splitter = check_cv(cv, run.y, classifier=kind_of(estimator) == "classifier")
-    splits = list(splitter.split(run.X, run.y, groups))
+    run = _evaluation(estimator, X, y, scoring, error_score, True)
+    splits = _splits(estimator, run.X, run.y, cv, groups)
     return _scores_of(run.run(candidates, splits, params or {}))
 
 
@@ -562,9 +571,8 @@ def learning_curve(
         raise UnsupportedError(
             "learning_curve: not supported: exploit_incremental_learning=True; leave it out"
         )
-    run = _curves(estimator, X, y, scoring, error_score)
-    splitter = check_cv(cv, run.y, classifier=kind_of(estimator) == "classifier")
-    splits = list(splitter.split(run.X, run.y, groups))
+    run = _evaluation(estimator, X, y, scoring, error_score, True)
+    splits = _splits(estimator, run.X, run.y, cv, groups)
     sizes = _sizes(np.asarray(train_sizes), len(splits[0][0]))
     if shuffle:
         draws = numpy_random(random_state)
@@ -574,12 +582,6 @@ def learning_curve(
         for size in sizes
     ]
     return (sizes, *_scores_of(tables, times=return_times))
-
-
-def _curves(estimator: Any, X: Any, y: Any, scoring: Any, error_score: Any) -> Evaluation:
-    X, y = with_rows(X), with_rows(y)  # noqa: N806
-    count_rows(X, *(() if y is None else (y,)))
-    return Evaluation(estimator, X, y, scoring, error_score, True)
 
 
 def _scores_of(
