@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import headrace as hr
+from headrace import _core
 
 os.environ["COLUMNS"] = "100"  # what is shown does not depend on who runs the tests
 
@@ -36,6 +37,17 @@ def quick_collections() -> None:
     """Collections of garbage in the tests of a file skip what was there before."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(params=["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The simulated device and, if there is one, a GPU; no step has fallen back so far."""
+    if request.param == "cuda" and (not _core.built_with_cuda() or _core.why_no_cuda()):
+        pytest.skip("no GPU here")
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    _core.clear_fallbacks()
+    yield request.param
+    _core.clear_fallbacks()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

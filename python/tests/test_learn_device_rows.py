@@ -7,18 +7,7 @@ import pytest
 import headrace as hr
 from headrace import _core
 
-CUDA = _core.built_with_cuda() and not _core.why_no_cuda()
 L = hr.learn
-
-
-@pytest.fixture(params=["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
-def device(request, monkeypatch):
-    if request.param == "cuda" and not CUDA:
-        pytest.skip("no GPU here")
-    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
-    _core.clear_fallbacks()
-    yield request.param
-    _core.clear_fallbacks()
 
 
 def there(x, device):
