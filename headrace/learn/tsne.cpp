@@ -62,21 +62,6 @@ void weigh(std::vector<double>& apart, std::vector<double>& weights, double entr
 
 // ---- the tree -----------------------------------------------------------------------------------
 
-/// The bits of a number with `gap` places between neighbours.
-uint32_t spread(uint32_t bits, int64_t gap) {
-  if (gap == 0) return bits;
-  if (gap == 1) {
-    bits = (bits | bits << 8) & 0x00FF00FF;
-    bits = (bits | bits << 4) & 0x0F0F0F0F;
-    bits = (bits | bits << 2) & 0x33333333;
-    return (bits | bits << 1) & 0x55555555;
-  }
-  bits = (bits | bits << 16) & 0x030000FF;
-  bits = (bits | bits << 8) & 0x0300F00F;
-  bits = (bits | bits << 4) & 0x030C30C3;
-  return (bits | bits << 2) & 0x09249249;
-}
-
 /// Points that lie together.
 struct Group {
   float at[3] = {};  ///< their mean
@@ -226,7 +211,7 @@ class PointTree {
         uint32_t key = 0;
         for (int64_t k = 0; k < dimensions_; ++k) {
           const float place = std::min((from[k * rows_ + i] - low[k]) * scale, most);
-          key |= spread(static_cast<uint32_t>(place), dimensions_ - 1) << k;
+          key |= spread_bits(static_cast<uint32_t>(place), dimensions_ - 1) << k;
         }
         words[i] = uint64_t{key} << 32 | static_cast<uint64_t>(i);
       }

@@ -133,21 +133,6 @@ __global__ void bounds_kernel(TsneArrays all) {
   }
 }
 
-/// The bits of a number with `gap` places between neighbours.
-__device__ uint32_t spread(uint32_t bits, int gap) {
-  if (gap == 0) return bits;
-  if (gap == 1) {
-    bits = (bits | bits << 8) & 0x00FF00FF;
-    bits = (bits | bits << 4) & 0x0F0F0F0F;
-    bits = (bits | bits << 2) & 0x33333333;
-    return (bits | bits << 1) & 0x55555555;
-  }
-  bits = (bits | bits << 16) & 0x030000FF;
-  bits = (bits | bits << 8) & 0x0300F00F;
-  bits = (bits | bits << 4) & 0x030C30C3;
-  return (bits | bits << 2) & 0x09249249;
-}
-
 /// Places along the Z-order curve.
 __global__ void keys_kernel(TsneArrays all) {
   __shared__ float low[3];
@@ -175,7 +160,7 @@ __global__ void keys_kernel(TsneArrays all) {
   uint32_t key = 0;
   for (int k = 0; k < all.dimensions; ++k) {
     const float place = fminf((all.from[k * all.rows + i] - low[k]) * scale, cells);
-    key |= spread(static_cast<uint32_t>(place), all.dimensions - 1) << k;
+    key |= spread_bits(static_cast<uint32_t>(place), all.dimensions - 1) << k;
   }
   all.keys[0][i] = key;
   all.numbers[0][i] = static_cast<unsigned>(i);

@@ -2,12 +2,32 @@
 // Kernels of t-SNE: points against groups of points, and points against their neighbours; on a CUDA
 // device whole iterations.
 #pragma once
+#include "headrace/base/api.h"
 #include "headrace/data/device.h"
 #include "headrace/data/sparse.h"
 
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+namespace hr {
+
+/// The bits of a number with `gap` places between neighbours.
+HR_INLINE uint32_t spread_bits(uint32_t bits, int64_t gap) {
+  if (gap == 0) return bits;
+  if (gap == 1) {
+    bits = (bits | bits << 8) & 0x00FF00FF;
+    bits = (bits | bits << 4) & 0x0F0F0F0F;
+    bits = (bits | bits << 2) & 0x33333333;
+    return (bits | bits << 1) & 0x55555555;
+  }
+  bits = (bits | bits << 16) & 0x030000FF;
+  bits = (bits | bits << 8) & 0x0300F00F;
+  bits = (bits | bits << 4) & 0x030C30C3;
+  return (bits | bits << 2) & 0x09249249;
+}
+
+}  // namespace hr
 
 namespace hr::cpu {
 
