@@ -65,7 +65,7 @@ std::vector<Vertices> draw_sub_rounds(int64_t vertices, RandomKey key, F&& wante
 
 // What `decide(v, sums)` chooses for each vertex, but kStays.
 template <class F>
-Moves decide_all(const Vertices& vertices, GroupSumsPool& pool, F&& decide) {
+Moves decide_all(const Vertices& vertices, ScratchPool<GroupSums>& pool, F&& decide) {
   const auto count = static_cast<int64_t>(vertices.size());
   constexpr int64_t kStep = 1 << 8;
   std::vector<Moves> parts(static_cast<size_t>((count + kStep - 1) / kStep));
@@ -88,7 +88,10 @@ Moves decide_all(const Vertices& vertices, GroupSumsPool& pool, F&& decide) {
 class Moving {
  public:
   Moving(const WeightedRows& rows, Resolution resolution, Vertices& groups)
-      : rows_(rows), resolution_(resolution), groups_(groups), pool_(rows.vertices()) {
+      : rows_(rows),
+        resolution_(resolution),
+        groups_(groups),
+        pool_(GroupSums::pool(rows.vertices())) {
     const auto vertices = static_cast<size_t>(rows.vertices());
     degrees_.resize(vertices);
     sizes_.resize(vertices);
@@ -159,7 +162,7 @@ class Moving {
   const WeightedRows& rows_;
   Resolution resolution_;
   Vertices& groups_;
-  GroupSumsPool pool_;
+  ScratchPool<GroupSums> pool_;
   BudgetedVector<int64_t> degrees_{};  // of groups
   BudgetedVector<int64_t> sizes_{};
   BudgetedVector<uint8_t> active_{};
@@ -168,7 +171,10 @@ class Moving {
 class Refining {
  public:
   Refining(const WeightedRows& rows, Resolution resolution, const Vertices& groups)
-      : rows_(rows), resolution_(resolution), groups_(groups), pool_(rows.vertices()) {
+      : rows_(rows),
+        resolution_(resolution),
+        groups_(groups),
+        pool_(GroupSums::pool(rows.vertices())) {
     const auto vertices = static_cast<size_t>(rows.vertices());
     parts_.resize(vertices);
     sizes_.assign(vertices, 1);
@@ -265,7 +271,7 @@ class Refining {
   const WeightedRows& rows_;
   Resolution resolution_;
   const Vertices& groups_;
-  GroupSumsPool pool_;
+  ScratchPool<GroupSums> pool_;
   Vertices parts_{};
   Vertices wanted_{};                    // where vertices of this sub-round go
   BudgetedVector<int64_t> sizes_{};      // of parts

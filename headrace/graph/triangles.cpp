@@ -4,11 +4,11 @@
 
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/base/error.h"
+#include "headrace/graph/scratch_pool.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <utility>
 
 namespace hr {
@@ -106,32 +106,16 @@ class Counting {
 
   void run() {
     parallel_rows(rows_, [&](Morsel piece) {
-      Scratch own = take();
-      for (int64_t u = piece.begin; u < piece.end; ++u)
-        if (rows_.degree(u) > 1) count(u, own);
-      for (size_t hub = 0; hub < own.of_hubs.size(); ++hub)
-        if (const uint32_t found = std::exchange(own.of_hubs[hub], 0)) add(counts_[hub], found);
-      const std::scoped_lock lock(mutex_);
-      free_.push_back(std::move(own));
+      pool_.lend([&](Scratch& own) {
+        for (int64_t u = piece.begin; u < piece.end; ++u)
+          if (rows_.degree(u) > 1) count(u, own);
+        for (size_t hub = 0; hub < own.of_hubs.size(); ++hub)
+          if (const uint32_t found = std::exchange(own.of_hubs[hub], 0)) add(counts_[hub], found);
+      });
     });
   }
 
  private:
-  Scratch take() {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!free_.empty()) {
-        Scratch made = std::move(free_.back());
-        free_.pop_back();
-        return made;
-      }
-    }
-    Scratch made;
-    made.bits.resize(static_cast<size_t>(rows_.vertices / 64 + 1));
-    made.of_hubs.resize(static_cast<size_t>(std::min(rows_.vertices, kHubs)));
-    return made;
-  }
-
   // The triangles of u and two vertices before it.
   void count(int64_t u, Scratch& own) {
     uint64_t* const bits = own.bits.data();
@@ -168,8 +152,12 @@ class Counting {
 
   const Csr& rows_;
   int64_t* counts_;
-  std::mutex mutex_{};
-  std::vector<Scratch> free_{};
+  ScratchPool<Scratch> pool_{[this] {
+    Scratch made;
+    made.bits.resize(static_cast<size_t>(rows_.vertices / 64 + 1));
+    made.of_hubs.resize(static_cast<size_t>(std::min(rows_.vertices, kHubs)));
+    return made;
+  }};
 };
 
 Column neighbor_counts(const Csr& csr) {

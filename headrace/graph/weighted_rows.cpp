@@ -101,7 +101,7 @@ WeightedRows aggregate(const WeightedRows& rows, const BudgetedVector<uint32_t>&
   WeightedRows made;
   made.scale = rows.scale;
   made.offsets.resize(static_cast<size_t>(count) + 1);
-  GroupSumsPool pool(count);
+  ScratchPool<GroupSums> pool = GroupSums::pool(count);
   parallel_vertices(count, [&](Morsel morsel) {
     pool.lend([&](GroupSums& sums) {
       for (int64_t g = morsel.begin; g < morsel.end; ++g) {

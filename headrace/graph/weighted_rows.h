@@ -2,14 +2,12 @@
 // WeightedRows: a symmetric matrix of whole weights, and its vertices put together by group.
 #pragma once
 #include "headrace/graph/graph.h"
+#include "headrace/graph/scratch_pool.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace hr {
 
@@ -71,37 +69,13 @@ class GroupSums {
     used_.clear();
   }
 
- private:
-  BudgetedVector<int64_t> sums_;  // -1: not used
-  BudgetedVector<uint32_t> used_{};
-};
-
-/// Tables that are free, made when there is none.
-class GroupSumsPool {
- public:
-  explicit GroupSumsPool(int64_t groups) : groups_(groups) {}
-
-  /// Calls f(GroupSums&) with a table that no other task uses.
-  template <class F>
-  void lend(F&& f) {
-    std::unique_ptr<GroupSums> own;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (!free_.empty()) {
-        own = std::move(free_.back());
-        free_.pop_back();
-      }
-    }
-    if (!own) own = std::make_unique<GroupSums>(groups_);
-    f(*own);
-    const std::scoped_lock lock(mutex_);
-    free_.push_back(std::move(own));
+  static ScratchPool<GroupSums> pool(int64_t groups) {
+    return ScratchPool<GroupSums>([groups] { return GroupSums(groups); });
   }
 
  private:
-  int64_t groups_;
-  std::mutex mutex_{};
-  std::vector<std::unique_ptr<GroupSums>> free_{};
+  BudgetedVector<int64_t> sums_;  // -1: not used
+  BudgetedVector<uint32_t> used_{};
 };
 
 }  // namespace hr

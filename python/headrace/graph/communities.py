@@ -10,28 +10,19 @@ import numpy as np
 from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import is_frame
-from headrace.graph.graph import graph_of
+from headrace.graph.graph import undirected_graph_of
 from headrace.graph.sources import key_names
 from headrace.lazy.handle import mark
 from headrace.series.column import new_series
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
-    from headrace.graph.graph import Graph
 
 
 def _seed(op: str, seed: int) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise InvalidArgumentError(f"{op}: expected an integer from 0 on: seed={seed!r}")
     return int(seed)
-
-
-def _undirected(op: str, G: Any) -> Graph:
-    graph = graph_of(G, op)
-    if graph.is_directed():
-        raise InvalidArgumentError(f"{op}: the graph is directed; use graph.to_undirected()")
-    mark(op)
-    return graph
 
 
 def louvain(
@@ -84,7 +75,8 @@ def louvain(
     >>> hr.graph.louvain(pairs).community.to_list()
     [0, 0, 0, 1, 1, 1]
     """
-    graph = _undirected("louvain", G)
+    graph = undirected_graph_of(G, "louvain")
+    mark("louvain")
     weights = graph._weights("louvain", weight)
     levels = -1 if max_level is None else max_level
     table = _core.graph_louvain(
@@ -125,7 +117,8 @@ def leiden(
     >>> hr.graph.leiden(pairs).community.to_list()
     [0, 0, 0, 1, 1, 1]
     """
-    graph = _undirected("leiden", G)
+    graph = undirected_graph_of(G, "leiden")
+    mark("leiden")
     weights = graph._weights("leiden", weight)
     table = _core.graph_leiden(
         graph._graph, weights, resolution, n_iterations, _seed("leiden", seed)
@@ -160,7 +153,8 @@ def modularity(
     >>> round(hr.graph.modularity(graph, [[0, 1, 2, 3, 4, 5]]), 4)
     0.0
     """
-    graph = _undirected("modularity", G)
+    graph = undirected_graph_of(G, "modularity")
+    mark("modularity")
     if is_frame(communities):
         ids: Any = communities[key_names("vertex", len(graph._given.source))]
         named = communities[communities.columns[-1]].to_numpy()

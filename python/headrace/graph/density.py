@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError
-from headrace.graph.graph import graph_of
+from headrace.graph.graph import graph_of, undirected_graph_of
 from headrace.lazy.handle import mark
 
 if TYPE_CHECKING:
@@ -61,9 +60,7 @@ def k_core(G: Any, k: int | None = None) -> Graph:
 
 
 def _triangles(op: str, G: Any, vertices: Any) -> DataFrame:
-    graph = graph_of(G, op)
-    if graph.is_directed():
-        raise InvalidArgumentError(f"{op}: the graph is directed; use graph.to_undirected()")
+    graph = undirected_graph_of(G, op)
     mark(op)
     table = _core.graph_triangles(graph._graph)
     return graph._frame(table, "count", "neighbors", vertices=vertices)

@@ -714,3 +714,11 @@ def graph_of(data: Any, op: str) -> Graph:
     if data is None:
         raise TypeMismatchError(f"{op}: expected a graph: type='NoneType'")
     return Graph(data)
+
+
+def undirected_graph_of(data: Any, op: str) -> Graph:
+    """The same for what edges' directions would mean nothing to."""
+    graph = graph_of(data, op)
+    if graph.is_directed():
+        raise InvalidArgumentError(f"{op}: the graph is directed; use graph.to_undirected()")
+    return graph
