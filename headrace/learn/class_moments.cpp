@@ -8,6 +8,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/class_moments_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include <numeric>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -104,7 +104,7 @@ ClassSums class_sums(const Sparse& x, const Tensor& codes, const Tensor& weights
   const bool weighted = weights.num_elements() > 0;
   if (weighted) check_doubles("class_sums", weights, {rows});
   // The rows by class, each class in order.
-  std::vector<int64_t> ends(static_cast<size_t>(classes) + 1), order(static_cast<size_t>(rows));
+  BudgetedVector<int64_t> ends(static_cast<size_t>(classes) + 1), order(static_cast<size_t>(rows));
   const auto end_of = [&](int64_t c) -> int64_t& { return ends[static_cast<size_t>(c)]; };
   const auto* const code = codes.as<int64_t>();
   for (int64_t i = 0; i < rows; ++i) ++end_of(code[i] + 1);

@@ -10,17 +10,17 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
 
-using Numbers = std::vector<double>;
+using Numbers = BudgetedVector<double>;
 
 constexpr int64_t kTile = 256;
 constexpr int64_t kSweeps = 10;  // between computations of the gap
@@ -213,7 +213,7 @@ class Descent {
   Residuals& residuals_;
   Numbers& w_;
   const ElasticNet& problem_;
-  std::vector<int64_t> active_ = {};
+  BudgetedVector<int64_t> active_ = {};
   double gap_ = 0;
 };
 

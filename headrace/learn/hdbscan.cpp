@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/learn/distance_tiles.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <limits>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -19,7 +19,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
-Tensor column_of(const std::vector<T>& values) {
+Tensor column_of(const BudgetedVector<T>& values) {
   const auto rows = static_cast<int64_t>(values.size());
   Buffer buffer = Buffer::allocate(rows * static_cast<int64_t>(sizeof(T)));
   std::copy(values.begin(), values.end(), buffer.mutable_as<T>());
@@ -27,18 +27,18 @@ Tensor column_of(const std::vector<T>& values) {
 }
 
 /// Turns each edge so that a traversal from row 0 meets `from` first.
-void orient(std::vector<TreeEdge>& edges) {
+void orient(BudgetedVector<TreeEdge>& edges) {
   const size_t rows = edges.size() + 1;
-  std::vector<int64_t> begins(rows + 1), at(2 * edges.size());
+  BudgetedVector<int64_t> begins(rows + 1), at(2 * edges.size());
   for (const TreeEdge& edge : edges)
     for (const int64_t end : {edge.from, edge.to}) ++begins[static_cast<size_t>(end) + 1];
   std::partial_sum(begins.begin(), begins.end(), begins.begin());
-  std::vector<int64_t> next(begins.begin(), begins.end() - 1);
+  BudgetedVector<int64_t> next(begins.begin(), begins.end() - 1);
   for (size_t e = 0; e < edges.size(); ++e)
     for (const int64_t end : {edges[e].from, edges[e].to})
       at[static_cast<size_t>(next[static_cast<size_t>(end)]++)] = static_cast<int64_t>(e);
-  std::vector<bool> met(edges.size());
-  std::vector<int64_t> waiting = {0};
+  BudgetedVector<bool> met(edges.size());
+  BudgetedVector<int64_t> waiting = {0};
   while (!waiting.empty()) {
     const auto row = static_cast<size_t>(waiting.back());
     waiting.pop_back();
@@ -71,7 +71,7 @@ struct Merges {
 
 /// Nodes below a node, itself first, level by level; `visit` says whether to go below.
 template <class F>
-void walk_levels(const Merges& merges, int64_t root, std::vector<int64_t>& queue, F visit) {
+void walk_levels(const Merges& merges, int64_t root, BudgetedVector<int64_t>& queue, F visit) {
   queue.assign(1, root);
   for (size_t i = 0; i < queue.size(); ++i) {
     const int64_t node = queue[i];
@@ -84,8 +84,8 @@ void walk_levels(const Merges& merges, int64_t root, std::vector<int64_t>& queue
 /// The clusters of a condensed tree, by their number less that of the root: parents come first.
 struct Hierarchy {
   int64_t root;
-  std::vector<int64_t> parent, size, children;  ///< children: how many, 0 or 2
-  std::vector<double> birth, death, stability;
+  BudgetedVector<int64_t> parent, size, children;  ///< children: how many, 0 or 2
+  BudgetedVector<double> birth, death, stability;
 
   explicit Hierarchy(const CondensedTree& tree);
 
@@ -132,15 +132,15 @@ Hierarchy::Hierarchy(const CondensedTree& tree) {
 }
 
 /// Which clusters have more mass than what is below them, the highest of them on each path.
-std::vector<bool> by_mass(const Hierarchy& tree, const ClusterSelection& by) {
-  std::vector<double> stability = tree.stability, below(tree.count());
-  std::vector<bool> chosen(tree.count());
+BudgetedVector<bool> by_mass(const Hierarchy& tree, const ClusterSelection& by) {
+  BudgetedVector<double> stability = tree.stability, below(tree.count());
+  BudgetedVector<bool> chosen(tree.count());
   for (size_t c = tree.count(); c-- > (by.allow_single ? 0 : 1);) {
     chosen[c] = !(below[c] > stability[c] || tree.size[c] > by.most_rows);
     if (!chosen[c]) stability[c] = below[c];
     if (c > 0) below[static_cast<size_t>(tree.parent[c])] += stability[c];
   }
-  std::vector<bool> covered(tree.count());
+  BudgetedVector<bool> covered(tree.count());
   for (size_t c = 1; c < tree.count(); ++c) {
     const auto up = static_cast<size_t>(tree.parent[c]);
     covered[c] = covered[up] || chosen[up];
@@ -149,14 +149,14 @@ std::vector<bool> by_mass(const Hierarchy& tree, const ClusterSelection& by) {
   return chosen;
 }
 
-std::vector<bool> choose(const Hierarchy& tree, const ClusterSelection& by) {
-  std::vector<bool> chosen(tree.count());
+BudgetedVector<bool> choose(const Hierarchy& tree, const ClusterSelection& by) {
+  BudgetedVector<bool> chosen(tree.count());
   if (!by.leaves)
     chosen = by_mass(tree, by);
   else if (tree.count() > 1)
     for (size_t c = 0; c < tree.count(); ++c) chosen[c] = tree.children[c] == 0;
   if (by.epsilon == 0 || tree.count() == 1 || chosen[0]) return chosen;
-  std::vector<bool> merged(tree.count());
+  BudgetedVector<bool> merged(tree.count());
   for (size_t c = 1; c < tree.count(); ++c) {
     if (!chosen[c]) continue;
     auto to = static_cast<int64_t>(c);
@@ -176,12 +176,12 @@ Linkage reachability_linkage(const Tensor& x, const Reachability& by) {
     throw_error<InvalidArgumentError>(kOp, "expected at least two rows, and min_samples of them",
                                       {{"rows", rows}, {"min_samples", by.min_samples}});
   const ScopedTag tag(kOp);
-  std::vector<TreeEdge> edges = reachability_tree(x, by);
+  BudgetedVector<TreeEdge> edges = reachability_tree(x, by);
   orient(edges);
   const auto merges = static_cast<int64_t>(edges.size());
   Buffer left = Buffer::allocate(merges * 8), right = Buffer::allocate(merges * 8);
   Buffer heights = Buffer::allocate(merges * 8), sizes = Buffer::allocate(merges * 8);
-  std::vector<int64_t> above(static_cast<size_t>(2 * rows - 1));
+  BudgetedVector<int64_t> above(static_cast<size_t>(2 * rows - 1));
   std::iota(above.begin(), above.end(), int64_t{0});
   const auto top = [&](int64_t node) {
     while (above[static_cast<size_t>(node)] != node) {
@@ -214,8 +214,8 @@ CondensedTree condense(const Linkage& linkage, int64_t min_cluster_size) {
   const ScopedTag tag("hdbscan");
   const Merges merges(linkage);
   const int64_t rows = merges.rows, root = 2 * rows - 2;
-  std::vector<int64_t> parents, children, sizes, queue, lost;
-  std::vector<double> lambdas;
+  BudgetedVector<int64_t> parents, children, sizes, queue, lost;
+  BudgetedVector<double> lambdas;
   for (auto* each : {&parents, &children, &sizes}) each->reserve(static_cast<size_t>(rows));
   lambdas.reserve(static_cast<size_t>(rows));
   const auto add = [&](int64_t parent, int64_t child, double lambda, int64_t size) {
@@ -224,7 +224,8 @@ CondensedTree condense(const Linkage& linkage, int64_t min_cluster_size) {
     lambdas.push_back(lambda);
     sizes.push_back(size);
   };
-  std::vector<int64_t> cluster(static_cast<size_t>(root + 1), -1);  // of the nodes that are large
+  BudgetedVector<int64_t> cluster(static_cast<size_t>(root + 1),
+                                  -1);  // of the nodes that are large
   cluster[static_cast<size_t>(root)] = rows;
   int64_t next = rows + 1;
   walk_levels(merges, root, queue, [&](int64_t node) {
@@ -253,8 +254,8 @@ CondensedTree condense(const Linkage& linkage, int64_t min_cluster_size) {
 ClusterLabels select_clusters(const CondensedTree& condensed, const ClusterSelection& by) {
   const ScopedTag tag("hdbscan");
   const Hierarchy tree(condensed);
-  const std::vector<bool> chosen = choose(tree, by);
-  std::vector<int64_t> owner(tree.count(), -1), number(tree.count());
+  const BudgetedVector<bool> chosen = choose(tree, by);
+  BudgetedVector<int64_t> owner(tree.count(), -1), number(tree.count());
   int64_t clusters = 0;
   for (size_t c = 0; c < tree.count(); ++c) {
     number[c] = clusters;
@@ -290,8 +291,9 @@ Tensor cut_linkage(const Linkage& linkage, double height, int64_t min_cluster_si
   const int64_t rows = merges.rows;
   // The representative of a node is a row or a merge, as unions by rank choose it: its number
   // orders the labels.
-  std::vector<int64_t> kept(static_cast<size_t>(rows), 0), head(static_cast<size_t>(2 * rows - 1));
-  std::vector<int64_t> rank(head.size());
+  BudgetedVector<int64_t> kept(static_cast<size_t>(rows), 0),
+      head(static_cast<size_t>(2 * rows - 1));
+  BudgetedVector<int64_t> rank(head.size());
   std::iota(head.begin(), head.end(), int64_t{0});
   const auto join = [&](int64_t node, int64_t merge) {
     int64_t& to = head[static_cast<size_t>(merge)];
@@ -310,7 +312,7 @@ Tensor cut_linkage(const Linkage& linkage, double height, int64_t min_cluster_si
     if (merges.heights[i] < height)
       for (const int64_t child : {merges.left[i], merges.right[i]})
         head[static_cast<size_t>(child)] = head[static_cast<size_t>(rows + i)];
-  std::vector<int64_t> sizes(head.size()), number(head.size(), -1);
+  BudgetedVector<int64_t> sizes(head.size()), number(head.size(), -1);
   for (int64_t i = 0; i < rows; ++i) ++sizes[static_cast<size_t>(head[static_cast<size_t>(i)])];
   int64_t clusters = 0;
   for (size_t c = 0; c < sizes.size(); ++c)

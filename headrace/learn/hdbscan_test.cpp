@@ -82,7 +82,7 @@ TEST_F(HdbscanTest, TheTreeIsThatOfAllEdgesInOrder) {
           for (const SimdLevel level : {SimdLevel::kBase, level_}) {
             set_simd_level(level);
             set_threads(level == SimdLevel::kBase ? 1 : 3);
-            const std::vector<TreeEdge> made = reachability_tree(x, {samples, 1, false, metric});
+            const BudgetedVector<TreeEdge> made = reachability_tree(x, {samples, 1, false, metric});
             ASSERT_EQ(made.size(), expected.size());
             for (size_t e = 0; e < made.size(); ++e) {
               EXPECT_EQ(made[e].from, expected[e].from);

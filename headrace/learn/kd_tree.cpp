@@ -4,6 +4,7 @@
 
 #include "headrace/exec/workers.h"
 #include "headrace/learn/pairwise_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <limits>
@@ -16,7 +17,7 @@ KdTree::KdTree(const RowTiles& x) : dimensions_(x.columns()), rows_(static_cast<
   while ((n >> levels_) + 1 > kLeafPoints) ++levels_;
   std::iota(rows_.begin(), rows_.end(), int64_t{0});
   boxes_.resize(static_cast<size_t>(end_node() * 2 * d));
-  std::vector<double> points(static_cast<size_t>(n * d)), scratch(points.size());
+  BudgetedVector<double> points(static_cast<size_t>(n * d)), scratch(points.size());
   parallel_morsels(n, [&](const Morsel& morsel) {
     x.read(morsel.begin, morsel.end - morsel.begin, TileForm::kRows, nullptr, nullptr,
            points.data() + morsel.begin * d);
@@ -33,7 +34,8 @@ KdTree::KdTree(const RowTiles& x) : dimensions_(x.columns()), rows_(static_cast<
 }
 
 /// Finds the boxes of a level, and puts the lower half of each node's points first.
-void KdTree::split_level(int level, std::vector<double>& points, std::vector<double>& scratch) {
+void KdTree::split_level(int level, BudgetedVector<double>& points,
+                         BudgetedVector<double>& scratch) {
   const int64_t d = dimensions_, nodes = int64_t{1} << level;
   parallel_for(nodes, [&](int64_t k) {
     const int64_t node = nodes + k, first = begin(node), count = end(node) - first;
@@ -55,7 +57,7 @@ void KdTree::split_level(int level, std::vector<double>& points, std::vector<dou
       double value;
       int64_t at, row;
     };
-    std::vector<Coordinate> order(static_cast<size_t>(count));
+    BudgetedVector<Coordinate> order(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i)
       order[static_cast<size_t>(i)] = {all[i * d + widest], i,
                                        rows_[static_cast<size_t>(first + i)]};
@@ -160,8 +162,8 @@ void KdTree::within(const double* point, double most, std::vector<NearRow>& foun
   });
 }
 
-std::vector<double> KdTree::nearest_distances(int64_t count) const {
-  std::vector<double> found(rows_.size());
+BudgetedVector<double> KdTree::nearest_distances(int64_t count) const {
+  BudgetedVector<double> found(rows_.size());
   parallel_for(num_leaves(), [&](int64_t k) {
     find_nearest(num_leaves() + k, count, found.data() + begin(num_leaves() + k));
   });
@@ -172,8 +174,8 @@ std::vector<double> KdTree::nearest_distances(int64_t count) const {
 void KdTree::find_nearest(int64_t leaf, int64_t count, double* out) const {
   const int64_t first = begin(leaf), points = end(leaf) - first;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  std::vector<double> nearest(static_cast<size_t>(points * count), kInfinity);  // heaps
-  std::vector<double> coordinates(static_cast<size_t>(points * dimensions_));
+  BudgetedVector<double> nearest(static_cast<size_t>(points * count), kInfinity);  // heaps
+  BudgetedVector<double> coordinates(static_cast<size_t>(points * dimensions_));
   for (int64_t i = 0; i < points; ++i)
     read_point(leaf, first + i, coordinates.data() + i * dimensions_);
   double farthest = kInfinity;  // of the points' count-th nearest

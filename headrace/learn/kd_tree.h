@@ -2,6 +2,7 @@
 // A balanced kd-tree over points of few dimensions.
 #pragma once
 #include "headrace/algo/linalg/row_tiles.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <bit>
 #include <cstdint>
@@ -54,7 +55,7 @@ class KdTree {
   }
 
   /// The row of `x` of each position.
-  const std::vector<int64_t>& rows() const { return rows_; }
+  const BudgetedVector<int64_t>& rows() const { return rows_; }
 
   /// Copies the point at a position of `leaf`.
   void read_point(int64_t leaf, int64_t position, double* point) const;
@@ -74,10 +75,10 @@ class KdTree {
   void within(const double* point, double most, std::vector<NearRow>& found) const;
 
   /// The squared distance of each point, by position, to the `count`-th nearest, itself the first.
-  std::vector<double> nearest_distances(int64_t count) const;
+  BudgetedVector<double> nearest_distances(int64_t count) const;
 
  private:
-  void split_level(int level, std::vector<double>& points, std::vector<double>& scratch);
+  void split_level(int level, BudgetedVector<double>& points, BudgetedVector<double>& scratch);
   void find_nearest(int64_t leaf, int64_t count, double* out) const;
   template <class F>
   void visit(const double* point, const double& most, F leaf_at) const;
@@ -86,9 +87,9 @@ class KdTree {
 
   int64_t dimensions_;
   int levels_ = 0;  ///< below the root
-  std::vector<int64_t> rows_;
-  std::vector<double> boxes_;    ///< of each node: the least coordinates, then the largest
-  std::vector<double> columns_;  ///< of each leaf: coordinate j of its points, j after j
+  BudgetedVector<int64_t> rows_;
+  BudgetedVector<double> boxes_;    ///< of each node: the least coordinates, then the largest
+  BudgetedVector<double> columns_;  ///< of each leaf: coordinate j of its points, j after j
 };
 
 }  // namespace hr

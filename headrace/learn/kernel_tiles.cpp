@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/learn/svm_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ KernelFrame::KernelFrame(const Kernel& of, const Tensor& x, std::span<const int6
   const auto size = static_cast<int64_t>(rows.size());
   const int64_t count = std::min<int64_t>(size, 1024);
   shift.resize(static_cast<size_t>(x.shape()[1]));
-  std::vector<double> row(shift.size());
+  BudgetedVector<double> row(shift.size());
   for (int64_t i = 0; i < count; ++i) {
     tiles.read(rows[static_cast<size_t>(i * size / count)], 1, TileForm::kRows, nullptr, nullptr,
                row.data());

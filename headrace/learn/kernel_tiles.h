@@ -2,11 +2,11 @@
 // Values of a kernel between two sides of rows, in tiles.
 #pragma once
 #include "headrace/learn/svm.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace hr {
 
@@ -16,7 +16,7 @@ inline constexpr int64_t kKernelColumns = 512;
 /// What all rows have in common: the kernel, and the origin that distances are taken from.
 struct KernelFrame {
   Kernel kernel;
-  std::vector<double> shift;  ///< of the columns; empty: none
+  BudgetedVector<double> shift;  ///< of the columns; empty: none
 
   /// For distances the mean of a sample of rows, so that squares of large means cancel nothing.
   KernelFrame(const Kernel& of, const Tensor& x, std::span<const int64_t> rows);
@@ -43,7 +43,7 @@ class KernelSide {
                           const KernelSide&, int64_t, double*);
 
   int64_t room_;
-  std::vector<int64_t> rows_;
+  BudgetedVector<int64_t> rows_;
   Buffer panels_, norms_;
 };
 

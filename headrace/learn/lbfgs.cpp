@@ -3,6 +3,7 @@
 #include "headrace/learn/lbfgs.h"
 
 #include "headrace/algo/linalg/row_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +12,7 @@
 namespace hr {
 namespace {
 
-using Numbers = std::vector<double>;
+using Numbers = BudgetedVector<double>;
 
 constexpr size_t kPairs = 10;
 constexpr double kDecrease = 1e-4;

@@ -2,24 +2,24 @@
 // The minimum of a function of many numbers, from its gradients.
 #pragma once
 #include "headrace/base/api.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <vector>
 
 namespace hr {
 
 struct LbfgsOptions {
-  int64_t most = 100;           ///< iterations
-  double tolerance = 1e-4;      ///< of the largest element of the gradient
-  std::vector<double> l1 = {};  ///< of each number: how much its absolute value costs; or empty
+  int64_t most = 100;              ///< iterations
+  double tolerance = 1e-4;         ///< of the largest element of the gradient
+  BudgetedVector<double> l1 = {};  ///< of each number: how much its absolute value costs; or empty
 };
 
 /// A step, and how the gradient changed on it.
 struct LbfgsPair {
-  std::vector<double> step;
-  std::vector<double> change;
+  BudgetedVector<double> step;
+  BudgetedVector<double> change;
   double product = 0;
 };
 
@@ -46,7 +46,7 @@ using Metric = std::function<void(double* vector)>;
 /// L-BFGS (J. Nocedal, Mathematics of Computation 35, 1980) with ten pairs, a metric of the caller
 /// and a search for a weak Wolfe point by halves; with `l1` OWL-QN (G. Andrew and J. Gao, ICML
 /// 2007). Moves `at` to the minimum. One thread but for `objective` and `metric`.
-LbfgsResult minimize_lbfgs(std::vector<double>& at, const Objective& objective,
+LbfgsResult minimize_lbfgs(BudgetedVector<double>& at, const Objective& objective,
                            const Metric& metric, const LbfgsOptions& options, LbfgsMemory& memory);
 
 }  // namespace hr

@@ -12,6 +12,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/lbfgs.h"
 #include "headrace/learn/linear_loss_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@
 namespace hr {
 namespace {
 
-using Numbers = std::vector<double>;
+using Numbers = BudgetedVector<double>;
 
 constexpr int64_t kTileDoubles = int64_t{1} << 15;     // what a level-2 cache holds besides others
 constexpr int64_t kScratchDoubles = int64_t{1} << 25;  // of the gradients of all parts

@@ -4,12 +4,12 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -61,14 +61,14 @@ Sparse joined_graph(const Tensor& indices, const Tensor& weights, JoinWeights jo
   Buffer back_buffer = Buffer::allocate(rows * count * kEdge);
   auto* forth = forth_buffer.mutable_as<Edge>();
   auto* back = back_buffer.mutable_as<Edge>();
-  std::vector<int64_t> begins(static_cast<size_t>(rows + 1));
+  BudgetedVector<int64_t> begins(static_cast<size_t>(rows + 1));
   for (int64_t k = 0; k < rows * count; ++k) {
     if (near[k] < 0 || near[k] >= rows)
       throw_error<InvalidArgumentError>(kOp, "no such neighbour", {{"index", near[k]}});
     ++begins[static_cast<size_t>(near[k] + 1)];
   }
   for (size_t r = 0; r < static_cast<size_t>(rows); ++r) begins[r + 1] += begins[r];
-  std::vector<int64_t> place(begins.begin(), begins.end() - 1);
+  BudgetedVector<int64_t> place(begins.begin(), begins.end() - 1);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t k = r * count; k < (r + 1) * count; ++k)
       back[place[static_cast<size_t>(near[k])]++] = {static_cast<int32_t>(r), weight[k]};

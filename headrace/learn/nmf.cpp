@@ -4,12 +4,12 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -66,14 +66,14 @@ NmfSweep nmf_sweep(const Tensor& w, const Tensor& hessian, const Tensor& target)
   check(target, rows, components);
   Buffer made = Buffer::allocate(rows * components * static_cast<int64_t>(sizeof(double)));
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
-  std::vector<double> sums(static_cast<size_t>(blocks));
+  BudgetedVector<double> sums(static_cast<size_t>(blocks));
   if (rows * components > 0) {
     const auto* from = w.as<double>();
     const auto* wanted = target.as<double>();
     const auto* squares = hessian.as<double>();
     auto* to = made.mutable_as<double>();
     parallel_for(blocks, [&](int64_t block) {
-      std::vector<Lanes> inside(static_cast<size_t>(components)), goal(inside);
+      BudgetedVector<Lanes> inside(static_cast<size_t>(components)), goal(inside);
       const int64_t end = std::min(rows, (block + 1) * kBlock);
       double sum = 0;
       for (int64_t first = block * kBlock; first < end; first += kLanes) {

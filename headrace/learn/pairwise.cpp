@@ -8,6 +8,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/pairwise_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -15,7 +16,6 @@
 #include <limits>
 #include <numeric>
 #include <span>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -26,7 +26,7 @@ constexpr int64_t kWord = static_cast<int64_t>(sizeof(double));
 
 /// Points one after the other, and the length of each where the metric needs it.
 struct Points {
-  std::vector<double> values, lengths;
+  BudgetedVector<double> values, lengths;
 
   template <class F>
   Points(const RowTiles& x, int64_t count, Metric metric, F row_at)
@@ -46,7 +46,7 @@ struct Points {
 /// Points with each coordinate side by side.
 struct PointTile {
   int64_t count, dimensions;
-  std::vector<double> columns, lengths;
+  BudgetedVector<double> columns, lengths;
 
   template <class F>
   PointTile(const RowTiles& x, int64_t num_points, Metric metric, F row_at)
@@ -75,7 +75,7 @@ struct PointTile {
 
 /// Rows by class, each in ascending order.
 struct Classes {
-  std::vector<int64_t> begins, rows;
+  BudgetedVector<int64_t> begins, rows;
 
   Classes(std::string_view op, const Tensor& x, const Tensor& labels) {
     const int64_t n = x.shape()[0];
@@ -91,7 +91,7 @@ struct Classes {
     for (const int64_t label : of)
       if (label >= 0) ++begins[static_cast<size_t>(label) + 1];
     std::partial_sum(begins.begin(), begins.end(), begins.begin());
-    std::vector<int64_t> next(begins.begin(), begins.end() - 1);
+    BudgetedVector<int64_t> next(begins.begin(), begins.end() - 1);
     rows.resize(static_cast<size_t>(begins.back()));
     for (int64_t i = 0; i < n; ++i)
       if (of[static_cast<size_t>(i)] >= 0)
@@ -182,7 +182,7 @@ Tensor silhouettes(const Tensor& x, const Tensor& labels, Metric metric) {
   const int64_t n = x.shape()[0];
   Buffer made = Buffer::allocate(n * kWord);
   auto* out = made.mutable_as<double>();
-  std::vector<double> next(static_cast<size_t>(n), std::numeric_limits<double>::infinity());
+  BudgetedVector<double> next(static_cast<size_t>(n), std::numeric_limits<double>::infinity());
   const auto* own = labels.as<int64_t>();
   std::fill_n(out, n, 0.0);
   classes.sum_distances(RowTiles(x), nullptr, metric, false,
@@ -211,7 +211,7 @@ Tensor medoids(const Tensor& x, const Tensor& labels, const Tensor& weights, Met
       !weights.is_contiguous())
     throw_error<InvalidArgumentError>(kOp, "expected a float64 weight for each row",
                                       {{"weights", weights.num_elements()}});
-  std::vector<double> sums(static_cast<size_t>(x.shape()[0]));
+  BudgetedVector<double> sums(static_cast<size_t>(x.shape()[0]));
   classes.sum_distances(
       RowTiles(x), weights.as<double>(), metric, true,
       [&](int64_t row, int64_t, double sum) { sums[static_cast<size_t>(row)] = sum; });

@@ -7,6 +7,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/kd_tree.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
 #include <atomic>
@@ -33,7 +34,7 @@ struct Link {
 /// known by their position in `rows`.
 class Components {
  public:
-  Components(std::vector<int64_t> rows, std::vector<double> cores, double scale)
+  Components(BudgetedVector<int64_t> rows, BudgetedVector<double> cores, double scale)
       : rows_(std::move(rows)),
         cores_(std::move(cores)),
         scale_(scale),
@@ -103,7 +104,7 @@ class Components {
   }
 
   /// Joins components by their least edges.
-  void end_round(std::vector<TreeEdge>& edges);
+  void end_round(BudgetedVector<TreeEdge>& edges);
 
  private:
   void lower_limit(int64_t component, double weight) {
@@ -120,14 +121,14 @@ class Components {
     return std::make_tuple(best.weight, best.distance, low, high);
   }
 
-  std::vector<int64_t> rows_;
-  std::vector<double> cores_;
+  BudgetedVector<int64_t> rows_;
+  BudgetedVector<double> cores_;
   double scale_;
   DisjointSets<> sets_;
-  std::vector<int64_t> component_;
-  std::vector<Link> links_;
-  std::vector<double> least_;  ///< no edge to another component weighs less
-  std::vector<std::atomic<double>> limits_;
+  BudgetedVector<int64_t> component_;
+  BudgetedVector<Link> links_;
+  BudgetedVector<double> least_;  ///< no edge to another component weighs less
+  BudgetedVector<std::atomic<double>> limits_;
 };
 
 bool Components::start_round() {
@@ -147,8 +148,8 @@ bool Components::start_round() {
   return several;
 }
 
-void Components::end_round(std::vector<TreeEdge>& edges) {
-  std::vector<int64_t> chosen(rows_.size(), -1);  // of each component, the point with its edge
+void Components::end_round(BudgetedVector<TreeEdge>& edges) {
+  BudgetedVector<int64_t> chosen(rows_.size(), -1);  // of each component, the point with its edge
   for (int64_t i = 0; i < count(); ++i) {
     if (link(i).to < 0) continue;
     int64_t& best = chosen[static_cast<size_t>(of(i))];
@@ -244,7 +245,7 @@ class TreeSearch {
 
   const KdTree& tree_;
   Components& components_;
-  std::vector<Node> nodes_;
+  BudgetedVector<Node> nodes_;
 };
 
 void TreeSearch::search(int64_t leaf) {
@@ -303,7 +304,7 @@ void TreeSearch::compare(Seekers& seekers, int64_t leaf) {
 
 /// A round's search in tiles, where the filter's bounds rule out most rows.
 void search_tiles(const RowTiles& x, Metric metric, Components& components) {
-  std::vector<int64_t> wanted;
+  BudgetedVector<int64_t> wanted;
   for (int64_t i = 0; i < components.count(); ++i)
     if (components.is_wanted(i)) wanted.push_back(i);
   const int64_t d = x.columns();
@@ -349,10 +350,10 @@ Tensor rows_of(const Tensor& x, int64_t begin, int64_t count) {
 }
 
 /// Reduced distances to the nearest rows, a batch of rows after the other.
-std::vector<double> core_distances(const Tensor& x, int64_t count, Metric metric) {
+BudgetedVector<double> core_distances(const Tensor& x, int64_t count, Metric metric) {
   constexpr int64_t kBatch = 128 * kTileQueries;
   const int64_t rows = x.shape()[0];
-  std::vector<double> cores(static_cast<size_t>(rows));
+  BudgetedVector<double> cores(static_cast<size_t>(rows));
   for (int64_t begin = 0; begin < rows; begin += kBatch) {
     const int64_t size = std::min(kBatch, rows - begin);
     const Neighbors found = nearest_neighbors(x, rows_of(x, begin, size), count, metric, false);
@@ -364,13 +365,13 @@ std::vector<double> core_distances(const Tensor& x, int64_t count, Metric metric
 
 }  // namespace
 
-std::vector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by) {
+BudgetedVector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by) {
   const bool squared = by.metric == Metric::kEuclidean;
   const Metric metric = squared ? Metric::kSquaredEuclidean : by.metric;
   const double scale = by.alpha == 1 ? 1 : squared ? 1 / (by.alpha * by.alpha) : 1 / by.alpha;
   std::unique_ptr<KdTree> tree;
-  std::vector<double> cores;
-  std::vector<int64_t> rows(static_cast<size_t>(x.shape()[0]));
+  BudgetedVector<double> cores;
+  BudgetedVector<int64_t> rows(static_cast<size_t>(x.shape()[0]));
   if (squared && x.shape()[1] <= KdTree::kMostDimensions) {
     tree = std::make_unique<KdTree>(RowTiles(x));
     cores = tree->nearest_distances(by.min_samples);
@@ -381,7 +382,7 @@ std::vector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by)
   }
   if (by.scale_cores)
     for (double& core : cores) core *= scale;
-  std::vector<TreeEdge> edges;
+  BudgetedVector<TreeEdge> edges;
   edges.reserve(rows.size());
   Components components(std::move(rows), std::move(cores), scale);
   while (components.start_round()) {

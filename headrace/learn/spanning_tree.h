@@ -2,9 +2,9 @@
 // The minimum spanning tree of rows by their mutual reachability.
 #pragma once
 #include "headrace/learn/neighbors.h"
+#include "headrace/memory/adaptors/allocator.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace hr {
 
@@ -27,6 +27,6 @@ struct Reachability {
 /// dimensions (W. March, P. Ram and A. Gray, KDD 2010; L. McInnes and J. Healy, ICDMW 2017), else
 /// by tiles of all pairs. Rows are finite; scratch is of their size. The same tree for any number
 /// of threads and any SIMD level.
-std::vector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by);
+BudgetedVector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by);
 
 }  // namespace hr

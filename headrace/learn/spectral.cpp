@@ -10,12 +10,12 @@
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -55,7 +55,7 @@ Tensor matrix(Buffer values, int64_t rows, int64_t columns) {
 class Adjacency {
  public:
   explicit Adjacency(const Sparse& weights) : rows_(weights.rows()) {
-    std::vector<double> roots(static_cast<size_t>(rows_));
+    BudgetedVector<double> roots(static_cast<size_t>(rows_));
     const auto* given = weights.data().as<float>();
     const auto* to = weights.indices().as<int32_t>();
     double total = 0;
@@ -84,7 +84,7 @@ class Adjacency {
   Tensor deflated(const Tensor& x) const {
     const int64_t columns = x.shape()[1], blocks = (rows_ + kBlock - 1) / kBlock;
     const auto* values = x.as<double>();
-    std::vector<double> parts(static_cast<size_t>(blocks * columns));
+    BudgetedVector<double> parts(static_cast<size_t>(blocks * columns));
     for_blocks(rows_, [&](int64_t block, int64_t begin, int64_t end) {
       double* part = parts.data() + block * columns;
       for (int64_t i = begin; i < end; ++i)
@@ -107,7 +107,7 @@ class Adjacency {
  private:
   int64_t rows_;
   Sparse scaled_;
-  std::vector<double> first_;
+  BudgetedVector<double> first_;
 };
 
 /// `scale * (s - center * x) - last`, elementwise.
@@ -137,7 +137,7 @@ Tensor filtered(const Adjacency& adjacency, Tensor x, double cut, int degree) {
 }
 
 /// Of columns with the values of `inner`: the largest length of a column of `s - x * value`.
-double residual(const Tensor& s, const Tensor& x, const std::vector<double>& values,
+double residual(const Tensor& s, const Tensor& x, const BudgetedVector<double>& values,
                 int64_t count) {
   double worst = 0;
   const int64_t rows = x.shape()[0], columns = x.shape()[1];
@@ -174,10 +174,10 @@ Tensor spectral_coordinates(const Sparse& weights, int64_t count) {
   for (int round = 1;; ++round) {
     x = tall_q(adjacency.deflated(filtered(adjacency, std::move(x), cut, kDegree)));
     const Tensor product = adjacency.times(x);
-    std::vector<double> inner(static_cast<size_t>(columns * columns));
+    BudgetedVector<double> inner(static_cast<size_t>(columns * columns));
     multiply(AnyMatrix(x).transposed(), AnyMatrix(product),
              MatrixView<double>{inner.data(), columns, columns, columns});
-    std::vector<double> values(static_cast<size_t>(columns)), scratch(3 * values.size());
+    BudgetedVector<double> values(static_cast<size_t>(columns)), scratch(3 * values.size());
     eigh(inner.data(), values.data(), scratch.data(), columns);
     x = rotated(x, inner.data());
     if (round == kRounds || residual(rotated(product, inner.data()), x, values, count) < kEnough)

@@ -8,6 +8,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/kernel_tiles.h"
 #include "headrace/learn/svm_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/log/tag.h"
 
@@ -23,16 +24,16 @@ constexpr int64_t kWorkingSize = 1024;
 constexpr int64_t kTile = kKernelRows * kKernelColumns;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-std::vector<int64_t> all_of(int64_t count) {
-  std::vector<int64_t> numbers(static_cast<size_t>(count));
+BudgetedVector<int64_t> all_of(int64_t count) {
+  BudgetedVector<int64_t> numbers(static_cast<size_t>(count));
   std::iota(numbers.begin(), numbers.end(), int64_t{0});
   return numbers;
 }
 
 /// The b of a dual: each belongs to a row.
 struct Variables {
-  std::vector<int64_t> row;
-  std::vector<double> linear, low, high, value;
+  BudgetedVector<int64_t> row;
+  BudgetedVector<double> linear, low, high, value;
 
   explicit Variables(size_t count)
       : row(count), linear(count), low(count), high(count), value(count) {}
@@ -64,8 +65,8 @@ class RowCache {
   }
 
   /// After `find` for all rows of a turn: room for each of those that are not there, or null.
-  std::vector<float*> make_room(const std::vector<int64_t>& rows) {
-    std::vector<int64_t> oldest(all_of(static_cast<int64_t>(row_of_.size())));
+  std::vector<float*> make_room(const BudgetedVector<int64_t>& rows) {
+    BudgetedVector<int64_t> oldest(all_of(static_cast<int64_t>(row_of_.size())));
     std::erase_if(oldest, [&](int64_t s) { return used_[static_cast<size_t>(s)] == turn_; });
     const size_t count = std::min(rows.size(), oldest.size());
     std::partial_sort(oldest.begin(), oldest.begin() + static_cast<int64_t>(count), oldest.end(),
@@ -93,7 +94,7 @@ class RowCache {
   int64_t length_;
   int64_t turn_ = 1;
   Buffer values_;
-  std::vector<int64_t> slot_of_, row_of_, used_;
+  BudgetedVector<int64_t> slot_of_, row_of_, used_;
 };
 
 class Solver {
@@ -121,8 +122,8 @@ class Solver {
 
   double choose();
   bool work(double gap);
-  std::vector<float> kernel_of_set(int64_t size) const;
-  void add_moved(const std::vector<int64_t>& moved, const std::vector<double>& by);
+  BudgetedVector<float> kernel_of_set(int64_t size) const;
+  void add_moved(const BudgetedVector<int64_t>& moved, const BudgetedVector<double>& by);
   double offset() const;
 
   const Tensor& x_;
@@ -130,8 +131,8 @@ class Solver {
   Variables& variables_;
   const SvmOptions& options_;
   KernelFrame frame_;
-  std::vector<double> sums_;  ///< of kernels by values, of each row
-  std::vector<int64_t> set_;  ///< the variables at work, latest first
+  BudgetedVector<double> sums_;  ///< of kernels by values, of each row
+  BudgetedVector<int64_t> set_;  ///< the variables at work, latest first
   std::unique_ptr<KernelSide> all_;
   std::unique_ptr<RowCache> cache_;
   int64_t steps_ = 0;
@@ -152,7 +153,7 @@ double Solver::choose() {
   if (!(most - least > options_.tolerance)) return most - least;
   const int64_t size = std::min(kWorkingSize, count);
   const int64_t fresh = set_.empty() || size < kWorkingSize ? size : size / 2;
-  std::vector<Candidate> rising, falling;
+  BudgetedVector<Candidate> rising, falling;
   for (size_t v = 0; v < variables_.count(); ++v) {
     const double own = gradient(v);
     if (variables_.may_rise(v) && own < most) rising.push_back({own, static_cast<int64_t>(v)});
@@ -165,8 +166,8 @@ double Solver::choose() {
     });
     side->erase(end, side->end());
   }
-  std::vector<bool> in(variables_.count());
-  std::vector<int64_t> next;
+  BudgetedVector<bool> in(variables_.count());
+  BudgetedVector<int64_t> next;
   const auto add = [&](int64_t variable, int64_t most_of_them) {
     if (static_cast<int64_t>(next.size()) >= most_of_them || in[static_cast<size_t>(variable)])
       return;
@@ -183,16 +184,16 @@ double Solver::choose() {
 }
 
 /// The kernel between the rows of the set, in rows of `size`.
-std::vector<float> Solver::kernel_of_set(int64_t size) const {
-  std::vector<int64_t> rows;
+BudgetedVector<float> Solver::kernel_of_set(int64_t size) const {
+  BudgetedVector<int64_t> rows;
   for (const int64_t v : set_)
     rows.push_back(rows_[static_cast<size_t>(variables_.row[static_cast<size_t>(v)])]);
   const KernelSide left(frame_, x_, rows, KernelSide::kLeft);
   const KernelSide right(frame_, x_, rows, KernelSide::kRight);
-  std::vector<float> kernel(static_cast<size_t>(size * size));
+  BudgetedVector<float> kernel(static_cast<size_t>(size * size));
   parallel_for(left.groups() * right.groups(), [&](int64_t task) {
     const int64_t group = task / right.groups(), block = task % right.groups();
-    std::vector<double> tile(kTile);
+    BudgetedVector<double> tile(kTile);
     kernel_tile(frame_, x_, left, group, right, block, tile.data());
     for (int64_t r = 0; r < left.in_group(group); ++r)
       cpu::round_values(tile.data() + r * kKernelColumns, right.in_group(block),
@@ -208,10 +209,10 @@ bool Solver::work(double gap) {
                     cpu::kWorkingLanes;
   const auto room = static_cast<size_t>(size);
   const bool whole = count == variables_.count();
-  const std::vector<float> kernel = kernel_of_set(size);
-  std::vector<float> diagonal(room);
-  std::vector<double> gradients(room), values(room), low(room), high(room);
-  std::vector<double> up(room, kInfinity), down(room, -kInfinity);
+  const BudgetedVector<float> kernel = kernel_of_set(size);
+  BudgetedVector<float> diagonal(room);
+  BudgetedVector<double> gradients(room), values(room), low(room), high(room);
+  BudgetedVector<double> up(room, kInfinity), down(room, -kInfinity);
   for (size_t i = 0; i < count; ++i) {
     const auto v = static_cast<size_t>(set_[i]);
     diagonal[i] = kernel[i * room + i];
@@ -234,8 +235,8 @@ bool Solver::work(double gap) {
     more = made == most && left() > 0;
     look_for_interrupt();
   }
-  std::vector<int64_t> moved;
-  std::vector<double> by;
+  BudgetedVector<int64_t> moved;
+  BudgetedVector<double> by;
   for (size_t i = 0; i < count; ++i) {
     const auto v = static_cast<size_t>(set_[i]);
     const double change = values[i] - variables_.value[v];
@@ -254,14 +255,14 @@ bool Solver::work(double gap) {
   return !moved.empty();
 }
 
-void Solver::add_moved(const std::vector<int64_t>& moved, const std::vector<double>& by) {
+void Solver::add_moved(const BudgetedVector<int64_t>& moved, const BudgetedVector<double>& by) {
   const auto count = static_cast<int64_t>(rows_.size());
   if (all_ == nullptr) {
     all_ = std::make_unique<KernelSide>(frame_, x_, rows_, KernelSide::kRight);
     cache_ = std::make_unique<RowCache>(count, options_.cache_bytes);
   }
   std::vector<float*> places;
-  std::vector<int64_t> missing, missing_rows, number(moved.size(), -1);
+  BudgetedVector<int64_t> missing, missing_rows, number(moved.size(), -1);
   for (size_t k = 0; k < moved.size(); ++k) {
     places.push_back(cache_->find(moved[k]));
     if (places.back() != nullptr) continue;
@@ -273,8 +274,8 @@ void Solver::add_moved(const std::vector<int64_t>& moved, const std::vector<doub
   const KernelSide left(frame_, x_, missing_rows, KernelSide::kLeft);
   parallel_for(all_->groups(), [&](int64_t block) {
     const int64_t begin = block * kKernelColumns, columns = all_->in_group(block);
-    std::vector<double> tile(missing.empty() ? 0 : kTile);
-    std::vector<float> spare(tile.size());
+    BudgetedVector<double> tile(missing.empty() ? 0 : kTile);
+    BudgetedVector<float> spare(tile.size());
     const float* waiting[kKernelRows];
     int64_t num_waiting = 0, done = -1;
     size_t first = 0;
@@ -443,15 +444,15 @@ Tensor kernel_sums(const Tensor& support, const Tensor& weights, const Tensor& x
   Buffer made = Buffer::allocate_zeroed(
       checked_multiply(kOp, checked_multiply(kOp, rows, outputs), int64_t{sizeof(double)}));
   auto* out = made.mutable_as<double>();
-  const std::vector<int64_t> numbers = all_of(terms);
+  const BudgetedVector<int64_t> numbers = all_of(terms);
   const KernelFrame frame(kernel, support, numbers);
   const KernelSide left(frame, support, numbers, KernelSide::kLeft);
   parallel_for((rows + kKernelColumns - 1) / kKernelColumns, [&](int64_t task) {
     const int64_t begin = task * kKernelColumns, count = std::min(kKernelColumns, rows - begin);
-    std::vector<int64_t> queries = all_of(count);
+    BudgetedVector<int64_t> queries = all_of(count);
     for (int64_t& query : queries) query += begin;
     const KernelSide right(frame, x, queries, KernelSide::kRight);
-    std::vector<double> tile(kTile), sums(static_cast<size_t>(outputs * kKernelColumns));
+    BudgetedVector<double> tile(kTile), sums(static_cast<size_t>(outputs * kKernelColumns));
     const double* tile_rows[kKernelRows];
     for (int64_t r = 0; r < kKernelRows; ++r) tile_rows[r] = tile.data() + r * kKernelColumns;
     for (int64_t group = 0; group < left.groups(); ++group) {

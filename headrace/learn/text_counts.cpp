@@ -8,6 +8,7 @@
 #include "headrace/data/string_reader.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/murmur3.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -130,7 +131,7 @@ Sparse put_together(const std::vector<RowEntries>& parts, int64_t rows, int64_t 
 
 /// Keys of the terms of a document, sorted: equal ones are one entry. The lowest bit of a key says
 /// that it counts down.
-void add_row(std::vector<uint64_t>& keys, bool binary, RowEntries& out) {
+void add_row(BudgetedVector<uint64_t>& keys, bool binary, RowEntries& out) {
   std::sort(keys.begin(), keys.end());
   const int64_t before = out.columns.size();
   for (size_t k = 0; k < keys.size();) {
@@ -154,7 +155,7 @@ Sparse count_keys(const Column& column, const TextOptions& options, int64_t colu
   std::vector<RowEntries> parts(static_cast<size_t>((rows + step - 1) / step));
   parallel_morsels(rows, step, {}, [&](const Morsel& morsel) {
     RowEntries& part = parts[static_cast<size_t>(morsel.index)];
-    std::vector<uint64_t> keys;
+    BudgetedVector<uint64_t> keys;
     visit_terms(texts, options, morsel, [&](int64_t, const auto& terms) {
       keys.clear();
       for (const std::string_view term : terms)
@@ -265,7 +266,7 @@ struct GlobalTerm {
   uint32_t number;
 };
 
-Column strings_of(const std::vector<GlobalTerm>& terms) {
+Column strings_of(const BudgetedVector<GlobalTerm>& terms) {
   const auto count = static_cast<int64_t>(terms.size());
   int64_t bytes = 0;
   for (const GlobalTerm& term : terms)
@@ -297,9 +298,9 @@ Column strings_of(const std::vector<GlobalTerm>& terms) {
 }
 
 /// The terms within the limits, ascending.
-std::vector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
-                                   const VocabularyLimits& limits) {
-  std::vector<GlobalTerm> found;
+BudgetedVector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
+                                      const VocabularyLimits& limits) {
+  BudgetedVector<GlobalTerm> found;
   for (size_t k = 0; k < shards.size(); ++k)
     for (uint32_t number = 0; number < shards[k].terms.size(); ++number) {
       const auto documents = static_cast<double>(shards[k].texts[number]);
@@ -307,18 +308,18 @@ std::vector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
         found.push_back({shards[k].terms.term(number), shards[k].counts[number],
                          static_cast<uint32_t>(k), number});
     }
-  std::vector<GlobalTerm> kept;
+  BudgetedVector<GlobalTerm> kept;
   const Tensor order = argsort({strings_of(found)}, {SortOrder()});
   for (const int64_t row : std::span(order.as<int64_t>(), found.size()))
     kept.push_back(found[static_cast<size_t>(row)]);
   if (static_cast<int64_t>(kept.size()) <= limits.most_terms) return kept;
-  std::vector<size_t> common(kept.size());
+  BudgetedVector<size_t> common(kept.size());
   std::iota(common.begin(), common.end(), size_t{0});
   std::stable_sort(common.begin(), common.end(),
                    [&](size_t a, size_t b) { return kept[a].count > kept[b].count; });
   common.resize(static_cast<size_t>(limits.most_terms));
   std::sort(common.begin(), common.end());
-  std::vector<GlobalTerm> most;
+  BudgetedVector<GlobalTerm> most;
   for (const size_t place : common) most.push_back(kept[place]);
   return most;
 }
@@ -327,7 +328,7 @@ std::vector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
 RowEntries renumbered(const LocalCounts& local, const GrowingBuffer<uint32_t>& columns,
                       bool binary) {
   RowEntries out;
-  std::vector<uint64_t> row;
+  BudgetedVector<uint64_t> row;
   int64_t at = 0;
   for (int64_t k = 0; k < local.entries.lengths.size(); ++k) {
     row.clear();
@@ -361,7 +362,7 @@ CountedTerms count_terms(const Column& column, const TextOptions& options,
   });
   std::vector<GrowingBuffer<uint32_t>> numbers(parts.size());
   const std::vector<Shard> shards = merge(parts, numbers);
-  const std::vector<GlobalTerm> kept = kept_terms(shards, limits);
+  const BudgetedVector<GlobalTerm> kept = kept_terms(shards, limits);
   std::vector<GrowingBuffer<uint32_t>> columns(kShards);  // by shard and number there
   CountedTerms result;
   for (size_t k = 0; k < shards.size(); ++k) {

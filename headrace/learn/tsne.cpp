@@ -9,6 +9,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/tsne_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -84,7 +85,7 @@ struct Group {
 
 /// What repels 16 points.
 struct Masses {
-  std::vector<float> at[3], mass;
+  BudgetedVector<float> at[3], mass;
   int64_t count = 0;
 
   void reserve(int64_t more) {
@@ -128,7 +129,7 @@ class PointTree {
     });
     for (size_t level = 1; level < levels_.size(); ++level)
       for (size_t i = 0; i < levels_[level].size(); ++i) {
-        const std::vector<Group>& below = levels_[level - 1];
+        const BudgetedVector<Group>& below = levels_[level - 1];
         levels_[level][i] =
             joined(below.data() + i * kFan, std::min<size_t>(kFan, below.size() - i * kFan));
       }
@@ -260,7 +261,7 @@ class PointTree {
   int64_t leaves_;
   Buffer words_;   // the order: places along the curve above numbers of points; and as many to sort
   Buffer floats_;  // coordinates and masses in that order
-  std::vector<std::vector<Group>> levels_;
+  std::vector<BudgetedVector<Group>> levels_;
 };
 
 // ---- the descent --------------------------------------------------------------------------------
@@ -439,7 +440,7 @@ class Descent {
   }
 
   double divergence(double similar) {
-    std::vector<double> sums(squares_.size());
+    BudgetedVector<double> sums(squares_.size());
     for_blocks(rows_, [&](int64_t block, int64_t begin, int64_t end) {
       sums[static_cast<size_t>(block)] = cpu::tsne_divergence(step_, begin, end);
     });
@@ -454,7 +455,7 @@ class Descent {
   float* push_ = nullptr;
   PointTree tree_;
   cpu::TsneStep step_{};
-  std::vector<double> similar_, squares_;          // sums of tasks
+  BudgetedVector<double> similar_, squares_;  // sums of tasks
   std::shared_ptr<cuda::TsneDescent> there_ = {};  // not unique: it may have no destructor built
 };
 

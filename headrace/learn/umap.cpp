@@ -7,6 +7,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/umap_kernels.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <limits>
 #include <utility>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -174,8 +174,8 @@ Tensor umap_fit(const Sparse& graph, const Tensor& given_init, const UmapOptions
   const int64_t entries = graph.num_entries();
   const auto* given = graph.data().as<float>();
   const float most = entries == 0 ? 1 : *std::max_element(given, given + entries);
-  std::vector<float> samples(static_cast<size_t>(rows));
-  std::vector<int64_t> draws(static_cast<size_t>(rows)), begins(static_cast<size_t>(rows + 1));
+  BudgetedVector<float> samples(static_cast<size_t>(rows));
+  BudgetedVector<int64_t> draws(static_cast<size_t>(rows)), begins(static_cast<size_t>(rows + 1));
   Buffer weights = Buffer::allocate(entries * kFloat);
   int64_t blocks = 0;
   for (int64_t row = 0; row < rows; ++row) {
@@ -221,8 +221,8 @@ Tensor umap_place(const Tensor& indices, const Tensor& distances, const Tensor& 
     if (near[i] < 0 || near[i] >= fixed_rows)
       throw_error<InvalidArgumentError>(kOp, "no such row", {{"index", near[i]}});
   const auto most_samples = static_cast<float>(options.negative_rate * static_cast<double>(count));
-  std::vector<float> samples(static_cast<size_t>(rows));
-  std::vector<int64_t> draws(static_cast<size_t>(rows)), begins(static_cast<size_t>(rows + 1));
+  BudgetedVector<float> samples(static_cast<size_t>(rows));
+  BudgetedVector<int64_t> draws(static_cast<size_t>(rows)), begins(static_cast<size_t>(rows + 1));
   Buffer others = Buffer::allocate(rows * count * static_cast<int64_t>(sizeof(int32_t)));
   Buffer weights = Buffer::allocate(rows * count * kFloat);
   Buffer from = Buffer::allocate(rows * dimensions * kFloat);
