@@ -9,6 +9,7 @@
 #include "headrace/exec/processors.h"
 #include "headrace/exec/task_trace.h"
 #include "headrace/exec/thread.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/memory/resource/resource.h"
 #include "headrace/memory/spill/spill.h"
@@ -20,6 +21,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -39,6 +41,7 @@ std::atomic<int64_t> rows_of_morsel{0};
 std::atomic<bool (*)()> interrupt_check{nullptr};
 std::atomic<void (*)(int64_t, int64_t)> progress_report{nullptr};
 thread_local bool is_worker = false;
+constinit thread_local int most_threads = std::numeric_limits<int>::max();  // of jobs of this one
 // When this thread last looked for an interrupt: jobs may be shorter than a slice.
 constinit thread_local Clock::time_point last_look{};
 
@@ -78,6 +81,7 @@ int default_threads() {
 struct Job {
   Task task;
   int64_t count;
+  int most_threads;
   Tag tag;
   ScopedResource* scopes;
   std::atomic<int64_t> next{0};
@@ -90,7 +94,13 @@ struct Job {
   std::exception_ptr failure;
 
   Job(Task t, int64_t n)
-      : task(t), count(n), tag(current_tag()), scopes(innermost_scope()), trace(n), failed_at(n) {}
+      : task(t),
+        count(n),
+        most_threads(std::min(hr::most_threads, threads())),
+        tag(current_tag()),
+        scopes(innermost_scope()),
+        trace(n),
+        failed_at(n) {}
 
   // One task; false when none is left.
   bool run_one() {
@@ -119,7 +129,7 @@ struct Job {
 class Pool {
  public:
   void run(Job& job) {
-    const int helpers = static_cast<int>(std::min<int64_t>(threads() - 1, job.count - 1));
+    const int helpers = static_cast<int>(std::min<int64_t>(job.most_threads, job.count) - 1);
     if (helpers > 0) publish(job, helpers);
     const auto begin = Clock::now();
     bool interrupted = false;
@@ -185,7 +195,9 @@ class Pool {
   Job* runnable() {
     if (busy_ >= threads() - 1) return nullptr;
     for (Job* job : jobs_)
-      if (job->next.load(std::memory_order_relaxed) < job->count) return job;
+      if (job->next.load(std::memory_order_relaxed) < job->count &&
+          job->active + 1 < job->most_threads)
+        return job;
     return nullptr;
   }
 
@@ -224,6 +236,7 @@ class Pool {
       {
         const ScopedTag tag(job.tag);
         const BorrowedScopes scopes(job.scopes);
+        const MostThreads most(job.most_threads);
         while (job.run_one()) {
         }
       }
@@ -257,6 +270,14 @@ void set_threads(int count) {
     throw_error<InvalidArgumentError>("threads", "the count is out of range", {{"count", count}},
                                       "pass 1 to 1024");
   thread_count = count;
+}
+
+MostThreads::MostThreads(int count) : before_(most_threads) {
+  most_threads = std::min(most_threads, count);
+}
+
+MostThreads::~MostThreads() {
+  most_threads = before_;
 }
 
 int64_t morsel_rows() {

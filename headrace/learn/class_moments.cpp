@@ -7,6 +7,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/class_moments_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
@@ -70,6 +71,8 @@ ClassMoments class_moments(const Tensor& x, const Tensor& codes, const Tensor& w
   const int64_t most = std::clamp<int64_t>(kMostScratch / std::max<int64_t>(each, 1), 1, 64);
   const int64_t part_rows = std::max(gram_part_rows(rows), (rows + most - 1) / most);
   const int64_t parts = std::max<int64_t>((rows + part_rows - 1) / part_rows, 1);
+  constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
+  const WorkingMemory working({parts * each * kDouble, kBlock * columns * kDouble});
   Buffer room = doubles(checked_multiply("class_moments", parts, each));
   auto* const all = room.mutable_as<double>();
   std::fill_n(all, parts * each, 0.0);
@@ -103,6 +106,7 @@ ClassSums class_sums(const Sparse& x, const Tensor& codes, const Tensor& weights
   check_codes("class_sums", codes, rows, classes);
   const bool weighted = weights.num_elements() > 0;
   if (weighted) check_doubles("class_sums", weights, {rows});
+  const WorkingMemory working({(rows + classes * (columns + 1)) * 8, 0});
   // The rows by class, each class in order.
   BudgetedVector<int64_t> ends(static_cast<size_t>(classes) + 1), order(static_cast<size_t>(rows));
   const auto end_of = [&](int64_t c) -> int64_t& { return ends[static_cast<size_t>(c)]; };

@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/dbscan_kernels.h"
 #include "headrace/learn/dense_grid.h"
 #include "headrace/learn/distance_tiles.h"
@@ -113,20 +114,24 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
     throw_error<InvalidArgumentError>("dbscan", "expected a float64 weight for each row",
                                       {{"weights", given.num_elements()}, {"rows", rows}});
   const ScopedTag tag("dbscan");
+  const bool there = built_with_cuda && points.place().is_gpu();
+  if (!there) check_on_host("dbscan", points.place());
+  const bool in_grid = !there && metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon);
+  WorkingBytes taken;
+  if (!there && !in_grid) taken = tiles_working_bytes(rows, x.columns());
+  // Of a row its number, weight, set and cluster; in the grid its coordinates, and a cell's too.
+  if (!there) taken.all += rows * (1 + 8 * (in_grid ? 9 + x.columns() : 4));
+  const WorkingMemory working(taken);
   const double* weights = given.num_elements() == 0 ? nullptr : given.as<double>();
   BudgetedVector<uint8_t> core(static_cast<size_t>(rows));
   const double limit = reduced_distance(metric, epsilon);
   BudgetedVector<int64_t> lowest;
-  const bool there = built_with_cuda && points.place().is_gpu();
   if constexpr (built_with_cuda)
     if (there) lowest = cluster_there(points, given, {epsilon, least_weight}, metric, core);
-  if (!there) {
-    check_on_host("dbscan", points.place());
-    if (metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon))
-      lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
-    else
-      lowest = compare_all(x, weights, limit, least_weight, metric, core);
-  }
+  if (in_grid)
+    lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
+  else if (!there)
+    lowest = compare_all(x, weights, limit, least_weight, metric, core);
 
   constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
   Buffer labels = Buffer::allocate(rows * kWord);

@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matmul_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -32,6 +33,13 @@ struct Chunk {
         norms(static_cast<size_t>(most_rows)),
         most(static_cast<size_t>(most_rows / kTileColumns)) {}
 };
+
+/// Of `n` rows of length `d`.
+int64_t rows_of_chunk(int64_t n, int64_t d) {
+  const int64_t most = std::clamp((int64_t{1} << 21) / d, kTileColumns, int64_t{65536});
+  const int64_t all = (n + kTileColumns - 1) / kTileColumns * kTileColumns;
+  return std::min(most / kTileColumns * kTileColumns, all);
+}
 
 /// Panels of `count` rows of length `d` that lie one after the other, in blocks of kSumBlock of
 /// depth, each with room for `room` rows.
@@ -161,14 +169,19 @@ int64_t TileRow::at_most(double reduced, int32_t* positions) const {
   return cpu::positions_at_most(values, norms, factor, static_cast<float>(limit), count, positions);
 }
 
+WorkingBytes tiles_working_bytes(int64_t rows, int64_t columns) {
+  const int64_t tile = kTileQueries * (2 * columns + 1 + kTileColumns);
+  constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
+  return {rows_of_chunk(rows, columns) * (columns + 1) * kFloat,
+          std::max(tile, kTileColumns * columns) * kFloat};
+}
+
 void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const int64_t> chosen,
                Metric metric, const std::function<void(const TileRow&)>& visit) {
   const int64_t n = rows.rows(), d = rows.columns();
   const FilterFrame frame(rows, metric);
-  const int64_t most_rows =
-      std::min(std::clamp((int64_t{1} << 21) / d, kTileColumns, int64_t{65536}) / kTileColumns *
-                   kTileColumns,
-               (n + kTileColumns - 1) / kTileColumns * kTileColumns);
+  const int64_t most_rows = rows_of_chunk(n, d);
+  const WorkingMemory working(tiles_working_bytes(n, d));
   Chunk chunk(most_rows, d);
   const bool squared = is_squared(metric);
   const bool absolute = metric == Metric::kManhattan || metric == Metric::kChebyshev;

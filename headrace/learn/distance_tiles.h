@@ -2,6 +2,7 @@
 // Tiles of distances in float32 with a proven error, and the float64 distances that decide.
 #pragma once
 #include "headrace/algo/linalg/row_tiles.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/neighbors.h"
 
 #include <cstdint>
@@ -67,6 +68,9 @@ inline constexpr int64_t kTileColumns = 1024;
 /// same time.
 void for_tiles(const RowTiles& rows, const RowTiles& queries, std::span<const int64_t> chosen,
                Metric metric, const std::function<void(const TileRow&)>& visit);
+
+/// What it takes for `rows` of `columns`.
+WorkingBytes tiles_working_bytes(int64_t rows, int64_t columns);
 
 }  // namespace hr
 

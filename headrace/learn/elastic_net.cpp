@@ -10,6 +10,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -269,6 +270,9 @@ Tensor column_products(const RowTiles& x, const double* shift, const Tensor& tar
 Tensor centered_columns(const RowTiles& x, const double* shift, const double* scales) {
   const int64_t rows = x.rows(), features = x.columns();
   const ScopedTag tag("fit_elastic_net");
+  constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
+  const WorkingMemory working(
+      {rows * features * kDouble, std::min(kTile, rows) * features * kDouble});
   Buffer made = doubles(checked_multiply("fit_elastic_net", rows, features));
   auto* out = made.mutable_as<double>();
   parallel_for((rows + kTile - 1) / kTile, [&](int64_t k) {

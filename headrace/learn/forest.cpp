@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/forest_kernels.h"
 #include "headrace/memory/log/tag.h"
 
@@ -168,6 +169,14 @@ Forest put_together(const std::vector<ForestTree>& trees, int64_t features) {
   return model;
 }
 
+/// Integers of all rows; what a tree knows of its rows, without its nodes.
+WorkingBytes working_bytes(int64_t rows, bool weighted, const ForestOptions& options) {
+  const bool targets = options.criterion == ForestCriterion::kSquaredError;
+  const bool wide = options.balance_samples || (weighted && options.bootstrap == 0);
+  const int64_t of_row = 3 * 4 + (wide ? 16 : 8) + (targets ? 8 : 4);
+  return {(int64_t{weighted} + int64_t{targets}) * rows * kWord, rows * of_row};
+}
+
 }  // namespace
 
 Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights,
@@ -176,6 +185,7 @@ Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights
   if (weights != nullptr) check_vector("forest_fit", "weights", *weights, bins.rows);
   check_options(bins, y, options);
   const ScopedTag tag("forest_fit");
+  const WorkingMemory working(working_bytes(bins.rows, weights != nullptr, options));
   ForestRows rows = rows_of(bins);
   rows.y = y.as<double>();
   const bool drawn = options.bootstrap > 0;
@@ -223,6 +233,7 @@ Forest isolation_fit(const Tensor& x, const Tensor& chosen, const ForestOptions&
                                         {{"row", places[i]}, {"rows", x.shape()[0]}});
   const ScopedTag tag("isolation_fit");
   const int64_t size = chosen.shape()[1], features = x.shape()[1];
+  const WorkingMemory working({2 * size * kWord, size * features * (kWord + 1) + size * 28});
   ForestOptions each = options;
   each.criterion = ForestCriterion::kSquaredError;
   each.num_classes = 0;

@@ -5,8 +5,11 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/forest_kernels.h"
 #include "headrace/memory/log/tag.h"
+
+#include <algorithm>
 
 namespace hr {
 
@@ -20,6 +23,8 @@ ForestBins forest_bins(const Tensor& x) {
   ForestBins bins;
   bins.rows = x.shape()[0];
   bins.features = x.shape()[1];
+  const int64_t values = std::min(bins.rows, cpu::kForestSample) * 8;
+  const WorkingMemory working({bins.features * (bins.rows + 2 * kForestBins * 8), values});
   bins.codes = Buffer::allocate(checked_multiply("forest_bins", bins.rows, bins.features));
   const int64_t borders = checked_multiply("forest_bins", bins.features, kForestBins * 8);
   bins.low = Buffer::allocate_zeroed(borders);

@@ -12,8 +12,6 @@
 namespace hr::cpu {
 namespace {
 
-constexpr int64_t kSampledRows = int64_t{1} << 18;
-
 /// The borders between bins of sorted values, in `edges[kForestBins - 1]`; returns how many. A bin
 /// begins where a value does: with each, or with those nearest to equal parts.
 int64_t find_edges(const double* sorted, int64_t count, double* edges) {
@@ -41,7 +39,7 @@ uint8_t find_bin(const double* edges, double value) {
 
 void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
   const int64_t rows = x.shape()[0];
-  const int64_t taken = std::min(rows, kSampledRows);
+  const int64_t taken = std::min(rows, kForestSample);
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
     parallel_for(x.shape()[1], [&](int64_t feature) {
       const T* column = x.as<T>() + feature * x.strides()[1];

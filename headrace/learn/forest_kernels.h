@@ -65,6 +65,8 @@ struct ForestNodes {
 
 namespace hr::cpu {
 
+inline constexpr int64_t kForestSample = int64_t{1} << 18;  // rows that borders come from
+
 /// The columns of `x` in codes, with the smallest and largest value of each bin.
 /// out[j * count + i] = codes[j * rows + places[i]] for each of `features` columns.
 void forest_take(const uint8_t* codes, int64_t rows, int64_t features, const int64_t* places,

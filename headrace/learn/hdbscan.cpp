@@ -3,6 +3,7 @@
 #include "headrace/learn/hdbscan.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
@@ -176,6 +177,7 @@ Linkage reachability_linkage(const Tensor& x, const Reachability& by) {
     throw_error<InvalidArgumentError>(kOp, "expected at least two rows, and min_samples of them",
                                       {{"rows", rows}, {"min_samples", by.min_samples}});
   const ScopedTag tag(kOp);
+  const WorkingMemory working(reachability_working_bytes(x, by));
   BudgetedVector<TreeEdge> edges = reachability_tree(x, by);
   orient(edges);
   const auto merges = static_cast<int64_t>(edges.size());

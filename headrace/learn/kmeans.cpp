@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/kmeans_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
@@ -23,6 +24,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
+constexpr int64_t kLabel = static_cast<int64_t>(sizeof(int32_t));
 constexpr int64_t kTileRows = 256;
 constexpr int64_t kBlock = kKMeansBlock;
 
@@ -134,16 +136,26 @@ struct Lloyd {
 
   int64_t part_size() const { return clusters * (columns + 1); }
 
+  /// Sums, the centres twice for the labels and once for the user, the labels; tiles of floats.
+  WorkingBytes working_bytes() const {
+    if (there != nullptr) return {part_size() * kDouble, 0};
+    return {(parts + 3) * part_size() * kDouble + 2 * rows * kLabel,
+            2 * kTileRows * columns * static_cast<int64_t>(sizeof(float))};
+  }
+
   /// At most 64 parts, of whole blocks, and fewer where their sums would take over 256 MiB.
   void plan() {
     const int64_t size = checked_multiply("kmeans_fit", clusters, columns + 1);
     const int64_t fit = std::max<int64_t>(1, (int64_t{1} << 25) / size);
     parts = std::min({(rows + kBlock - 1) / kBlock, int64_t{64}, fit});
+  }
+
+  void start() {
     sums = Buffer::allocate(
-        checked_multiply("kmeans_fit", (there == nullptr ? parts : 1) * kDouble, size));
+        checked_multiply("kmeans_fit", (there == nullptr ? parts : 1) * kDouble, part_size()));
     if (there == nullptr)
       for (Buffer* each : {&labels, &before}) {
-        *each = Buffer::allocate(rows * static_cast<int64_t>(sizeof(int32_t)));
+        *each = Buffer::allocate(rows * kLabel);
         std::fill_n(each->mutable_as<int32_t>(), rows, -1);
       }
   }
@@ -415,6 +427,8 @@ KMeans kmeans_fit(const Tensor& x, const Tensor& weights, const Tensor& init, in
   Lloyd lloyd{x, weights_of("kmeans_fit", weights, rows), clusters, doubles_of(init)};
   lloyd.there = rows_there("kmeans_fit", x, weights);
   lloyd.plan();
+  const WorkingMemory working(lloyd.working_bytes());
+  lloyd.start();
   bool settled = false;
   KMeans found;
   while (found.iterations < most && !settled) {
@@ -447,6 +461,8 @@ KMeansStep kmeans_step(const Tensor& x, const Tensor& weights, const Tensor& cen
   Lloyd lloyd{x, weights_of("kmeans_step", weights, rows), clusters, doubles_of(centers)};
   lloyd.there = rows_there("kmeans_step", x, weights);
   lloyd.plan();
+  const WorkingMemory working(lloyd.working_bytes());
+  lloyd.start();
   lloyd.pass(true);
   KMeansStep made;
   made.inertia = lloyd.inertia();
@@ -476,6 +492,10 @@ Tensor kmeans_plus_plus(const Tensor& points, const Tensor& given, int64_t clust
     throw_error<InvalidArgumentError>("kmeans_plus_plus", "fewer rows than clusters",
                                       {{"rows", rows}, {"clusters", clusters}});
   const ScopedTag tag("kmeans_plus_plus");
+  WorkingBytes taken;
+  if (points.place().is_host())
+    taken = {(rows + clusters * d) * kDouble, 2 * kTileRows * d * kDouble};
+  const WorkingMemory working(taken);
   Seeding rows_so_far(points, given);
 
   /// The row at which the running sum of weight times distance exceeds `share` of the whole.

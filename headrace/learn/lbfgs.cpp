@@ -14,7 +14,6 @@ namespace {
 
 using Numbers = BudgetedVector<double>;
 
-constexpr size_t kPairs = 10;
 constexpr double kDecrease = 1e-4;
 constexpr double kCurvature = 0.9;
 constexpr double kRounding = 0x1p-50;  // differences of values that float64 cannot tell
@@ -154,7 +153,7 @@ class Search {
       metric_(turned.data());
       scale_ = pair.product / dot(pair.change, turned);
       pairs_.push_back(std::move(pair));
-      if (pairs_.size() > kPairs) pairs_.pop_front();
+      if (pairs_.size() > size_t{kLbfgsPairs}) pairs_.pop_front();
     }
     return true;
   }

@@ -10,6 +10,9 @@
 
 namespace hr {
 
+/// Steps that it remembers, two vectors each.
+inline constexpr int64_t kLbfgsPairs = 10;
+
 struct LbfgsOptions {
   int64_t most = 100;              ///< iterations
   double tolerance = 1e-4;         ///< of the largest element of the gradient

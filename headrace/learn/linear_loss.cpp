@@ -10,6 +10,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/lbfgs.h"
 #include "headrace/learn/linear_loss_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -53,9 +54,16 @@ struct TileTargets {
 class Parts {
  public:
   /// At most 64, and fewer where their sums would take over 256 MiB.
-  Parts(int64_t rows, int64_t size) : rows_(rows), size_(size), step_(rows_of(rows, size)) {
-    count_ = std::max<int64_t>(1, (rows + step_ - 1) / step_);
-    sums_ = doubles(checked_multiply("fit_linear", count_, size));
+  Parts(int64_t rows, int64_t size)
+      : rows_(rows),
+        size_(size),
+        step_(rows_of(rows, size)),
+        count_(number(rows, size)),
+        sums_(doubles(checked_multiply("fit_linear", count_, size))) {}
+
+  static int64_t number(int64_t rows, int64_t size) {
+    const int64_t step = rows_of(rows, size);
+    return std::max<int64_t>(1, (rows + step - 1) / step);
   }
 
   /// Rows of a part with `size` sums.
@@ -82,7 +90,7 @@ class Parts {
   int64_t rows_;
   int64_t size_;
   int64_t step_;
-  int64_t count_ = 1;
+  int64_t count_;
   Buffer sums_;
 };
 
@@ -512,12 +520,29 @@ class Fit {
   std::optional<Tensor> factor_ = {};
 };
 
+/// Sums of the parts, the metric and what it comes from, steps and vectors of the search for `size`
+/// numbers; tiles of rows.
+WorkingBytes working_bytes(int64_t rows, int64_t features, int64_t size, bool dense) {
+  constexpr int64_t kDouble = int64_t{sizeof(double)}, kVectors = 2 * kLbfgsPairs + 10;
+  const int64_t part = size + 2 * features + 2, sums = Parts::number(rows, part) * part;
+  WorkingBytes bytes{(sums + kVectors * size) * kDouble, 0};
+  if (!dense) return bytes;
+  const int64_t tile = std::max(kTileDoubles, cpu::kPointPanel * features);
+  bytes.thread = std::min(tile, cpu::kMostPoints * features) * kDouble;
+  if (features > kMostMetric) return bytes;
+  const WorkingBytes products = gram_working_bytes(rows, features);
+  bytes.all += 3 * features * features * kDouble;  // of a sample, which has two parts at most
+  bytes.thread = std::max(bytes.thread, products.thread);
+  return bytes;
+}
+
 /// `rows_of(step)` are every `step`th of the rows.
 template <class F>
-LinearFit fit(int64_t rows, int64_t features, F rows_of, const Tensor& start,
+LinearFit fit(int64_t rows, int64_t features, bool dense, F rows_of, const Tensor& start,
               const LinearProblem& problem) {
   const ScopedTag tag("fit_linear");
   const int64_t size = checked_multiply("fit_linear", problem.outputs, features + 1);
+  const WorkingMemory working(working_bytes(rows, features, size, dense));
   Numbers at(static_cast<size_t>(size));
   const double* from = column_of(start, size, "start");
   if (from != nullptr) at.assign(from, from + size);
@@ -562,11 +587,11 @@ LinearFit fit_linear(const Tensor& x, const Tensor& targets, const Tensor& weigh
   const double* const weight = column_of(weights, rows, "weights");
   if (x.place().is_gpu())
     return fit(
-        rows, x.shape()[1], [&](int64_t step) { return DeviceRows(x, step, targets, weights); },
-        start, problem);
+        rows, x.shape()[1], false,
+        [&](int64_t step) { return DeviceRows(x, step, targets, weights); }, start, problem);
   return fit(
-      rows, x.shape()[1], [&](int64_t step) { return DenseRows(x, step, goal, weight); }, start,
-      problem);
+      rows, x.shape()[1], true, [&](int64_t step) { return DenseRows(x, step, goal, weight); },
+      start, problem);
 }
 
 LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weights,
@@ -574,8 +599,8 @@ LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weigh
   const double* const goal = column_of(targets, x.rows(), "targets");
   const double* const weight = column_of(weights, x.rows(), "weights");
   return fit(
-      x.rows(), x.columns(), [&](int64_t step) { return SparseRows(x, step, goal, weight); }, start,
-      problem);
+      x.rows(), x.columns(), false, [&](int64_t step) { return SparseRows(x, step, goal, weight); },
+      start, problem);
 }
 
 namespace {

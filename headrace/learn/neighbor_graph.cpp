@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -57,6 +58,7 @@ Sparse joined_graph(const Tensor& indices, const Tensor& weights, JoinWeights jo
     throw_error<InvalidArgumentError>(kOp, "too many rows", {{"rows", rows}});
   const auto* near = indices.as<int64_t>();
   const auto* weight = weights.as<float>();
+  const WorkingMemory working({2 * rows * count * kEdge + 24 * rows, 0});  // both ways, and borders
   Buffer forth_buffer = Buffer::allocate(rows * count * kEdge);
   Buffer back_buffer = Buffer::allocate(rows * count * kEdge);
   auto* forth = forth_buffer.mutable_as<Edge>();

@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/kd_tree.h"
 #include "headrace/learn/neighbors_kernels.h"
@@ -176,8 +177,10 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
   check_on_host(kOp, points.place());
   const int64_t bytes =
       checked_multiply(kOp, checked_multiply(kOp, n, count), static_cast<int64_t>(sizeof(double)));
-  Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);
   if (takes_tree(rows, queries, metric, search)) {
+    // Of a row its coordinates twice, its number, its place in an order, and at most half a box.
+    const WorkingMemory working({2 * bytes + rows.rows() * (20 * rows.columns() + 32), 0});
+    Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);
     const KdTree tree(rows);
     for_queries(queries, [&](int64_t q, const double* point) {
       thread_local std::vector<NearRow> found;
@@ -193,6 +196,11 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
             Tensor(dtype_of<double>(), {n, count}, std::move(distances))};
   }
   constexpr int64_t kBatch = 128 * kTileQueries;
+  const int64_t room = std::min(2 * count + 64, rows.rows());  // of a query for its candidates
+  WorkingBytes taken = tiles_working_bytes(rows.rows(), rows.columns());
+  taken.all += 2 * bytes + std::min(n, kBatch) * room * static_cast<int64_t>(sizeof(Candidate));
+  const WorkingMemory working(taken);
+  Buffer indices = Buffer::allocate(bytes), distances = Buffer::allocate(bytes);
   for (int64_t begin = 0; begin < n; begin += kBatch) {
     const int64_t end = std::min(n, begin + kBatch);
     BudgetedVector<int64_t> chosen(static_cast<size_t>(end - begin));

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -64,6 +65,8 @@ NmfSweep nmf_sweep(const Tensor& w, const Tensor& hessian, const Tensor& target)
   check(w, rows, components);
   check(hessian, components, components);
   check(target, rows, components);
+  const WorkingMemory working({rows * components * static_cast<int64_t>(sizeof(double)),
+                               2 * components * static_cast<int64_t>(sizeof(Lanes))});
   Buffer made = Buffer::allocate(rows * components * static_cast<int64_t>(sizeof(double)));
   const int64_t blocks = (rows + kBlock - 1) / kBlock;
   BudgetedVector<double> sums(static_cast<size_t>(blocks));

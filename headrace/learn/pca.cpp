@@ -7,6 +7,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/memory/log/tag.h"
 
@@ -80,6 +81,10 @@ Pca pca_fit(const Tensor& x, int64_t num_components) {
         {{"num_components", num_components}, {"rows", rows}, {"features", features}},
         "use 1 to the smaller of rows and features");
   const ScopedTag tag("pca_fit");
+  WorkingBytes bytes;
+  if (x.place().is_host()) bytes = gram_working_bytes(rows, features);
+  bytes.all = std::max(bytes.all, 2 * features * features * kDouble);  // the covariance, after it
+  const WorkingMemory working(bytes);
   const SecondMoments moments = second_moments(RowTiles(x), nullptr, true);
   const auto* const mean = moments.means.as<double>();
   for (int64_t j = 0; j < features; ++j)

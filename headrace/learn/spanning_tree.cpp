@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/distance_tiles.h"
 #include "headrace/learn/kd_tree.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -349,6 +350,10 @@ Tensor rows_of(const Tensor& x, int64_t begin, int64_t count) {
                 x.byte_offset() + begin * x.strides()[0] * x.dtype().size_bytes());
 }
 
+bool uses_tree(const Tensor& x, const Reachability& by) {
+  return by.metric == Metric::kEuclidean && x.shape()[1] <= KdTree::kMostDimensions;
+}
+
 /// Reduced distances to the nearest rows, a batch of rows after the other.
 BudgetedVector<double> core_distances(const Tensor& x, int64_t count, Metric metric) {
   constexpr int64_t kBatch = 128 * kTileQueries;
@@ -365,6 +370,18 @@ BudgetedVector<double> core_distances(const Tensor& x, int64_t count, Metric met
 
 }  // namespace
 
+WorkingBytes reachability_working_bytes(const Tensor& x, const Reachability& by) {
+  constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
+  const int64_t rows = x.shape()[0], columns = x.shape()[1];
+  const bool in_tree = uses_tree(x, by);
+  WorkingBytes bytes = in_tree ? WorkingBytes() : tiles_working_bytes(rows, columns);
+  // Of a row its number, core distance, set, component, link, limits and edge; of the tree its
+  // coordinates, and its box.
+  constexpr int64_t kOfRow = 6 * kWord + int64_t{sizeof(Link)} + int64_t{sizeof(TreeEdge)};
+  bytes.all += rows * (kOfRow + (in_tree ? columns * kWord : 0));
+  return bytes;
+}
+
 BudgetedVector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by) {
   const bool squared = by.metric == Metric::kEuclidean;
   const Metric metric = squared ? Metric::kSquaredEuclidean : by.metric;
@@ -372,7 +389,7 @@ BudgetedVector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& 
   std::unique_ptr<KdTree> tree;
   BudgetedVector<double> cores;
   BudgetedVector<int64_t> rows(static_cast<size_t>(x.shape()[0]));
-  if (squared && x.shape()[1] <= KdTree::kMostDimensions) {
+  if (uses_tree(x, by)) {
     tree = std::make_unique<KdTree>(RowTiles(x));
     cores = tree->nearest_distances(by.min_samples);
     rows = tree->rows();

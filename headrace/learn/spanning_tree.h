@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The minimum spanning tree of rows by their mutual reachability.
 #pragma once
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/neighbors.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -28,5 +29,8 @@ struct Reachability {
 /// by tiles of all pairs. Rows are finite; scratch is of their size. The same tree for any number
 /// of threads and any SIMD level.
 BudgetedVector<TreeEdge> reachability_tree(const Tensor& x, const Reachability& by);
+
+/// What it takes.
+WorkingBytes reachability_working_bytes(const Tensor& x, const Reachability& by);
 
 }  // namespace hr

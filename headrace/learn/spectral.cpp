@@ -10,6 +10,7 @@
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -162,6 +163,8 @@ Tensor spectral_coordinates(const Sparse& weights, int64_t count) {
   constexpr double kEnough = 1e-3;
   const int64_t rows = weights.rows(), columns = std::min(count + kMore, rows - 1);
   if (columns < count || falls_apart(weights)) return matrix(doubles(0), 0, count);
+  // The scaled entries, and columns of three steps.
+  const WorkingMemory working({(weights.num_entries() + 3 * rows * columns + rows) * 8, 0});
   const Adjacency adjacency(weights);
   Tensor x = matrix(random_normal(rows * columns, dtype_of<double>(), {}).buffer(), rows, columns);
   const auto rotated = [&](const Tensor& from, const double* rows_of_turn) {

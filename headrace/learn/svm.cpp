@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/kernel_tiles.h"
 #include "headrace/learn/svm_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -322,6 +323,19 @@ double Solver::offset() const {
   return between > 0 ? sum / static_cast<double>(between) : (lower + upper) / 2;
 }
 
+/// Packed rows and what is known of each, and the kernel of a working set; tiles of it. The cache
+/// takes what is left.
+WorkingBytes working_bytes(const Tensor& x, size_t rows, size_t variables,
+                           const SvmOptions& options) {
+  const auto count = static_cast<int64_t>(rows), duals = static_cast<int64_t>(variables);
+  const int64_t set = std::min(kWorkingSize, duals);
+  const int64_t columns = options.kernel.kind == KernelKind::kPrecomputed ? 0 : x.shape()[1] + 1;
+  const int64_t packed = duals <= kWorkingSize ? 2 * set * columns : (count + 2 * set) * columns;
+  constexpr int64_t kWord = int64_t{sizeof(double)};
+  return {(packed + 5 * duals + 2 * count) * kWord + set * set * int64_t{sizeof(float)},
+          kTile * (kWord + int64_t{sizeof(float)})};
+}
+
 SvmSolution Solver::solve() {
   SvmSolution found;
   while (true) {
@@ -397,6 +411,7 @@ SvmSolution svm_classes(const Tensor& x, const Tensor& rows, const Tensor& signs
   const auto sign = vector_of<double>(kOp, "signs", signs, count);
   const auto most = vector_of<double>(kOp, "high", high, count);
   const ScopedTag tag(kOp);
+  const WorkingMemory working(working_bytes(x, numbers.size(), numbers.size(), options));
   Variables variables(numbers.size());
   for (size_t v = 0; v < numbers.size(); ++v) {
     variables.row[v] = static_cast<int64_t>(v);
@@ -415,6 +430,7 @@ SvmSolution svm_numbers(const Tensor& x, const Tensor& rows, const Tensor& targe
   const auto target = vector_of<double>(kOp, "targets", targets, count);
   const auto most = vector_of<double>(kOp, "high", high, count);
   const ScopedTag tag(kOp);
+  const WorkingMemory working(working_bytes(x, numbers.size(), 2 * numbers.size(), options));
   Variables variables(2 * numbers.size());
   for (size_t v = 0; v < numbers.size(); ++v) {
     const size_t below = numbers.size() + v;

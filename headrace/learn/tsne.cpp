@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/tsne_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -501,6 +502,12 @@ Tsne tsne_fit(const Sparse& affinities, const Tensor& given, const TsneOptions& 
     throw_error<InvalidArgumentError>(
         "tsne_fit", "expected a contiguous float32 array of 1 to 3 columns",
         {{"dtype", init.dtype().name()}, {"rows", affinities.rows()}});
+  // Positions, speeds, gains, repulsion, and the tree's words and coordinates.
+  const int64_t rows = init.shape()[0];
+  const WorkingMemory working({5 * init.num_elements() * static_cast<int64_t>(sizeof(float)) +
+                                   rows * (2 * static_cast<int64_t>(sizeof(uint64_t)) +
+                                           4 * static_cast<int64_t>(sizeof(float))),
+                               0});
   return Descent(affinities, init, options, given.place()).run();
 }
 

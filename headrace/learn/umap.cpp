@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/learn/neighbor_graph.h"
 #include "headrace/learn/umap_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -172,6 +173,7 @@ Tensor umap_fit(const Sparse& graph, const Tensor& given_init, const UmapOptions
   const Tensor init = std::get<Tensor>(to_place(Value(given_init), host));
   check_positions(kOp, init, rows);
   const int64_t entries = graph.num_entries();
+  const WorkingMemory working({(entries + 2 * init.num_elements() + rows) * kFloat + 16 * rows, 0});
   const auto* given = graph.data().as<float>();
   const float most = entries == 0 ? 1 : *std::max_element(given, given + entries);
   BudgetedVector<float> samples(static_cast<size_t>(rows));

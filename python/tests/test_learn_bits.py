@@ -116,3 +116,39 @@ def test_quarter_of_the_data(make, tmp_path):
         assert digest(make().fit(rows, labels), rows, tmp_path / "m.hrm") == expected
         assert time.perf_counter() - begin < 20 * whole + 5  # of a busy machine
         assert hr.memory.stats().used_bytes < limit
+
+
+RANDOM = np.random.default_rng(8)
+ROWS = RANDOM.normal(size=(4000, 40))
+FEW = RANDOM.normal(size=(20_000, 3))
+WIDE = RANDOM.normal(size=(600, 300))
+LABELS = (ROWS[:, 0] > 0).astype(int)
+ENGINES = {
+    "kmeans_fit": lambda: learn.KMeans(200, init="random", n_init=1).fit(ROWS),
+    "pca_fit": lambda: learn.PCA(5).fit(WIDE),
+    "fit_linear": lambda: learn.LogisticRegression().fit(WIDE, LABELS[:600]),
+    "svm_classes": lambda: learn.SVC().fit(ROWS, LABELS),
+    "svm_numbers": lambda: learn.SVR().fit(ROWS, ROWS[:, 0]),
+    "forest_bins": lambda: learn.RandomForestClassifier(4, random_state=0).fit(ROWS, LABELS),
+    "isolation_fit": lambda: learn.IsolationForest(
+        n_estimators=4, max_samples=1000, random_state=0
+    ).fit(ROWS),
+    "dbscan": lambda: learn.DBSCAN(0.1).fit(FEW),
+    "hdbscan": lambda: learn.HDBSCAN(5).fit(FEW[:5000]),
+    "nearest_neighbors": lambda: learn.KNeighborsClassifier().fit(ROWS, LABELS).predict(ROWS),
+    "class_moments": lambda: learn.GaussianNB().fit(WIDE, np.arange(600) % 150),
+}
+
+
+@pytest.mark.parametrize("op", ENGINES)
+def test_states_its_bytes(op):
+    """Too little is refused before the work, and what was asked for is about what it takes."""
+    with hr.threads(1):
+        base = hr.memory.stats().used_bytes
+        with hr.memory.limit(base + 300_000), pytest.raises(hr.OutOfMemoryError) as refused:
+            ENGINES[op]()
+        assert str(refused.value).startswith(f"{op}: out of memory: requested=")
+        assert refused.value.requested_bytes > 300_000
+        held = refused.value.used_bytes - base
+        with hr.memory.limit(base + held + int(1.25 * refused.value.requested_bytes) + 300_000):
+            ENGINES[op]()

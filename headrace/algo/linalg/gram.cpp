@@ -8,6 +8,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -96,9 +97,18 @@ void add_part(const RowTiles& x, const GramOptions& options, int64_t part, doubl
 
 }  // namespace
 
+WorkingBytes gram_working_bytes(int64_t rows, int64_t columns) {
+  constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
+  const int64_t parts = (rows + gram_part_rows(rows) - 1) / gram_part_rows(rows);
+  const int64_t matrices = columns <= kFewColumns ? parts : std::min<int64_t>(parts, 2);
+  return {matrices * columns * columns * kDouble, 4 * kSumBlock * columns * kDouble};
+}
+
 Tensor gram(const RowTiles& x, const GramOptions& options) {
-  const ScopedTag tag("gram");
   const int64_t columns = x.columns(), size = checked_multiply("gram", columns, columns);
+  const WorkingMemory working(x.place().is_gpu() ? WorkingBytes()
+                                                 : gram_working_bytes(x.rows(), columns));
+  const ScopedTag tag("gram");
   const int64_t parts = (x.rows() + gram_part_rows(x.rows()) - 1) / gram_part_rows(x.rows());
   const bool together = columns <= kFewColumns;
   Buffer made = doubles(size);

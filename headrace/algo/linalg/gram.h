@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/base/api.h"
+#include "headrace/exec/working_memory.h"
 
 namespace hr {
 
@@ -24,6 +25,9 @@ struct GramOptions {
 /// float64, sums are made there with the same bits, and the result is on the host. Throws
 /// UnsupportedError for other rows there.
 HR_API Tensor gram(const RowTiles& x, const GramOptions& options = {});
+
+/// What it takes, for operators that use it.
+HR_API WorkingBytes gram_working_bytes(int64_t rows, int64_t columns);
 
 /// The sums of the columns, each row times its weight (null: 1): float64 [columns], in the same
 /// parts, rows in order. Where and when as for `gram`.

@@ -202,21 +202,30 @@ void SpillEngine::hold(const PinnedRange& range) {
   end_hold();
 }
 
+int64_t SpillEngine::attainable_locked() const {
+  int64_t movable = 0;
+  for (const Residency* residency : all_)
+    for (int64_t i = 0; i < residency->size(); ++i) {
+      const Chunk& chunk = residency->chunks[static_cast<size_t>(i)];
+      if (chunk.state == ChunkState::kResident && chunk.pins <= 0) movable += residency->charge(i);
+    }
+  const MemoryStatistics now = memory_statistics();
+  return now.limit_bytes - now.used_bytes + movable;
+}
+
+int64_t SpillEngine::attainable() {
+  const bool spills = limit() != 0;
+  const std::lock_guard lock(mutex_);
+  const MemoryStatistics now = memory_statistics();
+  return spills && !stuck_ ? attainable_locked() : now.limit_bytes - now.used_bytes;
+}
+
 // False when there will be no room for `bytes`, no matter what is moved away.
 bool SpillEngine::wait_for_room(Turn& turn, int64_t bytes, bool& others_hold) {
   std::unique_lock lock(mutex_);
   others_hold = holds_ > blocked_;
   if (!others_hold) {
-    if (stuck_) return false;  // the disk takes nothing
-    int64_t movable = 0;
-    for (const Residency* residency : all_)
-      for (int64_t i = 0; i < residency->size(); ++i) {
-        const Chunk& chunk = residency->chunks[static_cast<size_t>(i)];
-        if (chunk.state == ChunkState::kResident && chunk.pins <= 0)
-          movable += residency->charge(i);
-      }
-    const MemoryStatistics now = memory_statistics();
-    if (now.used_bytes - movable + bytes > now.limit_bytes) return false;
+    if (stuck_ || bytes > attainable_locked()) return false;  // the disk takes nothing, or too few
   }
   if (changes_ != turn.seen) return true;
   if (moving_ == 0 && !others_hold) return false;

@@ -84,6 +84,15 @@ void charge_or_throw(int64_t bytes) {
     SpillEngine::instance().charge_or_throw(bytes);
 }
 
+int64_t attainable_bytes() {
+  return SpillEngine::instance().attainable();
+}
+
+void make_room(int64_t bytes) {
+  charge_or_throw(bytes);
+  discharge(bytes);
+}
+
 Pin::Pin(std::span<const PinnedRange> ranges) {
   for (const PinnedRange& range : ranges)
     if (range.begin < range.end && has_chunks(*range.buffer)) ranges_.push_back(range);

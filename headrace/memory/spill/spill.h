@@ -33,6 +33,13 @@ HR_API void set_spill_directory(std::string directory);
 HR_API int64_t spill_limit();
 HR_API void set_spill_limit(int64_t bytes);
 
+/// The most bytes that could be charged now: what the limit leaves, and all that may go to the
+/// disk.
+HR_API int64_t attainable_bytes();
+/// Evicts what it must, so that `bytes` can be charged as long as no one else takes them. Throws
+/// OutOfMemoryError in the name of the tag in force.
+HR_API void make_room(int64_t bytes);
+
 /// Steps of a plan have numbers that rise; the plan tells which of them will read a buffer, so that
 /// what is needed last goes first.
 HR_API int64_t reserve_steps(int64_t count);

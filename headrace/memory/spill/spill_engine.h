@@ -64,6 +64,8 @@ class SpillEngine {
 
   /// Charges the budget, evicting what it must.
   void charge_or_throw(int64_t bytes);
+  /// What the limit leaves with all away that may leave.
+  int64_t attainable();
   /// Bytes were given back: wakes who waits for room.
   void note_freed() noexcept;
 
@@ -106,6 +108,7 @@ class SpillEngine {
   struct Turn;
   struct Waiter;
   bool wait_for_room(Turn& turn, int64_t bytes, bool& others_hold);
+  int64_t attainable_locked() const;
   bool charge(int64_t bytes);
   int64_t ask_callbacks(int64_t bytes);
   bool pin_chunk(Residency& residency, int64_t chunk, bool write);
