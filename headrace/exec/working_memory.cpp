@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that fit beside what all of them need.
+// Threads that fit next to what all of them share.
 #include "headrace/exec/working_memory.h"
 
 #include "headrace/exec/workers.h"

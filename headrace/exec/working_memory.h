@@ -20,7 +20,7 @@ class HR_API MostThreads {
   int before_;
 };
 
-/// Bytes beside the inputs that must lie in memory at once.
+/// Bytes, inputs not counted, that must lie in memory at once.
 struct WorkingBytes {
   int64_t all = 0;     ///< for any number of threads
   int64_t thread = 0;  ///< for each thread more

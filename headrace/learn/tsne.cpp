@@ -456,7 +456,7 @@ class Descent {
   float* push_ = nullptr;
   PointTree tree_;
   cpu::TsneStep step_{};
-  BudgetedVector<double> similar_, squares_;  // sums of tasks
+  BudgetedVector<double> similar_, squares_;       // sums of tasks
   std::shared_ptr<cuda::TsneDescent> there_ = {};  // not unique: it may have no destructor built
 };
 
