@@ -95,6 +95,51 @@ def test_offsets():
     np.testing.assert_allclose(far.coef_, near.coef_, atol=1e-5)
 
 
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("huge", [0, 1e8, 1e10, "y"])
+def test_huge_rows_stay_in_their_fold(huge, center):
+    x, y, weights = problem(10, rows=200, features=4)
+    if huge == "y":
+        y[0] = 1e14
+    elif huge:
+        x[0] *= huge
+    splits = [(np.arange(40, 200), np.arange(40)), *learn.KFold(5).split(x)][not huge :]
+    for cv in (splits[:1], splits[-5:]):
+        for given in (None, weights):
+            params = {"cv": cv, "fit_intercept": center, "alphas": [0.5, 0.1, 0.02]}
+            ours = fit(learn.LassoCV, x, y, given, **params)
+            other = fit(linear_model.LassoCV, x, y, given, **params)
+            # The first fold trains without the huge row; others have lost the rest in rounding.
+            mine, theirs = (np.reshape(m.mse_path_, (3, -1)) for m in (ours, other))
+            np.testing.assert_allclose(mine[:, 0], theirs[:, 0], rtol=1e-7)
+            assert (mine >= 0).all()
+
+
+def test_masks_and_places_from_the_end():
+    for rows in (160, 50):  # by sums, and by copies
+        x, y, weights = problem(11, rows=rows)
+        mask, last = np.arange(rows) % 3 > 0, np.arange(-rows // 4, 0)
+        splits = [(mask, ~mask), ((~mask).tolist(), mask.tolist()), (np.arange(rows)[:-30], last)]
+        listed = [tuple(np.arange(rows)[np.asarray(part)] for part in split) for split in splits]
+        for cv, same_cv in ((splits, listed), (splits[:2], listed[:2])):
+            ours = fit(learn.ElasticNetCV, x, y, weights, cv=cv)
+            same(ours, fit(linear_model.ElasticNetCV, x, y, weights, cv=same_cv))
+
+
+def test_folds_that_have_no_rows():
+    x, y, weights = problem(12)
+    weights[:80] = 0
+    for cv in ([(range(80), range(80, 160))], [(range(80, 160), range(80))]):
+        with pytest.raises(ValueError, match=r"LassoCV: no row to train .*fold=0"):
+            learn.LassoCV(cv=cv).fit(x, y, weights)
+    for part in ([160], [True, False], [0.5]):
+        for model in (learn.LassoCV(cv=[(part, range(5))]), learn.RidgeCV(cv=[(range(9), part)])):
+            with pytest.raises(hr.InvalidArgumentError, match="cv: a fold is not a list of rows"):
+                model.fit(x, y)
+    with pytest.raises(ValueError, match="no row to train"):
+        learn.LassoCV(cv=[([], range(5))]).fit(x, y)
+
+
 def test_refused():
     x, y, _ = problem(9)
     for params in ({"eps": 0}, {"alphas": 0}, {"alphas": [-1.0]}, {"tol": -1}):

@@ -216,6 +216,19 @@ def test_masks_and_places_from_the_end():
     halves = [(mask, ~mask), (~mask, mask)]
     made = learn.cross_val_predict(learn.Ridge(), X, Y, cv=halves)
     np.testing.assert_allclose(made[mask], learn.Ridge().fit(X[~mask], Y[~mask]).predict(X[mask]))
+    places = [tuple(map(np.flatnonzero, half)) for half in halves]
+    grid = {"n_neighbors": [2, 3, 4, 5]}
+    made, curves, encoded = [], [], []
+    for cv in (halves, places):
+        search = learn.HalvingGridSearchCV(
+            learn.KNeighborsClassifier(), grid, cv=cv, random_state=0
+        )
+        made.append(search.fit(X, LABELS).cv_results_["mean_test_score"])
+        curve = learn.learning_curve(learn.Ridge(), X, Y, cv=cv, shuffle=True, random_state=0)
+        curves.append(np.concatenate(curve[1:]))
+        encoded.append(learn.TargetEncoder(cv=cv).fit_transform(LABELS[:, None], Y))
+    for one, other in (made, curves, encoded):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_models_keep_nothing_of_the_search():

@@ -110,10 +110,10 @@ class Sums(NamedTuple):
     level: float
     square: float
 
-    def plus(self, other: Sums, sign: float = 1.0) -> Sums:
-        """The sums of both, or of these without the others."""
+    def plus(self, other: Sums) -> Sums:
+        """The sums of both."""
         pairs: Any = zip(self, other, strict=True)
-        return Sums._make(mine + sign * its for mine, its in pairs)
+        return Sums._make(mine + its for mine, its in pairs)
 
     def descent(self, center: bool) -> Descent:
         """The descent of these rows, less their own means if `center`."""
@@ -176,7 +176,7 @@ class Part(NamedTuple):
     @np.errstate(over="ignore", invalid="ignore")  # `fit` finds out
     def joined(self, other: Part | None) -> Part:
         """The sums of both; nothing is taken away (Chan, Golub and LeVeque, 1979)."""
-        if other is None:
+        if other is None or other.sums.weight == 0:
             return self
         weight = self.sums.weight + other.sums.weight
         share = other.sums.weight / weight
@@ -188,6 +188,56 @@ class Part(NamedTuple):
             square=both.square + rise**2 * scale,
         )
         return Part(self.origin + apart * share, self.base + rise * share, sums)
+
+    def constants(self, coefficients: Numbers, center: bool) -> Numbers:
+        """The constant that goes with each row of coefficients."""
+        found = self.sums.constants(coefficients, center)
+        return found + self.base - coefficients @ self.origin
+
+    def errors(self, coefficients: Numbers, constants: Numbers) -> Numbers:
+        """Mean squared errors of each row of coefficients on these rows."""
+        inside = constants - self.base + coefficients @ self.origin
+        return self.sums.errors(coefficients, inside).clip(0.0, None)
+
+
+def part_of(
+    rows: Any, targets: Numbers, weights: Numbers | None, places: Numbers, center: bool
+) -> Part:
+    """The sums of some rows, less their own means if `center`."""
+    rows, targets = rows_between(rows, places), targets[places]
+    weights = None if weights is None else weights[places]
+    if not center or (weights is not None and not weights.any()):
+        origin = np.zeros(rows.shape[1])
+        return Part(origin, 0.0, sums_of(rows, targets, weights, origin))
+    origin, base = column_means(rows, weights), float(np.average(targets, weights=weights))
+    sums = sums_of(rows, targets - base, weights, origin)
+    return Part(origin, base, sums._replace(first=np.zeros_like(origin), level=0.0))
+
+
+def are_parts(folds: list[tuple[Numbers, Numbers]], samples: int, features: int) -> bool:
+    """Whether each fold trains on the test rows of all others, and sums are few beside rows."""
+    once = np.ones(samples, np.int64)
+
+    def all_once(*places: Numbers) -> bool:
+        return np.array_equal(np.bincount(np.concatenate(places), None, samples), once)
+
+    tests = [test for _, test in folds]
+    few = len(folds) > 1 and len(folds) * features <= 2 * samples
+    return few and all(map(len, tests)) and all_once(*tests) and all(all_once(*f) for f in folds)
+
+
+def without_each(parts: list[Part]) -> list[Part]:
+    """The sums of all parts but one, for each."""
+    after: list[Part | None] = [None]  # of the parts behind each
+    for part in parts[:0:-1]:
+        after.append(part.joined(after[-1]))
+    made: list[Any] = []
+    before: Part | None = None
+    for part in parts:
+        behind = after.pop()
+        made.append(before.joined(behind) if before else behind)
+        before = before.joined(part) if before else part
+    return made
 
 
 class SharedSums:
@@ -211,42 +261,18 @@ class SharedSums:
 
     def see(self, folds: list[Any]) -> None:
         """Look at all folds before the first of them is fitted."""
-        samples, features = self.rows.shape
-        once = np.ones(samples, np.int64)
-        part = 1 < len(folds) * features <= 2 * samples  # not many more sums than rows
-        part = part and all(len(fold.test) for fold in folds)
-        tests = [fold.test for fold in folds]
-        part = part and np.array_equal(np.bincount(np.concatenate(tests), None, samples), once)
-        both = (np.concatenate([fold.train, fold.test]) for fold in folds)
-        part = part and all(np.array_equal(np.bincount(p, None, samples), once) for p in both)
-        self._tests, self._trains = tests if part else None, {}
+        parts = are_parts([(fold.train, fold.test) for fold in folds], *self.rows.shape)
+        self._tests, self._trains = [fold.test for fold in folds] if parts else None, {}
 
     def _part(self, places: Numbers, center: bool) -> Part:
-        """The sums of some rows less their own means if `center`."""
-        rows, targets = rows_between(self.rows, places), self.targets[places]
-        if not center:
-            origin = np.zeros(rows.shape[1])
-            return Part(origin, 0.0, sums_of(rows, targets, None, origin))
-        origin, base = column_means(rows, None), float(targets.mean())
-        sums = sums_of(rows, targets - base, None, origin)
-        return Part(origin, base, sums._replace(first=np.zeros_like(origin), level=0.0))
+        return part_of(self.rows, self.targets, None, places, center)
 
     def _train(self, fold: Any, center: bool) -> Part:
         """The sums of the training rows."""
         if self._tests is None:
             return self._part(fold.train, center)
         if center not in self._trains:
-            parts = [self._part(test, center) for test in self._tests]
-            after: list[Part | None] = [None]  # of the parts behind each
-            for part in parts[:0:-1]:
-                after.append(part.joined(after[-1]))
-            made: list[Any] = []
-            before: Part | None = None
-            for part in parts:
-                behind = after.pop()
-                made.append(before.joined(behind) if before else behind)
-                before = before.joined(part) if before else part
-            self._trains[center] = made
+            self._trains[center] = without_each([self._part(t, center) for t in self._tests])
         return self._trains[center][fold.number]
 
     def fold(self, fold: Any, candidates: Any) -> Callable[[Any, Any], bool]:
@@ -257,14 +283,14 @@ class SharedSums:
             center = bool(model.fit_intercept)
             if center not in made:
                 made[center] = self._train(fold, center)
-            origin, base, sums = made[center]
+            part, sums = made[center], made[center].sums
             if not (np.isfinite(sums.gram).all() and np.isfinite(sums.square)):
                 return False
             found = model._of_sums(sums)
             if found is None:
                 return False
             dtype = np.dtype(str(self.rows.dtype))
-            constant = sums.constants(found[None, :], center)[0] + base - found @ origin
+            constant = part.constants(found[None, :], center)[0]
             vars(model).update(self._seen)
             model.coef_ = found.astype(dtype)
             model.intercept_ = dtype.type(constant) if center else 0.0

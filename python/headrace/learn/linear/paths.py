@@ -20,15 +20,16 @@ from headrace.learn.decomposition.singular import dense_or_sparse
 from headrace.learn.linear.descent import (
     MOST_PRODUCTS,
     Descent,
-    Sums,
-    column_means,
+    Part,
+    are_parts,
     descent,
     design,
+    part_of,
     rows_between,
-    sums_of,
+    without_each,
 )
 from headrace.learn.linear.elastic_net import ElasticNet
-from headrace.learn.selection.splits import check_cv
+from headrace.learn.selection.splits import check_cv, split_places
 
 if TYPE_CHECKING:
     Numbers = np.ndarray[Any, Any]
@@ -201,35 +202,29 @@ class _Products(_Folds):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        samples, features = self.rows.shape
-        self.origin = column_means(self.rows, None) if self.center else np.zeros(features)
-        self.base = float(self.targets.mean()) if self.center else 0.0
-        self.targets = self.targets - self.base
         self.tests = [self.sums(test) for _, test in self.folds]
-        whole = np.sort(np.concatenate([test for _, test in self.folds]))
-        if len(whole) == samples and bool((whole == np.arange(samples)).all()):
-            self.total = self.tests[0]
-            for test in self.tests[1:]:
-                self.total = self.total.plus(test)
-        else:
-            self.total = self.sums(np.arange(samples))
+        parts = are_parts(self.folds, *self.rows.shape)
+        self.trains = without_each(self.tests) if parts else None
+        self.all = (
+            self.tests[0].joined(self.trains[0])
+            if self.trains
+            else self.sums(np.arange(len(self.targets)))
+        )
 
-    def sums(self, places: Numbers) -> Sums:
-        return sums_of(*self.part(places), self.origin)
+    def sums(self, places: Numbers) -> Part:
+        return part_of(self.rows, self.targets, self.weights, places, self.center)
 
     def whole(self) -> Descent:
-        return self.total.descent(self.center)
+        return self.all.sums.descent(self.center)
 
     def finish(self, found: Numbers) -> float:
-        constant = self.total.constants(found[None, :], self.center)[0]
-        return float(constant + self.base - found @ self.origin)
+        return float(self.all.constants(found[None, :], self.center)[0])
 
     def errors(self, fold: int, alphas: Numbers, l1_ratio: float) -> Numbers:
-        train, test = self.folds[fold]
-        rest = len(train) + len(test) == len(self.targets) and not np.isin(test, train).any()
-        sums = self.total.plus(self.tests[fold], -1.0) if rest else self.sums(train)
+        train = self.trains[fold] if self.trains else self.sums(self.folds[fold][0])
+        sums = train.sums
         made, _, _ = _walk(sums.descent(self.center), alphas, sums.weight, l1_ratio, **self.options)
-        return self.tests[fold].errors(made, sums.constants(made, self.center))
+        return self.tests[fold].errors(made, train.constants(made, self.center))
 
 
 class _Columns(_Folds):
@@ -300,7 +295,16 @@ class _NetCV(ElasticNet):
         targets = check_targets(self, check_labels(self, y, samples), samples)
         weighed = check_weights(self, sample_weight, samples)
         weights = None if weighed is None else np.asarray(weighed)
-        folds = list(check_cv(self.cv, targets, classifier=False).split(rows, targets, **params))
+        splitter = check_cv(self.cv, targets, classifier=False)
+        folds = split_places(splitter, rows, targets, **params)
+        for number, fold in enumerate(folds):
+            if not all(
+                len(rest if weights is None else weights[rest].nonzero()[0]) for rest in fold
+            ):
+                raise InvalidArgumentError(
+                    f"{type(self).__name__}: no row to train or to test with has a weight: "
+                    f"fold={number}, train={len(fold[0])}, test={len(fold[1])}; choose other folds"
+                )
         kind = _Products if features <= MOST_PRODUCTS and samples >= 8 * features else _Columns
         trial = kind(self, rows, targets, weights, folds)
         whole, ratios = trial.whole(), np.atleast_1d(self.l1_ratio).astype(float)
@@ -334,9 +338,9 @@ class _NetCV(ElasticNet):
 class ElasticNetCV(_NetCV):
     """`ElasticNet` whose penalty is the one of the least mean squared error on folds.
 
-    The products of each fold are made once; those of the other folds follow by subtraction, and
-    errors from the products: each row is read once, whatever the folds and penalties (where rows
-    are at least eight times the features, and these at most 4,000; else from copies of the
+    The products of each fold are made once; those of the other folds are joined from them, and
+    errors follow from the products: each row is read once, whatever the folds and penalties (where
+    rows are at least eight times the features, and these at most 4,000; else from copies of the
     columns). The same bits for any number of threads.
 
     Parameters

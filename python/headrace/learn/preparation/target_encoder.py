@@ -15,7 +15,13 @@ from headrace.learn.base import check_labels, frozen
 from headrace.learn.columns import stacked
 from headrace.learn.preparation.encoders import LevelEncoder
 from headrace.learn.preparation.levels import Values
-from headrace.learn.selection.splits import KFold, StratifiedKFold, check_cv, target_kind
+from headrace.learn.selection.splits import (
+    KFold,
+    StratifiedKFold,
+    check_cv,
+    split_places,
+    target_kind,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,7 +178,7 @@ class TargetEncoder(LevelEncoder):
             cv = check_cv(cv, y, classifier=False)
         fold, nothing = np.full(rows, -1, np.int32), np.zeros(rows, np.int8)
         count = tested = 0
-        for count, (train, test) in enumerate(cv.split(nothing, y, groups), 1):
+        for count, (train, test) in enumerate(split_places(cv, nothing, y, groups), 1):
             fold[test] = count - 1
             tested += len(test)
             if len(train) + len(test) != rows:

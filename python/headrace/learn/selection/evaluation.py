@@ -20,7 +20,7 @@ from headrace.errors import (
 from headrace.learn.base import Estimator, clone, is_ours, kind_of
 from headrace.learn.labels import check_classes
 from headrace.learn.selection.candidates import numpy_random
-from headrace.learn.selection.splits import check_cv, count_rows, rows_at
+from headrace.learn.selection.splits import check_cv, count_rows, rows_at, split_places
 from headrace.progress import Progress
 
 if TYPE_CHECKING:
@@ -78,12 +78,6 @@ def with_rows(values: Any) -> Any:
     return values if known else np.asarray(values)
 
 
-def _places(given: Any, size: int) -> Any:
-    """Rows of a split, which may be a mask or count from the end, as places from 0."""
-    given = np.asarray(given)
-    return np.arange(size)[given if given.size else given.astype(np.int64)]
-
-
 def _part(values: Any, places: Any, size: int) -> Any:
     """Rows of a parameter of `fit`, if it has one for each of `size` rows."""
     return rows_at(values, places) if np.ndim(values) and len(values) == size else values
@@ -99,11 +93,11 @@ class Fold:
     """
 
     def __init__(
-        self, train: Any, test: Any, size: int, rows: Callable[[Any, Any], tuple[Any, ...]]
+        self, number: int, train: Any, test: Any, rows: Callable[[Any, Any], tuple[Any, ...]]
     ) -> None:
-        self.train: Any = _places(train, size)
-        self.test: Any = _places(test, size)
-        self.number = 0  # among the folds of a search
+        self.number = number  # among the folds of a search
+        self.train: Any = train
+        self.test: Any = test
         self._rows = rows
 
     @functools.cached_property
@@ -204,9 +198,7 @@ class Evaluation:
         order: Any = range(len(candidates))
         if shared is not None and hasattr(shared, "order"):
             order = shared.order(candidates)
-        folds = [Fold(train, test, size, self._rows) for train, test in splits]
-        for number, fold in enumerate(folds):
-            fold.number = number
+        folds = [Fold(number, *split, self._rows) for number, split in enumerate(splits)]
         if shared is not None and hasattr(shared, "see"):
             shared.see(folds)
         with Progress(total, wait=2.0) as bar:
@@ -300,7 +292,7 @@ def _evaluation(
 
 def _splits(estimator: Any, X: Any, y: Any, cv: Any, groups: Any) -> list[Any]:
     splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
-    return list(splitter.split(X, y, groups))
+    return split_places(splitter, X, y, groups)
 
 
 def cross_validate(
@@ -440,10 +432,7 @@ def cross_val_predict(
     _refuse_verbose("cross_val_predict", verbose)
     X, y = with_rows(X), with_rows(y)  # noqa: N806
     size = count_rows(X, *(() if y is None else (y,)))
-    splits = [
-        (_places(train, size), _places(test, size))
-        for train, test in _splits(estimator, X, y, cv, groups)
-    ]
+    splits = _splits(estimator, X, y, cv, groups)
     order = np.concatenate([test for _, test in splits])
     if not np.array_equal(np.sort(order), np.arange(size)):
         raise InvalidArgumentError("cross_val_predict only works for partitions")
@@ -452,9 +441,9 @@ def cross_val_predict(
         labels, y = check_classes(estimator, y if is_ours(y) else np.asarray(y))
     run = Evaluation(estimator, X, y, lambda *_: 0.0, "raise", False)
     found = []
-    for train, test in splits:
-        fold, model = Fold(train, test, size, run._rows), clone(estimator)
-        given = {name: _part(each, train, size) for name, each in (params or {}).items()}
+    for number, split in enumerate(splits):
+        fold, model = Fold(number, *split, run._rows), clone(estimator)
+        given = {name: _part(each, fold.train, size) for name, each in (params or {}).items()}
         model.fit(*fold.train_rows, **given)
         made = np.asarray(getattr(model, method)(fold.test_rows[0]))
         found.append(made if labels is None else _all_classes(made, model, method, len(labels)))

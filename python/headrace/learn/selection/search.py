@@ -21,7 +21,7 @@ from headrace.learn.selection.evaluation import (
     scorers,
     with_rows,
 )
-from headrace.learn.selection.splits import check_cv, class_numbers, count_rows
+from headrace.learn.selection.splits import check_cv, class_numbers, count_rows, split_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -145,7 +145,7 @@ class _Search(Estimator):
         def run(tried: list[Candidate], split_by: Any, **columns: Any) -> dict[str, Any]:
             if not tried:
                 raise InvalidArgumentError("No fits were performed: the grid has no candidate")
-            splits = list(split_by.split(X, y, groups))
+            splits = split_places(split_by, X, y, groups)
             self.n_splits_ = len(splits)
             candidates.extend(tried)
             table.extend(evaluation.run(tried, splits, params))
@@ -316,8 +316,8 @@ class _Part:
         self._splitter, self._share, self._state = splitter, share, random_state
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
-        for split in self._splitter.split(X, y, groups):
-            yield tuple(self._draw(np.asarray(each)) for each in split)
+        for split in split_places(self._splitter, X, y, groups):
+            yield tuple(self._draw(each) for each in split)
 
     def _draw(self, places: Any) -> Any:
         order = np.arange(len(places))

@@ -436,6 +436,25 @@ def check_cv(cv: Any, y: Any, classifier: bool) -> Any:
     return cv if hasattr(cv, "split") else _Listed(list(cv))
 
 
+def split_places(
+    splitter: Any, X: Any, y: Any = None, groups: Any = None
+) -> list[tuple[Places, Places]]:
+    """The rows of all folds as places from 0; a splitter may give masks, or count from the end."""
+    everywhere = np.arange(count_rows(X))
+
+    def places(given: Any) -> Places:
+        given = np.asarray(given)
+        try:
+            return everywhere[given if given.size else given.astype(np.int64)]
+        except IndexError as error:
+            raise InvalidArgumentError(
+                f"cv: a fold is not a list of rows or a mask of all rows: {error}; "
+                f"rows={len(everywhere)}; see hr.learn.KFold"
+            ) from error
+
+    return [(places(train), places(test)) for train, test in splitter.split(X, y, groups)]
+
+
 class _Listed(_Folds):
     """Splits that the user lists."""
 
