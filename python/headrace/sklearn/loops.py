@@ -100,6 +100,8 @@ def told(op: str, reason: str) -> Callable[[Loop], Loop]:
 
 def size_of(X: Any, *_: Any, **__: Any) -> float:
     """How many values there are; 0 for what has no shape, and stays with scikit-learn."""
+    if type(X) is np.ndarray:
+        return X.size
     return float(X.nnz if is_sparse(X) else math.prod(getattr(X, "shape", (0,))))
 
 
@@ -566,9 +568,14 @@ def _options(model: Any, names: str) -> dict[str, Any]:
 _SHARED = "strip_accents lowercase stop_words token_pattern ngram_range analyzer dtype"
 
 
-def _documents_in(raw: Any) -> float:
-    """How many documents there are, or 0 for what cannot be counted."""
-    return float(len(raw)) if hasattr(raw, "__len__") else 0.0
+def _letters(raw: Any) -> float:
+    """How many letters documents have, and 0 for what cannot be counted before it is read."""
+    if not hasattr(raw, "__len__"):
+        return 0.0
+    try:
+        return float(sum(map(len, raw)))
+    except TypeError:  # files, or what is no document
+        return math.inf
 
 
 def count_vocabulary(theirs: Loop) -> Loop:
@@ -591,9 +598,9 @@ def count_vocabulary(theirs: Loop) -> Loop:
         return terms, aligned(counts)
 
     def work(_: Any, raw: Any, *__: Any, **___: Any) -> float:
-        return _documents_in(raw)
+        return _letters(raw)
 
-    return loop("CountVectorizer", work, 100)(ours)(theirs)
+    return loop("CountVectorizer", work, 1e4)(ours)(theirs)
 
 
 def hash_documents(theirs: Loop) -> Loop:
@@ -608,6 +615,6 @@ def hash_documents(theirs: Loop) -> Loop:
         return aligned(HashingVectorizer(**options).transform(documents).copy())
 
     def work(_: Any, X: Any) -> float:
-        return _documents_in(X)
+        return _letters(X)
 
-    return loop("HashingVectorizer.transform", work, 100)(ours)(theirs)
+    return loop("HashingVectorizer.transform", work, 5e3)(ours)(theirs)
