@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -157,6 +158,21 @@ def missing_of_module(name: str) -> Callable[[str], Any]:
         raise no_attribute(f"{what} has no attribute", word, (), sys.modules[name])
 
     return missing
+
+
+def on_first_use(name: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a public module whose names its `modules` define, imported on use."""
+    homes = {word: module for module, words in modules.items() for word in words.split()}
+    missing = missing_of_module(name)
+
+    def find(word: str) -> Any:
+        if word not in homes:
+            return missing(word)
+        found = getattr(importlib.import_module(f"{name}.{homes[word]}"), word)
+        setattr(sys.modules[name], word, found)
+        return found
+
+    return find
 
 
 def is_probed(name: str) -> bool:

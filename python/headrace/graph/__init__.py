@@ -9,10 +9,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headrace.facade import missing_of_module
+from headrace.facade import on_first_use
 
 if TYPE_CHECKING:
     from headrace.graph.communities import leiden as leiden
@@ -48,7 +47,6 @@ _MODULES = {
     "ranks": "pagerank",
     "traversal": "bfs shortest_path shortest_path_length",
 }
-_OWNERS = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "Graph",
@@ -71,7 +69,7 @@ __all__ = [
     "weakly_connected_components",
 ]
 #: Those that are methods of graphs too.
-_ALGORITHMS = frozenset(_OWNERS) - {"Graph", "rmat"}
+_ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "rmat"}
 
 
 def __dir__() -> list[str]:
@@ -79,12 +77,4 @@ def __dir__() -> list[str]:
     return __all__
 
 
-_missing = missing_of_module(__name__)
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _OWNERS:
-        return _missing(name)
-    found = getattr(importlib.import_module(f"headrace.graph.{_OWNERS[name]}"), name)
-    globals()[name] = found
-    return found
+__getattr__ = on_first_use(__name__, _MODULES)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from headrace.facade import missing_of_module
+from headrace.facade import on_first_use
 
 if TYPE_CHECKING:
     from headrace.learn import metrics as metrics
@@ -69,11 +69,8 @@ if TYPE_CHECKING:
     from headrace.learn.preparation.target_encoder import TargetEncoder as TargetEncoder
     from headrace.learn.selection.candidates import ParameterGrid as ParameterGrid
     from headrace.learn.selection.candidates import ParameterSampler as ParameterSampler
-    from headrace.learn.selection.evaluation import cross_val_predict as cross_val_predict
-    from headrace.learn.selection.evaluation import cross_val_score as cross_val_score
-    from headrace.learn.selection.evaluation import cross_validate as cross_validate
-    from headrace.learn.selection.evaluation import learning_curve as learning_curve
-    from headrace.learn.selection.evaluation import validation_curve as validation_curve
+    from headrace.learn.selection.curves import learning_curve as learning_curve
+    from headrace.learn.selection.curves import validation_curve as validation_curve
     from headrace.learn.selection.search import GridSearchCV as GridSearchCV
     from headrace.learn.selection.search import HalvingGridSearchCV as HalvingGridSearchCV
     from headrace.learn.selection.search import RandomizedSearchCV as RandomizedSearchCV
@@ -82,6 +79,9 @@ if TYPE_CHECKING:
     from headrace.learn.selection.splits import StratifiedKFold as StratifiedKFold
     from headrace.learn.selection.splits import TimeSeriesSplit as TimeSeriesSplit
     from headrace.learn.selection.splits import train_test_split as train_test_split
+    from headrace.learn.selection.validation import cross_val_predict as cross_val_predict
+    from headrace.learn.selection.validation import cross_val_score as cross_val_score
+    from headrace.learn.selection.validation import cross_validate as cross_validate
     from headrace.learn.svm import SVC as SVC
     from headrace.learn.svm import SVR as SVR
     from headrace.learn.text import CountVectorizer as CountVectorizer
@@ -121,15 +121,14 @@ _MODULES = {
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "decomposition.singular": "TruncatedSVD",
     "selection.candidates": "ParameterGrid ParameterSampler",
-    "selection.evaluation": "cross_val_predict cross_val_score cross_validate learning_curve "
-    "validation_curve",
+    "selection.curves": "learning_curve validation_curve",
+    "selection.validation": "cross_val_predict cross_val_score cross_validate",
     "selection.search": "GridSearchCV HalvingGridSearchCV RandomizedSearchCV",
     "selection.splits": "GroupKFold KFold StratifiedKFold TimeSeriesSplit train_test_split",
     "preparation.target_encoder": "TargetEncoder",
     "svm": "SVC SVR",
     "text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
 }
-_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 __all__ = [
     "DBSCAN",
@@ -218,14 +217,8 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-_missing = missing_of_module(__name__)
+_named = on_first_use(__name__, _MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        return importlib.import_module(f"{__name__}.metrics")
-    if name not in _HOMES:
-        return _missing(name)
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    return importlib.import_module(f"{__name__}.metrics") if name == "metrics" else _named(name)

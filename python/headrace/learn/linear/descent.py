@@ -215,7 +215,7 @@ def part_of(
 
 
 def are_parts(folds: list[tuple[Numbers, Numbers]], samples: int, features: int) -> bool:
-    """Whether each fold trains on the test rows of all others, and sums are few beside rows."""
+    """Whether each fold trains on the test rows of all others, and sums are few next to rows."""
     once = np.ones(samples, np.int64)
 
     def all_once(*places: Numbers) -> bool:

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from headrace.array.construct import asarray
 from headrace.errors import (
     InvalidArgumentError,
     OutOfMemoryError,
     TypeMismatchError,
     UnsupportedError,
 )
-from headrace.learn.base import Estimator, clone, is_ours, kind_of
-from headrace.learn.labels import check_classes
-from headrace.learn.selection.candidates import numpy_random
+from headrace.learn.base import Estimator, clone, kind_of
 from headrace.learn.selection.splits import check_cv, count_rows, rows_at, split_places
 from headrace.progress import Progress
 
@@ -78,7 +75,7 @@ def with_rows(values: Any) -> Any:
     return values if known else np.asarray(values)
 
 
-def _part(values: Any, places: Any, size: int) -> Any:
+def of_fold(values: Any, places: Any, size: int) -> Any:
     """Rows of a parameter of `fit`, if it has one for each of `size` rows."""
     return rows_at(values, places) if np.ndim(values) and len(values) == size else values
 
@@ -187,7 +184,7 @@ class Evaluation:
             return None
 
     def run(
-        self, candidates: list[Candidate], splits: list[Any], params: dict[str, Any]
+        self, candidates: list[Candidate], splits: list[tuple[Any, Any]], params: dict[str, Any]
     ) -> list[list[dict[str, float]]]:
         """Scores and times by candidate and fold."""
         table: list[list[dict[str, float]]] = [[] for _ in candidates]
@@ -205,9 +202,9 @@ class Evaluation:
             while folds:
                 fold = folds.pop(0)  # whose rows are dropped with it
                 fit = self._fit_of(shared, fold, candidates)
-                given = {name: _part(each, fold.train, size) for name, each in params.items()}
+                given = {name: of_fold(each, fold.train, size) for name, each in params.items()}
                 judged = (
-                    {} if weights is None else {"sample_weight": _part(weights, fold.test, size)}
+                    {} if weights is None else {"sample_weight": of_fold(weights, fold.test, size)}
                 )
                 for place in order:
                     candidate = candidates[place]
@@ -277,320 +274,22 @@ def cloned(candidate: Candidate) -> Candidate:
     return {name: clone(value) for name, value in candidate.items()}
 
 
-def _refuse_verbose(name: str, verbose: int) -> None:
+def refuse_verbose(name: str, verbose: int) -> None:
+    """Raise for reports while a fit runs."""
     if verbose:
         raise UnsupportedError(f"{name}: not supported: verbose={verbose}; leave it out")
 
 
-def _evaluation(
+def evaluation_of(
     estimator: Any, X: Any, y: Any, scoring: Any, error_score: Any, train_score: bool
 ) -> Evaluation:
+    """An evaluation of checked rows."""
     X, y = with_rows(X), with_rows(y)  # noqa: N806
     count_rows(X, *(() if y is None else (y,)))
     return Evaluation(estimator, X, y, scoring, error_score, train_score)
 
 
-def _splits(estimator: Any, X: Any, y: Any, cv: Any, groups: Any) -> list[Any]:
+def splits_of(estimator: Any, X: Any, y: Any, cv: Any, groups: Any) -> list[tuple[Any, Any]]:
+    """The rows of each fold, for training and for testing."""
     splitter = check_cv(cv, y, classifier=kind_of(estimator) == "classifier")
     return split_places(splitter, X, y, groups)
-
-
-def cross_validate(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
-    return_train_score: bool = False,
-    return_estimator: bool = False,
-    return_indices: bool = False,
-    error_score: Any = np.nan,
-) -> dict[str, Any]:
-    """Times and scores of fits over folds, by name: ``fit_time``, ``score_time``, ``test_score``.
-
-    As `cross_val_score`, with several scores (``test_NAME``) and those of the training rows;
-    `params` are parameters of `fit`, with the rows of the fold where they have one for each row.
-
-    >>> made = hr.learn.cross_validate(hr.learn.KMeans(1), [[0.0], [1.0], [3.0], [3.0]], cv=2)
-    >>> sorted(made)
-    ['fit_time', 'score_time', 'test_score']
-    """
-    _refuse_verbose("cross_validate", verbose)
-    run = _evaluation(estimator, X, y, scoring, error_score, return_train_score)
-    splits = _splits(estimator, run.X, run.y, cv, groups)
-    run.models = [] if return_estimator else None
-    (table,) = run.run([{}], splits, params or {})
-    made: dict[str, Any] = {
-        name: np.array([each[name] for each in table]) for name in table[0] if name != "failed"
-    }
-    if return_estimator:
-        made["estimator"] = run.models
-    if return_indices:
-        made["indices"] = {
-            name: [split[place] for split in splits] for place, name in enumerate(("train", "test"))
-        }
-    return made
-
-
-def cross_val_score(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    scoring: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
-    error_score: Any = np.nan,
-) -> np.ndarray[Any, Any]:
-    """The score on each fold of a clone that was fitted to the other folds.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Ours or scikit-learn's.
-    X, y : array_like
-        Frames, arrays or lists: each fold gets rows of the same kind.
-    groups : array_like, optional
-        For `cv`.
-    scoring : str or function, optional
-        A name of `hr.learn.metrics` (``"accuracy"``, ``"neg_mean_squared_error"``, ...), a function
-        ``(estimator, X, y)``, or the estimator's `score`.
-    cv : int, splitter or list of (train, test), default 5
-        An int is stratified for classifiers.
-    n_jobs, pre_dispatch : optional
-        Without effect: each fit uses all threads.
-    verbose : 0
-        Not supported.
-    params : dict, optional
-        Parameters of `fit`, with the rows of the fold where they have one for each row.
-    error_score : "raise" or number, default NaN
-        The score where a fit raises, with a warning; if all do, an error with the first one.
-        OutOfMemoryError is always raised: scores do not depend on the limit.
-
-    >>> class Mean(hr.learn.PCA):
-    ...     def score(self, X, y=None):
-    ...         return len(X)
-    >>> hr.learn.cross_val_score(Mean(1), [[0.0], [1.0], [2.0], [3.0]], cv=2).tolist()
-    [2.0, 2.0]
-    """
-    made = cross_validate(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        scoring=scoring,
-        cv=cv,
-        verbose=verbose,
-        params=params,
-        error_score=error_score,
-    )
-    return made["test_score"]
-
-
-def cross_val_predict(
-    estimator: Any,
-    X: Any,
-    y: Any = None,
-    *,
-    groups: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    params: dict[str, Any] | None = None,
-    pre_dispatch: Any = "2*n_jobs",
-    method: str = "predict",
-) -> Any:
-    """What a clone that was fitted to the other folds says of each row.
-
-    Parameters
-    ----------
-    estimator, X, y, groups, cv, params
-        As in `cross_val_score`; each row must be in the test rows of one fold.
-    n_jobs, pre_dispatch
-        Without effect: each fit uses all threads.
-    verbose : 0
-        Not supported.
-    method : str, default "predict"
-        ``"predict_proba"``, ``"predict_log_proba"`` and ``"decision_function"`` have a column for
-        each class of `y`, in ascending order. A fold without a class gives 0, and the least float
-        for logarithms and decisions.
-
-    >>> rows, labels = [[0.0], [0.1], [1.0], [1.1]], [0, 0, 1, 1]
-    >>> hr.learn.cross_val_predict(hr.learn.KNeighborsClassifier(1), rows, labels, cv=2).tolist()
-    [0, 0, 1, 1]
-    """
-    _refuse_verbose("cross_val_predict", verbose)
-    X, y = with_rows(X), with_rows(y)  # noqa: N806
-    size = count_rows(X, *(() if y is None else (y,)))
-    splits = _splits(estimator, X, y, cv, groups)
-    order = np.concatenate([test for _, test in splits])
-    if not np.array_equal(np.sort(order), np.arange(size)):
-        raise InvalidArgumentError("cross_val_predict only works for partitions")
-    labels = None
-    if y is not None and method in ("predict_proba", "predict_log_proba", "decision_function"):
-        labels, y = check_classes(estimator, y if is_ours(y) else np.asarray(y))
-    run = Evaluation(estimator, X, y, lambda *_: 0.0, "raise", False)
-    found = []
-    for number, split in enumerate(splits):
-        fold, model = Fold(number, *split, run._rows), clone(estimator)
-        given = {name: _part(each, fold.train, size) for name, each in (params or {}).items()}
-        model.fit(*fold.train_rows, **given)
-        made = np.asarray(getattr(model, method)(fold.test_rows[0]))
-        found.append(made if labels is None else _all_classes(made, model, method, len(labels)))
-    joined = np.concatenate(found)
-    made = np.empty_like(joined)
-    made[order] = joined
-    return asarray(made) if is_ours(X) and made.dtype.kind in "biuf" else made
-
-
-def _all_classes(made: Any, model: Any, method: str, classes: int) -> Any:
-    """The columns of a fold's classes among those of all."""
-    if len(model.classes_) == classes:
-        return made
-    if method == "decision_function":
-        shape = made.shape[1:] or (1,)
-        if len(model.classes_) <= 2 or shape[0] != len(model.classes_):
-            raise InvalidArgumentError(
-                f"cross_val_predict: decisions of a fold without all classes have no columns to "
-                f"stand in: classes={classes}, fold={len(model.classes_)}; use "
-                "StratifiedKFold(n_splits=...) with fewer folds"
-            )
-    least = 0.0 if method == "predict_proba" else np.finfo(made.dtype).min
-    found = np.full((len(made), classes), least, made.dtype)
-    found[:, np.asarray(model.classes_)] = made
-    return found
-
-
-def validation_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    param_name: str,
-    param_range: Any,
-    groups: Any = None,
-    cv: Any = None,
-    scoring: Any = None,
-    n_jobs: int | None = None,
-    pre_dispatch: Any = "all",
-    verbose: int = 0,
-    error_score: Any = np.nan,
-    params: dict[str, Any] | None = None,
-) -> tuple[np.ndarray[Any, Any], ...]:
-    """Scores of the training and the test rows for values of a parameter, ``[values, folds]``.
-
-    Other parameters are those of `cross_val_score`; fits share what those of `GridSearchCV` share.
-
-    >>> rows, targets = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
-    >>> train, test = hr.learn.validation_curve(
-    ...     hr.learn.Ridge(), rows, targets, param_name="alpha", param_range=[0.0, 1.0], cv=2
-    ... )
-    >>> train.round(2).tolist()
-    [[1.0, 1.0], [0.56, 0.56]]
-    """
-    _refuse_verbose("validation_curve", verbose)
-    candidates = [{param_name: value} for value in param_range]
-    run = _evaluation(estimator, X, y, scoring, error_score, True)
-    splits = _splits(estimator, run.X, run.y, cv, groups)
-    return _scores_of(run.run(candidates, splits, params or {}))
-
-
-def learning_curve(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    groups: Any = None,
-    train_sizes: Any = (0.1, 0.325, 0.55, 0.775, 1.0),
-    cv: Any = None,
-    scoring: Any = None,
-    exploit_incremental_learning: bool = False,
-    n_jobs: int | None = None,
-    pre_dispatch: Any = "all",
-    verbose: int = 0,
-    shuffle: bool = False,
-    random_state: Any = None,
-    error_score: Any = np.nan,
-    return_times: bool = False,
-    params: dict[str, Any] | None = None,
-) -> tuple[np.ndarray[Any, Any], ...]:
-    """Scores for more and more training rows: their numbers, and ``[sizes, folds]`` of each.
-
-    Parameters
-    ----------
-    estimator, X, y, groups, cv, scoring, error_score, params
-        As in `cross_val_score`.
-    train_sizes : array_like
-        Numbers of rows, or shares of the first fold's training rows; equal ones count once.
-    shuffle : bool, default False
-        Draw the rows by `random_state`; else they are the fold's first.
-    exploit_incremental_learning : False
-        True is not supported.
-    return_times : bool, default False
-        Return seconds of fits and scores too.
-    n_jobs, pre_dispatch
-        Without effect: each fit uses all threads.
-    verbose : 0
-        Not supported.
-
-    Returns
-    -------
-    sizes, train_scores, test_scores : numpy.ndarray
-        And ``fit_times, score_times`` with `return_times`.
-
-    >>> rows, targets = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
-    >>> sizes, train, test = hr.learn.learning_curve(
-    ...     hr.learn.Ridge(0.0), rows, targets, train_sizes=[0.7, 1.0], cv=3
-    ... )
-    >>> sizes.tolist(), test.shape
-    ([2, 4], (2, 3))
-    """
-    _refuse_verbose("learning_curve", verbose)
-    if exploit_incremental_learning:
-        raise UnsupportedError(
-            "learning_curve: not supported: exploit_incremental_learning=True; leave it out"
-        )
-    run = _evaluation(estimator, X, y, scoring, error_score, True)
-    splits = _splits(estimator, run.X, run.y, cv, groups)
-    sizes = _sizes(np.asarray(train_sizes), len(splits[0][0]))
-    if shuffle:
-        draws = numpy_random(random_state)
-        splits = [(draws.permutation(train), test) for train, test in splits]
-    tables = [
-        run.run([{}], [(train[:size], test) for train, test in splits], params or {})[0]
-        for size in sizes
-    ]
-    return (sizes, *_scores_of(tables, times=return_times))
-
-
-def _scores_of(
-    table: list[list[dict[str, float]]], *, times: bool = False
-) -> tuple[np.ndarray[Any, Any], ...]:
-    names = ("train_score", "test_score", *(("fit_time", "score_time") if times else ()))
-    return tuple(np.array([[fold[name] for fold in row] for row in table]) for name in names)
-
-
-def _sizes(given: np.ndarray[Any, Any], most: int) -> np.ndarray[Any, Any]:
-    """Numbers of training rows, each once."""
-    found = given
-    if given.dtype.kind == "f":
-        found = (given * most).astype(np.int64).clip(1, most)
-        wrong = bool(given.min() <= 0 or given.max() > 1)
-    else:
-        wrong = bool(given.min() <= 0 or given.max() > most)
-    if wrong:
-        raise InvalidArgumentError(
-            f"learning_curve: train_sizes are out of range: least={given.min()}, largest="
-            f"{given.max()}; use shares in (0, 1] or numbers from 1 to {most}"
-        )
-    return np.unique(found)
