@@ -7,6 +7,9 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 namespace hr {
@@ -15,6 +18,7 @@ namespace {
 
 // Rows of a bucket, where keys leave the choice: what is written at once stays in the L2 cache.
 constexpr int64_t kBucketRows = int64_t{1} << 15;
+constexpr size_t kMostColumns = 2;
 
 /// The bits of keys that buckets leave to the second pass; 0 where the first does it all.
 int low_bits(int64_t rows, int64_t num_keys) {
@@ -32,6 +36,52 @@ struct Bucket {
   int64_t keys;
 };
 
+/// A column of `Value` and where it goes.
+template <class Value>
+struct Move {
+  const Value* from;
+  Value* to;
+
+  Move(const KeyedColumn& column, std::byte* out)
+      : from(column.from ? reinterpret_cast<const Value*>(column.from->data() + column.begin)
+                         : nullptr),
+        to(reinterpret_cast<Value*>(out)) {}
+
+  void put(int64_t row, int64_t place) const {
+    to[place] = from ? from[row] : static_cast<Value>(row);
+  }
+};
+
+using Moves = std::span<const std::pair<KeyedColumn, std::byte*>>;
+
+/// Rows [begin, end) to the `next` places of their keys, which move on. `typed` are the first of
+/// the columns.
+template <class Key, class Place, class... Value>
+void put_rows(const Key* keys, int64_t begin, int64_t end, Place* next, Moves moves,
+              Move<Value>... typed) {
+  constexpr size_t kTyped = sizeof...(Value);
+  if constexpr (kTyped < kMostColumns) {
+    if (kTyped < moves.size()) {
+      const auto& [column, out] = moves[kTyped];
+      if (column.width == 4)
+        return put_rows(keys, begin, end, next, moves, typed..., Move<uint32_t>(column, out));
+      return put_rows(keys, begin, end, next, moves, typed..., Move<uint64_t>(column, out));
+    }
+  }
+  for (int64_t row = begin; row < end; ++row) {
+    [[maybe_unused]] const auto place = static_cast<int64_t>(next[keys[row]]++);
+    (typed.put(row, place), ...);
+  }
+}
+
+std::vector<std::pair<KeyedColumn, std::byte*>> moves_of(std::span<const KeyedColumn> columns,
+                                                         RowsByKey& made) {
+  std::vector<std::pair<KeyedColumn, std::byte*>> moves;
+  for (size_t i = 0; i < columns.size(); ++i)
+    moves.emplace_back(columns[i], made.columns[i].mutable_data());
+  return moves;
+}
+
 // The offsets of the bucket's keys move on while rows are put in place: then each is where the next
 // key begins, so they are shifted by one.
 template <class Key>
@@ -47,21 +97,11 @@ struct CountingSort {
     for (int64_t k = 0; k < bucket.keys; ++k) place += std::exchange(at[k], place);
   }
 
-  template <class T>
-  void put(const Bucket& bucket, const T* from, T* to) const {
-    for (int64_t i = bucket.begin; i < bucket.begin + bucket.count; ++i)
-      to[offsets[keys[i]]++] = from ? from[i] : static_cast<T>(i);
+  void put(const Bucket& bucket, Moves moves) const {
+    put_rows(keys, bucket.begin, bucket.begin + bucket.count, offsets, moves);
     int64_t* const at = offsets + bucket.first_key;
     for (int64_t k = bucket.keys - 1; k > 0; --k) at[k] = at[k - 1];
     if (bucket.keys > 0) at[0] = bucket.begin;
-  }
-
-  void put(const Bucket& bucket, const KeyedColumn& column, std::byte* to) const {
-    const std::byte* from = column.from ? column.from->data() + column.begin : nullptr;
-    if (column.width == 4)
-      put(bucket, reinterpret_cast<const uint32_t*>(from), reinterpret_cast<uint32_t*>(to));
-    else
-      put(bucket, reinterpret_cast<const uint64_t*>(from), reinterpret_cast<uint64_t*>(to));
   }
 };
 
@@ -80,8 +120,7 @@ RadixPartition partition_by(const KeyedColumn& keys, int64_t rows, int64_t num_k
 template <class Key>
 void sort_buckets(const KeyedColumn& keys, int bits, const std::vector<int64_t>& begins,
                   std::span<const KeyedColumn> columns, int64_t num_keys, RowsByKey& made) {
-  std::vector<std::byte*> outs;
-  for (Buffer& column : made.columns) outs.push_back(column.mutable_data());
+  const auto moves = moves_of(columns, made);
   const CountingSort<Key> sort{reinterpret_cast<const Key*>(keys.from->data() + keys.begin),
                                made.offsets.mutable_as<int64_t>()};
   parallel_for(static_cast<int64_t>(begins.size()) - 1, [&](int64_t b) {
@@ -105,15 +144,171 @@ void sort_buckets(const KeyedColumn& keys, int bits, const std::vector<int64_t>&
     }
     const Pin pin(held);
     sort.count(bucket);
-    for (size_t i = 0; i < columns.size() && bucket.count > 0; ++i)
-      sort.put(bucket, columns[i], outs[i]);
+    if (bucket.count > 0) sort.put(bucket, moves);
   });
 }
+
+/// Keys that go along with the rows, as those of banded matrices and of graphs numbered by place:
+/// each chunk of rows counts its own span of keys alone, and its rows go to their places at once.
+template <class Key>
+class NearKeys {
+ public:
+  NearKeys(const KeyedColumn& keys, int64_t rows, int64_t num_keys)
+      : column_(keys),
+        key_(reinterpret_cast<const Key*>(keys.from->data() + keys.begin)),
+        rows_(rows),
+        num_keys_(num_keys),
+        chunks_(static_cast<size_t>(divide_up(rows, kChunk))) {}
+
+  /// Writes the offsets but the last; false, and nothing is done, where keys are not near.
+  bool count(RowsByKey& made) {
+    if (rows_ > std::numeric_limits<uint32_t>::max() || !find_spans()) return false;
+    counts_ = Buffer::allocate(4 * chunks_.back().counts + 4 * chunks_.back().span);
+    auto* const counts = counts_.mutable_as<uint32_t>();
+    for_chunks([&](Chunk& chunk, int64_t begin, int64_t end) {
+      chunk.next = counts + chunk.counts;
+      std::fill_n(chunk.next, chunk.span, 0);
+      for (int64_t i = begin; i < end; ++i) ++chunk.next[key_[i] - chunk.first];
+    });
+    const std::vector<int64_t> begins = block_begins();
+    auto* const offsets = made.offsets.mutable_as<int64_t>();
+    parallel_for(static_cast<int64_t>(begins.size()) - 1, [&](int64_t block) {
+      const Pin pin({{&made.offsets, 8 * block * kBlock,
+                      8 * std::min(num_keys_, (block + 1) * kBlock), true}});
+      place_keys(block, begins[static_cast<size_t>(block)], offsets);
+    });
+    return find_places(made.offsets);
+  }
+
+  void move(std::span<const KeyedColumn> columns, RowsByKey& made) {
+    const auto moves = moves_of(columns, made);
+    for_chunks([&](Chunk& chunk, int64_t begin, int64_t end) {
+      std::vector<PinnedRange> held;
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const auto [from, width, at] = columns[i];
+        if (from) held.push_back({from, at + begin * width, at + end * width});
+        held.push_back(
+            {&made.columns[i], chunk.first_place * width, chunk.last_place * width, true});
+      }
+      const Pin pin(held);
+      put_rows(key_, begin, end, chunk.next - chunk.first, moves);
+    });
+  }
+
+ private:
+  static constexpr int64_t kChunk = int64_t{1} << 16;  // rows, and the most keys of their span
+  static constexpr int64_t kBlock = int64_t{1} << 14;  // keys
+
+  struct Chunk {
+    int64_t first = 0;  // key
+    int64_t span = 0;
+    int64_t counts = 0;  // where those of the span begin
+    uint32_t* next = nullptr;
+    int64_t first_place = 0;  // of all rows of these keys
+    int64_t last_place = 0;
+  };
+
+  template <class F>
+  void for_chunks(F&& body) {
+    parallel_for(static_cast<int64_t>(chunks_.size()), [&](int64_t c) {
+      const Morsel rows = morsel_at(c, rows_, kChunk);
+      const int64_t begin = column_.begin + rows.begin * column_.width;
+      const Pin pin({{column_.from, begin, begin + (rows.end - rows.begin) * column_.width}});
+      body(chunks_[static_cast<size_t>(c)], rows.begin, rows.end);
+    });
+  }
+
+  bool find_spans() {
+    std::atomic<bool> near = true;
+    for_chunks([&](Chunk& chunk, int64_t begin, int64_t end) {
+      if (!near.load(std::memory_order_relaxed)) return;
+      Key least = key_[begin], most = least;
+      for (int64_t i = begin; i < end; ++i) {
+        least = std::min(least, key_[i]);
+        most = std::max(most, key_[i]);
+      }
+      chunk.first = static_cast<int64_t>(least);
+      chunk.span = static_cast<int64_t>(most - least) + 1;
+      if (chunk.span > kChunk) near = false;
+    });
+    int64_t all = 0;
+    for (Chunk& chunk : chunks_) {
+      chunk.counts = all;
+      all += chunk.span;
+    }
+    return near && all <= 2 * num_keys_ + kChunk;
+  }
+
+  /// Calls `visit(first, last, counts from the first on)` for the keys of a block in each chunk.
+  template <class F>
+  void visit_block(int64_t block, F&& visit) {
+    const int64_t begin = block * kBlock, end = std::min(num_keys_, begin + kBlock);
+    for (Chunk& chunk : chunks_) {
+      const int64_t first = std::max(begin, chunk.first);
+      const int64_t last = std::min(end, chunk.first + chunk.span);
+      if (first < last) visit(first, last, chunk.next + (first - chunk.first));
+    }
+  }
+
+  /// Where the rows of each block of keys begin.
+  std::vector<int64_t> block_begins() {
+    std::vector<int64_t> begins(static_cast<size_t>(divide_up(num_keys_, kBlock)) + 1, 0);
+    parallel_for(static_cast<int64_t>(begins.size()) - 1, [&](int64_t block) {
+      int64_t rows = 0;
+      visit_block(block, [&](int64_t first, int64_t last, const uint32_t* counts) {
+        rows = std::accumulate(counts, counts + (last - first), rows);
+      });
+      begins[static_cast<size_t>(block) + 1] = rows;
+    });
+    std::partial_sum(begins.begin(), begins.end(), begins.begin());
+    return begins;
+  }
+
+  /// Counts become the places of the chunks' first rows of each key.
+  void place_keys(int64_t block, int64_t place, int64_t* offsets) {
+    const int64_t begin = block * kBlock, end = std::min(num_keys_, begin + kBlock);
+    std::fill(offsets + begin, offsets + end, 0);
+    visit_block(block, [&](int64_t first, int64_t last, const uint32_t* counts) {
+      for (int64_t k = first; k < last; ++k) offsets[k] += counts[k - first];
+    });
+    for (int64_t k = begin; k < end; ++k) place += std::exchange(offsets[k], place);
+    std::vector<uint32_t> next(offsets + begin, offsets + end);
+    visit_block(block, [&](int64_t first, int64_t last, uint32_t* counts) {
+      uint32_t* const at = next.data() + (first - begin);
+      for (int64_t k = 0; k < last - first; ++k) at[k] += std::exchange(counts[k], at[k]);
+    });
+  }
+
+  /// What the chunks write; false where one would write too much: a hub may have rows of all.
+  bool find_places(const Buffer& buffer) {
+    const auto* const offsets = buffer.as<int64_t>();
+    for (Chunk& chunk : chunks_) {
+      const int64_t last = chunk.first + chunk.span;
+      const Pin pin({{&buffer, 8 * chunk.first, 8 * chunk.first + 8},
+                     {&buffer, 8 * last - 8, 8 * std::min(num_keys_, last + 1)}});
+      chunk.first_place = offsets[chunk.first];
+      chunk.last_place = last == num_keys_ ? rows_ : offsets[last];
+      if (chunk.last_place - chunk.first_place > 4 * kChunk) return false;
+    }
+    return true;
+  }
+
+  KeyedColumn column_;
+  const Key* key_;
+  int64_t rows_;
+  int64_t num_keys_;
+  std::vector<Chunk> chunks_;
+  Buffer counts_{};
+};
 
 template <class Key>
 void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
                std::span<const KeyedColumn> columns, RowsByKey& made) {
   const int bits = low_bits(rows, num_keys);
+  if (bits > 0) {
+    NearKeys<Key> near(keys, rows, num_keys);
+    if (near.count(made)) return near.move(columns, made);
+  }
   if (((num_keys - 1) >> bits) == 0)
     return sort_buckets<Key>(keys, std::max(bits, 1), {0, rows}, columns, num_keys, made);
   const RadixPartition partition = partition_by<Key>(keys, rows, num_keys, bits);

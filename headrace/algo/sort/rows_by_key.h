@@ -24,10 +24,11 @@ struct RowsByKey {
   std::vector<Buffer> columns{};
 };
 
-/// `keys`: an unsigned integer of each row, below `num_keys`. Two passes over the rows: into
-/// buckets of keys (radix_partition.h), then each bucket in cache; for few keys, one. About 9 ns a
-/// row and core with one column of 4 bytes; the widths of keys and columns in temporary memory a
-/// row. The same for any number of threads.
+/// `keys`: an unsigned integer of each row, below `num_keys`; at most two columns. Two passes over
+/// the rows: into buckets of keys (radix_partition.h), then each bucket in cache; for few keys,
+/// one. Where keys go along with rows, as in banded matrices, chunks of rows go to their places at
+/// once. About 9 ns a row and core with one column of 4 bytes; the widths of keys and columns in
+/// temporary memory a row. The same for any number of threads.
 HR_API RowsByKey rows_by_key(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
                              std::span<const KeyedColumn> columns);
 

@@ -53,6 +53,45 @@ TEST_P(RowsByKeyTest, IsAStableSort) {
   }
 }
 
+TEST_P(RowsByKeyTest, KeysGoAlongWithRows) {
+  constexpr int64_t kKeys = 200000;
+  const auto check = [](const std::vector<uint32_t>& keys) {
+    std::vector<uint64_t> values(keys.size());
+    std::iota(values.begin(), values.end(), 5);
+    const Buffer key_buffer = buffer_of(keys), value_buffer = buffer_of(values);
+    const auto rows = static_cast<int64_t>(keys.size());
+    const RowsByKey made =
+        rows_by_key({&key_buffer}, rows, kKeys, std::vector<KeyedColumn>{{&value_buffer, 8}, {}});
+    std::vector<uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
+    const auto* offsets = made.offsets.as<int64_t>();
+    for (size_t i = 0; i < order.size(); ++i) {
+      ASSERT_EQ(made.columns[0].as<uint64_t>()[i], order[i] + 5);
+      ASSERT_EQ(made.columns[1].as<uint32_t>()[i], order[i]);
+      ASSERT_LE(offsets[keys[order[i]]], static_cast<int64_t>(i));
+      ASSERT_GT(offsets[keys[order[i]] + 1], static_cast<int64_t>(i));
+    }
+    ASSERT_EQ(offsets[0], 0);
+    ASSERT_EQ(offsets[kKeys], rows);
+    ASSERT_TRUE(std::is_sorted(offsets, offsets + kKeys + 1));
+  };
+  std::mt19937_64 random(11);
+  std::vector<uint32_t> bands, hub, backwards;
+  for (uint32_t row = 0; row < kKeys; ++row)
+    for (uint32_t k = 0; k < 3; ++k) {
+      bands.push_back(std::min<uint32_t>(row + static_cast<uint32_t>(random() % 100), kKeys - 1));
+      backwards.push_back(kKeys - 1 - row);
+      // Most rows, far from each other, have one key: chunks in its midst have nothing else.
+      hub.push_back(row < 50000 ? row : row < 199000 ? 50000 : row);
+    }
+  check(bands);
+  check(backwards);
+  check(hub);
+  bands[1000] = kKeys - 1;  // one alone is far
+  check(bands);
+}
+
 TEST_P(RowsByKeyTest, NumbersRows) {
   std::mt19937_64 random(7);
   for (const int64_t rows : {100, 50000}) {
