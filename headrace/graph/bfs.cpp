@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <utility>
 
 namespace hr {
@@ -35,13 +36,17 @@ struct Reached {
 class Search {
  public:
   Search(const Graph& graph, uint32_t* levels)
-      : csr_(graph.out()), is_symmetric_(!graph.is_directed()), levels_(levels) {}
+      : vertices_(graph.num_vertices()),
+        entries_(graph.out().entries()),
+        rows_(graph.out()),
+        is_symmetric_(!graph.is_directed()),
+        levels_(levels) {}
 
   void run(int64_t source, int64_t most) {
     levels_[source] = 0;
     frontier_.assign(1, static_cast<uint32_t>(source));
-    Reached reached{1, csr_.degree(source)};
-    int64_t left = csr_.entries();
+    Reached reached{1, rows_.degree(source)};
+    int64_t left = entries_;
     for (uint32_t level = 1; reached.vertices > 0 && level <= most; ++level) {
       look_for_interrupt();
       left -= reached.entries;
@@ -55,7 +60,7 @@ class Search {
           left -= reached.entries;
           std::swap(bits_, next_bits_);
         } while (reached.vertices > 0 && level <= most &&
-                 (reached.vertices >= before || reached.vertices > csr_.vertices / kBeta));
+                 (reached.vertices >= before || reached.vertices > vertices_ / kBeta));
         list_bits();
         --level;
         left += reached.entries;  // the next turn takes them off
@@ -76,14 +81,14 @@ class Search {
       auto& own = found[static_cast<size_t>(task)];
       const Morsel morsel = morsel_at(task, rows, kStep);
       for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-        for (const uint32_t target : csr_.row(frontier_[static_cast<size_t>(i)])) {
+        for (const uint32_t target : rows_[frontier_[static_cast<size_t>(i)]]) {
           const std::atomic_ref at(levels_[target]);
           uint32_t expected = kNoLevel;
           if (at.load(std::memory_order_relaxed) != kNoLevel ||
               !at.compare_exchange_strong(expected, level, std::memory_order_relaxed))
             continue;
           own.push_back(target);
-          entries[static_cast<size_t>(task)] += csr_.degree(target);
+          entries[static_cast<size_t>(task)] += rows_.degree(target);
         }
       }
     });
@@ -99,24 +104,24 @@ class Search {
 
   // Every vertex that is not reached asks its neighbours, up to the first in the frontier.
   Reached pull(uint32_t level) {
-    std::vector<Reached> pieces(static_cast<size_t>(num_morsels(csr_.vertices)));
-    parallel_morsels(csr_.vertices, [&](Morsel morsel) {
+    std::vector<Reached> pieces(static_cast<size_t>(num_morsels(vertices_)));
+    parallel_morsels(vertices_, [&](Morsel morsel) {
       Reached own;
-      for (int64_t word = morsel.begin / 64; word * 64 < morsel.end; ++word) {
-        uint64_t bits = 0;
-        const int64_t last = std::min(word * 64 + 64, morsel.end);
-        for (int64_t v = word * 64; v < last; ++v) {
-          if (levels_[v] != kNoLevel) continue;
-          for (const uint32_t target : csr_.row(v)) {
-            if (!has(bits_, target)) continue;
-            levels_[v] = level;
-            bits |= uint64_t{1} << v % 64;
-            own.entries += csr_.degree(v);
-            ++own.vertices;
-            break;
-          }
+      for (auto word = static_cast<size_t>(morsel.begin / 64);
+           static_cast<int64_t>(word) * 64 < morsel.end; ++word) {
+        uint64_t found = 0;
+        for (uint64_t left = open_bits_[word]; left != 0; left &= left - 1) {
+          const int64_t v = static_cast<int64_t>(word) * 64 + std::countr_zero(left);
+          const std::span<const uint32_t> row = rows_[v];
+          if (std::ranges::none_of(row, [&](uint32_t target) { return has(bits_, target); }))
+            continue;
+          levels_[v] = level;
+          found |= left & -left;
+          own.entries += static_cast<int64_t>(row.size());
         }
-        next_bits_[static_cast<size_t>(word)] = bits;
+        own.vertices += std::popcount(found);
+        open_bits_[word] &= ~found;
+        next_bits_[word] = found;
       }
       pieces[static_cast<size_t>(morsel.index)] = own;
     });
@@ -129,10 +134,20 @@ class Search {
   }
 
   void fill_bits() {
-    const auto words = static_cast<size_t>((csr_.vertices + 63) / 64);
+    const auto words = static_cast<size_t>((vertices_ + 63) / 64);
     bits_.assign(words, 0);
-    next_bits_.assign(words, 0);
+    next_bits_.resize(words);
+    open_bits_.resize(words);
     for (const uint32_t v : frontier_) bits_[v / 64] |= uint64_t{1} << v % 64;
+    parallel_morsels(vertices_, [&](Morsel morsel) {
+      for (int64_t first = morsel.begin; first < morsel.end; first += 64) {
+        const int64_t last = std::min(first + 64, morsel.end);
+        uint64_t open = 0;
+        for (int64_t v = first; v < last; ++v)
+          open |= uint64_t{levels_[v] == kNoLevel && rows_.degree(v) > 0} << (v - first);
+        open_bits_[static_cast<size_t>(first / 64)] = open;
+      }
+    });
   }
 
   void list_bits() {
@@ -143,12 +158,15 @@ class Search {
                             static_cast<uint32_t>(std::countr_zero(bits)));
   }
 
-  const Csr& csr_;
+  int64_t vertices_;
+  int64_t entries_;
+  CsrRows rows_;
   bool is_symmetric_;
   uint32_t* levels_;
   BudgetedVector<uint32_t> frontier_{};
   Bits bits_{};
   Bits next_bits_{};
+  Bits open_bits_{};  // not reached, with neighbours
 };
 
 int64_t limit_of(int64_t most) {
@@ -195,9 +213,10 @@ Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most) {
 Buffer bfs_predecessors(const Graph& graph, const Buffer& levels) {
   const Csr& csr = graph.out();
   const int64_t vertices = csr.vertices;
-  const auto* const level = levels.as<uint32_t>();
   Buffer made = Buffer::allocate(8 * vertices);
   if (vertices == 0) return made;
+  const CsrRows rows(csr);
+  const auto* const level = levels.as<uint32_t>();
   auto* const out = made.mutable_as<int64_t>();
   parallel_morsels(vertices, [&](Morsel morsel) {
     std::fill(out + morsel.begin, out + morsel.end, int64_t{-1});
@@ -206,7 +225,7 @@ Buffer bfs_predecessors(const Graph& graph, const Buffer& levels) {
     parallel_rows(csr, [&](Morsel piece) {
       for (int64_t v = piece.begin; v < piece.end; ++v) {
         if (level[v] == kNoLevel || level[v] == 0) continue;
-        for (const uint32_t target : csr.row(v)) {
+        for (const uint32_t target : rows[v]) {
           if (level[target] != level[v] - 1) continue;
           out[v] = target;
           break;
@@ -219,7 +238,7 @@ Buffer bfs_predecessors(const Graph& graph, const Buffer& levels) {
   parallel_rows(csr, [&](Morsel piece) {
     for (int64_t v = piece.begin; v < piece.end; ++v) {
       if (level[v] == kNoLevel) continue;
-      for (const uint32_t target : csr.row(v)) {
+      for (const uint32_t target : rows[v]) {
         if (level[target] != level[v] + 1) continue;
         const std::atomic_ref least(out[target]);
         int64_t known = least.load(std::memory_order_relaxed);

@@ -12,7 +12,7 @@ inline constexpr uint32_t kNoLevel = std::numeric_limits<uint32_t>::max();
 
 /// How many edges away from vertex `source` each vertex is, uint32; kNoLevel where there is no path
 /// or none of at most `most` edges. Direction-optimising (S. Beamer, K. Asanovic, D. Patterson, SC
-/// 2012) where entries are symmetric. 4 bytes a vertex and two bits.
+/// 2012) where entries are symmetric. 4 bytes a vertex and three bits.
 HR_API Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most);
 
 /// The vertex before each one on a shortest path, int64: of several the first, -1 for the source

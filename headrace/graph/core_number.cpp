@@ -7,7 +7,7 @@
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <limits>
 
 namespace hr {
@@ -15,6 +15,9 @@ namespace hr {
 namespace {
 
 constexpr int64_t kStep = 1 << 10;  // vertices that one task takes away
+// Entries of those to be taken away, up to which one thread is the fastest: most rounds are small.
+constexpr int64_t kFewEntries = 1 << 15;
+constexpr size_t kOwners = 16;
 
 using Vertices = BudgetedVector<uint32_t>;
 
@@ -24,16 +27,18 @@ void append(const std::vector<Vertices>& parts, Vertices& all) {
 
 class Peeling {
  public:
-  Peeling(const Graph& graph, int64_t* degrees) : degrees_(degrees) {
+  Peeling(const Graph& graph, int64_t* cores) : cores_(cores) {
     forms_.push_back(graph.out());
     if (graph.is_directed()) forms_.push_back(graph.in());
-    const int64_t vertices = graph.num_vertices();
-    left_.resize(static_cast<size_t>(vertices));
-    parallel_morsels(vertices, [&](Morsel morsel) {
+    for (const Csr& form : forms_) rows_.emplace_back(form);
+    vertices_ = graph.num_vertices();
+    left_.resize(static_cast<size_t>(vertices_));
+    degrees_.resize(left_.size());
+    parallel_morsels(vertices_, [&](Morsel morsel) {
       for (int64_t v = morsel.begin; v < morsel.end; ++v) {
-        left_[static_cast<size_t>(v)] = static_cast<uint32_t>(v);
-        degrees_[v] = 0;
-        for (const Csr& form : forms_) degrees_[v] += form.degree(v);
+        const auto at = static_cast<size_t>(v);
+        left_[at] = static_cast<uint32_t>(v);
+        degrees_[at] = static_cast<uint32_t>(degree(v));
       }
     });
   }
@@ -43,11 +48,21 @@ class Peeling {
       look_for_interrupt();
       core = least_above(core);
       split(core);
-      while (!taken_.empty()) take_away(core);
+      while (!taken_.empty()) take_away(static_cast<uint32_t>(core));
     }
+    parallel_morsels(vertices_, [&](Morsel morsel) {
+      std::copy(degrees_.begin() + morsel.begin, degrees_.begin() + morsel.end,
+                cores_ + morsel.begin);
+    });
   }
 
  private:
+  int64_t degree(int64_t v) const {
+    int64_t all = 0;
+    for (const CsrRows& rows : rows_) all += rows.degree(v);
+    return all;
+  }
+
   // The least degree of those left; up to `core` are those taken away.
   int64_t least_above(int64_t core) const {
     const auto rows = static_cast<int64_t>(left_.size());
@@ -55,8 +70,8 @@ class Peeling {
     parallel_morsels(rows, [&](Morsel morsel) {
       int64_t own = std::numeric_limits<int64_t>::max();
       for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-        const int64_t degree = degrees_[left_[static_cast<size_t>(i)]];
-        if (degree > core) own = std::min(own, degree);
+        const int64_t known = degrees_[left_[static_cast<size_t>(i)]];
+        if (known > core) own = std::min(own, known);
       }
       least[static_cast<size_t>(morsel.index)] = own;
     });
@@ -80,32 +95,56 @@ class Peeling {
     append(taken, taken_);
   }
 
-  // Each neighbour of more than `core` loses an edge; who brings it down to `core` takes it next.
-  void take_away(int64_t core) {
+  // Each neighbour of more than `core` loses an edge; who comes down to `core` is taken next.
+  void take_away(uint32_t core) {
+    int64_t entries = 0;
+    for (const uint32_t v : taken_) entries += degree(v);
+    Vertices next;
+    if (entries <= kFewEntries || threads() == 1) {
+      visit_neighbours({0, 0, static_cast<int64_t>(taken_.size())}, core,
+                       [&](uint32_t target) { take_edge(target, core, next); });
+      std::swap(taken_, next);
+      return;
+    }
+    // Hubs lose edges to many at once: tasks list who loses one, then each vertex has one owner.
     const auto rows = static_cast<int64_t>(taken_.size());
-    std::vector<Vertices> next(static_cast<size_t>((rows + kStep - 1) / kStep));
-    parallel_for(static_cast<int64_t>(next.size()), [&](int64_t task) {
-      Vertices& own = next[static_cast<size_t>(task)];
-      const Morsel morsel = morsel_at(task, rows, kStep);
-      for (int64_t i = morsel.begin; i < morsel.end; ++i)
-        for (const Csr& form : forms_)
-          for (const uint32_t target : form.row(taken_[static_cast<size_t>(i)])) {
-            const std::atomic_ref degree(degrees_[target]);
-            int64_t known = degree.load(std::memory_order_relaxed);
-            while (known > core &&
-                   !degree.compare_exchange_weak(known, known - 1, std::memory_order_relaxed)) {
-            }
-            if (known == core + 1) own.push_back(target);
-          }
+    std::vector<std::array<Vertices, kOwners>> lists(
+        static_cast<size_t>((rows + kStep - 1) / kStep));
+    parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t task) {
+      auto& own = lists[static_cast<size_t>(task)];
+      visit_neighbours(morsel_at(task, rows, kStep), core,
+                       [&](uint32_t target) { own[target / 16 % kOwners].push_back(target); });
+    });
+    std::vector<Vertices> found(kOwners);
+    parallel_for(kOwners, [&](int64_t owner) {
+      const auto at = static_cast<size_t>(owner);
+      for (const auto& list : lists)
+        for (const uint32_t target : list[at]) take_edge(target, core, found[at]);
     });
     taken_.clear();
-    append(next, taken_);
+    append(found, taken_);
+  }
+
+  // Calls `visit` for the neighbours of more than `core` of some that are taken away.
+  template <class F>
+  void visit_neighbours(Morsel taken, uint32_t core, F&& visit) const {
+    for (int64_t i = taken.begin; i < taken.end; ++i)
+      for (const CsrRows& rows : rows_)
+        for (const uint32_t target : rows[taken_[static_cast<size_t>(i)]])
+          if (degrees_[target] > core) visit(target);
+  }
+
+  void take_edge(uint32_t v, uint32_t core, Vertices& next) {
+    if (degrees_[v] > core && --degrees_[v] == core) next.push_back(v);
   }
 
   std::vector<Csr> forms_{};
-  int64_t* degrees_;
-  Vertices left_{};   // those of more than the last core, and some taken away since
-  Vertices taken_{};  // to be taken away now
+  std::vector<CsrRows> rows_{};
+  int64_t vertices_ = 0;
+  int64_t* cores_;
+  Vertices degrees_{};  // those of vertices taken away are their cores
+  Vertices left_{};     // those of more than the last core, and some taken away since
+  Vertices taken_{};    // to be taken away now
 };
 
 }  // namespace

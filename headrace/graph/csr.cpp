@@ -29,10 +29,11 @@ Buffer sources_of(const Csr& csr) {
   Buffer made = Buffer::allocate_temporary(4 * csr.entries());
   if (csr.entries() == 0) return made;
   auto* const out = made.mutable_as<uint32_t>();
+  const auto* const offsets = csr.offsets.as<int64_t>();
   parallel_rows(csr, [&](Morsel piece) {
     const Pin pin({{&made, 4 * csr.begin(piece.begin), 4 * csr.begin(piece.end), true}});
     for (int64_t v = piece.begin; v < piece.end; ++v)
-      std::fill(out + csr.begin(v), out + csr.begin(v + 1), static_cast<uint32_t>(v));
+      std::fill(out + offsets[v], out + offsets[v + 1], static_cast<uint32_t>(v));
   });
   made.seal();
   return made;

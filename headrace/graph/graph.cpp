@@ -84,11 +84,12 @@ struct Counts {
 };
 
 Counts count_repeated(const Csr& csr) {
+  const CsrRows rows(csr);
   std::vector<Counts> pieces(static_cast<size_t>(num_pieces(csr)));
   parallel_rows(csr, [&](Morsel piece) {
     Counts own;
     for (int64_t v = piece.begin; v < piece.end; ++v) {
-      const std::span<const uint32_t> row = csr.row(v);
+      const std::span<const uint32_t> row = rows[v];
       const auto self = static_cast<uint32_t>(v);
       if (!row.empty()) own.loops += row[0] == self;
       for (size_t i = 1; i < row.size(); ++i) {
@@ -114,6 +115,8 @@ Csr deduplicated(const Csr& csr, int64_t entries, bool keep_first) {
   Csr made{csr.vertices, Buffer::allocate_spillable(8 * (csr.vertices + 1)),
            Buffer::allocate_spillable(4 * entries),
            csr.edges ? Buffer::allocate_spillable(4 * entries) : Buffer()};
+  const CsrRows rows(csr);
+  const auto* const edges_of = csr.edges ? csr.edges.as<uint32_t>() : nullptr;
   auto* const offsets = made.offsets.mutable_as<int64_t>();
   const auto is_kept = [&](std::span<const uint32_t> row, size_t i) {
     return keep_first ? i == 0 || row[i] != row[i - 1]
@@ -123,7 +126,7 @@ Csr deduplicated(const Csr& csr, int64_t entries, bool keep_first) {
   parallel_rows(csr, [&](Morsel piece) {
     int64_t count = 0;
     for (int64_t v = piece.begin; v < piece.end; ++v) {
-      const std::span<const uint32_t> row = csr.row(v);
+      const std::span<const uint32_t> row = rows[v];
       for (size_t i = 0; i < row.size(); ++i) count += i == 0 || row[i] != row[i - 1];
     }
     begins[static_cast<size_t>(piece.index) + 1] = count;
@@ -141,11 +144,11 @@ Csr deduplicated(const Csr& csr, int64_t entries, bool keep_first) {
     int64_t at = begin;
     for (int64_t v = piece.begin; v < piece.end; ++v) {
       offsets[v] = at;
-      const std::span<const uint32_t> row = csr.row(v);
+      const std::span<const uint32_t> row = rows[v];
       for (size_t i = 0; i < row.size(); ++i) {
         if (!is_kept(row, i)) continue;
         targets[at] = row[i];
-        if (edges) edges[at] = csr.edges.as<uint32_t>()[csr.begin(v) + static_cast<int64_t>(i)];
+        if (edges) edges[at] = edges_of[rows.offsets[v] + static_cast<int64_t>(i)];
         ++at;
       }
     }
@@ -206,19 +209,38 @@ struct GraphTable final : TableOperator {
 struct Graph::State::Forms {
   std::mutex mutex{};
   std::optional<Csr> in{};
+  std::optional<HubOrder> hubs{};
   int64_t callback = 0;
 
   Forms() {
     callback = add_pressure_callback([this](int64_t) -> int64_t {
       const std::unique_lock lock(mutex, std::try_to_lock);
-      if (!lock.owns_lock() || !in) return 0;
-      const int64_t bytes = in->offsets.size_bytes() + in->targets.size_bytes();
+      if (!lock.owns_lock()) return 0;
+      int64_t bytes = 0;
+      if (in) bytes += in->offsets.size_bytes() + in->targets.size_bytes();
+      if (hubs) bytes += hubs->size_bytes();
       in.reset();
+      hubs.reset();
       return bytes;
     });
   }
 
   ~Forms() { remove_pressure_callback(callback); }
+
+  /// The form in `slot`, made if it is not there: outside the lock, which a pressure callback
+  /// takes.
+  template <class Form, class Make>
+  Form get(std::optional<Form>& slot, Make&& make) {
+    {
+      const std::lock_guard lock(mutex);
+      if (slot) return *slot;
+    }
+    Form made = make();
+    const std::lock_guard lock(mutex);
+    if (!slot) slot = std::move(made);
+    return *slot;
+  }
+
   Forms(const Forms&) = delete;
   Forms& operator=(const Forms&) = delete;
 };
@@ -256,14 +278,12 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
 Csr Graph::in() const {
   if (!is_directed()) return out();
   State::Forms& forms = *state_->forms;
-  {
-    const std::lock_guard lock(forms.mutex);
-    if (forms.in) return *forms.in;
-  }
-  Csr made = transposed(out());  // outside the lock, which a pressure callback takes
-  const std::lock_guard lock(forms.mutex);
-  if (!forms.in) forms.in = std::move(made);
-  return *forms.in;
+  return forms.get(forms.in, [&] { return transposed(out()); });
+}
+
+HubOrder Graph::hubs() const {
+  State::Forms& forms = *state_->forms;
+  return forms.get(forms.hubs, [&] { return hub_order(in(), out()); });
 }
 
 NodePtr graph_table(std::string_view op, std::string arguments,

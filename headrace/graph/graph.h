@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/data/column.h"
 #include "headrace/graph/csr.h"
+#include "headrace/graph/hub_order.h"
 #include "headrace/plan/graph/node.h"
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct GraphOptions {
 
 /// An immutable graph; copying it shares everything. Vertices are numbered 0, 1, ... in the order
 /// of their ids. An undirected edge is an entry in the rows of both ends, a self loop one entry.
-/// The transpose is made when it is first needed, and dropped when memory is short.
+/// The transpose and the order of hubs are made when they are first needed, and dropped when memory
+/// is short.
 class HR_API Graph {
  public:
   /// Of the edges source[i] to target[i], each one column a key, all of the same dtypes; `nodes`
@@ -61,6 +63,9 @@ class HR_API Graph {
 
   /// By target; of an undirected graph the same.
   Csr in() const;
+
+  /// For gathering along the entries of `in`.
+  HubOrder hubs() const;
 
   /// Where edges are kept: the rows of those that are in the graph, int64, ascending. Entries'
   /// `edges` count these.

@@ -5,8 +5,11 @@
 #include "headrace/base/convergence.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/entry_weights.h"
+#include "headrace/graph/pagerank_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
@@ -16,14 +19,12 @@ namespace {
 
 using Vector = BudgetedVector<double>;
 
-// The sum of `value(i)` in four lanes: the order of additions is that of the row.
-template <class Value>
-double sum_in_lanes(int64_t begin, int64_t end, Value&& value) {
+double sum_of(const double* values, int64_t count) {
   double lanes[4] = {};
-  int64_t i = begin;
-  for (; i + 4 <= end; i += 4)
-    for (int64_t lane = 0; lane < 4; ++lane) lanes[lane] += value(i + lane);
-  for (int64_t lane = 0; i < end; ++i, ++lane) lanes[lane] += value(i);
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4)
+    for (int64_t lane = 0; lane < 4; ++lane) lanes[lane] += values[i + lane];
+  for (int64_t lane = 0; i < count; ++i, ++lane) lanes[lane] += values[i];
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
@@ -35,8 +36,7 @@ Vector shares(std::string_view name, const std::optional<Column>& given, int64_t
     if (!std::isfinite(value) || value < 0)
       throw_error<InvalidArgumentError>("pagerank", "a share is negative or not finite",
                                         {{name, value}});
-  const double sum =
-      sum_in_lanes(0, vertices, [&](int64_t v) { return values[static_cast<size_t>(v)]; });
+  const double sum = sum_of(values.data(), vertices);
   if (sum == 0)
     throw_error<InvalidArgumentError>("pagerank", "all shares are 0", {{"name", name}},
                                       "give one vertex more, or none at all");
@@ -48,7 +48,11 @@ Vector shares(std::string_view name, const std::optional<Column>& given, int64_t
 class Pulling {
  public:
   Pulling(const Graph& graph, const PageRankVectors& vectors, const std::optional<Column>& weights)
-      : in_(graph.in()), vertices_(in_.vertices), even_(1.0 / static_cast<double>(vertices_)) {
+      : in_(graph.in()),
+        hubs_(graph.hubs()),
+        vertices_(in_.vertices),
+        even_(1.0 / static_cast<double>(vertices_)) {
+    if (hubs_) places_ = hubs_.places.as<uint32_t>();
     if (weights) weights_ = entry_weights("pagerank", in_, *weights, WeightRule::kNotNegative);
     fill_inverse(graph.out(), weights);
     anew_ = shares("personalization", vectors.personalization, vertices_);
@@ -73,23 +77,24 @@ class Pulling {
   // One step; the sum of changes.
   double step(double alpha) {
     const double lost = alpha * lost_, anew = 1 - alpha;
-    const auto* const targets = in_.targets.as<uint32_t>();
-    const double* const weights = weights_ ? weights_.as<double>() : nullptr;
-    const double* const given = given_.data();
-    parallel_rows(in_, [&](Morsel piece) {
+    const Buffer& targets = hubs_ ? hubs_.targets : in_.targets;
+    const cpu::Pull pull{in_.offsets.as<int64_t>(), targets ? targets.as<uint32_t>() : nullptr,
+                         weights_ ? weights_.as<double>() : nullptr, given_.data()};
+    parallel_pieces(in_, targets, [&](Morsel piece) {
       Sums own;
-      for (int64_t v = piece.begin; v < piece.end; ++v) {
-        const auto at = static_cast<size_t>(v);
-        const double pulled =
-            weights ? sum_in_lanes(in_.begin(v), in_.begin(v + 1),
-                                   [&](int64_t i) { return given[targets[i]] * weights[i]; })
-                    : sum_in_lanes(in_.begin(v), in_.begin(v + 1),
-                                   [&](int64_t i) { return given[targets[i]]; });
-        const double rank = pulled + lost * (dangling_.empty() ? even_ : dangling_[at]) +
-                            anew * (anew_.empty() ? even_ : anew_[at]);
-        own.change += std::abs(rank - ranks_[at]);
-        ranks_[at] = rank;
-        own.lost += give(v, alpha, next_);
+      std::array<double, kBlockRows> pulled;
+      for (int64_t first = piece.begin; first < piece.end; first += kBlockRows) {
+        const int64_t last = std::min(first + kBlockRows, piece.end);
+        cpu::pull_rows(pull, first, last, pulled.data());
+        for (int64_t v = first; v < last; ++v) {
+          const auto at = static_cast<size_t>(v);
+          const double rank = pulled[static_cast<size_t>(v - first)] +
+                              lost * (dangling_.empty() ? even_ : dangling_[at]) +
+                              anew * (anew_.empty() ? even_ : anew_[at]);
+          own.change += std::abs(rank - ranks_[at]);
+          ranks_[at] = rank;
+          own.lost += give(v, alpha, next_);
+        }
       }
       pieces_[static_cast<size_t>(piece.index)] = own;
     });
@@ -111,11 +116,12 @@ class Pulling {
     Buffer made;
     if (weights) made = entry_weights("pagerank", out, *weights, WeightRule::kNotNegative);
     const double* const of_entries = made ? made.as<double>() : nullptr;
+    const auto* const offsets = out.offsets.as<int64_t>();
     parallel_rows(out, [&](Morsel piece) {
       for (int64_t v = piece.begin; v < piece.end; ++v) {
-        const double sum = of_entries ? sum_in_lanes(out.begin(v), out.begin(v + 1),
-                                                     [&](int64_t i) { return of_entries[i]; })
-                                      : static_cast<double>(out.degree(v));
+        const int64_t degree = offsets[v + 1] - offsets[v];
+        const double sum =
+            of_entries ? sum_of(of_entries + offsets[v], degree) : static_cast<double>(degree);
         inverse_[static_cast<size_t>(v)] = sum > 0 ? 1 / sum : 0;
       }
     });
@@ -123,7 +129,7 @@ class Pulling {
 
   double give(int64_t v, double alpha, Vector& to) const {
     const auto at = static_cast<size_t>(v);
-    to[at] = alpha * ranks_[at] * inverse_[at];
+    to[places_ ? places_[at] : at] = alpha * ranks_[at] * inverse_[at];
     return inverse_[at] == 0 ? ranks_[at] : 0;
   }
 
@@ -138,6 +144,8 @@ class Pulling {
   }
 
   Csr in_;
+  HubOrder hubs_;
+  const uint32_t* places_ = nullptr;  // of hubs_
   int64_t vertices_;
   double even_;
   Buffer weights_{};  // of entries

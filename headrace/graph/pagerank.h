@@ -23,10 +23,10 @@ struct PageRankVectors {
 };
 
 /// float64 of each vertex, of sum 1. `weights`: float64 of each edge in `edge_rows`, of a graph
-/// that keeps edges. By pulling (L. Page, S. Brin and others, 1999): each row sums in 4 lanes, and
-/// sums over vertices go piece by piece, so the bits do not depend on threads. 24 bytes a vertex, 8
-/// an entry more with weights. Throws ConvergenceError, and InvalidArgumentError for values that
-/// are negative, not finite or all 0.
+/// that keeps edges. By pulling (L. Page, S. Brin and others, 1999) what hubs give from near caches
+/// (hub_order.h): each row sums in 8 lanes, and sums over vertices go piece by piece, so the bits
+/// do not depend on threads. 24 bytes a vertex, 8 an entry more with weights. Throws
+/// ConvergenceError, and InvalidArgumentError for values that are negative, not finite or all 0.
 HR_API Column pagerank(const Graph& graph, const PageRankOptions& options,
                        const PageRankVectors& vectors, const std::optional<Column>& weights);
 
