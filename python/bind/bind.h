@@ -86,6 +86,7 @@ void bind_plot(nb::module_& m);
 void bind_random(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_graph(nb::module_& m);
+void bind_networkx(nb::module_& m);
 void bind_vectorizers(nb::module_& m);
 void bind_temporal(nb::module_& m);
 void bind_window(nb::module_& m);

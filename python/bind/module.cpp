@@ -46,6 +46,7 @@ NB_MODULE(_core, m) {
   bind_random(m);
   bind_sparse(m);
   bind_graph(m);
+  bind_networkx(m);
   bind_vectorizers(m);
   bind_temporal(m);
   bind_window(m);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graphs of NetworkX, which are dicts of dicts, as rows of numbers; and searches in its order.
+#include "python/bind/bind.h"
+
+#include "headrace/base/error.h"
+#include "headrace/graph/queue_order.h"
+#include "headrace/memory/adaptors/allocator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+using hr::Buffer;
+using hr::Column;
+using hr::Csr;
+using hr::NodePtr;
+
+/// The neighbours of each node as NetworkX has them: in the order in which edges came, each once.
+struct OrderedRows {
+  Csr csr;
+};
+
+constexpr double kMostWhole = 9007199254740992.0;  // 2^53: float64 has all whole numbers up to it
+
+[[noreturn]] void refuse(const std::string& reason) {
+  PyErr_SetString(PyExc_NotImplementedError, reason.c_str());
+  nb::raise_python_error();
+}
+
+std::string type_name(PyObject* value) {
+  return nb::cast<std::string>(nb::handle(value).type().attr("__name__"));
+}
+
+PyObject* dict_of(PyObject* value, const char* what) {
+  if (!PyDict_CheckExact(value))
+    refuse(std::string(what) + " is no dict: type=" + type_name(value));
+  return value;
+}
+
+/// What numbers nodes: whole numbers of a small range a table, others Python's dict.
+class NodeNumbers {
+ public:
+  explicit NodeNumbers(PyObject* adjacency) {
+    PyObject *key = nullptr, *value = nullptr;
+    Py_ssize_t at = 0;
+    const int64_t count = PyDict_Size(adjacency), most = 4 * count + 1024;
+    bool is_table = true;
+    hr::BudgetedVector<int64_t> keys;
+    keys.reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; PyDict_Next(adjacency, &at, &key, &value); ++i) {
+      list_.append(nb::handle(key));
+      numbers_[nb::handle(key)] = i;
+      const int64_t whole = is_table ? whole_of(key) : -1;
+      is_table = is_table && whole >= 0 && whole < most;
+      if (is_table) keys.push_back(whole);
+    }
+    if (!is_table || keys.empty()) return;
+    table_.assign(static_cast<size_t>(*std::max_element(keys.begin(), keys.end())) + 1, -1);
+    for (size_t i = 0; i < keys.size(); ++i)
+      table_[static_cast<size_t>(keys[i])] = static_cast<int64_t>(i);
+  }
+
+  /// Throws what Python does, and NotImplementedError for what is no node.
+  uint32_t find(PyObject* key) const {
+    if (!table_.empty()) {
+      const int64_t whole = whole_of(key);
+      if (whole >= 0 && whole < static_cast<int64_t>(table_.size()) && table_[whole] >= 0)
+        return static_cast<uint32_t>(table_[whole]);
+    }
+    PyObject* const number = PyDict_GetItemWithError(numbers_.ptr(), key);
+    if (!number && PyErr_Occurred()) nb::raise_python_error();
+    if (!number) refuse("a neighbour is no node of the graph");
+    return static_cast<uint32_t>(PyLong_AsUnsignedLong(number));
+  }
+
+  const nb::list& list() const { return list_; }
+
+  const nb::dict& numbers() const { return numbers_; }
+
+ private:
+  static int64_t whole_of(PyObject* key) {
+    if (!PyLong_CheckExact(key)) return -1;
+    int overflow = 0;
+    return PyLong_AsLongLongAndOverflow(key, &overflow);  // -1 for what is too large
+  }
+
+  nb::list list_{};
+  nb::dict numbers_{};
+  hr::BudgetedVector<int64_t> table_{};  // of each whole number; -1: no node
+};
+
+/// An attribute of edges that is read as a number.
+struct Attribute {
+  nb::object name;
+  nb::object missing;  // its value where an edge has none
+  Buffer values;
+  bool is_whole = true;
+
+  void read(PyObject* data, int64_t edge) {
+    PyObject* value = PyDict_GetItemWithError(data, name.ptr());
+    if (!value && PyErr_Occurred()) nb::raise_python_error();
+    if (!value) value = missing.ptr();
+    double number = 0;
+    if (PyFloat_Check(value)) {
+      is_whole = false;
+      number = PyFloat_AsDouble(value);
+    } else if (PyLong_Check(value)) {
+      number = PyLong_AsDouble(value);
+      if (PyErr_Occurred()) PyErr_Clear();
+      if (!(std::abs(number) < kMostWhole)) refuse("an attribute of an edge is beyond 2^53");
+    } else {
+      refuse("an attribute of an edge is no number: " + nb::cast<std::string>(nb::str(name)) +
+             ", type=" + type_name(value));
+    }
+    if (!std::isfinite(number)) refuse("an attribute of an edge is not finite");
+    values.mutable_as<double>()[edge] = number;
+  }
+};
+
+/// Walks the dicts and writes down rows and edges. What it counts first bounds what it writes.
+class Walk {
+ public:
+  Walk(const nb::dict& adjacency, const nb::list& attributes, bool directed, bool multigraph)
+      : adjacency_(adjacency),
+        directed_(directed),
+        multigraph_(multigraph),
+        numbers_(adjacency.ptr()) {
+    count();
+    rows_.offsets = Buffer::allocate(8 * (rows_.vertices + 1));
+    rows_.targets = Buffer::allocate(4 * entries_);
+    source_ = Buffer::allocate(4 * most_edges_);
+    target_ = Buffer::allocate(4 * most_edges_);
+    for (const nb::handle each : attributes)
+      attributes_.push_back(
+          {nb::borrow(each[0]), nb::borrow(each[1]), Buffer::allocate(8 * most_edges_)});
+  }
+
+  nb::object run() {
+    auto* const offsets = rows_.offsets.mutable_as<int64_t>();
+    PyObject *key = nullptr, *neighbours = nullptr;
+    Py_ssize_t at = 0;
+    int64_t row = 0;
+    while (PyDict_Next(adjacency_.ptr(), &at, &key, &neighbours)) {
+      if (row == rows_.vertices) refuse("the graph changed while it was read");
+      offsets[row] = entry_;
+      read_row(row++, neighbours);
+    }
+    offsets[row] = entry_;
+    if (entry_ != entries_ || row != rows_.vertices) refuse("the graph changed while it was read");
+    for (Buffer* each : {&rows_.offsets, &rows_.targets, &source_, &target_}) each->seal();
+    nb::list columns;
+    for (Attribute& each : attributes_) {
+      each.values.seal();
+      columns.append(std::tuple(each.name,
+                                hr::lazy_value(Column(hr::TypeId::kFloat64, edge_, each.values)),
+                                each.is_whole));
+    }
+    const auto ends = [&](const Buffer& buffer) {
+      return hr::lazy_value(Column(hr::TypeId::kUInt32, edge_, buffer));
+    };
+    return nb::make_tuple(numbers_.list(), numbers_.numbers(), OrderedRows{rows_}, ends(source_),
+                          ends(target_), columns);
+  }
+
+ private:
+  void count() {
+    PyObject *key = nullptr, *neighbours = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(adjacency_.ptr(), &at, &key, &neighbours)) {
+      ++rows_.vertices;
+      entries_ += PyDict_Size(dict_of(neighbours, "a row of the adjacency"));
+      PyObject *neighbour = nullptr, *keys = nullptr;
+      Py_ssize_t place = 0;
+      while (multigraph_ && PyDict_Next(neighbours, &place, &neighbour, &keys))
+        most_edges_ += PyDict_Size(dict_of(keys, "edges between two nodes"));
+    }
+    if (!multigraph_) most_edges_ = entries_;
+    if (!directed_) most_edges_ = std::min(most_edges_, (most_edges_ + rows_.vertices) / 2 + 1);
+    if (multigraph_ && !directed_) most_edges_ *= 2;  // all of them may be loops
+  }
+
+  // Some neighbours at a time, so that those to come are on their way from memory.
+  void read_row(int64_t row, PyObject* neighbours) {
+    constexpr size_t kAhead = 32;
+    std::array<std::pair<PyObject*, PyObject*>, kAhead> items;
+    Py_ssize_t at = 0;
+    for (bool more = true; more;) {
+      size_t count = 0;
+      while (count < kAhead) {
+        PyObject *key = nullptr, *data = nullptr;
+        more = PyDict_Next(neighbours, &at, &key, &data) != 0;
+        if (!more) break;
+        __builtin_prefetch(key);
+        __builtin_prefetch(data);
+        items[count++] = {key, data};
+      }
+      for (size_t i = 0; i < count; ++i) {
+        const uint32_t target = numbers_.find(items[i].first);
+        if (entry_ == entries_) refuse("the graph changed while it was read");
+        rows_.targets.mutable_as<uint32_t>()[entry_++] = target;
+        if (directed_ || row <= static_cast<int64_t>(target))
+          read_edges(static_cast<uint32_t>(row), target, items[i].second);
+      }
+    }
+  }
+
+  void read_edges(uint32_t source, uint32_t target, PyObject* data) {
+    if (!multigraph_) return read_edge(source, target, data);
+    PyObject *key = nullptr, *each = nullptr;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(data, &at, &key, &each)) read_edge(source, target, each);
+  }
+
+  void read_edge(uint32_t source, uint32_t target, PyObject* data) {
+    if (edge_ == most_edges_) refuse("the rows of an undirected graph are not symmetric");
+    source_.mutable_as<uint32_t>()[edge_] = source;
+    target_.mutable_as<uint32_t>()[edge_] = target;
+    for (Attribute& each : attributes_) each.read(dict_of(data, "data of an edge"), edge_);
+    ++edge_;
+  }
+
+  nb::dict adjacency_;
+  bool directed_;
+  bool multigraph_;
+  NodeNumbers numbers_;
+  Csr rows_{};
+  Buffer source_{};
+  Buffer target_{};
+  std::vector<Attribute> attributes_{};
+  int64_t entries_ = 0;
+  int64_t most_edges_ = 0;
+  int64_t entry_ = 0;
+  int64_t edge_ = 0;
+};
+
+NodePtr numbers_of(hr::TypeId dtype, int64_t rows, const Buffer& buffer) {
+  return hr::lazy_value(hr::Tensor(dtype, {rows}, buffer));
+}
+
+const Buffer& buffer_of(const NodePtr& node) {
+  return std::get<hr::Tensor>(hr::force(node)).buffer();
+}
+
+nb::object found(const hr::SearchOrder& order, bool all_before) {
+  const auto numbers = [&](const Buffer& buffer) {
+    return numbers_of(hr::TypeId::kUInt32, order.count, buffer);
+  };
+  if (!order.distances)
+    return nb::make_tuple(numbers(order.vertices), numbers(order.before), order.levels);
+  const NodePtr distances = numbers_of(hr::TypeId::kFloat64, order.count, order.distances);
+  if (!all_before) return nb::make_tuple(numbers(order.vertices), numbers(order.before), distances);
+  return nb::make_tuple(numbers(order.vertices), distances, order.met, order.met_begins,
+                        order.met_before);
+}
+
+}  // namespace
+
+void bind_networkx(nb::module_& m) {
+  nb::class_<OrderedRows>(m, "OrderedRows")
+      .def("offsets",
+           [](const OrderedRows& rows) {
+             return numbers_of(hr::TypeId::kInt64, rows.csr.vertices + 1, rows.csr.offsets);
+           })
+      .def("targets",
+           [](const OrderedRows& rows) {
+             return numbers_of(hr::TypeId::kUInt32, rows.csr.entries(), rows.csr.targets);
+           })
+      .def(
+          "weights",
+          [](const OrderedRows& rows, const hr::Graph& graph, const NodePtr& weights) {
+            const Column& column = std::get<Column>(hr::force(weights));
+            return numbers_of(hr::TypeId::kFloat64, rows.csr.entries(),
+                              hr::ordered_weights(graph, rows.csr, column));
+          },
+          "graph"_a, "weights"_a, Unlocked())
+      .def(
+          "bfs",
+          [](const OrderedRows& rows, const std::vector<int64_t>& sources, int64_t most) {
+            hr::SearchOrder order;
+            {
+              const GilReleased unlocked;
+              order = hr::queue_bfs(rows.csr, sources, most);
+            }
+            return found(order, false);
+          },
+          "sources"_a, "most"_a)
+      .def(
+          "dijkstra",
+          [](const OrderedRows& rows, const NodePtr& weights, const std::vector<int64_t>& sources,
+             int64_t target, double cutoff, bool all_before) {
+            hr::SearchOrder order;
+            {
+              const GilReleased unlocked;
+              order = hr::queue_dijkstra(rows.csr, buffer_of(weights), sources,
+                                         {target, cutoff, all_before});
+            }
+            return found(order, all_before);
+          },
+          "weights"_a, "sources"_a, "target"_a, "cutoff"_a, "all_before"_a);
+  m.def(
+      "networkx_walk",
+      [](const nb::dict& adjacency, const nb::list& attributes, bool directed, bool multigraph) {
+        return Walk(adjacency, attributes, directed, multigraph).run();
+      },
+      "adjacency"_a, "attributes"_a, "directed"_a, "multigraph"_a,
+      "Nodes, their numbers, rows, and edges with attributes as numbers.");
+}
