@@ -71,7 +71,14 @@ def main() -> int:
     if failures:  # those that NetworkX fails alone are not ours
         environment = {k: v for k, v in os.environ.items() if not k.startswith("NETWORKX_")}
         alone = subprocess.run(
-            [sys.executable, "-m", "pytest", *line, "-rA", *(f"{root.parent}/{n}" for n in failures)],
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                *line,
+                "-rA",
+                *(f"{root.parent}/{n}" for n in failures),
+            ],
             env=environment,
             capture_output=True,
             text=True,
@@ -84,7 +91,10 @@ def main() -> int:
         print(f"FAILED: {name}: {cause}")
     counts = outcomes.counts
     print(f"passed {counts['passed']}, open {len(failures)}, skipped {counts['skipped']}")
-    print(f"exceptions: {dict(reasons)}\nfunctions: {len(calls)}\ncalls: {dict(sorted(calls.items()))}")
+    print(
+        f"exceptions: {dict(reasons)}\nfunctions: {len(calls)}\n"
+        f"calls: {dict(sorted(calls.items()))}"
+    )
     return int(bool(failures))
 
 

@@ -99,10 +99,13 @@ struct Attribute {
   Buffer values;
   bool is_whole = true;
 
-  void read(PyObject* data, int64_t edge) {
-    PyObject* value = PyDict_GetItemWithError(data, name.ptr());
+  nb::object find(PyObject* data) const {
+    PyObject* const value = PyDict_GetItemWithError(data, name.ptr());
     if (!value && PyErr_Occurred()) nb::raise_python_error();
-    if (!value) value = missing.ptr();
+    return value ? nb::borrow(value) : missing;
+  }
+
+  void read(PyObject* value, int64_t edge) {
     double number = 0;
     if (PyFloat_Check(value)) {
       is_whole = false;
@@ -149,6 +152,7 @@ class Walk {
       read_row(row++, neighbours);
     }
     offsets[row] = entry_;
+    read_pending();
     if (entry_ != entries_ || row != rows_.vertices) refuse("the graph changed while it was read");
     for (Buffer* each : {&rows_.offsets, &rows_.targets, &source_, &target_}) each->seal();
     nb::list columns;
@@ -182,10 +186,11 @@ class Walk {
     if (multigraph_ && !directed_) most_edges_ *= 2;  // all of them may be loops
   }
 
-  // Some neighbours at a time, so that those to come are on their way from memory.
+  // Some neighbours at a time, so that those to come are on their way from memory. They are held,
+  // as comparing nodes may run anything.
   void read_row(int64_t row, PyObject* neighbours) {
-    constexpr size_t kAhead = 32;
-    std::array<std::pair<PyObject*, PyObject*>, kAhead> items;
+    std::array<std::pair<nb::object, nb::object>, kAhead> items;
+    const bool needs_data = multigraph_ || !attributes_.empty();
     Py_ssize_t at = 0;
     for (bool more = true; more;) {
       size_t count = 0;
@@ -194,33 +199,54 @@ class Walk {
         more = PyDict_Next(neighbours, &at, &key, &data) != 0;
         if (!more) break;
         __builtin_prefetch(key);
-        __builtin_prefetch(data);
-        items[count++] = {key, data};
+        if (needs_data) __builtin_prefetch(data);
+        items[count].first = nb::borrow(key);
+        if (needs_data) items[count].second = nb::borrow(data);
+        ++count;
       }
       for (size_t i = 0; i < count; ++i) {
-        const uint32_t target = numbers_.find(items[i].first);
+        const uint32_t target = numbers_.find(items[i].first.ptr());
         if (entry_ == entries_) refuse("the graph changed while it was read");
         rows_.targets.mutable_as<uint32_t>()[entry_++] = target;
         if (directed_ || row <= static_cast<int64_t>(target))
-          read_edges(static_cast<uint32_t>(row), target, items[i].second);
+          read_edges(static_cast<uint32_t>(row), target, std::move(items[i].second));
       }
     }
   }
 
-  void read_edges(uint32_t source, uint32_t target, PyObject* data) {
-    if (!multigraph_) return read_edge(source, target, data);
+  void read_edges(uint32_t source, uint32_t target, nb::object data) {
+    if (!multigraph_) return read_edge(source, target, std::move(data));
     PyObject *key = nullptr, *each = nullptr;
     Py_ssize_t at = 0;
-    while (PyDict_Next(data, &at, &key, &each)) read_edge(source, target, each);
+    while (PyDict_Next(data.ptr(), &at, &key, &each)) read_edge(source, target, nb::borrow(each));
   }
 
-  void read_edge(uint32_t source, uint32_t target, PyObject* data) {
+  void read_edge(uint32_t source, uint32_t target, nb::object data) {
     if (edge_ == most_edges_) refuse("the rows of an undirected graph are not symmetric");
     source_.mutable_as<uint32_t>()[edge_] = source;
     target_.mutable_as<uint32_t>()[edge_] = target;
-    for (Attribute& each : attributes_) each.read(dict_of(data, "data of an edge"), edge_);
     ++edge_;
+    if (attributes_.empty()) return;
+    data_[pending_++] = std::move(data);
+    if (pending_ == kAhead) read_pending();
   }
+
+  // The attributes of the last edges: where values are first, then what they are.
+  void read_pending() {
+    std::array<nb::object, kAhead> values;
+    for (Attribute& each : attributes_) {
+      for (size_t i = 0; i < pending_; ++i) {
+        values[i] = each.find(dict_of(data_[i].ptr(), "data of an edge"));
+        __builtin_prefetch(values[i].ptr());
+      }
+      const int64_t first = edge_ - static_cast<int64_t>(pending_);
+      for (size_t i = 0; i < pending_; ++i)
+        each.read(values[i].ptr(), first + static_cast<int64_t>(i));
+    }
+    pending_ = 0;
+  }
+
+  static constexpr size_t kAhead = 32;
 
   nb::dict adjacency_;
   bool directed_;
@@ -234,6 +260,8 @@ class Walk {
   int64_t most_edges_ = 0;
   int64_t entry_ = 0;
   int64_t edge_ = 0;
+  std::array<nb::object, kAhead> data_{};  // of the last edges, whose attributes are to be read
+  size_t pending_ = 0;
 };
 
 NodePtr numbers_of(hr::TypeId dtype, int64_t rows, const Buffer& buffer) {

@@ -660,7 +660,7 @@ def test_graph_sources():
         assert (graph.number_of_nodes(), graph.number_of_edges()) == (4, 3)
 
 
-@promise("002: NetworkX dispatches to us", later)
+@promise("002: NetworkX dispatches to us")
 def test_networkx_backend():
     networkx = pytest.importorskip("networkx")
     result = networkx.pagerank(networkx.path_graph(3), backend="headrace")

@@ -16,7 +16,7 @@ from headrace.lazy.handle import array_of
 from headrace.series.column import new_series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 _WRITES = ("add_", "remove_", "clear", "update")
 
@@ -24,7 +24,7 @@ _WRITES = ("add_", "remove_", "clear", "update")
 class RowGraph:
     """A graph of NetworkX whose nodes are numbers and whose neighbours are rows, in its order.
 
-    Everything that only looks at the graph is the original's: ``G.adj``, ``G.nodes``, ``G.subgraph``.
+    What only looks at the graph is the original's: ``G.adj``, ``G.nodes``, ``G.subgraph``.
 
     Parameters
     ----------
@@ -223,5 +223,3 @@ def convert_to_nx(obj: Any, **_: Any) -> Any:
     if isinstance(obj, RowGraph):
         return obj.original
     return obj.to_networkx() if isinstance(obj, Graph) else obj
-
-

@@ -31,15 +31,17 @@ def _entries(graph: RowGraph, nodelist: Any, weight: Any) -> tuple[Any, Any, Any
 
 @function
 def to_scipy_sparse_array(
-    G: RowGraph, nodelist: Any = None, dtype: Any = None, weight: Any = "weight", format: str = "csr"
+    G: RowGraph,
+    nodelist: Any = None,
+    dtype: Any = None,
+    weight: Any = "weight",
+    format: str = "csr",
 ) -> Any:
     """The adjacency matrix; weights of several edges are added."""
     from scipy import sparse
 
     if not len(G) or (nodelist is not None and not len(nodelist)):
-        raise nx.NetworkXError(
-            "nodelist has no nodes" if len(G) else "Graph has no nodes or edges"
-        )
+        raise nx.NetworkXError("nodelist has no nodes" if len(G) else "Graph has no nodes or edges")
     rows, columns, values, is_loop = _entries(G, nodelist, weight)
     if not G.is_directed():
         other = ~is_loop

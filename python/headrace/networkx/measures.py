@@ -92,7 +92,11 @@ def number_of_selfloops(G: RowGraph) -> int:
     return G.engine._graph.num_self_loops
 
 
-@function
+def _refuse_several(G: Any, **_: Any) -> str:
+    return "several edges between nodes" if G.is_multigraph() else ""
+
+
+@function(refuse=_refuse_several)
 def overall_reciprocity(G: RowGraph) -> float:
     """The share of edges that are there in both directions."""
     edges = G.number_of_edges()
@@ -129,10 +133,12 @@ def _triangles(graph: RowGraph) -> tuple[list[int], list[int]]:
 def _refuse_more(G: Any, nodes: Any = None, weight: Any = None, **_: Any) -> str:
     if weight is not None:
         return "triangles by weights"
+    if G.is_multigraph():
+        return "triangles of several edges"
     return "triangles of directed edges" if G.is_directed() else ""
 
 
-@function
+@function(refuse=_refuse_more)
 def triangles(G: RowGraph, nodes: Any = None) -> Any:
     """The triangles that nodes are in."""
     counts = _triangles(G)[0]
@@ -150,7 +156,7 @@ def clustering(G: RowGraph, nodes: Any = None, weight: Any = None) -> Any:
     return shares[G.number(nodes)] if nodes in G else G.by_node(shares, nodes)
 
 
-@function
+@function(refuse=_refuse_more)
 def transitivity(G: RowGraph) -> float:
     """The share of pairs of neighbours that are neighbours, over all nodes."""
     counts, others = _triangles(G)

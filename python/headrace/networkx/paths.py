@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -41,7 +42,7 @@ def _dijkstra(
     """What the search finds: numbers of nodes and lists of lengths, first."""
     end = graph.number(target) if target is not None and target in graph else -1
     most = float("inf") if cutoff is None else cutoff
-    numbers = [graph.number(source) for source in sources]
+    numbers = [graph.number(source) for source in dict.fromkeys(sources)]
     weights = graph.ordered_weights(weight)
     try:
         found = graph.rows.dijkstra(weights, numbers, end, most, all_before)
@@ -121,7 +122,7 @@ def dijkstra_predecessor_and_distance(
     found = _dijkstra(G, [source], weight, cutoff, all_before=True)
     reached, lengths, met, begins, before = found
     named = [G.nodes[number] for number in before]
-    parts = [named[a:b] for a, b in zip(begins, begins[1:], strict=False)]
+    parts = [named[a:b] for a, b in pairwise(begins)]
     order = [G.nodes[number] for number in met]
     return dict(zip(order, parts, strict=True)), dict(zip(G.named(reached), lengths, strict=True))
 
@@ -134,10 +135,6 @@ def has_path(G: RowGraph, source: Any, target: Any) -> bool:
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
     return bool((search(G, [source], None)[0] == G.number(target)).any())
-
-
-def _refuse_two_ends(weight: Any = None, source: Any = None, target: Any = None, **_: Any) -> str:
-    return "a search from both ends" if None not in (source, target) else ""
 
 
 composed("""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import networkx as nx
@@ -41,7 +42,7 @@ def _layers(graph: RowGraph, sources: Any, limit: float | None = None) -> list[l
         return []
     reached, _, levels = search(graph, first, limit)
     named = list(graph.named(reached))
-    return [named[a:b] for a, b in zip(levels, levels[1:], strict=False)]
+    return [named[a:b] for a, b in pairwise(levels)]
 
 
 @function

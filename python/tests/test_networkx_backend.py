@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NetworkX leaves its functions to us: same numbers, same types, same order, its own errors."""
+
+import math
+import random
+import subprocess
+import sys
+from types import GeneratorType
+
+import numpy as np
+import pytest
+from graphs import atlas, random_graphs, same_for_any_threads
+
+import headrace as hr
+
+networkx = pytest.importorskip("networkx")
+backend = pytest.importorskip("headrace.networkx")
+FUNCTIONS = backend.FUNCTIONS
+
+
+def words(text):
+    return text.split()
+
+
+# Of each function how tests call it: from a graph and two of its nodes to arguments.
+PLAIN = [lambda _g, _u, _v: ((), {})]
+ONE_NODE = [lambda _g, u, _v: ((u,), {}), lambda _g, u, _v: ((u, 1), {})]
+TWO_NODES = [lambda _g, u, v: ((u, v), {}), lambda _g, u, _v: ((u, u), {})]
+SEARCH = [lambda _g, u, _v: ((u,), {}), lambda _g, u, _v: ((u,), {"depth_limit": 2})]
+BY_WEIGHT = [lambda _g, u, _v: ((u,), {}), lambda _g, u, _v: ((u,), {"cutoff": 4})]
+SOME_NODES = [*PLAIN, lambda _g, u, v: (([u, v],), {}), lambda _g, u, _v: ((u,), {})]
+CALLS = {
+    **dict.fromkeys(
+        words("""
+            adjacency_matrix all_pairs_dijkstra all_pairs_dijkstra_path
+            all_pairs_dijkstra_path_length all_pairs_shortest_path all_pairs_shortest_path_length
+            connected_components core_number degree_centrality in_degree_centrality is_arborescence
+            is_bipartite is_branching is_connected is_forest is_negatively_weighted is_tree
+            is_weakly_connected isolates k_core k_crust k_shell laplacian_matrix
+            number_connected_components number_of_isolates number_of_selfloops
+            number_weakly_connected_components out_degree_centrality overall_reciprocity
+            transitivity weakly_connected_components
+        """),
+        PLAIN,
+    ),
+    **dict.fromkeys(("ancestors", "descendants", "node_connected_component"), ONE_NODE[:1]),
+    **dict.fromkeys(("bfs_edges", "bfs_predecessors", "bfs_successors", "bfs_tree"), SEARCH),
+    **dict.fromkeys(("triangles", "clustering"), SOME_NODES),
+    "average_clustering": [*PLAIN, lambda _g, _u, _v: ((), {"count_zeros": False})],
+    "bfs_layers": [ONE_NODE[0], lambda _g, u, v: (([u, v],), {})],
+    "descendants_at_distance": ONE_NODE[1:],
+    "dijkstra_path": TWO_NODES,
+    "dijkstra_path_length": TWO_NODES,
+    "dijkstra_predecessor_and_distance": BY_WEIGHT,
+    "generic_bfs_edges": SEARCH,
+    "google_matrix": PLAIN,
+    "has_path": TWO_NODES,
+    "k_corona": [lambda _g, _u, _v: ((2,), {})],
+    "multi_source_dijkstra": [lambda _g, u, v: (([u, v],), {})],
+    "multi_source_dijkstra_path": [lambda _g, u, v: (([u, v],), {"cutoff": 3})],
+    "multi_source_dijkstra_path_length": [lambda _g, u, v: (([u, v],), {"weight": None})],
+    "pagerank": [*PLAIN, lambda _g, u, _v: ((), {"personalization": {u: 1}, "weight": None})],
+    "single_source_dijkstra": BY_WEIGHT,
+    "single_source_dijkstra_path": BY_WEIGHT,
+    "single_source_dijkstra_path_length": BY_WEIGHT,
+    "single_source_shortest_path": ONE_NODE,
+    "single_source_shortest_path_length": ONE_NODE,
+    "single_target_shortest_path": ONE_NODE,
+    "single_target_shortest_path_length": ONE_NODE,
+    "to_numpy_array": [*PLAIN, lambda _g, u, v: (([v, u],), {})],
+    "to_scipy_sparse_array": [*PLAIN, lambda _g, u, v: (([v, u],), {"weight": None})],
+}
+#: Communities are compared by what they must be, matrices of few kinds by NetworkX's own tests.
+OTHERS = words("""
+    directed_combinatorial_laplacian_matrix directed_laplacian_matrix leiden_communities
+    louvain_communities modularity normalized_laplacian_matrix tournament_matrix
+""")
+
+
+def shown(value):
+    """What is compared: order of dicts, lists and generators, types of numbers."""
+    if isinstance(value, dict):
+        return [(key, shown(each)) for key, each in value.items()]
+    if isinstance(value, float):
+        return ("float", round(value, 9) if math.isfinite(value) else str(value))
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), np.round(value, 9).tolist())
+    if hasattr(value, "toarray"):
+        return (value.format, shown(value.toarray()))
+    if isinstance(value, networkx.Graph):
+        return (list(value.nodes(data=True)), list(value.edges(data=True)))
+    if isinstance(value, list | tuple | GeneratorType) or hasattr(value, "__next__"):
+        return [shown(each) for each in value]
+    return value
+
+
+def outcome(function, graph, arguments, options):
+    """A result, or the class and words of an error."""
+    try:
+        return shown(function(graph, *arguments, **options))
+    except NotImplementedError:
+        raise
+    except Exception as error:
+        return type(error), str(error)
+
+
+def named(graph, seed):
+    """The same graph with nodes of strings, in another order."""
+    names = [f"n{i}" for i in graph]
+    random.Random(seed).shuffle(names)
+    return networkx.relabel_nodes(graph, dict(zip(graph, names, strict=True)))
+
+
+def compare(graph, name, seed=0):
+    """Compare NetworkX's own answer with ours, through its dispatch; true if ours ran."""
+    ours = getattr(networkx, name, None)
+    nodes = list(graph)
+    chosen = random.Random(seed)
+    u, v = chosen.choice(nodes), chosen.choice(nodes)
+    ran = False
+    for call in CALLS[name]:
+        arguments, options = call(graph, u, v)
+        expected = outcome(ours, graph, arguments, options)
+        try:
+            found = outcome(
+                lambda *a, **k: ours(*a, **k, backend="headrace"), graph, arguments, options
+            )
+        except NotImplementedError:  # left to NetworkX
+            continue
+        assert found == expected, (name, arguments, options, list(graph.edges(data=True)))
+        ran = True
+    return ran
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    networkx.config.warnings_to_ignore.add("cache")
+    yield
+    networkx.config.warnings_to_ignore.discard("cache")
+
+
+def test_networkx_knows_all_functions_and_imports_nothing():
+    info = networkx.utils.backends.backend_info["headrace"]
+    assert set(info["functions"]) == set(FUNCTIONS) == {*CALLS, *OTHERS}
+    assert all(name in networkx.utils.backends._registered_algorithms for name in FUNCTIONS)
+    code = "import sys, networkx; print([m for m in sys.modules if m.startswith('headrace')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+    assert "headrace" in networkx.pagerank.__wrapped__.__doc__
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_same_as_networkx(name):
+    ran = 0
+    for seed, graph in enumerate(atlas()[::9]):
+        ran += compare(graph, name, seed)
+    for kind in ({}, {"multigraph": True}):
+        for seed, graph in enumerate(random_graphs(25, 3, weighted=True, **kind)):
+            ran += compare(named(graph, seed), name, seed)
+    assert ran
+
+
+@pytest.mark.parametrize("kind", ["Graph", "DiGraph", "MultiGraph", "MultiDiGraph"])
+def test_conversion_keeps_order_and_edges(kind):
+    graph = getattr(networkx, kind)()
+    graph.add_nodes_from(["z", 3, (1, 2), 1.5])
+    graph.add_edges_from([(3, "z"), ("z", "z"), ("z", (1, 2)), ((1, 2), 3), (3, "z")], w=2)
+    rows = backend.convert_from_nx(graph, edge_attrs={"w": 1})
+    assert list(rows) == list(graph) and len(rows) == 4 and "z" in rows and [] not in rows
+    offsets, targets = rows.adjacency
+    for i, node in enumerate(graph):
+        assert list(rows.named(targets[offsets[i] : offsets[i + 1]])) == list(graph._adj[node])
+    assert rows.number_of_edges() == graph.number_of_edges()
+    assert sum(rows.edge_arrays("w")[2].tolist()) == graph.size("w")
+    assert backend.convert_to_nx(rows) is graph
+    backwards = rows.backward
+    offsets, targets = backwards.adjacency
+    before = graph._pred if graph.is_directed() else graph._adj
+    assert list(backwards.named(targets[: offsets[1]])) == list(before["z"])
+    with pytest.raises(AttributeError, match="add_edge"):
+        rows.add_edge(1, 2)
+
+
+def test_views_and_other_dicts_are_read():
+    graph = networkx.path_graph(6)
+    part = graph.subgraph([1, 2, 4])
+    assert networkx.number_connected_components(part, backend="headrace") == 2
+    assert list(networkx.bfs_edges(part, 2, backend="headrace")) == [(2, 1)]
+    directed = networkx.DiGraph([(0, 1), (1, 2)])
+    view = networkx.reverse_view(directed)
+    assert list(networkx.bfs_edges(view, 2, backend="headrace")) == [(2, 1), (1, 0)]
+
+
+@pytest.mark.parametrize("value", ["far", None, np.int64(3), 2**60, float("nan"), float("inf")])
+def test_what_is_no_number_is_left_to_networkx(value):
+    graph = networkx.Graph([(0, 1, {"weight": value})])
+    with pytest.raises(NotImplementedError):
+        networkx.pagerank(graph, backend="headrace")
+    if value is not None:
+        assert list(networkx.bfs_edges(graph, 0, backend="headrace")) == [(0, 1)]
+
+
+def test_negative_weights_and_functions():
+    graph = networkx.Graph([(0, 1, {"weight": 5}), (1, 2, {"weight": -3}), (0, 2, {"weight": 1})])
+    with pytest.raises(ValueError, match="Contradictory paths found"):
+        networkx.single_source_dijkstra(graph, 0, backend="headrace")
+    assert networkx.is_negatively_weighted(graph, backend="headrace")
+    with pytest.raises(NotImplementedError):
+        networkx.dijkstra_path(graph, 0, 1, weight=lambda *_: 1, backend="headrace")
+
+
+def test_a_conversion_is_kept_until_the_graph_changes():
+    graph = networkx.path_graph(5)
+    networkx.number_connected_components(graph, backend="headrace")
+    (kept,) = graph.__networkx_cache__["backends"]["headrace"].values()
+    networkx.triangles(graph, backend="headrace")
+    assert [*graph.__networkx_cache__["backends"]["headrace"].values()] == [kept]
+    graph.add_node(9)
+    assert networkx.number_connected_components(graph, backend="headrace") == 2
+
+
+def test_priority_takes_large_graphs_only():
+    calls = []
+    original = FUNCTIONS["pagerank"]
+    FUNCTIONS["pagerank"] = lambda *a, **k: calls.append(1) or original(*a, **k)
+    try:
+        with networkx.config(backend_priority=["headrace"]):
+            networkx.pagerank(networkx.path_graph(10))
+            assert not calls
+            networkx.pagerank(networkx.path_graph(2000))
+            assert calls
+            assert networkx.clustering(networkx.path_graph(2000, networkx.DiGraph))[0] == 0
+    finally:
+        FUNCTIONS["pagerank"] = original
+
+
+def test_graphs_of_ours_run_without_conversion():
+    graph = hr.graph.Graph([("a", "b"), ("b", "c")])
+    assert networkx.number_connected_components(graph) == 1
+    assert set(networkx.pagerank(graph)) == {"a", "b", "c"}
+    assert networkx.shortest_path_length.__name__ and list(networkx.bfs_edges(graph, "a")) == [
+        ("a", "b"),
+        ("b", "c"),
+    ]
+
+
+def test_communities_are_partitions_and_good():
+    for seed, graph in enumerate(random_graphs(30, 8, directed=False, weighted=True)):
+        graph = named(graph, seed)
+        for name in ("louvain_communities", "leiden_communities"):
+            found = getattr(networkx.community, name)(graph, seed=1, backend="headrace")
+            assert networkx.community.is_partition(graph, found)
+            assert found == getattr(networkx.community, name)(graph, seed=1, backend="headrace")
+            if not graph.number_of_edges():
+                continue
+            value = networkx.community.modularity(graph, found, backend="headrace")
+            assert value == pytest.approx(networkx.community.modularity(graph, found), abs=1e-12)
+            theirs = networkx.community.louvain_communities(graph, seed=1)
+            assert value >= networkx.community.modularity(graph, theirs) - 0.01
+
+
+def test_same_bits_for_any_number_of_threads():
+    graph = networkx.gnm_random_graph(3000, 20000, seed=4)
+    for i, (_, _, data) in enumerate(graph.edges(data=True)):
+        data["weight"] = 1 + i % 7
+
+    def run():
+        graph.__networkx_cache__.clear()
+        ranks = networkx.pagerank(graph, backend="headrace")
+        lengths = networkx.single_source_dijkstra_path_length(graph, 0, backend="headrace")
+        return [np.array(list(each.items())) for each in (ranks, lengths)]
+
+    same_for_any_threads(run)
