@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <numeric>
 #include <span>
 
@@ -129,10 +130,46 @@ Sparse put_together(const std::vector<RowEntries>& parts, int64_t rows, int64_t 
                                  "use int64, float32 or float64");
 }
 
+/// Sorts the keys of one document after the other. Columns are spread evenly over the terms of most
+/// documents, so that buckets by the upper bits of a column leave little to sort.
+class KeySorter {
+ public:
+  /// `low_bits` of a key are below its column.
+  KeySorter(int64_t columns, int low_bits)
+      : shift_(low_bits +
+               std::max(0, static_cast<int>(std::bit_width(static_cast<uint64_t>(columns))) -
+                               kBucketBits)) {}
+
+  void sort(BudgetedVector<uint64_t>& keys) {
+    std::array<uint32_t, kBuckets + 1> ends{};
+    for (const uint64_t key : keys) ++ends[(key >> shift_) + 1];
+    if (keys.size() < kLeast || *std::max_element(ends.begin(), ends.end()) > kMostInBucket)
+      return std::sort(keys.begin(), keys.end());
+    for (size_t k = 0; k < kBuckets; ++k) ends[k + 1] += ends[k];
+    sorted_.resize(keys.size());
+    for (const uint64_t key : keys) sorted_[ends[key >> shift_]++] = key;
+    for (size_t k = 1; k < sorted_.size(); ++k) {  // no key is far from its place
+      const uint64_t key = sorted_[k];
+      size_t at = k;
+      for (; at > 0 && sorted_[at - 1] > key; --at) sorted_[at] = sorted_[at - 1];
+      sorted_[at] = key;
+    }
+    keys.swap(sorted_);
+  }
+
+ private:
+  static constexpr int kBucketBits = 7;
+  static constexpr size_t kBuckets = size_t{1} << kBucketBits;
+  static constexpr size_t kLeast = 24;
+  static constexpr uint32_t kMostInBucket = 16;
+
+  int shift_;
+  BudgetedVector<uint64_t> sorted_{};
+};
+
 /// Keys of the terms of a document, sorted: equal ones are one entry. The lowest bit of a key says
 /// that it counts down.
-void add_row(BudgetedVector<uint64_t>& keys, bool binary, RowEntries& out) {
-  std::sort(keys.begin(), keys.end());
+void add_row(const BudgetedVector<uint64_t>& keys, bool binary, RowEntries& out) {
   const int64_t before = out.columns.size();
   for (size_t k = 0; k < keys.size();) {
     const uint64_t column = keys[k] >> 1;
@@ -156,10 +193,12 @@ Sparse count_keys(const Column& column, const TextOptions& options, int64_t colu
   parallel_morsels(rows, step, {}, [&](const Morsel& morsel) {
     RowEntries& part = parts[static_cast<size_t>(morsel.index)];
     BudgetedVector<uint64_t> keys;
+    KeySorter sorter(columns, 1);
     visit_terms(texts, options, morsel, [&](int64_t, const auto& terms) {
       keys.clear();
       for (const std::string_view term : terms)
         if (const uint64_t key = key_of(term); key != kNoKey) keys.push_back(key);
+      sorter.sort(keys);
       add_row(keys, binary, part);
     });
   });
@@ -326,9 +365,10 @@ BudgetedVector<GlobalTerm> kept_terms(const std::vector<Shard>& shards,
 
 /// The entries of a morsel with the columns of the vocabulary, sorted; others are left out.
 RowEntries renumbered(const LocalCounts& local, const GrowingBuffer<uint32_t>& columns,
-                      bool binary) {
+                      int64_t num_columns, bool binary) {
   RowEntries out;
   BudgetedVector<uint64_t> row;
+  KeySorter sorter(num_columns, 32);
   int64_t at = 0;
   for (int64_t k = 0; k < local.entries.lengths.size(); ++k) {
     row.clear();
@@ -337,7 +377,7 @@ RowEntries renumbered(const LocalCounts& local, const GrowingBuffer<uint32_t>& c
       if (column == TermMap::kAbsent) continue;
       row.push_back(uint64_t{column} << 32 | static_cast<uint32_t>(local.entries.values[at]));
     }
-    std::sort(row.begin(), row.end());
+    sorter.sort(row);
     for (const uint64_t entry : row) {
       out.columns.push_back(static_cast<uint32_t>(entry >> 32));
       out.values.push_back(binary ? 1 : static_cast<int32_t>(static_cast<uint32_t>(entry)));
@@ -379,7 +419,7 @@ CountedTerms count_terms(const Column& column, const TextOptions& options,
       const int64_t shard = shard_of(parts[part].terms.hash(static_cast<uint32_t>(term)));
       number[term] = columns[static_cast<size_t>(shard)][number[term]];
     }
-    entries[part] = renumbered(parts[part], number, binary);
+    entries[part] = renumbered(parts[part], number, static_cast<int64_t>(kept.size()), binary);
     parts[part].entries = {};
   });
   result.terms = strings_of(kept);
