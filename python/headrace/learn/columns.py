@@ -43,6 +43,7 @@ class Columns:
                 else [matrix[:, place] for place in range(matrix.shape[1])]
             )
         self._matrix, self._columns = matrix, columns
+        self._is_matrix = matrix is not None
 
     def __len__(self) -> int:
         return self.shape[1]
@@ -109,7 +110,7 @@ class Columns:
 
     def map(self, function: Callable[..., Array], *params: Any) -> Array:
         """``function(column, *its params)`` of each column as one lazy array, in this dtype."""
-        if self._columns is not None:
+        if self._columns is not None and not self._is_matrix:
             return stacked(self._each(function, params))
         # Copies: of memory that may change, a chain runs at its line.
         rows = [beside(self.matrix, frozen(np.array(param, self.dtype))) for param in params]
