@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""hr.graph compared with SciPy, pandas and NetworKit: ./dev bench graphs [--rows N], N edges."""
+"""hr.graph compared with SciPy, pandas, NetworKit and igraph: ./dev bench graphs [--rows N]."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from scipy.sparse import csgraph
 import headrace as hr
 
 EDGE_FACTOR = 16
-HAS_NETWORKIT = importlib.util.find_spec("networkit") is not None
-PACKAGES = ["numpy", "scipy", "pandas"] + ["networkit"] * HAS_NETWORKIT
+HAS_NETWORKIT, HAS_IGRAPH = (
+    importlib.util.find_spec(name) is not None for name in ("networkit", "igraph")
+)
+PACKAGES = ["numpy", "scipy", "pandas"] + ["networkit"] * HAS_NETWORKIT + ["igraph"] * HAS_IGRAPH
 ALPHA, TOL = 0.85, 1e-6
 
 
@@ -213,6 +215,81 @@ def algorithms(bench: Bench, source: Any, target: Any, n: int) -> None:
     )
 
 
+def centralities(bench: Bench, source: Any, target: Any, n: int) -> None:
+    """Shortest paths from many vertices, and strong components."""
+    edges = hr.DataFrame({"source": source, "target": target})
+    directed = hr.graph.Graph(edges, directed=True, nodes=n)
+    hr.eval(directed.in_degree())
+    matrix = _matrix(source, target, n)[0]
+    bench.step(
+        "strong components",
+        lambda: directed.strongly_connected_components().component.to_numpy(),
+        [Rival("scipy", lambda: csgraph.connected_components(matrix, connection="strong")[1], 2)],
+        _same_parts,
+        8 * matrix.nnz,
+        matrix.nnz,
+    )
+    plain = hr.graph.Graph(edges, nodes=n)
+    rivals = []
+    if HAS_NETWORKIT:
+        import networkit
+
+        networkit.setNumberOfThreads(WORKERS)
+        upper = scipy.sparse.triu(scipy.sparse.csr_matrix(plain.to_scipy_sparse_array())).tocoo()
+        graph = networkit.graphtools.toUnweighted(
+            networkit.GraphFromCoo((upper.row, upper.col), n=n)
+        )
+
+        def sampled() -> Any:
+            return networkit.centrality.EstimateBetweenness(graph, 64, False, True).run().scores()
+
+        rivals = [Rival("networkit", sampled, 3, _alike)]
+    bench.step(
+        "betweenness of 64 sources",
+        lambda: plain.betweenness_centrality(k=64).betweenness.to_numpy(),
+        rivals,
+        None,
+        64 * 8 * plain.number_of_edges(),
+        64 * plain.number_of_edges(),
+    )
+    if not HAS_IGRAPH:
+        return
+    import igraph
+
+    # As sparse as the power grid of the western United States, and as many vertices.
+    random = np.random.default_rng(1)
+    around = np.arange(4941)
+    grid = np.stack([around, (around + 1) % 4941], 1)
+    pairs = np.concatenate([grid, np.stack([random.integers(0, 4941, 1653) for _ in "ab"], 1)])
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    small = hr.graph.Graph(pairs)
+    ends = small.edges()
+    theirs = igraph.Graph(4941, np.stack([ends[c].to_numpy() for c in ends.columns], 1).tolist())
+    for word, ours, rival, bar in (
+        (
+            "betweenness of 4,941 vertices",
+            lambda: small.betweenness_centrality(normalized=False).betweenness.to_numpy(),
+            theirs.betweenness,
+            2,
+        ),
+        (
+            "closeness of 4,941 vertices",
+            lambda: small.closeness_centrality().closeness_centrality.to_numpy(),
+            theirs.closeness,
+            2,
+        ),
+    ):
+        work = [Rival("igraph", lambda rival=rival: np.array(rival()), bar)]
+        bench.step(word, ours, work, close_to(1e-9), 4941 * 8 * len(ends), 4941 * len(ends))
+
+
+def _alike(ours: Any, theirs: Any) -> str:
+    """Estimates from different samples: the same order of size."""
+    found = float(np.corrcoef(ours, np.asarray(theirs))[0, 1])
+    assert found > 0.9, f"correlation {found:.3f}"
+    return f"correlation {found:.3f}"
+
+
 def _levels(matrix: Any, start: int) -> Any:
     """Levels of SciPy's search: those of the vertices before, in its order."""
     order, before = csgraph.breadth_first_order(matrix, start)
@@ -261,6 +338,7 @@ def steps(bench: Bench, rows: int) -> None:
     source, target = (edges[name].to_numpy().astype(np.int32) for name in edges.columns)
     building(bench, source, target, 1 << scale)
     algorithms(bench, source, target, 1 << scale)
+    centralities(bench, source, target, 1 << scale)
 
 
 if __name__ == "__main__":

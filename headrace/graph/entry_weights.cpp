@@ -17,9 +17,12 @@ Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights,
       if (!std::isfinite(weight))
         throw_error<InvalidArgumentError>(op, "a weight is not finite",
                                           {{"edge", i}, {"weight", weight}});
-      if (rule == WeightRule::kNotNegative && weight < 0)
-        throw_error<InvalidArgumentError>(op, "a weight is negative",
-                                          {{"edge", i}, {"weight", weight}});
+      if (rule != WeightRule::kAny && weight < 0)
+        throw_error<InvalidArgumentError>(
+            op, "a weight is negative", {{"edge", i}, {"weight", weight}},
+            op == "shortest_path_length" ? "bellman_ford takes weights of any sign" : "");
+      if (rule == WeightRule::kPositive && weight == 0)
+        throw_error<InvalidArgumentError>(op, "a weight is 0", {{"edge", i}, {"weight", weight}});
     }
   });
   const int64_t entries = csr.entries();

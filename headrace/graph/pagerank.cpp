@@ -2,9 +2,9 @@
 // PageRank by pulling along edges.
 #include "headrace/graph/pagerank.h"
 
-#include "headrace/base/convergence.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/entry_weights.h"
+#include "headrace/graph/not_converged.h"
 #include "headrace/graph/pagerank_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -171,8 +171,11 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   const double enough = static_cast<double>(vertices) * options.tolerance;
   double change = 0;
   for (int64_t i = 0;; ++i) {
-    if (i == options.max_iter)
-      throw_not_converged("pagerank", i, change / static_cast<double>(vertices), options.tolerance);
+    if (i == options.max_iter) {
+      not_converged("pagerank", i, change / static_cast<double>(vertices), options.tolerance,
+                    options.strict);
+      break;
+    }
     report_progress(i, options.max_iter);
     change = pulling.step(options.alpha);
     if (change < enough) break;

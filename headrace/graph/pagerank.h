@@ -11,6 +11,7 @@ struct PageRankOptions {
   double alpha = 0.85;  ///< how often the surfer follows an edge
   int64_t max_iter = 100;
   double tolerance = 1e-6;  ///< of the sum of all changes, per vertex
+  bool strict = true;       ///< else the last step is good enough, with advice
 };
 
 /// What may be given by vertex, float64 each: where the surfer starts anew, where they start, where
@@ -26,7 +27,8 @@ struct PageRankVectors {
 /// that keeps edges. By pulling (L. Page, S. Brin and others, 1999) what hubs give from near caches
 /// (hub_order.h): each row sums in 8 lanes, and sums over vertices go piece by piece, so the bits
 /// do not depend on threads. 24 bytes a vertex, 8 an entry more with weights. Throws
-/// ConvergenceError, and InvalidArgumentError for values that are negative, not finite or all 0.
+/// ConvergenceError if strict, and InvalidArgumentError for values that are negative, not finite or
+/// all 0.
 HR_API Column pagerank(const Graph& graph, const PageRankOptions& options,
                        const PageRankVectors& vectors, const std::optional<Column>& weights);
 

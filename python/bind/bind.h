@@ -87,6 +87,7 @@ void bind_random(nb::module_& m);
 void bind_sparse(nb::module_& m);
 void bind_graph(nb::module_& m);
 void bind_networkx(nb::module_& m);
+void bind_graph_centrality(nb::module_& m);
 void bind_vectorizers(nb::module_& m);
 void bind_temporal(nb::module_& m);
 void bind_window(nb::module_& m);

@@ -123,17 +123,17 @@ void bind_graph(nb::module_& m) {
   m.def("graph_many_bfs", &hr::many_bfs_table, "graph"_a, "sources"_a, "most"_a);
   m.def(
       "graph_pagerank",
-      [](const Graph& graph, double alpha, int64_t max_iter, double tol,
+      [](const Graph& graph, double alpha, int64_t max_iter, double tol, bool strict,
          const std::optional<NodePtr>& personalization, const std::optional<NodePtr>& nstart,
          const std::optional<NodePtr>& dangling, const std::optional<NodePtr>& weights) {
         const auto given = [](const std::optional<NodePtr>& node) {
           return node.value_or(nullptr);
         };
-        return hr::pagerank_table(graph, {alpha, max_iter, tol}, given(personalization),
+        return hr::pagerank_table(graph, {alpha, max_iter, tol, strict}, given(personalization),
                                   given(nstart), given(dangling), given(weights));
       },
-      "graph"_a, "alpha"_a, "max_iter"_a, "tol"_a, "personalization"_a, "nstart"_a, "dangling"_a,
-      "weights"_a);
+      "graph"_a, "alpha"_a, "max_iter"_a, "tol"_a, "strict"_a, "personalization"_a, "nstart"_a,
+      "dangling"_a, "weights"_a);
   m.def("graph_shortest_paths", &hr::shortest_path_table, "graph"_a, "weights"_a, "source"_a,
         "cutoff"_a);
   m.def(

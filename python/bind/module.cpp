@@ -47,6 +47,7 @@ NB_MODULE(_core, m) {
   bind_sparse(m);
   bind_graph(m);
   bind_networkx(m);
+  bind_graph_centrality(m);
   bind_vectorizers(m);
   bind_temporal(m);
   bind_window(m);

@@ -144,3 +144,166 @@ def test_rmat():
         assert names.tolist() == list(range(1 << scale))
     with pytest.raises(hr.InvalidArgumentError, match=r"a=0\.9"):
         hr.graph.rmat(3, a=0.9)
+
+
+def test_ranks_without_convergence():
+    graph = Graph([(0, 1), (1, 2), (2, 0), (2, 3), (0, 2)], directed=True)
+    options = {"max_iter": 3, "tol": 1e-12}
+    for name in ("pagerank", "eigenvector_centrality", "katz_centrality", "hits"):
+        column = "hubs" if name == "hits" else name
+        with pytest.raises(hr.ConvergenceError, match=f"{name}: no convergence: iterations=3"):
+            getattr(graph, name)(**options)[column].to_list()
+        found = getattr(graph, name)(strict=False, **options)[column].to_list()
+        assert len(found) == 4 and np.isfinite(found).all()
+        assert any(f"{name}: no convergence: iterations=3" in each[2] for each in hr.advice())
+    last = graph.pagerank(strict=False, **options).pagerank.to_numpy()
+    asked = hr.DataFrame({"start": [0] * 4, "vertex": [0, 1, 2, 3], "share": [1.0] * 4})
+    many = graph.pagerank(personalization=asked, strict=False, **options)
+    np.testing.assert_allclose(many.pagerank.to_numpy(), last, rtol=1e-12)
+    with pytest.raises(hr.ConvergenceError, match="iterations=3"):
+        graph.pagerank(personalization=asked, **options).pagerank.to_list()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("multigraph", [False, True])
+def test_many_at_once(weighted, multigraph):
+    random = np.random.default_rng(6)
+    for theirs in random_graphs(40, 15, weighted=weighted, multigraph=multigraph):
+        n = len(theirs)
+        graph = Graph(theirs)
+        starts = random.permutation(n)[: random.integers(1, 20)].tolist()
+        rows = [(s, int(v), 1.0 + s) for s in starts for v in {s, int(random.integers(n))}]
+        names = ("start", "vertex", "share")
+        asked = hr.DataFrame(dict(zip(names, zip(*rows, strict=True), strict=True)))
+        found = graph.pagerank(personalization=asked, tol=1e-14, max_iter=1000)
+        assert found.start.to_list() == [s for s in starts for _ in range(n)]
+        assert found.vertex.to_list() == sorted(theirs) * len(starts)
+        for place, start in enumerate(starts):
+            one = {v: share for s, v, share in rows if s == start}
+            expected = graph.pagerank(personalization=one, tol=1e-14, max_iter=1000)
+            ours = found.pagerank.to_numpy()[place * n : place * n + n]
+            np.testing.assert_allclose(ours, expected.pagerank.to_numpy(), rtol=1e-9, atol=1e-15)
+    with pytest.raises(hr.InvalidArgumentError, match="start=99"):
+        Graph([(0, 1)]).pagerank(
+            personalization=hr.DataFrame({"start": [99], "vertex": [0], "share": [1.0]})
+        )
+    with pytest.raises(hr.InvalidArgumentError, match="take no nstart"):
+        graph.pagerank(personalization=asked, nstart={0: 1.0})
+
+
+def test_one_of_many_does_not_depend_on_the_others():
+    source, target = rmat(10, 8)
+    graph = Graph(hr.DataFrame({"a": source, "b": target}), directed=True, nodes=1 << 10)
+
+    def asked(starts):
+        share = [1.0] * len(starts)
+        return graph.pagerank(
+            personalization=hr.DataFrame({"start": starts, "vertex": starts, "share": share})
+        )
+
+    many = asked(list(range(0, 200, 10)))
+    alone = asked([70]).pagerank.to_numpy()
+    assert (many[many.start == 70].pagerank.to_numpy() == alone).all()
+
+
+def leading(matrix):
+    """The leading eigenvector, and whether it stands apart."""
+    values, vectors = np.linalg.eig(matrix)
+    order = np.argsort(-values.real)
+    vector = np.abs(vectors[:, order[0]].real)
+    apart = len(values) == 1 or abs(values[order[0]] - values[order[1]]) > 0.05
+    return vector, apart and values[order[0]].real > 0.05
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_eigenvector_centrality(weighted):
+    graphs = [*atlas()[::3], *random_graphs(60, 16, weighted=weighted)]
+    compared = 0
+    for theirs in graphs:
+        weight = "weight" if weighted and networkx.is_weighted(theirs) else None
+        matrix = networkx.to_numpy_array(theirs, nodelist=sorted(theirs), weight=weight)
+        expected, is_clear = leading(matrix.T + np.eye(len(theirs)))
+        if not is_clear:
+            continue
+        found = Graph(theirs).eigenvector_centrality(5000, 1e-13, weight=weight)
+        ours = found.eigenvector_centrality.to_numpy()
+        np.testing.assert_allclose(ours, expected, rtol=1e-7, atol=1e-7)
+        compared += 1
+    assert compared > 200
+    theirs = networkx.karate_club_graph()
+    found = by_vertex(Graph(theirs).eigenvector_centrality(), "eigenvector_centrality")
+    assert found == pytest.approx(networkx.eigenvector_centrality(theirs), rel=1e-12)
+    start = {v: 1.0 + v for v in theirs}
+    found = by_vertex(Graph(theirs).eigenvector_centrality(nstart=start), "eigenvector_centrality")
+    expected = networkx.eigenvector_centrality(theirs, nstart=start)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_katz_centrality(weighted):
+    random = np.random.default_rng(7)
+    for theirs in [*atlas()[::3], *random_graphs(60, 17, weighted=weighted)]:
+        weight = "weight" if weighted and networkx.is_weighted(theirs) else None
+        nodes = sorted(theirs)
+        matrix = networkx.to_numpy_array(theirs, nodelist=nodes, weight=weight)
+        alpha = 0.9 / max(np.abs(np.linalg.eigvals(matrix)).max(), 1)
+        beta = {v: 1.0 + v for v in nodes} if random.integers(2) else 2.0
+        normalized = bool(random.integers(2))
+        own = np.array(list(beta.values())) if isinstance(beta, dict) else np.full(len(nodes), beta)
+        expected = np.linalg.solve(np.eye(len(nodes)) - alpha * matrix.T, own)
+        if normalized:
+            expected /= np.linalg.norm(expected)
+        found = Graph(theirs).katz_centrality(
+            alpha, beta, 5000, 1e-14, normalized=normalized, weight=weight
+        )
+        np.testing.assert_allclose(found.katz_centrality.to_numpy(), expected, rtol=1e-8)
+    theirs = networkx.karate_club_graph()
+    found = by_vertex(Graph(theirs).katz_centrality(), "katz_centrality")
+    assert found == pytest.approx(networkx.katz_centrality(theirs), rel=1e-12)
+    with pytest.raises(hr.ConvergenceError):
+        Graph(theirs).katz_centrality(0.5).katz_centrality.to_list()
+    with pytest.raises(hr.InvalidArgumentError, match="beta=1 values, vertices=34"):
+        Graph(theirs).katz_centrality(beta={0: 1.0})
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hits(weighted):
+    compared = 0
+    for theirs in [*atlas()[::3], *random_graphs(80, 18, weighted=weighted)]:
+        matrix = networkx.to_numpy_array(theirs, nodelist=sorted(theirs))
+        left, values, right = np.linalg.svd(matrix)
+        if values[0] == 0 or (len(values) > 1 and values[1] > 0.97 * values[0]):
+            continue
+        graph = Graph(theirs)
+        found = graph.hits(5000, 1e-13)
+        hubs, authorities = np.abs(left[:, 0]), np.abs(right[0])
+        for name, vector in (("hubs", hubs), ("authorities", authorities)):
+            ours = found[name].to_numpy()
+            np.testing.assert_allclose(ours, vector / vector.sum(), rtol=1e-7, atol=1e-7)
+        raw = graph.hits(5000, 1e-13, normalized=False)
+        np.testing.assert_allclose(raw.authorities.to_numpy(), authorities, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(raw.hubs.to_numpy(), matrix @ authorities, rtol=1e-7, atol=1e-6)
+        compared += 1
+    assert compared > 200
+    lone = Graph([(0, 0)], nodes=3, directed=True).edge_subgraph(np.array([False]))
+    assert len(lone.hits()) == 0
+    ours = by_vertex(Graph(networkx.karate_club_graph()).hits(tol=1e-12), "hubs")
+    assert ours == pytest.approx(networkx.hits(networkx.karate_club_graph())[0], rel=1e-6)
+
+
+def test_powers_have_the_same_bits_for_any_threads():
+    source, target = rmat(14, 8)
+    frame = hr.DataFrame({"a": source, "b": target, "w": 1.0 + np.arange(len(source)) % 7})
+
+    def run():
+        for options in ({"directed": True}, {"weight": "w"}):
+            graph = Graph(frame, **options)
+            weight = options.get("weight")
+            yield graph.hits(tol=1e-5).hubs
+            yield graph.eigenvector_centrality(tol=1e-4, weight=weight).eigenvector_centrality
+            yield graph.katz_centrality(1e-5, weight=weight).katz_centrality
+            starts = graph.nodes().vertex.to_list()[:11]
+            asked = hr.DataFrame({"start": starts, "vertex": starts, "share": [1.0] * 11})
+            yield graph.pagerank(personalization=asked).pagerank
+
+    same_for_any_threads(run)

@@ -683,7 +683,7 @@ def test_graph_chaining(triangle_and_tail):
         ("triangle_count", {}, "count", [1, 1, 1, 0]),
         ("core_number", {}, "core", [2, 2, 2, 1]),
         ("shortest_path_length", {"source": 3}, "distance", [2, 2, 1, 0]),
-        not_yet(("betweenness_centrality", {}, "betweenness", [0, 0, 2 / 3, 0])),
+        ("betweenness_centrality", {}, "betweenness", [0, 0, 2 / 3, 0]),
     ],
 )
 def test_graph_algorithms(triangle_and_tail, case):

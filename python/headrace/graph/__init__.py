@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING
 from headrace.facade import on_first_use
 
 if TYPE_CHECKING:
+    from headrace.graph.centrality import betweenness_centrality as betweenness_centrality
+    from headrace.graph.centrality import closeness_centrality as closeness_centrality
+    from headrace.graph.centrality import edge_betweenness_centrality as edge_betweenness_centrality
+    from headrace.graph.centrality import harmonic_centrality as harmonic_centrality
     from headrace.graph.communities import leiden as leiden
     from headrace.graph.communities import louvain as louvain
     from headrace.graph.communities import modularity as modularity
+    from headrace.graph.components import condensation as condensation
     from headrace.graph.components import connected_components as connected_components
+    from headrace.graph.components import (
+        strongly_connected_components as strongly_connected_components,
+    )
     from headrace.graph.components import weakly_connected_components as weakly_connected_components
     from headrace.graph.degrees import degree as degree
     from headrace.graph.degrees import degree_centrality as degree_centrality
@@ -29,41 +37,75 @@ if TYPE_CHECKING:
     from headrace.graph.density import k_core as k_core
     from headrace.graph.density import transitivity as transitivity
     from headrace.graph.density import triangle_count as triangle_count
+    from headrace.graph.flow import maximum_flow as maximum_flow
+    from headrace.graph.flow import minimum_cut as minimum_cut
     from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
+    from headrace.graph.order import is_directed_acyclic_graph as is_directed_acyclic_graph
+    from headrace.graph.order import topological_generations as topological_generations
+    from headrace.graph.order import topological_sort as topological_sort
+    from headrace.graph.ranks import eigenvector_centrality as eigenvector_centrality
+    from headrace.graph.ranks import hits as hits
+    from headrace.graph.ranks import katz_centrality as katz_centrality
     from headrace.graph.ranks import pagerank as pagerank
+    from headrace.graph.traversal import bellman_ford as bellman_ford
     from headrace.graph.traversal import bfs as bfs
+    from headrace.graph.traversal import ego_graph as ego_graph
     from headrace.graph.traversal import shortest_path as shortest_path
     from headrace.graph.traversal import shortest_path_length as shortest_path_length
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
+    "centrality": "betweenness_centrality closeness_centrality "
+    "edge_betweenness_centrality harmonic_centrality",
     "communities": "leiden louvain modularity",
-    "components": "connected_components weakly_connected_components",
+    "components": "condensation connected_components "
+    "strongly_connected_components weakly_connected_components",
     "degrees": "degree degree_centrality in_degree out_degree",
     "density": "average_clustering clustering core_number k_core transitivity triangle_count",
+    "flow": "maximum_flow minimum_cut",
     "generators": "rmat",
     "graph": "Graph",
-    "ranks": "pagerank",
-    "traversal": "bfs shortest_path shortest_path_length",
+    "order": "is_directed_acyclic_graph topological_generations topological_sort",
+    "ranks": "eigenvector_centrality hits katz_centrality pagerank",
+    "traversal": "bellman_ford bfs ego_graph shortest_path shortest_path_length",
 }
 
 __all__ = [
     "Graph",
     "average_clustering",
+    "bellman_ford",
+    "betweenness_centrality",
     "bfs",
+    "closeness_centrality",
     "clustering",
+    "condensation",
     "connected_components",
     "core_number",
     "degree",
     "degree_centrality",
+    "edge_betweenness_centrality",
+    "ego_graph",
+    "eigenvector_centrality",
+    "harmonic_centrality",
+    "hits",
     "in_degree",
+    "is_directed_acyclic_graph",
     "k_core",
+    "katz_centrality",
+    "leiden",
+    "louvain",
+    "maximum_flow",
+    "minimum_cut",
+    "modularity",
     "out_degree",
     "pagerank",
     "rmat",
     "shortest_path",
     "shortest_path_length",
+    "strongly_connected_components",
+    "topological_generations",
+    "topological_sort",
     "transitivity",
     "triangle_count",
     "weakly_connected_components",

@@ -290,11 +290,9 @@ class Graph:
 
     def _edge_frame(self) -> DataFrame:
         if self._edges is None:
-            graph, given = self._graph, self._given
-            if graph.is_deduplicated:
-                if len(given.frame.columns) == len({*given.source, *given.target}):
-                    graph = self._with_edges()
-                rows = array_of(graph.edge_rows()).to_numpy()
+            given = self._given
+            if self._graph.is_deduplicated:
+                rows = array_of(self._with_edges().edge_rows()).to_numpy()
                 self._edges = given.frame.iloc[rows].reset_index(drop=True)
             else:
                 self._edges = given.frame
@@ -303,6 +301,8 @@ class Graph:
     def _with_edges(self) -> _core.Graph:
         """The same graph, whose entries know their edges."""
         given, ids = self._given, self._vertices()
+        if len(given.frame.columns) > len({*given.source, *given.target}):
+            return self._graph
         sides = [given.frame[given.source], given.frame[given.target], ids]
         keys = [[side[name] for name in side.columns] for side in sides]
         parts = [same_dtype(list(key)) for key in zip(*keys, strict=True)]
@@ -721,4 +721,12 @@ def undirected_graph_of(data: Any, op: str) -> Graph:
     graph = graph_of(data, op)
     if graph.is_directed():
         raise InvalidArgumentError(f"{op}: the graph is directed; use graph.to_undirected()")
+    return graph
+
+
+def directed_graph_of(data: Any, op: str) -> Graph:
+    """The same for what means nothing without edges' directions."""
+    graph = graph_of(data, op)
+    if not graph.is_directed():
+        raise InvalidArgumentError(f"{op}: the graph is undirected; make it with directed=True")
     return graph
