@@ -290,6 +290,95 @@ def _alike(ours: Any, theirs: Any) -> str:
     return f"correlation {found:.3f}"
 
 
+def structure(bench: Bench, source: Any, target: Any, n: int) -> None:
+    """Pairs of vertices, spanning trees, labels, walks and samples."""
+    loopless = source != target
+    edges = hr.DataFrame({"source": source[loopless], "target": target[loopless]})
+    plain = hr.graph.Graph(edges, nodes=n)
+    both = scipy.sparse.csr_matrix(plain.to_scipy_sparse_array())
+    upper = scipy.sparse.triu(both).tocoo()
+    random = np.random.default_rng(1)
+    pairs = random.integers(0, n, (10 * len(source) // 16, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]  # igraph has 1 for lone vertices and themselves
+    rivals: dict[str, list[Rival]] = {"jaccard": [], "labels": []}
+    if HAS_IGRAPH:
+        import igraph
+
+        theirs = igraph.Graph(n, np.stack([upper.row, upper.col], 1))
+        asked = list(map(tuple, pairs.tolist()))
+        shares = lambda: np.array(theirs.similarity_jaccard(pairs=asked, loops=False))  # noqa: E731
+        rivals["jaccard"].append(Rival("igraph", shares, 5))
+    table = hr.DataFrame({"first": pairs[:, 0], "second": pairs[:, 1]})
+    bench.step(
+        f"jaccard of {len(pairs):,} pairs",
+        lambda: plain.jaccard(table).jaccard.to_numpy(),
+        rivals["jaccard"],
+        close_to(1e-15),
+        16 * len(pairs),
+        len(pairs),
+    )
+    if HAS_NETWORKIT:
+        import networkit
+
+        graph = networkit.GraphFromCoo((upper.row, upper.col), n=n)
+        spread = lambda: np.array(  # noqa: E731
+            networkit.community.PLP(graph).run().getPartition().getVector()
+        )
+        rivals["labels"].append(Rival("networkit", spread, None, _as_good(plain)))
+    bench.step(
+        "label propagation",
+        lambda: plain.label_propagation().community.to_numpy(),
+        rivals["labels"],
+        None,
+        4 * both.nnz,
+        both.nnz,
+    )
+    side = int(np.sqrt(len(source) / 2))
+    numbers = np.arange(side * side, dtype=np.int32).reshape(side, side)
+    ends = [
+        np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()]),
+        np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()]),
+    ]
+    weights = random.integers(1, 256, len(ends[0])).astype(float)
+    roads = hr.DataFrame({"source": ends[0], "target": ends[1], "weight": weights})
+    grid = hr.graph.Graph(roads, weight="weight")
+    matrix = scipy.sparse.csr_matrix((weights, ends), (side * side,) * 2)
+    bench.step(
+        f"spanning tree of a grid of {side} x {side}",
+        lambda: float(grid.minimum_spanning_edges().weight.sum()),
+        [Rival("scipy", lambda: float(csgraph.minimum_spanning_tree(matrix).sum()), 4)],
+        equal,
+        8 * len(weights),
+        len(weights),
+    )
+    few = max(n >> 3, 16)
+    near = np.unique(np.concatenate([source, target]) % few)
+    small = hr.graph.Graph(
+        hr.DataFrame({"source": source[: 16 * few] % few, "target": target[: 16 * few] % few}),
+        nodes=few,
+    )
+    starts = np.repeat(near, 10)
+    steps = 80 * len(starts)
+    bench.step(
+        f"node2vec, {len(starts):,} walks of 80 steps",
+        lambda: small.random_walks(starts, 80, p=0.5, q=2).to_numpy(),
+        [],
+        None,
+        8 * steps,
+        steps,
+    )
+    seeds = np.flatnonzero(np.diff(both.indptr))[:1024]
+    found = plain.neighbor_sample(seeds)
+    bench.step(
+        f"sample of {sum(found.num_sampled_edges):,} neighbours",
+        lambda: plain.neighbor_sample(seeds).node.to_numpy(),
+        [],
+        None,
+        8 * sum(found.num_sampled_edges),
+        sum(found.num_sampled_edges),
+    )
+
+
 def _levels(matrix: Any, start: int) -> Any:
     """Levels of SciPy's search: those of the vertices before, in its order."""
     order, before = csgraph.breadth_first_order(matrix, start)
@@ -339,6 +428,7 @@ def steps(bench: Bench, rows: int) -> None:
     building(bench, source, target, 1 << scale)
     algorithms(bench, source, target, 1 << scale)
     centralities(bench, source, target, 1 << scale)
+    structure(bench, source, target, 1 << scale)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 #include "headrace/graph/communities.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/graph/local_moving.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -96,13 +98,10 @@ Groups passes_of_leiden(const WeightedRows& rows, const LeidenOptions& options, 
 
 // The best of a few draws where vertices are few: there one unlucky order costs much.
 template <class Options, class Find>
-Column best_of(std::string_view op, const Graph& graph, const std::optional<Column>& weights,
-               const Options& options, Find&& find) {
-  const WeightedRows rows = weighted_rows(op, graph, weights);
-  Groups best = alone(rows.vertices());
-  if (rows.total == 0) return column_of(std::move(best));
-  best = find(rows, options, options.seed);
-  if (rows.vertices() > kFew) return column_of(std::move(best));
+Groups best_of(const WeightedRows& rows, const Options& options, Find&& find) {
+  if (rows.total == 0) return alone(rows.vertices());
+  Groups best = find(rows, options, options.seed);
+  if (rows.vertices() > kFew) return best;
   double most = modularity(rows, options.resolution, best);
   for (uint64_t i = 1; i < kDraws; ++i) {
     Groups other = find(rows, options, options.seed ^ i << 32);
@@ -111,7 +110,16 @@ Column best_of(std::string_view op, const Graph& graph, const std::optional<Colu
     most = now;
     best = std::move(other);
   }
-  return column_of(std::move(best));
+  return best;
+}
+
+// Calls f(v, at) for the entries of each vertex.
+template <class F>
+void each_entry(const WeightedRows& rows, F&& f) {
+  parallel_vertices(rows.vertices(), [&](Morsel morsel) {
+    for (auto v = static_cast<uint32_t>(morsel.begin); v < static_cast<uint64_t>(morsel.end); ++v)
+      for (int64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) f(v, static_cast<size_t>(i));
+  });
 }
 
 }  // namespace
@@ -119,13 +127,45 @@ Column best_of(std::string_view op, const Graph& graph, const std::optional<Colu
 Column louvain(const Graph& graph, const std::optional<Column>& weights,
                const LouvainOptions& options) {
   check_resolution("louvain", options.resolution);
-  return best_of("louvain", graph, weights, options, pass_of_louvain);
+  return column_of(best_of(weighted_rows("louvain", graph, weights), options, pass_of_louvain));
+}
+
+Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weights,
+                           const EnsembleOptions& options) {
+  constexpr const char* kOp = "ecg";
+  check_resolution(kOp, options.louvain.resolution);
+  if (options.ensemble_size < 1 || !(options.min_weight > 0 && options.min_weight <= 1))
+    throw_error<InvalidArgumentError>(
+        kOp, "invalid ensemble",
+        {{"ensemble_size", options.ensemble_size}, {"min_weight", options.min_weight}},
+        "use a size from 1 on and a weight above 0, at most 1");
+  WeightedRows rows = weighted_rows(kOp, graph, weights);
+  if (rows.total == 0) return column_of(alone(rows.vertices()));
+  const Resolution resolution{options.louvain.resolution / static_cast<double>(rows.total)};
+  BudgetedVector<int64_t> together(rows.targets.size());
+  for (int64_t i = 0; i < options.ensemble_size; ++i) {
+    report_progress(i, options.ensemble_size);
+    Groups groups = alone(rows.vertices());
+    move_vertices(rows, resolution, options.louvain.seed ^ static_cast<uint64_t>(i) << 32, groups);
+    each_entry(rows, [&](uint32_t v, size_t at) {
+      together[at] += groups[v] == groups[rows.targets[at]];
+    });
+  }
+  constexpr double kWhole = 1 << 24;  // the weight of an edge that is always within
+  each_entry(rows, [&](uint32_t v, size_t at) {
+    const double share =
+        static_cast<double>(together[at]) / static_cast<double>(options.ensemble_size);
+    const double weight = options.min_weight + (1 - options.min_weight) * share;
+    rows.weights[at] = std::llrint(weight * kWhole) * (rows.targets[at] == v ? 2 : 1);
+  });
+  add_up(rows, rows.vertices());
+  return column_of(best_of(rows, options.louvain, pass_of_louvain));
 }
 
 Column leiden(const Graph& graph, const std::optional<Column>& weights,
               const LeidenOptions& options) {
   check_resolution("leiden", options.resolution);
-  return best_of("leiden", graph, weights, options, passes_of_leiden);
+  return column_of(best_of(weighted_rows("leiden", graph, weights), options, passes_of_leiden));
 }
 
 double modularity(const Graph& graph, const Column& labels, const std::optional<Column>& weights,
@@ -140,8 +180,13 @@ double modularity(const Graph& graph, const Column& labels, const std::optional<
 namespace {
 
 template <class Options>
+std::string word_of(const Options& options) {
+  return "resolution=" + std::to_string(options.resolution);
+}
+
+template <class Options>
 NodePtr community_table(std::string_view op, const Graph& graph, const NodePtr& weights,
-                        const Options& options,
+                        std::string details, const Options& options,
                         Column (*find)(const Graph&, const std::optional<Column>&,
                                        const Options&)) {
   const auto run = [graph, options, find](const std::vector<bool>&, std::span<const Value> values) {
@@ -151,18 +196,24 @@ NodePtr community_table(std::string_view op, const Graph& graph, const NodePtr& 
   };
   std::vector<NodePtr> inputs;
   if (weights) inputs.push_back(weights);
-  return vertex_table(graph, op, "resolution=" + std::to_string(options.resolution),
-                      {{"community", TypeId::kInt64}}, std::move(inputs), run);
+  return vertex_table(graph, op, std::move(details), {{"community", TypeId::kInt64}},
+                      std::move(inputs), run);
 }
 
 }  // namespace
 
 NodePtr louvain_table(const Graph& graph, const NodePtr& weights, const LouvainOptions& options) {
-  return community_table("louvain", graph, weights, options, &louvain);
+  return community_table("louvain", graph, weights, word_of(options), options, &louvain);
 }
 
 NodePtr leiden_table(const Graph& graph, const NodePtr& weights, const LeidenOptions& options) {
-  return community_table("leiden", graph, weights, options, &leiden);
+  return community_table("leiden", graph, weights, word_of(options), options, &leiden);
+}
+
+NodePtr ensemble_clustering_table(const Graph& graph, const NodePtr& weights,
+                                  const EnsembleOptions& options) {
+  return community_table("ecg", graph, weights, word_of(options.louvain), options,
+                         &ensemble_clustering);
 }
 
 }  // namespace hr

@@ -27,6 +27,17 @@ struct LeidenOptions {
 HR_API Column louvain(const Graph& graph, const std::optional<Column>& weights,
                       const LouvainOptions& options);
 
+struct EnsembleOptions {
+  double min_weight = 1e-4;  ///< of an edge whose ends no partition has together
+  int64_t ensemble_size = 100;
+  LouvainOptions louvain{};
+};
+
+/// Louvain on how often both ends of an edge are together in many one-level partitions by Louvain,
+/// each from another draw (V. Poulin, F. Théberge, Applied Network Science 3, 2018).
+HR_API Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weights,
+                                  const EnsembleOptions& options);
+
 /// The same by Leiden (V. A. Traag, L. Waltman, N. J. van Eck, Scientific Reports 9, 2019):
 /// communities are connected.
 HR_API Column leiden(const Graph& graph, const std::optional<Column>& weights,
@@ -37,9 +48,11 @@ HR_API Column leiden(const Graph& graph, const std::optional<Column>& weights,
 HR_API double modularity(const Graph& graph, const Column& labels,
                          const std::optional<Column>& weights, double resolution);
 
-/// The first two, later, as `community`; `weights` may be null.
+/// These, later, as `community`; `weights` may be null.
 HR_API NodePtr louvain_table(const Graph& graph, const NodePtr& weights,
                              const LouvainOptions& options);
+HR_API NodePtr ensemble_clustering_table(const Graph& graph, const NodePtr& weights,
+                                         const EnsembleOptions& options);
 HR_API NodePtr leiden_table(const Graph& graph, const NodePtr& weights,
                             const LeidenOptions& options);
 

@@ -8,8 +8,7 @@
 
 namespace hr {
 
-Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights, WeightRule rule) {
-  if (!csr.edges) throw_error<InternalError>(op, "the graph keeps no edges");
+void check_weights(std::string_view op, const Column& weights, WeightRule rule) {
   const std::span<const double> from = weights.values<double>();
   parallel_morsels(weights.num_rows(), [&](Morsel morsel) {
     for (int64_t i = morsel.begin; i < morsel.end; ++i) {
@@ -25,6 +24,12 @@ Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights,
         throw_error<InvalidArgumentError>(op, "a weight is 0", {{"edge", i}, {"weight", weight}});
     }
   });
+}
+
+Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights, WeightRule rule) {
+  if (!csr.edges) throw_error<InternalError>(op, "the graph keeps no edges");
+  check_weights(op, weights, rule);
+  const std::span<const double> from = weights.values<double>();
   const int64_t entries = csr.entries();
   Buffer made = Buffer::allocate_temporary(8 * entries);
   if (entries == 0) return made;

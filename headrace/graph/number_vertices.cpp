@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace hr {
 
@@ -173,6 +174,39 @@ NumberedVertices number_vertices(std::string_view op,
   return made;
 }
 
+namespace {
+
+// Places of ids that have no gaps: subtraction, whatever their width.
+template <class T>
+bool find_without_gaps(const Column& ids, const Column& asked, int64_t* out) {
+  const std::span<const T> known = ids.values<T>(), wanted = asked.values<T>();
+  const auto count = static_cast<uint64_t>(known.size());
+  const auto at = [&](T id) { return static_cast<uint64_t>(id) - static_cast<uint64_t>(known[0]); };
+  if (known.empty() || asked.null_count() > 0 || at(known.back()) != count - 1) return false;
+  parallel_morsels(asked.num_rows(), [&](Morsel morsel) {
+    for (auto i = static_cast<size_t>(morsel.begin); i < static_cast<size_t>(morsel.end); ++i)
+      out[i] = at(wanted[i]) < count ? static_cast<int64_t>(at(wanted[i])) : -1;
+  });
+  return true;
+}
+
+bool find_without_gaps(const std::vector<Column>& ids, const std::vector<Column>& asked,
+                       int64_t* out) {
+  if (ids.size() != 1) return false;
+  switch (ids[0].dtype().id()) {
+    case TypeId::kInt32:
+      return find_without_gaps<int32_t>(ids[0], asked[0], out);
+    case TypeId::kInt64:
+      return find_without_gaps<int64_t>(ids[0], asked[0], out);
+    case TypeId::kUInt32:
+      return find_without_gaps<uint32_t>(ids[0], asked[0], out);
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& asked) {
   const int64_t rows = asked[0].num_rows();
   Buffer found = Buffer::allocate(8 * rows);
@@ -183,6 +217,10 @@ Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& 
     return 0;
   };
   auto* const out = found.mutable_as<int64_t>();
+  if (find_without_gaps(ids, asked, out)) {
+    found.seal();
+    return Column(TypeId::kInt64, rows, std::move(found));
+  }
   parallel_morsels(rows, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
       int64_t low = 0, high = ids[0].num_rows();
@@ -201,6 +239,18 @@ Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& 
   });
   found.seal();
   return Column(TypeId::kInt64, rows, std::move(found));
+}
+
+Column counted_ids(int64_t count) {
+  Buffer made = Buffer::allocate(8 * count);
+  if (count > 0) {
+    auto* const out = made.mutable_as<int64_t>();
+    parallel_morsels(count, [&](Morsel morsel) {
+      std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
+    });
+  }
+  made.seal();
+  return Column(TypeId::kInt64, count, std::move(made));
 }
 
 }  // namespace hr

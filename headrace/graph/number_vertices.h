@@ -23,7 +23,10 @@ HR_API NumberedVertices number_vertices(std::string_view op,
                                         const std::vector<std::vector<Column>>& parts);
 
 /// The numbers of the vertices that the rows of `asked` name, int64, -1 where there is none; `ids`
-/// ascending, of the same dtypes. A binary search a row.
+/// ascending, of the same dtypes. A binary search a row, but for integers without gaps.
 HR_API Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& asked);
+
+/// The ids 0, 1, ... of that many vertices, int64.
+HR_API Column counted_ids(int64_t count);
 
 }  // namespace hr

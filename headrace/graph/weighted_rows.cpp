@@ -25,7 +25,10 @@ double scale_of(const double* weights, int64_t entries) {
   return std::ldexp(1.0, 60 - std::ilogb(sum));
 }
 
+}  // namespace
+
 void add_up(WeightedRows& rows, int64_t vertices) {
+  rows.total = 0;
   rows.degrees.resize(static_cast<size_t>(vertices));
   parallel_morsels(vertices, [&](Morsel morsel) {
     for (auto v = static_cast<size_t>(morsel.begin); v < static_cast<size_t>(morsel.end); ++v) {
@@ -37,8 +40,6 @@ void add_up(WeightedRows& rows, int64_t vertices) {
   });
   for (const int64_t degree : rows.degrees) rows.total += degree;
 }
-
-}  // namespace
 
 WeightedRows weighted_rows(std::string_view op, const Graph& graph,
                            const std::optional<Column>& weights) {

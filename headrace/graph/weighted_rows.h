@@ -31,6 +31,9 @@ struct WeightedRows {
 WeightedRows weighted_rows(std::string_view op, const Graph& graph,
                            const std::optional<Column>& weights);
 
+/// Sums up the degrees and the total of rows whose weights are there.
+void add_up(WeightedRows& rows, int64_t vertices);
+
 /// Groups numbered 0, 1, ... by their first vertex: changes `groups`, ids below `bound`, and
 /// returns how many there are.
 int64_t number_groups(BudgetedVector<uint32_t>& groups, size_t bound);

@@ -15,6 +15,8 @@
 #include "headrace/graph/shortest_paths.h"
 #include "headrace/graph/triangles.h"
 
+void bind_graph_structure(nb::module_& m);
+
 namespace {
 
 using hr::Column;
@@ -35,6 +37,7 @@ std::vector<Column> columns_of(const std::vector<NodePtr>& nodes) {
 }  // namespace
 
 void bind_graph(nb::module_& m) {
+  bind_graph_structure(m);
   nb::class_<Graph>(m, "Graph")
       .def_prop_ro("num_vertices", &Graph::num_vertices)
       .def_prop_ro("num_edges", &Graph::num_edges)
@@ -82,6 +85,9 @@ void bind_graph(nb::module_& m) {
       },
       "source"_a, "target"_a, "nodes"_a, "directed"_a, "multigraph"_a, "keep_first"_a,
       "keep_edges"_a, Unlocked());
+  m.def(
+      "counted_ids", [](int64_t count) { return hr::lazy_value(hr::counted_ids(count)); },
+      "count"_a, Unlocked());
   m.def(
       "graph_degrees",
       [](const Graph& graph, std::string_view kind) {

@@ -317,3 +317,64 @@ def test_same_bits_under_a_limit():
     expected = run()
     with hr.memory.limit("12MB"):
         assert run() == expected
+
+
+def test_counts_of_vertices():
+    for count in (-1, np.int64(-5)):
+        with pytest.raises(hr.InvalidArgumentError, match=f"negative number of .*nodes={count}"):
+            Graph(nodes=count)
+    with pytest.raises(hr.UnsupportedError, match="nodes=8589934592"):
+        Graph(nodes=2**33)
+    with hr.memory.limit("64MB"), pytest.raises(hr.OutOfMemoryError):
+        Graph(nodes=2**30)
+    assert Graph(nodes=np.int32(4)).nodes().vertex.to_list() == [0, 1, 2, 3]
+    with pytest.raises(hr.InvalidArgumentError, match="nodes=2"):
+        Graph([(0, 5)], nodes=np.int64(2))
+
+
+def test_hypergraph():
+    frame = hr.DataFrame({"user": ["ann", "bob", None], "ip": [7, 7, 8], "site": ["x", "y", "x"]})
+    graph = hr.graph.hypergraph(frame)
+    assert (len(graph), graph.number_of_edges()) == (9, 8)
+    assert graph.neighbors("ip::7").to_list() == ["event_id::0", "event_id::1"]
+    assert graph.edges(edge_type="user").target.to_list() == ["user::ann", "user::bob"]
+    direct = hr.graph.hypergraph(frame, ["user", "ip", "site"], direct=True)
+    assert direct.nodes().vertex.to_list() == [
+        *("ip::7", "ip::8", "site::x", "site::y", "user::ann", "user::bob")
+    ]
+    assert direct.number_of_edges() == 7 and direct.edges(
+        edge_type="user::ip"
+    ).target.to_list() == [*("ip::7", "ip::7")]
+    assert len(hr.graph.hypergraph(frame[:0])) == 0
+    with pytest.raises(hr.ColumnNotFoundError, match="hypergraph: no such column: columns='z'"):
+        hr.graph.hypergraph(frame, ["z"])
+    with pytest.raises(hr.InvalidArgumentError, match="too few columns"):
+        hr.graph.hypergraph(frame, ["ip"], direct=True)
+
+
+def test_updates():
+    random = np.random.default_rng(8)
+    for graph in random_graphs(80, 61, weighted=True):
+        ours = Graph(graph)
+        ids = sorted(graph)
+        pairs = random.choice(ids, (4, 2)).tolist()
+        more = hr.DataFrame(
+            {"source": [u for u, _ in pairs], "target": [v + 90 for _, v in pairs], "weight": 2.0}
+        )
+        bigger = ours.add_edges(more[[*ours.edges().columns]])
+        theirs = graph.copy()
+        theirs.add_edges_from((u, v + 90) for u, v in pairs)
+        assert bigger.nodes().vertex.to_list() == sorted(theirs)
+        assert bigger.number_of_edges() == theirs.number_of_edges()
+        theirs = graph.copy()
+        theirs.remove_edges_from(pairs)
+        smaller = ours.remove_edges([*pairs, (ids[0], 10**6)])
+        assert smaller.nodes().vertex.to_list() == ids
+        found = smaller.to_networkx()
+        assert networkx.utils.edges_equal(found.edges, theirs.edges, directed=graph.is_directed())
+        theirs.remove_nodes_from(pairs[0])
+        smaller = smaller.remove_nodes(pairs[0])
+        assert smaller.nodes().vertex.to_list() == sorted(theirs)
+        assert smaller.number_of_edges() == theirs.number_of_edges()
+    with pytest.raises(hr.InvalidArgumentError, match="remove_nodes: no such vertex: vertex=9"):
+        Graph([(0, 1)]).remove_nodes([9])

@@ -117,3 +117,53 @@ def test_bad_input():
             hr.eval(getattr(graph, method)())
     with pytest.raises(hr.InvalidArgumentError, match="each vertex once: vertices=2, given=1"):
         hr.graph.modularity([(0, 1)], [[0]])
+
+
+def heaviest_labels(graph, labels, weight):
+    """Whether each vertex has a label that no other of its neighbours' outweighs."""
+    for v in graph:
+        sums = {}
+        for u, data in graph[v].items():
+            sums[labels[u]] = sums.get(labels[u], 0) + (data["weight"] if weight else 1)
+        if sums and sums.get(labels[v], 0) < max(sums.values()):
+            return False
+    return True
+
+
+def test_labels_of_neighbors():
+    for graph in [*atlas(), *random_graphs(100, 17, directed=False, weighted=True)]:
+        for weight in (None, True) if networkx.is_weighted(graph) else (None,):
+            for seed in (0, 1):
+                found = hr.graph.label_propagation(graph, weight, seed)
+                labels = by_vertex(found, "community")
+                assert heaviest_labels(graph, labels, weight)
+                groups = groups_of(found)
+                assert all(len(g) == 1 for g in groups for v in g if not graph.degree(v))
+
+
+def test_labels_of_many():
+    pairs, groups = planted(50, 100, 16, 2)
+    graph = hr.graph.Graph(pairs)
+    found = graph.label_propagation()
+    score = hr.learn.metrics.adjusted_rand_score(
+        groups[found.vertex.to_numpy()], found.community.to_numpy()
+    )
+    assert score > 0.95
+    assert heaviest_labels(graph.to_networkx(), by_vertex(found, "community"), None)
+    same_for_any_threads(lambda: [graph.label_propagation().community])
+
+
+def test_ensembles():
+    for graph in [*atlas()[::25], *random_graphs(20, 19, directed=False, weighted=True)]:
+        groups = groups_of(hr.graph.ecg(graph, ensemble_size=8))
+        assert sorted(v for group in groups for v in group) == sorted(graph)
+    pairs, groups = planted(20, 100, 16, 6)
+    graph = hr.graph.Graph(pairs)
+    found = graph.ecg(ensemble_size=16)
+    score = hr.learn.metrics.adjusted_rand_score(
+        groups[found.vertex.to_numpy()], found.community.to_numpy()
+    )
+    assert score > 0.95
+    same_for_any_threads(lambda: [graph.ecg(ensemble_size=4, random_state=3).community])
+    with pytest.raises(hr.InvalidArgumentError, match="invalid ensemble: ensemble_size=0"):
+        hr.eval(graph.ecg(ensemble_size=0))

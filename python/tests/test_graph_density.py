@@ -81,3 +81,36 @@ def test_small_graphs():
     star = hr.graph.Graph([(0, i) for i in range(1, 70_000)])
     assert star.triangle_count()["count"].sum() == 0
     assert star.core_number().core.to_numpy().tolist() == [1] * 70_000
+
+
+def test_support_and_trusses():
+    for graph in [*atlas(), *random_graphs(100, 9, directed=False)]:
+        found = hr.graph.edge_support(graph)
+        ends = list(zip(found.source.to_list(), found.target.to_list(), strict=True))
+        near = {v: set(graph[v]) - {v} for v in graph}
+        wanted = [len(near[u] & near[v]) if u != v else 0 for u, v in ends]
+        assert found.support.to_list() == wanted
+        graph = without_loops(graph)
+        for k in (0, 3, 4, 5):
+            ours = hr.graph.k_truss(graph, k)
+            theirs = networkx.k_truss(graph, k)
+            assert ours.nodes().vertex.to_list() == sorted(theirs.nodes)
+            edges = ours.edges()
+            pairs = zip(edges.source.to_list(), edges.target.to_list(), strict=True)
+            assert set(map(frozenset, pairs)) == set(map(frozenset, theirs.edges))
+
+
+def test_trusses_of_many():
+    source, target = rmat(11, 8, seed=2)
+    keep = source != target
+    graph = hr.graph.Graph(np.stack([source[keep], target[keep]], 1))
+    theirs = graph.to_networkx()
+    for k in (4, 12):
+        assert graph.k_truss(k).number_of_edges() == networkx.k_truss(theirs, k).number_of_edges()
+    support = graph.edge_support().support
+    assert support.sum() == graph.triangle_count()["count"].sum()
+    same_for_any_threads(lambda: [graph.edge_support().support, graph.k_truss(8).edges()[0]])
+    with pytest.raises(hr.InvalidArgumentError, match="k_truss: the graph has self loops"):
+        hr.graph.k_truss([(0, 0)], 3)
+    with pytest.raises(hr.InvalidArgumentError, match="edge_support: the graph is a multigraph"):
+        hr.graph.edge_support(hr.graph.Graph([(0, 1)], multigraph=True))

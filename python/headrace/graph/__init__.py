@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from headrace.graph.centrality import closeness_centrality as closeness_centrality
     from headrace.graph.centrality import edge_betweenness_centrality as edge_betweenness_centrality
     from headrace.graph.centrality import harmonic_centrality as harmonic_centrality
+    from headrace.graph.communities import ecg as ecg
+    from headrace.graph.communities import label_propagation as label_propagation
     from headrace.graph.communities import leiden as leiden
     from headrace.graph.communities import louvain as louvain
     from headrace.graph.communities import modularity as modularity
@@ -34,13 +36,23 @@ if TYPE_CHECKING:
     from headrace.graph.density import average_clustering as average_clustering
     from headrace.graph.density import clustering as clustering
     from headrace.graph.density import core_number as core_number
+    from headrace.graph.density import edge_support as edge_support
     from headrace.graph.density import k_core as k_core
+    from headrace.graph.density import k_truss as k_truss
     from headrace.graph.density import transitivity as transitivity
     from headrace.graph.density import triangle_count as triangle_count
     from headrace.graph.flow import maximum_flow as maximum_flow
     from headrace.graph.flow import minimum_cut as minimum_cut
     from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
+    from headrace.graph.hypergraph import hypergraph as hypergraph
+    from headrace.graph.matching import approx_weighted_matching as approx_weighted_matching
+    from headrace.graph.matching import bipartite_color as bipartite_color
+    from headrace.graph.matching import hopcroft_karp_matching as hopcroft_karp_matching
+    from headrace.graph.matching import is_bipartite as is_bipartite
+    from headrace.graph.matching import maximal_matching as maximal_matching
+    from headrace.graph.matching import projected_graph as projected_graph
+    from headrace.graph.matching import weighted_projected_graph as weighted_projected_graph
     from headrace.graph.order import is_directed_acyclic_graph as is_directed_acyclic_graph
     from headrace.graph.order import topological_generations as topological_generations
     from headrace.graph.order import topological_sort as topological_sort
@@ -48,6 +60,17 @@ if TYPE_CHECKING:
     from headrace.graph.ranks import hits as hits
     from headrace.graph.ranks import katz_centrality as katz_centrality
     from headrace.graph.ranks import pagerank as pagerank
+    from headrace.graph.sampling import neighbor_sample as neighbor_sample
+    from headrace.graph.sampling import random_walks as random_walks
+    from headrace.graph.similarity import cosine as cosine
+    from headrace.graph.similarity import jaccard as jaccard
+    from headrace.graph.similarity import overlap as overlap
+    from headrace.graph.similarity import sorensen as sorensen
+    from headrace.graph.similarity import two_hop_neighbors as two_hop_neighbors
+    from headrace.graph.spanning import maximum_spanning_edges as maximum_spanning_edges
+    from headrace.graph.spanning import maximum_spanning_tree as maximum_spanning_tree
+    from headrace.graph.spanning import minimum_spanning_edges as minimum_spanning_edges
+    from headrace.graph.spanning import minimum_spanning_tree as minimum_spanning_tree
     from headrace.graph.traversal import bellman_ford as bellman_ford
     from headrace.graph.traversal import bfs as bfs
     from headrace.graph.traversal import ego_graph as ego_graph
@@ -56,59 +79,99 @@ if TYPE_CHECKING:
 
 #: Where each public name is defined; a module is imported on first use.
 _MODULES = {
-    "centrality": "betweenness_centrality closeness_centrality "
-    "edge_betweenness_centrality harmonic_centrality",
-    "communities": "leiden louvain modularity",
-    "components": "condensation connected_components "
-    "strongly_connected_components weakly_connected_components",
+    "centrality": (
+        "betweenness_centrality closeness_centrality edge_betweenness_centrality "
+        "harmonic_centrality"
+    ),
+    "communities": "ecg label_propagation leiden louvain modularity",
+    "components": (
+        "condensation connected_components strongly_connected_components "
+        "weakly_connected_components"
+    ),
     "degrees": "degree degree_centrality in_degree out_degree",
-    "density": "average_clustering clustering core_number k_core transitivity triangle_count",
+    "density": (
+        "average_clustering clustering core_number edge_support k_core k_truss "
+        "transitivity triangle_count"
+    ),
     "flow": "maximum_flow minimum_cut",
     "generators": "rmat",
     "graph": "Graph",
+    "hypergraph": "hypergraph",
+    "matching": (
+        "approx_weighted_matching bipartite_color hopcroft_karp_matching is_bipartite "
+        "maximal_matching projected_graph weighted_projected_graph"
+    ),
     "order": "is_directed_acyclic_graph topological_generations topological_sort",
     "ranks": "eigenvector_centrality hits katz_centrality pagerank",
+    "sampling": "neighbor_sample random_walks",
+    "similarity": "cosine jaccard overlap sorensen two_hop_neighbors",
+    "spanning": (
+        "maximum_spanning_edges maximum_spanning_tree minimum_spanning_edges minimum_spanning_tree"
+    ),
     "traversal": "bellman_ford bfs ego_graph shortest_path shortest_path_length",
 }
 
 __all__ = [
     "Graph",
+    "approx_weighted_matching",
     "average_clustering",
     "bellman_ford",
     "betweenness_centrality",
     "bfs",
+    "bipartite_color",
     "closeness_centrality",
     "clustering",
     "condensation",
     "connected_components",
     "core_number",
+    "cosine",
     "degree",
     "degree_centrality",
+    "ecg",
     "edge_betweenness_centrality",
+    "edge_support",
     "ego_graph",
     "eigenvector_centrality",
     "harmonic_centrality",
     "hits",
+    "hopcroft_karp_matching",
+    "hypergraph",
     "in_degree",
+    "is_bipartite",
     "is_directed_acyclic_graph",
+    "jaccard",
     "k_core",
+    "k_truss",
     "katz_centrality",
+    "label_propagation",
     "leiden",
     "louvain",
+    "maximal_matching",
     "maximum_flow",
+    "maximum_spanning_edges",
+    "maximum_spanning_tree",
     "minimum_cut",
+    "minimum_spanning_edges",
+    "minimum_spanning_tree",
     "modularity",
+    "neighbor_sample",
     "out_degree",
+    "overlap",
     "pagerank",
+    "projected_graph",
+    "random_walks",
     "rmat",
     "shortest_path",
     "shortest_path_length",
+    "sorensen",
     "strongly_connected_components",
     "topological_generations",
     "topological_sort",
     "transitivity",
     "triangle_count",
+    "two_hop_neighbors",
     "weakly_connected_components",
+    "weighted_projected_graph",
 ]
 #: Those that are methods of graphs too.
 _ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "rmat"}

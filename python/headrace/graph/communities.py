@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 
-def _seed(op: str, seed: int) -> int:
+def seed_of(op: str, seed: int) -> int:
+    """A seed of random numbers."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**64:
         raise InvalidArgumentError(f"{op}: expected an integer from 0 on: seed={seed!r}")
     return int(seed)
@@ -80,7 +81,7 @@ def louvain(
     weights = graph._weights("louvain", weight)
     levels = -1 if max_level is None else max_level
     table = _core.graph_louvain(
-        graph._graph, weights, resolution, threshold, levels, _seed("louvain", seed)
+        graph._graph, weights, resolution, threshold, levels, seed_of("louvain", seed)
     )
     return graph._frame(table, "community", vertices=vertices)
 
@@ -121,8 +122,99 @@ def leiden(
     mark("leiden")
     weights = graph._weights("leiden", weight)
     table = _core.graph_leiden(
-        graph._graph, weights, resolution, n_iterations, _seed("leiden", seed)
+        graph._graph, weights, resolution, n_iterations, seed_of("leiden", seed)
     )
+    return graph._frame(table, "community", vertices=vertices)
+
+
+def ecg(
+    G: Any,
+    min_weight: float = 0.0001,
+    ensemble_size: int = 100,
+    max_level: int = 10,
+    threshold: float = 1e-7,
+    resolution: float = 1,
+    random_state: int = 0,
+    weight: str | bool | None = True,
+    *,
+    vertices: Any = None,
+) -> DataFrame:
+    """Communities by ensemble clustering: `louvain` on how often edges are within a community.
+
+    Parameters
+    ----------
+    G, max_level, threshold, resolution, weight, vertices
+        As `louvain` has them.
+    min_weight : float, default 0.0001
+        Of an edge whose ends are never together; 1 of one whose ends always are.
+    ensemble_size : int, default 100
+        One-level partitions by Louvain, each from another draw.
+    random_state : int, default 0
+        Of the draws.
+
+    Returns
+    -------
+    DataFrame
+        ``vertex`` and ``community``, int64: 0, 1, ... in the order of their first vertices.
+
+    Notes
+    -----
+    V. Poulin, F. Théberge (Applied Network Science 3, 2018), with cuGraph's defaults. The same for
+    any number of threads.
+
+    >>> pairs = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3)]
+    >>> hr.graph.ecg(pairs).community.to_list()
+    [0, 0, 0, 1, 1, 1]
+    """
+    graph = undirected_graph_of(G, "ecg")
+    mark("ecg")
+    table = _core.graph_ecg(
+        graph._graph,
+        graph._weights("ecg", weight),
+        min_weight,
+        ensemble_size,
+        max_level,
+        threshold,
+        resolution,
+        seed_of("ecg", random_state),
+    )
+    return graph._frame(table, "community", vertices=vertices)
+
+
+def label_propagation(
+    G: Any, weight: str | bool | None = None, seed: int = 0, *, vertices: Any = None
+) -> DataFrame:
+    """Communities of vertices that took their label from most of their neighbours.
+
+    Parameters
+    ----------
+    G : Graph, or what `Graph` takes
+        Undirected.
+    weight : str, bool or None
+        The attribute of edges that weighs neighbours, none negative; True: the graph's; None: 1
+        each, as NetworkX's `asyn_lpa_communities`.
+    seed, vertices
+        As `louvain` has them; `seed` also chooses among labels that weigh the same.
+
+    Returns
+    -------
+    DataFrame
+        ``vertex`` and ``community``, int64: 0, 1, ... in the order of their first vertices. Each
+        has a label that no other of its neighbours' outweighs.
+
+    Notes
+    -----
+    U. N. Raghavan, R. Albert, S. Kumara (Phys. Rev. E 76, 2007). Vertices of a sixteenth decide on
+    the same labels: the same for any number of threads.
+
+    >>> pairs = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3), (0, 3)]
+    >>> hr.graph.label_propagation(pairs).community.to_list()
+    [0, 0, 0, 1, 1, 1]
+    """
+    graph = undirected_graph_of(G, "label_propagation")
+    mark("label_propagation")
+    weights = graph._weights("label_propagation", weight)
+    table = _core.graph_label_propagation(graph._graph, weights, seed_of("label_propagation", seed))
     return graph._frame(table, "community", vertices=vertices)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.graph.graph import graph_of, undirected_graph_of
-from headrace.lazy.handle import mark
+from headrace.lazy.handle import array_of, mark
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -57,6 +57,50 @@ def k_core(G: Any, k: int | None = None) -> Graph:
     if k is None:
         k = int(cores.core.max()) if len(cores) else 0
     return graph.subgraph(cores.core >= k)
+
+
+def edge_support(G: Any) -> DataFrame:
+    """How many triangles each edge is in, as ``support`` next to the columns of `Graph.edges`.
+
+    Parameters
+    ----------
+    G : Graph, or what `Graph` takes
+        Undirected, no multigraph; 0 of self loops.
+
+    >>> hr.graph.edge_support([(0, 1), (1, 2), (2, 0), (2, 3)]).support.to_list()
+    [1, 1, 1, 0]
+    """
+    graph = undirected_graph_of(G, "edge_support")
+    mark("edge_support")
+    found = array_of(_core.graph_edge_support(graph._with_edges()))
+    return graph.edges().assign(support=found)
+
+
+def k_truss(G: Any, k: int) -> Graph:
+    """The largest subgraph of which each edge is in `k` - 2 triangles.
+
+    Parameters
+    ----------
+    G : Graph, or what `Graph` takes
+        Undirected, no multigraph, without self loops.
+    k : int
+        Vertices without an edge left are not in the result.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For another kind of graph.
+
+    Notes
+    -----
+    J. Cohen (2008). Edges in too few triangles are taken away, all at once.
+
+    >>> hr.graph.k_truss([(0, 1), (1, 2), (2, 0), (2, 3)], 3).nodes().vertex.to_list()
+    [0, 1, 2]
+    """
+    graph = undirected_graph_of(G, "k_truss")
+    mark("k_truss")
+    return graph._of(graph._picked_edges(_core.graph_k_truss(graph._with_edges(), k)))
 
 
 def _triangles(op: str, G: Any, vertices: Any) -> DataFrame:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import numbers
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,7 @@ class Graph:
             self._duplicates == "first",
             keeps_edges,
         )
-        if isinstance(given.nodes, int) and self.number_of_nodes() > given.nodes:
+        if isinstance(given.nodes, numbers.Integral) and self.number_of_nodes() > given.nodes:
             raise InvalidArgumentError(
                 f"Graph: ids beyond the vertices: nodes={given.nodes}; they are 0 to "
                 f"{given.nodes - 1}, or name them: nodes=list"
@@ -309,6 +310,10 @@ class Graph:
         source, target, nodes = ([key[side]._node for key in parts] for side in range(3))
         first, directed, several = self._duplicates == "first", *self._kind()[:2]
         return _core.graph(source, target, nodes, directed, several, first, True)
+
+    def _picked_edges(self, numbers: _core.Node) -> DataFrame:
+        rows = array_of(numbers).to_numpy()
+        return self._edge_frame().iloc[rows].reset_index(drop=True)
 
     # ---- what there is ---------------------------------------------------------------------------
     def from_edgelist(
@@ -569,6 +574,48 @@ class Graph:
         edges = self._edge_frame()
         more = frame if is_frame(frame) else new_frame(frame)
         return self._of(_below(edges, more[list(edges.columns)]), self.nodes())
+
+    def remove_edges(self, pairs: Any) -> Graph:
+        """A new graph without the edges between these vertices, whether there are such or not.
+
+        Parameters
+        ----------
+        pairs : DataFrame or list of pairs
+            Two columns of ids (of several keys: those of one end, then of the other).
+
+        >>> graph = hr.graph.Graph([(0, 1), (1, 2)])
+        >>> graph.remove_edges([(2, 1), (0, 2)]).edges().to_dict("list")
+        {0: [0], 1: [1]}
+        """
+        frame = pairs if is_frame(pairs) else new_frame(pairs)
+        if not len(frame):
+            return self
+        names, keys = list(frame.columns), len(self._given.source)
+        edges = self._edge_frame()
+        ends = [
+            [self._find_columns(given[part]) for part in parts]
+            for given, parts in (
+                (frame, (names[:keys], names[keys:])),
+                (edges, (self._given.source, self._given.target)),
+            )
+        ]
+        codes = []
+        for pair in ends:
+            sides = np.stack(pair) if self.is_directed() else np.sort(np.stack(pair), axis=0)
+            one, other = sides[:, sides.min(axis=0) >= 0].astype(np.uint64)
+            codes.append(one << np.uint64(32) | other)
+        stays = new_series(~np.isin(codes[1], codes[0]))
+        return self._of(edges[stays].reset_index(drop=True), self.nodes())
+
+    def remove_nodes(self, vertices: Any) -> Graph:
+        """A new graph without these vertices and their edges.
+
+        >>> hr.graph.Graph([(0, 1), (1, 2), (2, 3)]).remove_nodes([1]).nodes().vertex.to_list()
+        [0, 2, 3]
+        """
+        stays = np.ones(len(self), bool)
+        stays[self._find("remove_nodes", vertices)] = False
+        return self.subgraph(self.nodes().iloc[np.flatnonzero(stays)][self._vertices().columns])
 
     # ---- to others -------------------------------------------------------------------------------
     def adjacency(self, weight: str | bool | None = None) -> csr_matrix:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from headrace import _core
 from headrace.errors import (
     ColumnNotFoundError,
     InvalidArgumentError,
@@ -15,7 +16,7 @@ from headrace.errors import (
     UnsupportedError,
 )
 from headrace.frame.columns import is_frame, new_frame
-from headrace.series.column import new_series
+from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -154,8 +155,13 @@ def nodes_of(
         return [], None
     if isinstance(nodes, numbers.Integral):
         count, word = int(nodes), str(like)
+        if count < 0:
+            raise InvalidArgumentError(f"Graph: a negative number of vertices: nodes={count}")
+        if count >= 2**32:
+            raise UnsupportedError(f"Graph: more than 2^32 - 1 vertices: nodes={count}")
         fits = like.kind in "iu" and count - 1 <= np.iinfo(word).max
-        return [new_series(np.arange(count, dtype=word if fits else "int64"))], None
+        ids = series_of(_core.counted_ids(count), "vertex")
+        return [ids.astype(word) if fits else ids], None
     if not is_frame(nodes) and not (hasattr(nodes, "columns") and hasattr(nodes, "shape")):
         if keys > 1:
             nodes = new_frame(list(map(list, nodes)))

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What graphs are like inside: pairs, trees, matchings, walks.
+#include "python/bind/bind.h"
+
+#include "headrace/graph/communities.h"
+#include "headrace/graph/k_truss.h"
+#include "headrace/graph/label_propagation.h"
+#include "headrace/graph/matching.h"
+#include "headrace/graph/neighbor_sample.h"
+#include "headrace/graph/random_walks.h"
+#include "headrace/graph/similarity.h"
+#include "headrace/graph/spanning_forest.h"
+#include "headrace/graph/two_hop.h"
+
+namespace {
+
+using hr::Column;
+using hr::Graph;
+using hr::NodePtr;
+using MaybeNode = std::optional<NodePtr>;
+
+Column column_of(const NodePtr& node) {
+  const NodePtr nodes[] = {node};
+  hr::force(nodes);
+  return std::get<Column>(node->value());
+}
+
+std::optional<Column> column_of(const MaybeNode& node) {
+  return node ? std::optional(column_of(*node)) : std::nullopt;
+}
+
+}  // namespace
+
+void bind_graph_structure(nb::module_& m) {
+  m.def(
+      "graph_similarity",
+      [](const Graph& graph, int kind, const NodePtr& first, const NodePtr& second,
+         const MaybeNode& weights) {
+        return hr::similarity_table(graph, static_cast<hr::Similarity>(kind), first, second,
+                                    weights.value_or(nullptr));
+      },
+      "graph"_a, "kind"_a, "first"_a, "second"_a, "weights"_a);
+  m.def("graph_two_hop", &hr::two_hop_table, "graph"_a, "starts"_a, Unlocked());
+  m.def(
+      "graph_spanning_forest",
+      [](const Graph& graph, const MaybeNode& weights, bool maximum) {
+        return hr::lazy_value(hr::spanning_forest(graph, column_of(weights), maximum));
+      },
+      "graph"_a, "weights"_a, "maximum"_a, Unlocked());
+  m.def(
+      "graph_edge_support",
+      [](const Graph& graph) { return hr::lazy_value(hr::edge_support(graph)); }, "graph"_a,
+      Unlocked());
+  m.def(
+      "graph_k_truss",
+      [](const Graph& graph, int64_t k) { return hr::lazy_value(hr::k_truss(graph, k)); },
+      "graph"_a, "k"_a, Unlocked());
+  m.def(
+      "graph_greedy_matching",
+      [](std::string_view op, const Graph& graph, const MaybeNode& order) {
+        return hr::lazy_value(hr::greedy_matching(op, graph, column_of(order)));
+      },
+      "op"_a, "graph"_a, "order"_a, Unlocked());
+  m.def(
+      "graph_hopcroft_karp",
+      [](const Graph& graph, const NodePtr& top) {
+        return hr::lazy_value(hr::hopcroft_karp_matching(graph, column_of(top)));
+      },
+      "graph"_a, "top"_a, Unlocked());
+  m.def("graph_is_bipartite", &hr::is_bipartite, "graph"_a, Unlocked());
+  m.def("graph_bipartite_color", &hr::bipartite_color_table, "graph"_a);
+  m.def(
+      "graph_label_propagation",
+      [](const Graph& graph, const MaybeNode& weights, uint64_t seed) {
+        return hr::label_propagation_table(graph, weights.value_or(nullptr), seed);
+      },
+      "graph"_a, "weights"_a, "seed"_a);
+  m.def(
+      "graph_ecg",
+      [](const Graph& graph, const MaybeNode& weights, double min_weight, int64_t ensemble_size,
+         int64_t max_level, double threshold, double resolution, uint64_t seed) {
+        return hr::ensemble_clustering_table(
+            graph, weights.value_or(nullptr),
+            {min_weight, ensemble_size, {resolution, threshold, max_level, seed}});
+      },
+      "graph"_a, "weights"_a, "min_weight"_a, "ensemble_size"_a, "max_level"_a, "threshold"_a,
+      "resolution"_a, "seed"_a);
+  m.def(
+      "graph_random_walks",
+      [](const Graph& graph, const NodePtr& starts, int64_t length, double p, double q,
+         uint64_t seed, const MaybeNode& weights) {
+        return hr::lazy_value(
+            hr::random_walks(graph, column_of(starts), {length, p, q, seed}, column_of(weights)));
+      },
+      "graph"_a, "starts"_a, "length"_a, "p"_a, "q"_a, "seed"_a, "weights"_a, Unlocked());
+  m.def(
+      "graph_neighbor_sample",
+      [](const Graph& graph, const NodePtr& seeds, const std::vector<int64_t>& fanout, bool replace,
+         uint64_t seed) {
+        const hr::NeighborSample made =
+            hr::neighbor_sample(graph, column_of(seeds), {fanout, replace, seed});
+        MaybeNode edge;
+        if (made.edge) edge = hr::lazy_value(*made.edge);
+        return std::tuple(hr::lazy_value(made.node), hr::lazy_value(made.row),
+                          hr::lazy_value(made.col), edge, made.num_nodes, made.num_edges);
+      },
+      "graph"_a, "seeds"_a, "fanout"_a, "replace"_a, "seed"_a, Unlocked());
+}
