@@ -4,6 +4,7 @@
 
 #include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/graph/bfs_kernels.h"
 #include "headrace/graph/many_bfs.h"
 #include "headrace/graph/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -174,6 +175,8 @@ int64_t limit_of(int64_t most) {
 }
 
 Column distance_column(const Buffer& levels, int64_t rows) {
+  if constexpr (built_with_cuda)
+    if (levels.place().is_gpu()) return cuda::distance_column(levels, rows);
   const auto* const from = levels.as<uint32_t>();
   Buffer made = Buffer::allocate(8 * rows);
   if (rows == 0) return Column(TypeId::kInt64, 0, std::move(made));
@@ -201,6 +204,8 @@ Tensor numbers_of(int64_t rows, Number&& number) {
 }  // namespace
 
 Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::bfs_levels(graph, source, limit_of(most));
   const int64_t vertices = graph.num_vertices();
   Buffer levels = Buffer::allocate(4 * vertices);
   auto* const out = levels.mutable_as<uint32_t>();
@@ -211,6 +216,8 @@ Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most) {
 }
 
 Buffer bfs_predecessors(const Graph& graph, const Buffer& levels) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::bfs_predecessors(graph, levels);
   const Csr& csr = graph.out();
   const int64_t vertices = csr.vertices;
   Buffer made = Buffer::allocate(8 * vertices);
@@ -264,7 +271,7 @@ NodePtr bfs_table(const Graph& graph, int64_t source, int64_t most) {
             [&] { return Tensor(TypeId::kInt64, {vertices}, bfs_predecessors(graph, levels)); });
     return made;
   };
-  return vertex_table(graph, "bfs", {}, columns, {}, run);
+  return vertex_table(graph, "bfs", {}, columns, {}, run, Kernels::kHostAndCuda);
 }
 
 NodePtr many_bfs_table(const Graph& graph, std::vector<int64_t> sources, int64_t most) {

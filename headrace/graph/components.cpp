@@ -5,6 +5,7 @@
 #include "headrace/algo/random/philox.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
+#include "headrace/graph/components_kernels.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -31,6 +32,8 @@ uint32_t most_frequent_root(Sets& sets, int64_t vertices) {
 }  // namespace
 
 Column connected_components(const Graph& graph) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::connected_components(graph);
   const Csr& csr = graph.out();
   const int64_t vertices = csr.vertices;
   Buffer made = Buffer::allocate(8 * vertices);
@@ -77,10 +80,12 @@ Column connected_components(const Graph& graph) {
 }
 
 NodePtr component_table(const Graph& graph) {
-  return vertex_table(graph, "connected_components", {}, {{"component", TypeId::kInt64}}, {},
-                      [graph](const std::vector<bool>&, std::span<const Value>) {
-                        return std::vector{connected_components(graph)};
-                      });
+  return vertex_table(
+      graph, "connected_components", {}, {{"component", TypeId::kInt64}}, {},
+      [graph](const std::vector<bool>&, std::span<const Value>) {
+        return std::vector{connected_components(graph)};
+      },
+      Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

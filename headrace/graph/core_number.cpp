@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/graph/core_number_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -154,6 +155,8 @@ Column core_number(const Graph& graph) {
     throw_error<InvalidArgumentError>("core_number", "the graph has self loops",
                                       {{"self_loops", graph.num_self_loops()}},
                                       "leave them out: graph.edge_subgraph(mask)");
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::core_number(graph);
   const int64_t vertices = graph.num_vertices();
   Buffer made = Buffer::allocate(8 * vertices);
   if (vertices > 0) Peeling(graph, made.mutable_as<int64_t>()).run();
@@ -161,10 +164,12 @@ Column core_number(const Graph& graph) {
 }
 
 NodePtr core_number_table(const Graph& graph) {
-  return vertex_table(graph, "core_number", {}, {{"core", TypeId::kInt64}}, {},
-                      [graph](const std::vector<bool>&, std::span<const Value>) {
-                        return std::vector{core_number(graph)};
-                      });
+  return vertex_table(
+      graph, "core_number", {}, {{"core", TypeId::kInt64}}, {},
+      [graph](const std::vector<bool>&, std::span<const Value>) {
+        return std::vector{core_number(graph)};
+      },
+      Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

@@ -3,32 +3,53 @@
 #include "headrace/graph/entry_weights.h"
 
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
+#include "headrace/graph/entry_weights_kernels.h"
 
 #include <cmath>
 
 namespace hr {
 
+namespace {
+
+[[noreturn]] void refuse(std::string_view op, int64_t edge, double weight) {
+  if (!std::isfinite(weight))
+    throw_error<InvalidArgumentError>(op, "a weight is not finite",
+                                      {{"edge", edge}, {"weight", weight}});
+  if (weight == 0)
+    throw_error<InvalidArgumentError>(op, "a weight is 0", {{"edge", edge}, {"weight", weight}});
+  throw_error<InvalidArgumentError>(
+      op, "a weight is negative", {{"edge", edge}, {"weight", weight}},
+      op == "shortest_path_length" ? "bellman_ford takes weights of any sign" : "");
+}
+
+bool is_bad(double weight, WeightRule rule) {
+  return !std::isfinite(weight) || (rule != WeightRule::kAny && weight < 0) ||
+         (rule == WeightRule::kPositive && weight == 0);
+}
+
+}  // namespace
+
 void check_weights(std::string_view op, const Column& weights, WeightRule rule) {
+  if constexpr (built_with_cuda)
+    if (weights.place().is_gpu()) {
+      if (const int64_t bad = cuda::first_bad_value(op, weights, rule); bad >= 0)
+        refuse(op, bad, cuda::value_there(op, weights, bad));
+      return;
+    }
   const std::span<const double> from = weights.values<double>();
   parallel_morsels(weights.num_rows(), [&](Morsel morsel) {
-    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-      const double weight = from[static_cast<size_t>(i)];
-      if (!std::isfinite(weight))
-        throw_error<InvalidArgumentError>(op, "a weight is not finite",
-                                          {{"edge", i}, {"weight", weight}});
-      if (rule != WeightRule::kAny && weight < 0)
-        throw_error<InvalidArgumentError>(
-            op, "a weight is negative", {{"edge", i}, {"weight", weight}},
-            op == "shortest_path_length" ? "bellman_ford takes weights of any sign" : "");
-      if (rule == WeightRule::kPositive && weight == 0)
-        throw_error<InvalidArgumentError>(op, "a weight is 0", {{"edge", i}, {"weight", weight}});
-    }
+    for (int64_t i = morsel.begin; i < morsel.end; ++i)
+      if (const double weight = from[static_cast<size_t>(i)]; is_bad(weight, rule))
+        refuse(op, i, weight);
   });
 }
 
 Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights, WeightRule rule) {
   if (!csr.edges) throw_error<InternalError>(op, "the graph keeps no edges");
   check_weights(op, weights, rule);
+  if constexpr (built_with_cuda)
+    if (weights.place().is_gpu()) return cuda::entry_weights(op, csr, weights);
   const std::span<const double> from = weights.values<double>();
   const int64_t entries = csr.entries();
   Buffer made = Buffer::allocate_temporary(8 * entries);

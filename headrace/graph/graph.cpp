@@ -6,8 +6,12 @@
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
+#include "headrace/graph/csr_kernels.h"
+#include "headrace/graph/graph_kernels.h"
 #include "headrace/graph/number_vertices.h"
 #include "headrace/memory/spill/spill.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <atomic>
 #include <mutex>
@@ -185,10 +189,32 @@ Column number_edges(Csr& csr, int64_t edges) {
   return Column(TypeId::kInt64, map.size(), map.keys());
 }
 
+// Built from copies on the host, as `fallbacks` tells, and brought to where its columns are.
+Graph built_on_host(std::string_view op, Place place, const std::vector<std::vector<Column>>& parts,
+                    GraphOptions options) {
+  std::vector<Value> columns;
+  for (const std::vector<Column>& part : parts)
+    columns.insert(columns.end(), part.begin(), part.end());
+  std::optional<Graph> made;
+  run_on_host(op, kNoKernel, place, columns, [&](std::span<const Value> here) {
+    std::vector<std::vector<Column>> moved;
+    size_t next = 0;
+    for (const std::vector<Column>& part : parts) {
+      std::vector<Column>& own = moved.emplace_back();
+      while (own.size() < part.size()) own.push_back(std::get<Column>(here[next++]));
+    }
+    made.emplace(op, moved[0], moved[1], moved[2], options);
+    return std::vector<Value>();
+  });
+  return place.is_gpu() ? made->to(place) : *made;
+}
+
 struct GraphTable final : TableOperator {
   std::string word;
   std::string details;
   VertexWork work;
+  Place place = host;  // of the graph
+  Kernels kernels = Kernels::kHost;
 
   std::string_view name() const override { return word; }
 
@@ -199,7 +225,33 @@ struct GraphTable final : TableOperator {
     std::vector<std::string> made;
     for (size_t i = 0; i < names.size(); ++i)
       if (wanted[i]) made.push_back(names[i]);
-    return Table(std::move(made), work(wanted, inputs));
+    return Table(std::move(made), columns(wanted, inputs));
+  }
+
+  // It looks itself where it runs.
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return place.is_host() && !inputs.empty() ? "the graph is on the host" : "";
+  }
+
+ private:
+  std::vector<Column> columns(const std::vector<bool>& wanted,
+                              std::span<const Value> inputs) const {
+    if (place.is_host()) return work(wanted, inputs);
+    if (kernels == Kernels::kHostAndCuda) {
+      std::vector<Value> there;
+      for (const Value& input : inputs) there.push_back(to_place(input, place));
+      return work(wanted, there);
+    }
+    std::vector<Column> made;
+    for (const Value& each : run_on_host(word, kNoKernel, place, {inputs.begin(), inputs.end()},
+                                         [&](std::span<const Value> here) {
+                                           std::vector<Column> found = work(wanted, here);
+                                           return std::vector<Value>(found.begin(), found.end());
+                                         }))
+      made.push_back(std::get<Column>(each));
+    return made;
   }
 };
 
@@ -211,6 +263,11 @@ struct Graph::State::Forms {
   std::optional<Csr> in{};
   std::optional<HubOrder> hubs{};
   int64_t callback = 0;
+  // Of a graph on a device.
+  std::optional<Csr> on_host{};
+  std::optional<Csr> in_there{};
+  std::optional<std::shared_ptr<const cuda::OrderedRows>> ordered{};
+  std::optional<std::vector<Column>> host_ids{};
 
   Forms() {
     callback = add_pressure_callback([this](int64_t) -> int64_t {
@@ -250,11 +307,32 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
              GraphOptions options) {
   auto made = std::make_shared<State>();
   made->options = options;
+  made->forms = std::make_shared<State::Forms>();
+  made->domain = new_domain();
+  if (const Place place = source[0].place(); !place.is_host()) {
+    if constexpr (built_with_cuda)
+      if (place.is_gpu() && cuda::has_numbering(source) && cuda::has_numbering(target)) {
+        const Column none = source[0].with_rows(0, Buffer(), Buffer(), 0);
+        cuda::BuiltGraph built = cuda::build_graph(
+            op, source[0], target[0],
+            nodes.empty() ? none : std::get<Column>(to_place(Value(nodes[0]), place)), options);
+        made->place = place;
+        made->ids = {built.ids};
+        made->out = std::move(built.out);
+        made->num_edges = built.num_edges;
+        made->num_self_loops = built.num_self_loops;
+        made->is_deduplicated = built.is_deduplicated;
+        made->edge_rows = built.edge_rows;
+        state_ = std::move(made);
+        return;
+      }
+    *this = built_on_host(op, place, {source, target, nodes}, options);
+    return;
+  }
   std::vector<std::vector<Column>> parts{source, target};
   if (!nodes.empty()) parts.push_back(nodes);
   NumberedVertices numbered = number_vertices(op, parts);
   made->ids = std::move(numbered.ids);
-  made->domain = new_domain();
   const int64_t edges = source[0].num_rows();
   Ends ends{edges, numbered.numbers[0], numbered.numbers[1], {}};
   numbered.numbers.clear();
@@ -271,8 +349,68 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
   made->num_self_loops = counts.loops;
   made->num_edges = options.directed ? entries : (entries + counts.loops) / 2;
   if (options.keep_edges) made->edge_rows = number_edges(made->out, edges);
-  made->forms = std::make_shared<State::Forms>();
   state_ = std::move(made);
+}
+
+Graph Graph::to(Place place) const {
+  if (place == state_->place) return *this;
+  const auto moved = [&](TypeId dtype, int64_t rows, const Buffer& buffer) {
+    return buffer ? std::get<Tensor>(to_place(Value(Tensor(dtype, {rows}, buffer)), place)).buffer()
+                  : Buffer();
+  };
+  auto made = std::make_shared<State>(*state_);
+  made->place = place;
+  made->forms = std::make_shared<State::Forms>();
+  for (Column& each : made->ids) each = std::get<Column>(to_place(Value(each), place));
+  const Csr& from = state_->out;
+  const int64_t entries = from.targets.size_bytes() / 4;
+  made->out = {from.vertices, moved(TypeId::kInt64, from.vertices + 1, from.offsets),
+               moved(TypeId::kUInt32, entries, from.targets),
+               moved(TypeId::kUInt32, entries, from.edges)};
+  return Graph(std::shared_ptr<const State>(std::move(made)));
+}
+
+const std::vector<Column>& Graph::host_ids() const {
+  if (place().is_host()) return ids();
+  State::Forms& forms = *state_->forms;
+  forms.get(forms.host_ids, [&] {
+    std::vector<Column> made;
+    for (const Column& each : ids()) made.push_back(std::get<Column>(to_place(Value(each), host)));
+    return made;
+  });
+  return *forms.host_ids;
+}
+
+const Csr& Graph::out() const {
+  if (place().is_host()) return state_->out;
+  State::Forms& forms = *state_->forms;
+  forms.get(forms.on_host, [&] {
+    Csr made;
+    run_on_host("graph", kNoKernel, place(), {}, [&](std::span<const Value>) {
+      made = to(host).state_->out;
+      return std::vector<Value>();
+    });
+    return made;
+  });
+  return *forms.on_host;
+}
+
+Csr Graph::in_there() const {
+  if (!is_directed()) return out_there();
+  State::Forms& forms = *state_->forms;
+  return forms.get(forms.in_there, [&]() -> Csr {
+    if constexpr (built_with_cuda) return cuda::transposed(out_there());
+    return {};
+  });
+}
+
+std::shared_ptr<const cuda::OrderedRows> Graph::ordered_there() const {
+  State::Forms& forms = *state_->forms;
+  return forms.get(forms.ordered, [&]() -> std::shared_ptr<const cuda::OrderedRows> {
+    if constexpr (built_with_cuda)
+      return std::make_shared<const cuda::OrderedRows>(cuda::order_by_degree(in_there()));
+    return {};
+  });
 }
 
 Csr Graph::in() const {
@@ -286,10 +424,11 @@ HubOrder Graph::hubs() const {
   return forms.get(forms.hubs, [&] { return hub_order(in(), out()); });
 }
 
-NodePtr graph_table(std::string_view op, std::string arguments,
-                    const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
-                    int64_t rows, uint64_t domain, VertexWork work) {
-  auto table = std::make_shared<GraphTable>();
+namespace {
+
+NodePtr table_of(std::shared_ptr<GraphTable> table, std::string_view op, std::string arguments,
+                 const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
+                 int64_t rows, uint64_t domain, VertexWork work) {
   table->word = op;
   table->details = std::move(arguments);
   table->work = std::move(work);
@@ -300,11 +439,23 @@ NodePtr graph_table(std::string_view op, std::string arguments,
   return apply_table_operator(std::move(table), std::move(inputs), rows, domain);
 }
 
+}  // namespace
+
+NodePtr graph_table(std::string_view op, std::string arguments,
+                    const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
+                    int64_t rows, uint64_t domain, VertexWork work) {
+  return table_of(std::make_shared<GraphTable>(), op, std::move(arguments), columns,
+                  std::move(inputs), rows, domain, std::move(work));
+}
+
 NodePtr vertex_table(const Graph& graph, std::string_view op, std::string arguments,
                      const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
-                     VertexWork work) {
-  return graph_table(op, std::move(arguments), columns, std::move(inputs), graph.num_vertices(),
-                     graph.domain(), std::move(work));
+                     VertexWork work, Kernels kernels) {
+  auto table = std::make_shared<GraphTable>();
+  table->place = graph.place();
+  table->kernels = kernels;
+  return table_of(std::move(table), op, std::move(arguments), columns, std::move(inputs),
+                  graph.num_vertices(), graph.domain(), std::move(work));
 }
 
 }  // namespace hr

@@ -16,6 +16,10 @@
 
 namespace hr {
 
+namespace cuda {
+struct OrderedRows;
+}
+
 struct GraphOptions {
   bool directed = false;
   /// Several edges between two vertices stay apart; else one of them is kept.
@@ -29,6 +33,9 @@ struct GraphOptions {
 /// of their ids. An undirected edge is an entry in the rows of both ends, a self loop one entry.
 /// The transpose and the order of hubs are made when they are first needed, and dropped when memory
 /// is short.
+
+/// The transpose is made when it is first needed, and dropped when memory is short. A graph of
+/// columns on a device is made there, and algorithms with kernels run there.
 class HR_API Graph {
  public:
   /// Of the edges source[i] to target[i], each one column a key, all of the same dtypes; `nodes`
@@ -37,6 +44,12 @@ class HR_API Graph {
   /// InvalidArgumentError for missing values and UnsupportedError for 2^32 ends and more.
   Graph(std::string_view op, const std::vector<Column>& source, const std::vector<Column>& target,
         const std::vector<Column>& nodes, GraphOptions options);
+
+  /// Where its ids and entries are.
+  Place place() const { return state_->place; }
+
+  /// The same graph at `place`, which the ledger shows; itself when it is there.
+  Graph to(Place place) const;
 
   bool is_directed() const { return state_->options.directed; }
 
@@ -55,17 +68,27 @@ class HR_API Graph {
   /// Of the vertices in their order: one column a key.
   const std::vector<Column>& ids() const { return state_->ids; }
 
+  /// The same on the host.
+  const std::vector<Column>& host_ids() const;
+
   /// The row domain of values of the vertices.
   uint64_t domain() const { return state_->domain; }
 
-  /// By source; of an undirected graph by either end.
-  const Csr& out() const { return state_->out; }
+  /// By source; of an undirected graph by either end. Of a graph on a device a copy on the host,
+  /// made at first need.
+  const Csr& out() const;
 
   /// By target; of an undirected graph the same.
   Csr in() const;
 
   /// For gathering along the entries of `in`.
   HubOrder hubs() const;
+
+  /// Both of a graph on a CUDA device, there; and `in_there` by falling degree.
+  const Csr& out_there() const { return state_->out; }
+
+  Csr in_there() const;
+  std::shared_ptr<const cuda::OrderedRows> ordered_there() const;
 
   /// Where edges are kept: the rows of those that are in the graph, int64, ascending. Entries'
   /// `edges` count these.
@@ -74,6 +97,7 @@ class HR_API Graph {
  private:
   struct State {
     GraphOptions options{};
+    Place place = host;
     std::vector<Column> ids{};
     uint64_t domain = 0;
     Csr out{};
@@ -84,6 +108,8 @@ class HR_API Graph {
     struct Forms;
     std::shared_ptr<Forms> forms{};
   };
+
+  explicit Graph(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
   std::shared_ptr<const State> state_;
 };
@@ -98,12 +124,16 @@ struct VertexColumn {
 using VertexWork =
     std::function<std::vector<Column>(const std::vector<bool>& wanted, std::span<const Value>)>;
 
+/// Where an algorithm can run.
+enum class Kernels { kHost, kHostAndCuda };
+
 /// A lazy table in the rows of the graph's vertices: results of all algorithms on it are in one row
-/// set. `work` runs when a column is needed, and holds what it needs of the graph. `rows` and
-/// `domain`: of a table with other rows.
+/// set. `work` runs when a column is needed, and holds what it needs of the graph; its columns are
+/// where the graph is. Of a graph on a device it runs on the host, which `fallbacks` tells, unless
+/// it has kernels. `rows` and `domain`: of a table with other rows.
 HR_API NodePtr vertex_table(const Graph& graph, std::string_view op, std::string arguments,
                             const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
-                            VertexWork work);
+                            VertexWork work, Kernels kernels = Kernels::kHost);
 HR_API NodePtr graph_table(std::string_view op, std::string arguments,
                            const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
                            int64_t rows, uint64_t domain, VertexWork work);

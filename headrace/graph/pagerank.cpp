@@ -163,6 +163,8 @@ class Pulling {
 
 Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRankVectors& vectors,
                 const std::optional<Column>& weights) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::pagerank(graph, options, vectors, weights);
   const int64_t vertices = graph.num_vertices();
   Buffer made = Buffer::allocate(8 * vertices);
   if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
@@ -205,7 +207,8 @@ NodePtr pagerank_table(const Graph& graph, const PageRankOptions& options,
     return std::vector{pagerank(graph, options, vectors, take(3))};
   };
   return vertex_table(graph, "pagerank", "alpha=" + std::to_string(options.alpha),
-                      {{"pagerank", TypeId::kFloat64}}, std::move(inputs), run);
+                      {{"pagerank", TypeId::kFloat64}}, std::move(inputs), run,
+                      Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

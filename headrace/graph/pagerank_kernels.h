@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of PageRank: what rows pull.
+// Kernels of PageRank: what rows pull; on a CUDA device all of it.
 #pragma once
+#include "headrace/graph/pagerank.h"
+
 #include <cstdint>
 
 namespace hr::cpu {
@@ -19,3 +21,12 @@ struct Pull {
 void pull_rows(const Pull& pull, int64_t first, int64_t last, double* sums);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// As hr::pagerank, whose ranks differ by rounding alone: sums have other orders, which the graph
+/// fixes too.
+Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRankVectors& vectors,
+                const std::optional<Column>& weights);
+
+}  // namespace hr::cuda

@@ -6,6 +6,7 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/entry_weights.h"
+#include "headrace/graph/shortest_paths_kernels.h"
 #include "headrace/graph/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -227,6 +228,9 @@ Buffer lengths(const Graph& graph, const Column& weights, const Buffer& of_entri
 
 Buffer shortest_path_lengths(const Graph& graph, const Column& weights, int64_t source,
                              double cutoff) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu())
+      return cuda::shortest_path_lengths(graph, weights, source, cutoff).lengths;
   const Buffer of_entries =
       entry_weights("shortest_path_length", graph.out(), weights, WeightRule::kNotNegative);
   return lengths(graph, weights, of_entries, source, cutoff);
@@ -240,11 +244,21 @@ NodePtr shortest_path_table(const Graph& graph, const NodePtr& weights, int64_t 
                                            std::span<const Value> values) {
     const auto& given = std::get<Column>(values[0]);
     const int64_t vertices = graph.num_vertices();
+    std::vector<Column> made;
+    WantedColumns out(wanted, made);
+    if constexpr (built_with_cuda)
+      if (graph.place().is_gpu()) {
+        const cuda::PathLengths found = cuda::shortest_path_lengths(graph, given, source, cutoff);
+        out.column([&] { return cuda::length_column(found.lengths, vertices); });
+        out.ids(graph, [&] {
+          return Tensor(TypeId::kInt64, {vertices},
+                        cuda::path_predecessors(graph, found, source, given));
+        });
+        return made;
+      }
     const Buffer of_entries =
         entry_weights("shortest_path_length", graph.out(), given, WeightRule::kNotNegative);
     const Buffer found = lengths(graph, given, of_entries, source, cutoff);
-    std::vector<Column> made;
-    WantedColumns out(wanted, made);
     out.column([&] {
       const auto* const distance = found.as<double>();
       Buffer valid = bits_of(vertices, {}, [&](int64_t v) { return distance[v] != kInfinity; });
@@ -256,7 +270,8 @@ NodePtr shortest_path_table(const Graph& graph, const NodePtr& weights, int64_t 
     });
     return made;
   };
-  return vertex_table(graph, "shortest_path_length", {}, columns, {weights}, run);
+  return vertex_table(graph, "shortest_path_length", {}, columns, {weights}, run,
+                      Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

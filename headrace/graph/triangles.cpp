@@ -5,6 +5,7 @@
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/base/error.h"
 #include "headrace/graph/scratch_pool.h"
+#include "headrace/graph/triangles_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -14,6 +15,11 @@
 namespace hr {
 
 namespace {
+
+// Kernels for CUDA do not skip repeated neighbours.
+bool has_kernels(const Graph& graph) {
+  return graph.place().is_gpu() && !graph.is_multigraph();
+}
 
 constexpr int64_t kHubs = 1 << 15;  // their counts are kept by each task: they are hit most
 
@@ -160,7 +166,10 @@ class Counting {
   }};
 };
 
-Column neighbor_counts(const Csr& csr) {
+Column neighbor_counts(const Graph& graph) {
+  if constexpr (built_with_cuda)
+    if (has_kernels(graph)) return cuda::neighbor_counts(graph);
+  const Csr& csr = graph.out();
   Buffer made = Buffer::allocate(8 * csr.vertices);
   if (csr.vertices > 0) {
     auto* const out = made.mutable_as<int64_t>();
@@ -180,6 +189,8 @@ Column triangle_count(const Graph& graph) {
   if (graph.is_directed())
     throw_error<InvalidArgumentError>("triangle_count", "the graph is directed", {},
                                       "use graph.to_undirected()");
+  if constexpr (built_with_cuda)
+    if (has_kernels(graph)) return cuda::triangle_count(graph);
   const int64_t vertices = graph.num_vertices();
   Buffer made = Buffer::allocate(8 * vertices);
   if (vertices > 0) {
@@ -200,11 +211,12 @@ NodePtr triangle_table(const Graph& graph) {
   const auto run = [graph](const std::vector<bool>& wanted, std::span<const Value>) {
     std::vector<Column> made;
     if (wanted[0]) made.push_back(triangle_count(graph));
-    if (wanted[1]) made.push_back(neighbor_counts(graph.out()));
+    if (wanted[1]) made.push_back(neighbor_counts(graph));
     return made;
   };
   return vertex_table(graph, "triangle_count", {},
-                      {{"count", TypeId::kInt64}, {"neighbors", TypeId::kInt64}}, {}, run);
+                      {{"count", TypeId::kInt64}, {"neighbors", TypeId::kInt64}}, {}, run,
+                      graph.is_multigraph() ? Kernels::kHost : Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

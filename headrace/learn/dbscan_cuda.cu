@@ -2,6 +2,7 @@
 // DBSCAN on a CUDA device: a grid in up to three dimensions, else tiles of all pairs. Rows are
 // joined by integers, and whether two are near is decided in float64, so clusters are the host's.
 #include "headrace/algo/sort/sort_kernels.h"
+#include "headrace/algo/sparse/device_sets.h"
 #include "headrace/base/error.h"
 #include "headrace/learn/dbscan_kernels.h"
 #include "headrace/learn/dense_grid.h"
@@ -23,36 +24,6 @@ constexpr int64_t kMostPairRows = 8'000'000;  // whose pairs of tiles a launch t
 cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
 }
-
-/// Sets whose root is their lowest number, which threads join; as DisjointSets.
-struct Sets {
-  unsigned* parents;
-
-  __device__ unsigned root(unsigned i) const {
-    volatile unsigned* const known = parents;
-    for (;;) {
-      const unsigned parent = known[i];
-      if (parent == i) return i;
-      const unsigned above = known[parent];
-      if (above != parent) known[i] = above;  // an older one of the set does no harm
-      i = above;
-    }
-  }
-
-  __device__ void join(unsigned a, unsigned b) const {
-    for (;;) {
-      a = root(a);
-      b = root(b);
-      if (a == b) return;
-      if (a > b) {
-        const unsigned other = a;
-        a = b;
-        b = other;
-      }
-      if (atomicCAS(&parents[b], b, a) == b) return;
-    }
-  }
-};
 
 // ---- the grid ----
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Graphs: made at once, asked later.
 #include "python/bind/bind.h"
+#include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
 #include "headrace/graph/bfs.h"
@@ -46,6 +47,13 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("is_directed", &Graph::is_directed)
       .def_prop_ro("is_multigraph", &Graph::is_multigraph)
       .def_prop_ro("domain", &Graph::domain)
+      .def_prop_ro("place", [](const Graph& graph) { return graph.place().name(); })
+      .def(
+          "to",
+          [](const Graph& graph, const std::string& device) {
+            return graph.to(place_from(device));
+          },
+          "device"_a, Unlocked())
       .def("edge_rows", [](const Graph& graph) { return hr::lazy_value(graph.edge_rows()); })
       .def("ids",
            [](const Graph& graph) {
@@ -72,7 +80,7 @@ void bind_graph(nb::module_& m) {
       .def(
           "find",
           [](const Graph& graph, const std::vector<NodePtr>& asked) {
-            return hr::lazy_value(hr::find_vertices(graph.ids(), columns_of(asked)));
+            return hr::lazy_value(hr::find_vertices(graph.host_ids(), columns_of(asked)));
           },
           "asked"_a, Unlocked());
   m.def(

@@ -182,6 +182,17 @@ int sort_pairs_by(DeviceCall& call, Key* first, Key* second, uint32_t* const (&n
   return order.selector;
 }
 
+/// Where the keys are then: 0 or 1.
+template <class Key>
+int sort_keys_by(DeviceCall& call, Key* const (&places)[2], int64_t rows, int bits) {
+  cub::DoubleBuffer<Key> keys(places[0], places[1]);
+  with_room(call, [&](void* room, size_t& bytes) {
+    return cub::DeviceRadixSort::SortKeys(room, bytes, keys, static_cast<unsigned>(rows), 0, bits,
+                                          stream_of(call));
+  });
+  return keys.selector;
+}
+
 /// The order so far, and room for the next one.
 class Order {
  public:
@@ -257,12 +268,8 @@ const Key* sort_keys(DeviceCall& call, const Rows& rows, const Words& words, con
   auto* const first = call.writes_as<Key>(room);
   keys_kernel<Key><<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
       rows, words.words, words.least, count, first, nullptr, true, false);
-  cub::DoubleBuffer<Key> keys(first, reinterpret_cast<Key*>(words.words));
-  with_room(call, [&](void* space, size_t& bytes) {
-    return cub::DeviceRadixSort::SortKeys(space, bytes, keys, static_cast<unsigned>(count), 0,
-                                          words.bits, stream_of(call));
-  });
-  return keys.Current();
+  Key* const places[] = {first, reinterpret_cast<Key*>(words.words)};
+  return places[sort_keys_by(call, places, count, words.bits)];
 }
 
 void check_rows(int64_t rows) {
@@ -311,6 +318,11 @@ int sort_pairs(DeviceCall& call, uint64_t* const (&keys)[2], uint32_t* const (&n
                int64_t rows, int bits) {
   return sort_pairs_by(call, reinterpret_cast<Word*>(keys[0]), reinterpret_cast<Word*>(keys[1]),
                        numbers, rows, bits);
+}
+
+int sort_words(DeviceCall& call, uint64_t* const (&words)[2], int64_t rows, int bits) {
+  return sort_keys_by<Word>(
+      call, {reinterpret_cast<Word*>(words[0]), reinterpret_cast<Word*>(words[1])}, rows, bits);
 }
 
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {

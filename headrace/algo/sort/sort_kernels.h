@@ -66,5 +66,7 @@ int sort_pairs(DeviceCall& call, uint32_t* const (&keys)[2], uint32_t* const (&n
                int64_t rows, int bits);
 int sort_pairs(DeviceCall& call, uint64_t* const (&keys)[2], uint32_t* const (&numbers)[2],
                int64_t rows, int bits);
+/// The same without numbers.
+int sort_words(DeviceCall& call, uint64_t* const (&words)[2], int64_t rows, int bits);
 
 }  // namespace hr::cuda

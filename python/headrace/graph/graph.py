@@ -350,6 +350,32 @@ class Graph:
             duplicates=self._duplicates,
         )
 
+    @property
+    def device(self) -> str:
+        """Where the graph is: "cpu" or "cuda:0".
+
+        A graph of columns on a GPU is made there, and algorithms with kernels leave results there;
+        `hr.fallbacks` lists the others.
+
+        >>> hr.graph.Graph([(0, 1)]).device
+        'cpu'
+        """
+        return self._graph.place
+
+    def to(self, device: str) -> Graph:
+        """Copy the graph to a device, "cpu" or "cuda": ids, entries and attributes.
+
+        >>> hr.graph.Graph([(0, 1)]).to("cpu").number_of_edges()
+        1
+        """
+        mark("to")
+        made = object.__new__(Graph)
+        made._duplicates, made._edges = self._duplicates, None
+        made._given = self._given._replace(frame=self._given.frame.to(device))
+        made._node_frame = None if self._node_frame is None else self._node_frame.to(device)
+        made._graph = self._graph.to(device)
+        return made
+
     def number_of_nodes(self) -> int:
         """The number of vertices.
 
