@@ -15,6 +15,7 @@
 #include "headrace/graph/rmat.h"
 #include "headrace/graph/shortest_paths.h"
 #include "headrace/graph/triangles.h"
+#include "headrace/plan/graph/placement.h"
 
 void bind_graph_structure(nb::module_& m);
 
@@ -80,7 +81,10 @@ void bind_graph(nb::module_& m) {
       .def(
           "find",
           [](const Graph& graph, const std::vector<NodePtr>& asked) {
-            return hr::lazy_value(hr::find_vertices(graph.host_ids(), columns_of(asked)));
+            std::vector<Column> columns = columns_of(asked);
+            for (Column& each : columns)
+              each = std::get<Column>(hr::to_place(hr::Value(each), hr::host));
+            return hr::lazy_value(hr::find_vertices(graph.host_ids(), columns));
           },
           "asked"_a, Unlocked());
   m.def(

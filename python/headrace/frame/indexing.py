@@ -535,6 +535,11 @@ class PositionLocator:
             key = rows
         elif is_several(rows):
             key = self._checked(rows)
+            nodes = frame._every()
+            if nodes and (place := _core.place_ahead(nodes[0])) != "host":
+                from headrace.array.construct import asarray
+
+                key = asarray(key).to(place)
         else:
             at, length = whole_number("iloc", "row", rows), len(frame)
             if not -length <= at < length:

@@ -174,7 +174,7 @@ __all__ = [
     "weighted_projected_graph",
 ]
 #: Those that are methods of graphs too.
-_ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "rmat"}
+_ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "hypergraph", "rmat"}
 
 
 def __dir__() -> list[str]:

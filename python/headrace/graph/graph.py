@@ -293,7 +293,7 @@ class Graph:
         if self._edges is None:
             given = self._given
             if self._graph.is_deduplicated:
-                rows = array_of(self._with_edges().edge_rows()).to_numpy()
+                rows = array_of(self._with_edges().edge_rows())
                 self._edges = given.frame.iloc[rows].reset_index(drop=True)
             else:
                 self._edges = given.frame
@@ -352,13 +352,13 @@ class Graph:
 
     @property
     def device(self) -> str:
-        """Where the graph is: "cpu" or "cuda:0".
+        """Where the graph is: "host" or "cuda:0".
 
         A graph of columns on a GPU is made there, and algorithms with kernels leave results there;
         `hr.fallbacks` lists the others.
 
         >>> hr.graph.Graph([(0, 1)]).device
-        'cpu'
+        'host'
         """
         return self._graph.place
 
