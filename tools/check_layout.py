@@ -46,6 +46,8 @@ NAME_EXCEPTIONS = {
     "python/headrace/_core.pyi": "the binary module's stub; private by its underscore",
     "headrace/graph/core_number.h": "the field's term",
     "headrace/graph/core_number.cpp": "the field's term",
+    "headrace/graph/core_number_cuda.cu": "the field's term",
+    "headrace/graph/core_number_kernels.h": "the field's term",
     "headrace/plan/optimize/common_subplans.h": "the field's term",
     "headrace/plan/optimize/common_subplans.cpp": "the field's term",
 }

@@ -217,7 +217,7 @@ Numbered number_by_marks(DeviceCall& call, const std::vector<Column>& parts, int
   return made;
 }
 
-Numbered number_keys(std::string_view op, DeviceCall& call, const std::vector<Column>& parts) {
+Numbered factorize_keys(std::string_view op, DeviceCall& call, const std::vector<Column>& parts) {
   int64_t rows = 0;
   for (const Column& part : parts) {
     rows += part.num_rows();
@@ -339,7 +339,7 @@ BuiltGraph build_graph(std::string_view op, const Column& source, const Column& 
                        const Column& nodes, const GraphOptions& options) {
   DeviceCall call(op, source.place());
   const int64_t edges = source.num_rows();
-  Numbered numbered = number_keys(op, call, {source, target, nodes});
+  Numbered numbered = factorize_keys(op, call, {source, target, nodes});
   const int bits = bits_of_vertex(numbered.count);
   const bool keeps = options.keep_edges;
   int64_t entries = options.directed ? edges : 2 * edges;
