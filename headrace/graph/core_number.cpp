@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kStep = 1 << 10;  // vertices that one task takes away
 // Entries of those to be taken away, up to which one thread is the fastest: most rounds are small.
-constexpr int64_t kFewEntries = 1 << 15;
+constexpr int64_t kFewEntries = 1 << 17;
 constexpr size_t kOwners = 16;
 
 using Vertices = BudgetedVector<uint32_t>;

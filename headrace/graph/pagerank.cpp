@@ -68,7 +68,8 @@ class Pulling {
   void start(double alpha) {
     parallel_rows(in_, [&](Morsel piece) {
       double lost = 0;
-      for (int64_t v = piece.begin; v < piece.end; ++v) lost += give(v, alpha, given_);
+      for (int64_t first = piece.begin; first < piece.end; first += kBlockRows)
+        lost += give(first, std::min(first + kBlockRows, piece.end), alpha, given_.data());
       pieces_[static_cast<size_t>(piece.index)].lost = lost;
     });
     combine();
@@ -77,24 +78,28 @@ class Pulling {
   // One step; the sum of changes.
   double step(double alpha) {
     const double lost = alpha * lost_, anew = 1 - alpha;
+    const double* const dangling = dangling_.empty() ? nullptr : dangling_.data();
+    const double* const personal = anew_.empty() ? nullptr : anew_.data();
     const Buffer& targets = hubs_ ? hubs_.targets : in_.targets;
     const cpu::Pull pull{in_.offsets.as<int64_t>(), targets ? targets.as<uint32_t>() : nullptr,
                          weights_ ? weights_.as<double>() : nullptr, given_.data()};
     parallel_pieces(in_, targets, [&](Morsel piece) {
       Sums own;
-      std::array<double, kBlockRows> pulled;
+      std::array<double, kBlockRows> pulled, changes;
       for (int64_t first = piece.begin; first < piece.end; first += kBlockRows) {
         const int64_t last = std::min(first + kBlockRows, piece.end);
         cpu::pull_rows(pull, first, last, pulled.data());
-        for (int64_t v = first; v < last; ++v) {
-          const auto at = static_cast<size_t>(v);
-          const double rank = pulled[static_cast<size_t>(v - first)] +
-                              lost * (dangling_.empty() ? even_ : dangling_[at]) +
-                              anew * (anew_.empty() ? even_ : anew_[at]);
-          own.change += std::abs(rank - ranks_[at]);
-          ranks_[at] = rank;
-          own.lost += give(v, alpha, next_);
+        const int64_t count = last - first;
+        double* const ranks = ranks_.data() + first;
+        for (int64_t i = 0; i < count; ++i) {
+          const double rank = pulled[static_cast<size_t>(i)] +
+                              lost * (dangling ? dangling[first + i] : even_) +
+                              anew * (personal ? personal[first + i] : even_);
+          changes[static_cast<size_t>(i)] = std::abs(rank - ranks[i]);
+          ranks[i] = rank;
         }
+        own.change += sum_of(changes.data(), count);
+        own.lost += give(first, last, alpha, next_.data());
       }
       pieces_[static_cast<size_t>(piece.index)] = own;
     });
@@ -127,10 +132,15 @@ class Pulling {
     });
   }
 
-  double give(int64_t v, double alpha, Vector& to) const {
-    const auto at = static_cast<size_t>(v);
-    to[places_ ? places_[at] : at] = alpha * ranks_[at] * inverse_[at];
-    return inverse_[at] == 0 ? ranks_[at] : 0;
+  // What vertices [first, last) give on, at most kBlockRows; the ranks of those without edges out.
+  double give(int64_t first, int64_t last, double alpha, double* to) const {
+    std::array<double, kBlockRows> lost;
+    for (int64_t v = first; v < last; ++v) {
+      const auto at = static_cast<size_t>(v);
+      to[places_ ? places_[at] : at] = alpha * ranks_[at] * inverse_[at];
+      lost[static_cast<size_t>(v - first)] = inverse_[at] == 0 ? ranks_[at] : 0;
+    }
+    return sum_of(lost.data(), last - first);
   }
 
   double combine() {

@@ -2,6 +2,7 @@
 // Naive Bayes: all of it evaluates its data.
 #include "python/bind/bind.h"
 
+#include "headrace/algo/sparse/sparse_entries.h"
 #include "headrace/learn/class_moments.h"
 #include "headrace/learn/eager.h"
 
@@ -23,6 +24,7 @@ std::vector<NodePtr> class_moments(const NodePtr& x, const NodePtr& codes, const
 // Weight and sum of each class.
 std::vector<NodePtr> class_sums(const hr::Sparse& x, const NodePtr& codes, const NodePtr& weights,
                                 int64_t classes) {
+  hr::check_shared(x);
   return hr::run_eagerly("class_sums", {codes, weights}, [&](std::span<const Tensor> in) {
     const hr::ClassSums found = hr::class_sums(x, in[0], in[1], classes);
     return Tensors{found.weight, found.sum};

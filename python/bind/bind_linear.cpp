@@ -4,6 +4,7 @@
 
 #include "headrace/algo/linalg/column_statistics.h"
 #include "headrace/algo/linalg/gram.h"
+#include "headrace/algo/sparse/sparse_entries.h"
 #include "headrace/learn/dual_margin.h"
 #include "headrace/learn/eager.h"
 #include "headrace/learn/elastic_net.h"
@@ -66,6 +67,7 @@ Fitted fit_linear(const NodePtr& x, const NodePtr& targets, const NodePtr& weigh
 
 Fitted fit_linear_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& weights,
                          const NodePtr& start, const hr::LinearProblem& problem) {
+  hr::check_shared(x);
   hr::LinearFit found;
   return fitted(hr::run_eagerly("fit_linear", {targets, weights, start},
                                 [&](std::span<const Tensor> in) {
@@ -98,6 +100,7 @@ Dual fit_dual(const NodePtr& x, const NodePtr& targets, const NodePtr& costs,
 
 Dual fit_dual_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& costs,
                      const hr::DualProblem& problem) {
+  hr::check_shared(x);
   return fit_by_dual({targets, costs}, [&](std::span<const Tensor> in) {
     return hr::fit_dual(x, in[0], in[1], problem);
   });
@@ -127,6 +130,7 @@ Gradient linear_gradient(const NodePtr& x, const NodePtr& targets, const NodePtr
 
 Gradient linear_gradient_sparse(const Sparse& x, const NodePtr& targets, const NodePtr& weights,
                                 const NodePtr& coefficients, const std::string& loss) {
+  hr::check_shared(x);
   return gradient({targets, weights, coefficients}, [&](std::span<const Tensor> in) {
     return hr::linear_gradient(x, in[0], in[1], in[2], loss_of(loss));
   });
@@ -150,6 +154,7 @@ NodePtr over_rows(const NodePtr& x, std::vector<NodePtr> nodes, F of) {
 
 template <class F>
 NodePtr over_rows(const Sparse& x, const std::vector<NodePtr>& nodes, F of) {
+  hr::check_shared(x);
   return hr::run_eagerly("fit_elastic_net", nodes, [&](std::span<const Tensor> in) {
     return Tensors{of(hr::row_tiles(x), in)};
   })[0];

@@ -57,12 +57,12 @@ void bind_sparse(nb::module_& m) {
   m.def(
       "sparse",
       [](int64_t rows, int64_t columns, const NodePtr& indptr, const NodePtr& indices,
-         const NodePtr& data, bool check) {
+         const NodePtr& data, std::string_view layout) {
         Sparse matrix(rows, columns, tensor_of(indptr), tensor_of(indices), tensor_of(data));
-        if (check) hr::check_entries(matrix);
+        if (!layout.empty()) hr::check_entries(matrix, layout);
         return matrix;
       },
-      "rows"_a, "columns"_a, "indptr"_a, "indices"_a, "data"_a, "check"_a, Unlocked());
+      "rows"_a, "columns"_a, "indptr"_a, "indices"_a, "data"_a, "layout"_a, Unlocked());
   m.def(
       "sparse_from_dense",
       [](const NodePtr& dense) { return hr::sparse_from_dense(tensor_of(dense)); }, "dense"_a,

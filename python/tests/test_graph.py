@@ -378,3 +378,20 @@ def test_updates():
         assert smaller.number_of_edges() == theirs.number_of_edges()
     with pytest.raises(hr.InvalidArgumentError, match="remove_nodes: no such vertex: vertex=9"):
         Graph([(0, 1)]).remove_nodes([9])
+
+
+def test_a_graph_of_twice_the_limit():
+    """Vectors of the vertices stay, rows stream: ranks and components have the same bits."""
+    edges = hr.graph.rmat(13, 64, seed=1)
+    hr.eval(edges)
+
+    def run():
+        graph = Graph(edges, directed=True)
+        ranks, parts = graph.pagerank().pagerank, graph.connected_components().component
+        return graph, [np.asarray(each).tobytes() for each in (ranks, parts)]
+
+    graph, expected = run()
+    limit = 4 * graph.number_of_edges()  # half of its rows by source and by target
+    del graph
+    with hr.memory.limit(hr.memory.stats().used_bytes + limit):
+        assert run()[1] == expected

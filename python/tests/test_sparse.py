@@ -58,7 +58,10 @@ def test_forms(rows, columns, density, dtype):
 
 def test_scipys_memory_is_shared():
     matrix = random_matrix(2000, 300, 0.1)
+    before = hr.memory.stats().used_bytes
     ours = csr(matrix)
+    assert ours.to_scipy().shape == matrix.shape
+    assert hr.memory.stats().used_bytes == before
     for mine, theirs in ((ours.data, matrix.data), (ours.indices, matrix.indices)):
         assert np.asarray(mine).ctypes.data == theirs.ctypes.data
     assert ours.to_scipy().data.ctypes.data == matrix.data.ctypes.data
@@ -68,6 +71,53 @@ def test_scipys_memory_is_shared():
     same(rows[10:20], matrix[110:120])
     same(rows.T, matrix[100:200].T)
     same(rows * 2, matrix[100:200] * 2)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("part", ["indices", "indptr"])
+def test_writing_to_shared_places_is_an_error_and_no_crash(layout, part):
+    """SciPy's memory is shared, so what is written to it is checked whenever it is read."""
+    calls = {
+        "@": lambda m: np.asarray(m @ np.ones(300)),
+        "@ columns": lambda m: np.asarray(m @ np.ones((300, 3))),
+        "T @": lambda m: np.asarray(m.T @ np.ones(300)),
+        "m @ m": lambda m: m @ m,
+        "good @ m": lambda m: csr(random_matrix(300, 300, 0.05)) @ m,
+        "m + m": lambda m: m + csr(random_matrix(300, 300, 0.05)).asformat(layout),
+        "tocsc": lambda m: m.tocsc().tocsr() if layout == "csr" else m.tocsr(),
+        "toarray": lambda m: m.toarray(),
+        "rows": lambda m: m[[3, 1]],
+        "columns": lambda m: m[:, [3, 1]],
+        "elements": lambda m: m[[3, 1], [2, 5]],
+        "sum": lambda m: m.sum(axis=0),
+        "getnnz": lambda m: np.asarray(m.getnnz(axis=1 if layout == "csc" else 0)),
+        "sort": lambda m: m.sort_indices(),
+        "stack": lambda m: hr.tensor.hstack([m, m]) if hasattr(hr.tensor, "hstack") else m @ m,
+        "learn": lambda m: hr.learn.LogisticRegression().fit(m.tocsr(), np.arange(300) % 2),
+    }
+    for name, call in calls.items():
+        theirs = random_matrix(300, 300, 0.1).asformat(layout)
+        ours = getattr(hr.tensor, f"{layout}_matrix")(theirs)
+        call(ours)
+        theirs.sort_indices()
+        getattr(theirs, part)[10:200] = 2**31 - 1
+        try:
+            call(ours)
+        except hr.InvalidArgumentError as error:
+            assert "outside of the shape" in str(error) or "indptr" in str(error), name
+        else:
+            assert name in ("sort", "sum", "getnnz"), name  # these need no places, or had made them
+    assert np.asarray(csr(random_matrix(300, 300, 0.1)) @ np.ones(300)).shape == (300,)
+
+
+def test_errors_name_the_layout():
+    csc = hr.tensor.csc_matrix
+    with pytest.raises(hr.InvalidArgumentError, match=r"csc_matrix: .*row=9, column=1"):
+        csc(([1.0, 2.0], [0, 9], [0, 1, 2]), shape=(3, 2))
+    with pytest.raises(IndexError, match="csc_matrix: there is no such row: row=7"):
+        csc(np.eye(3))[7, 0]
+    with pytest.raises(hr.InvalidArgumentError, match="csc_matrix: the shape is not"):
+        csc(np.eye(3), shape=(2, 2))
 
 
 def test_duplicates_are_added_in_their_order():

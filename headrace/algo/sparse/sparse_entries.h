@@ -6,6 +6,7 @@
 #include "headrace/memory/buffer/pin.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace hr {
 
@@ -30,6 +31,20 @@ struct RowRange {
   int64_t begin;
   int64_t end;
 };
+
+/// Whether others, as SciPy, may write to where entries are.
+inline bool is_shared(const Sparse& matrix) {
+  return matrix.indices().buffer().is_foreign() || matrix.indptr().buffer().is_foreign();
+}
+
+/// Refuse pointers that descend or leave the entries, and columns of some rows that are not there,
+/// as `check_entries` does.
+HR_API void check_pointers(const Sparse& matrix);
+HR_API void check_columns(const Sparse& matrix, RowRange rows,
+                          std::string_view layout = "csr_matrix");
+
+/// Checks a shared matrix: for loops that read entries but not by `for_row_ranges`.
+HR_API void check_shared(const Sparse& matrix);
 
 /// Rows cut into ranges of about equally many entries; the borders follow from the matrix and the
 /// number of ranges alone.
@@ -70,10 +85,12 @@ inline int64_t num_column_chunks(const Sparse& matrix) {
 }
 
 /// Runs `body(RowRange)` over all rows on all workers, in ranges of about 2^15 entries or rows,
-/// with the entries pinned.
+/// with the entries pinned. Entries that others may have written to are checked on the way.
 template <class F>
 void for_row_ranges(const Sparse& matrix, F&& body) {
   constexpr int64_t kWork = int64_t{1} << 15;
+  const bool shared = is_shared(matrix);
+  if (shared) check_pointers(matrix);
   const RowRanges ranges(matrix, 1 + std::max(matrix.num_entries(), matrix.rows()) / kWork);
   parallel_for(ranges.count(), [&](int64_t k) {
     const RowRange rows = ranges[k];
@@ -83,6 +100,7 @@ void for_row_ranges(const Sparse& matrix, F&& body) {
               part.byte_offset() + matrix.row_begin(rows.end) * width};
     };
     const Pin pin{range_of(matrix.indices()), range_of(matrix.data())};
+    if (shared) check_columns(matrix, rows);
     body(rows);
   });
 }

@@ -12,7 +12,9 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -20,10 +22,14 @@ namespace {
 
 constexpr const char* kOp = "csr_matrix";
 
-[[noreturn]] void refuse_place(int64_t entry, int64_t row, int64_t column, int64_t rows,
-                               int64_t columns) {
+[[noreturn]] void refuse_place(std::string_view layout, int64_t entry, int64_t row, int64_t column,
+                               int64_t rows, int64_t columns) {
+  if (layout == "csc_matrix") {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
   throw_error<InvalidArgumentError>(
-      kOp, "an entry lies outside of the shape",
+      layout, "an entry lies outside of the shape",
       {{"entry", entry}, {"row", row}, {"column", column}, {"rows", rows}, {"columns", columns}});
 }
 
@@ -89,7 +95,7 @@ bool check_places(int64_t rows, int64_t columns, int64_t entries, const Place* r
     bool here = true;
     for (int64_t k = morsel.begin; k < morsel.end; ++k) {
       if (row[k] < 0 || row[k] >= rows || column[k] < 0 || column[k] >= columns)
-        refuse_place(k, row[k], column[k], rows, columns);
+        refuse_place(kOp, k, row[k], column[k], rows, columns);
       here &= k == 0 || row[k - 1] <= row[k];
     }
     if (!here) ascends = false;
@@ -267,26 +273,49 @@ bool is_sorted(const Sparse& matrix) {
   return rows_ascend(matrix, false);
 }
 
-void check_entries(const Sparse& matrix) {
+void check_pointers(const Sparse& matrix) {
   const int64_t begin = matrix.row_begin(0), end = matrix.row_begin(matrix.rows());
-  // Pointers first: what they say chooses what is read.
+  if (begin < 0 || end > matrix.indices().num_elements())
+    throw_error<InvalidArgumentError>(kOp, "indptr leaves the entries",
+                                      {{"first", begin}, {"end", end}});
   parallel_morsels(matrix.rows(), [&](const Morsel& morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      const int64_t first = matrix.row_begin(row), last = matrix.row_begin(row + 1);
-      if (first < begin || last < first || last > end)
-        throw_error<InvalidArgumentError>(kOp, "indptr descends or leaves the entries",
-                                          {{"row", row}, {"first", first}, {"end", last}});
-    }
+    bool ascends = true;
+    for (int64_t row = morsel.begin; row < morsel.end; ++row)
+      ascends &= matrix.row_begin(row) <= matrix.row_begin(row + 1);
+    for (int64_t row = morsel.begin; !ascends && row < morsel.end; ++row)
+      if (matrix.row_begin(row + 1) < matrix.row_begin(row))
+        throw_error<InvalidArgumentError>(
+            kOp, "indptr descends",
+            {{"row", row}, {"first", matrix.row_begin(row)}, {"end", matrix.row_begin(row + 1)}});
   });
+}
+
+void check_columns(const Sparse& matrix, RowRange rows, std::string_view layout) {
   visit_entries(matrix, [&]<class Index, class Number>(Index, Number) {
     const auto* index = matrix.indices().as<Index>();
-    for_row_ranges(matrix, [&](RowRange rows) {
-      for (int64_t row = rows.begin; row < rows.end; ++row)
-        for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
-          if (index[k] < 0 || index[k] >= matrix.columns())
-            refuse_place(k, row, index[k], matrix.rows(), matrix.columns());
-    });
+    using Word = std::make_unsigned_t<Index>;
+    constexpr int64_t kMost = std::numeric_limits<Index>::max();
+    const auto last = static_cast<Word>(std::min(matrix.columns() - 1, kMost));
+    const int64_t begin = matrix.row_begin(rows.begin), end = matrix.row_begin(rows.end);
+    Word signs = 0;  // of what is below 0 or, from the last column, above it
+    for (int64_t k = begin; k < end; ++k)
+      signs |= static_cast<Word>(index[k]) | (last - static_cast<Word>(index[k]));
+    const bool fit = static_cast<Index>(signs) >= 0;
+    for (int64_t row = rows.begin; !fit && row < rows.end; ++row)
+      for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
+        if (index[k] < 0 || index[k] >= matrix.columns())
+          refuse_place(layout, k, row, index[k], matrix.rows(), matrix.columns());
   });
+}
+
+void check_entries(const Sparse& matrix, std::string_view layout) {
+  check_pointers(matrix);
+  const RowRanges ranges(matrix, 1 + matrix.num_entries() / kMorselRows);
+  parallel_for(ranges.count(), [&](int64_t k) { check_columns(matrix, ranges[k], layout); });
+}
+
+void check_shared(const Sparse& matrix) {
+  if (is_shared(matrix)) check_entries(matrix);
 }
 
 Sparse sparse_from_dense(const Tensor& dense) {
@@ -416,6 +445,7 @@ Tensor to_dense(const Sparse& matrix) {
 
 Tensor column_counts(const Sparse& matrix) {
   const ScopedTag tag("column_counts");
+  check_shared(matrix);
   const int64_t columns = matrix.columns();
   const RowRanges ranges(matrix, num_column_chunks(matrix));
   Buffer parts = allocate_zeroed_by_workers(

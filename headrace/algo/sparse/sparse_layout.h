@@ -3,11 +3,14 @@
 #pragma once
 #include "headrace/data/sparse.h"
 
+#include <string_view>
+
 namespace hr {
 
 /// One pass over what the pointers and indices of others say. Throws InvalidArgumentError with the
-/// row for pointers that descend and for columns that are not there.
-HR_API void check_entries(const Sparse& matrix);
+/// row for pointers that descend and for columns that are not there. `layout` is the word of
+/// errors; rows and columns of a "csc_matrix" are the other way round.
+HR_API void check_entries(const Sparse& matrix, std::string_view layout = "csr_matrix");
 
 /// The elements that are not zero (NaN is not) of a 2-D float32, float64 or int64 tensor.
 HR_API Sparse sparse_from_dense(const Tensor& dense);

@@ -58,6 +58,7 @@ Tensor multiply_transposed(const Sparse& matrix, const Tensor& dense) {
   const ScopedTag tag("matmul");
   check_factor(matrix, matrix.rows(), dense);
   if (dense.num_dimensions() == 2) return multiply(transposed(matrix), dense);
+  check_shared(matrix);
   const Tensor packed = contiguous(dense, "matmul");
   const int64_t columns = matrix.columns();
   const RowRanges ranges(matrix, num_column_chunks(matrix));

@@ -41,9 +41,10 @@ RowsByKey places_of_columns(const Tensor& wanted, int64_t columns) {
   return rows_by_key(moves(wanted), count, columns, {&numbers, 1});
 }
 
-/// The entries for which `keep(row, column, value)`, in their order.
-template <class Keep>
-Sparse kept_entries(const Sparse& matrix, Keep&& keep) {
+/// A matrix of `columns` columns of what `visit(row, column, value, add)` adds, for the entries in
+/// their order, by `add(column, value)`; it runs twice.
+template <class Visit>
+Sparse selected(const Sparse& matrix, int64_t columns, Visit&& visit) {
   const int64_t rows = matrix.rows();
   Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
@@ -51,28 +52,30 @@ Sparse kept_entries(const Sparse& matrix, Keep&& keep) {
   visit_entries(matrix, [&]<class From, class Number>(From, Number) {
     const auto* index = matrix.indices().as<From>();
     const auto* number = matrix.data().as<Number>();
+    const auto visit_row = [&](int64_t row, auto&& add) {
+      for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
+        visit(row, index[k], number[k], add);
+    };
     for_row_ranges(matrix, [&](RowRange range) {
       for (int64_t row = range.begin; row < range.end; ++row) {
         int64_t count = 0;
-        for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
-          count += keep(row, index[k], number[k]);
+        visit_row(row, [&](int64_t, Number) { ++count; });
         pointer[row + 1] = count;
       }
     });
     add_up(pointer, rows);
-    result = with_index(rows, matrix.columns(), pointer[rows], [&]<class Index>(Index) {
+    result = with_index(rows, columns, pointer[rows], [&]<class Index>(Index) {
       NewMatrix<Index, Number> made(pointer[rows]);
       for_row_ranges(matrix, [&](RowRange range) {
         for (int64_t row = range.begin; row < range.end; ++row) {
           int64_t at = pointer[row];
-          for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k) {
-            if (!keep(row, index[k], number[k])) continue;
-            made.index[at] = static_cast<Index>(index[k]);
-            made.number[at++] = number[k];
-          }
+          visit_row(row, [&](int64_t column, Number value) {
+            made.index[at] = static_cast<Index>(column);
+            made.number[at++] = value;
+          });
         }
       });
-      return made.finish(rows, matrix.columns(), pointer);
+      return made.finish(rows, columns, pointer);
     });
   });
   return result;
@@ -82,18 +85,23 @@ Sparse kept_entries(const Sparse& matrix, Keep&& keep) {
 
 Sparse without_zeros(const Sparse& matrix) {
   const ScopedTag tag("eliminate_zeros");
-  return kept_entries(matrix, [](int64_t, int64_t, auto value) { return value != 0; });
+  return selected(matrix, matrix.columns(), [](int64_t, int64_t column, auto value, auto&& add) {
+    if (value != 0) add(column, value);
+  });
 }
 
 Sparse triangle(const Sparse& matrix, int64_t diagonal, bool lower) {
   const ScopedTag tag(lower ? "tril" : "triu");
-  return kept_entries(matrix, [=](int64_t row, int64_t column, auto) {
-    return lower ? column - row <= diagonal : column - row >= diagonal;
-  });
+  return selected(matrix, matrix.columns(),
+                  [=](int64_t row, int64_t column, auto value, auto&& add) {
+                    if (lower ? column - row <= diagonal : column - row >= diagonal)
+                      add(column, value);
+                  });
 }
 
 Sparse take_rows(const Sparse& matrix, const Tensor& rows) {
   const ScopedTag tag("take");
+  check_shared(matrix);
   const Tensor wanted = check_numbers("take", rows);
   const auto* row = wanted.as<int64_t>();
   const int64_t count = wanted.num_elements();
@@ -131,42 +139,16 @@ Sparse take_columns(const Sparse& matrix, const Tensor& columns) {
   const RowsByKey to = places_of_columns(wanted, matrix.columns());
   const auto* begin = to.offsets.as<int64_t>();
   const auto* place = to.columns[0].as<int64_t>();
-  const int64_t rows = matrix.rows(), count = wanted.num_elements();
-  Buffer pointers = Buffer::allocate(pointer_bytes(rows));
-  auto* pointer = pointers.mutable_as<int64_t>();
-  Sparse result;
-  visit_entries(matrix, [&]<class From, class Number>(From, Number) {
-    const auto* index = matrix.indices().as<From>();
-    const auto* number = matrix.data().as<Number>();
-    for_row_ranges(matrix, [&](RowRange range) {
-      for (int64_t row = range.begin; row < range.end; ++row) {
-        int64_t entries = 0;
-        for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
-          entries += begin[index[k] + 1] - begin[index[k]];
-        pointer[row + 1] = entries;
-      }
-    });
-    add_up(pointer, rows);
-    result = with_index(rows, count, pointer[rows], [&]<class Index>(Index) {
-      NewMatrix<Index, Number> made(pointer[rows]);
-      for_row_ranges(matrix, [&](RowRange range) {
-        for (int64_t row = range.begin; row < range.end; ++row) {
-          int64_t at = pointer[row];
-          for (int64_t k = matrix.row_begin(row); k < matrix.row_begin(row + 1); ++k)
-            for (int64_t i = begin[index[k]]; i < begin[index[k] + 1]; ++i) {
-              made.index[at] = static_cast<Index>(place[i]);
-              made.number[at++] = number[k];
-            }
-        }
-      });
-      return made.finish(rows, count, pointer);
-    });
-  });
-  return result;
+  return selected(matrix, wanted.num_elements(),
+                  [=](int64_t, int64_t column, auto value, auto&& add) {
+                    for (int64_t i = begin[column]; i < begin[column + 1]; ++i)
+                      add(place[i], value);
+                  });
 }
 
 Tensor take_elements(const Sparse& matrix, const Tensor& rows, const Tensor& columns) {
   const ScopedTag tag("take");
+  check_shared(matrix);
   const Tensor at_row = check_numbers("take", rows), at_column = check_numbers("take", columns);
   const int64_t count = at_row.num_elements();
   if (at_column.num_elements() != count)

@@ -88,6 +88,7 @@ Sparse stack_columns(std::span<const Sparse> parts) {
   const int64_t rows = parts[0].rows();
   int64_t columns = 0, entries = 0;
   for (const Sparse& part : parts) {
+    check_shared(part);
     check_size("hstack", "rows", rows, part.rows());
     columns = checked_add("hstack", columns, part.columns());
     entries = checked_add("hstack", entries, part.num_entries());
@@ -124,6 +125,7 @@ Sparse kron(const Sparse& left, const Sparse& right) {
   const ScopedTag tag("kron");
   const Sparse pair[] = {left, right};
   check_parts("kron", pair);
+  for (const Sparse& each : pair) check_shared(each);
   const int64_t rows = num_elements({left.rows(), right.rows()});
   const int64_t columns = num_elements({left.columns(), right.columns()});
   const int64_t entries = num_elements({left.num_entries(), right.num_entries()});

@@ -16,8 +16,10 @@ namespace hr {
 namespace {
 
 constexpr const char* kOp = "matmul";
-// Products of a task, and columns for each of them: clearing the bits then costs little.
-constexpr int64_t kProducts = int64_t{1} << 18, kColumns = 16;
+// Products of a task, at most and at least, and columns for each of them: clearing the bits then
+// costs little.
+constexpr int64_t kProducts = int64_t{1} << 18, kFewProducts = int64_t{1} << 14, kColumns = 16;
+constexpr int64_t kTasks = 16;  // of small products
 
 /// Products before each row.
 Buffer count_work(const Sparse& left, const Sparse& right) {
@@ -41,7 +43,8 @@ Buffer count_work(const Sparse& left, const Sparse& right) {
 /// Rows cut where about kProducts products are full.
 std::vector<int64_t> row_borders(const int64_t* products, int64_t rows, int64_t columns) {
   std::vector<int64_t> borders{0};
-  const int64_t step = std::max(kProducts, columns / kColumns);
+  const int64_t share = std::clamp(products[rows] / kTasks, kFewProducts, kProducts);
+  const int64_t step = std::max(share, columns / kColumns);
   while (borders.back() < rows) {
     const int64_t* const from = products + borders.back();
     const int64_t* const next = std::upper_bound(from + 1, products + rows + 1, *from + step);

@@ -17,6 +17,36 @@ HR_INLINE uint64_t bit_of(uint64_t place) {
   return uint64_t{1} << (place & 63);
 }
 
+/// The sums of a row of few products, by column: kept in order, without bits. A row that has more
+/// is left to these.
+template <class Number>
+struct FewSums {
+  static constexpr int64_t kMost = 8;
+
+  int64_t columns[kMost];
+  Number sums[kMost];
+  int64_t count = 0;
+  int64_t products = 0;
+
+  HR_INLINE void add(int64_t column, Number value) {
+    int64_t at = count;
+    while (at > 0 && columns[at - 1] > column) --at;
+    if (at > 0 && columns[at - 1] == column) {
+      sums[at - 1] += value;
+      return;
+    }
+    for (int64_t i = count++; i > at; --i) {
+      columns[i] = columns[i - 1];
+      sums[i] = sums[i - 1];
+    }
+    columns[at] = column;
+    sums[at] = Number{0} + value;
+  }
+
+  /// Whether all products of a row are in it.
+  bool is_whole() const { return products <= kMost; }
+};
+
 /// The words that a row has touched, from the lowest to the highest group.
 struct Touched {
   uint64_t low = ~uint64_t{0};
@@ -79,6 +109,27 @@ HR_INLINE Touched mark_columns(const Matrices& matrices, int64_t row, cpu::RowBi
   return touched;
 }
 
+/// The products of a row, as far as these are few.
+template <class Matrices>
+HR_INLINE auto few_sums(const Matrices& matrices, int64_t row) {
+  using Number = typename Matrices::Value;
+  FewSums<Number> few;
+  visit_picked(matrices, row, [&](int64_t at, int64_t stop, int64_t k) {
+    few.products += stop - at;
+    if (!few.is_whole()) return;
+    for (; at < stop; ++at)
+      few.add(static_cast<int64_t>(matrices.right_index[at]),
+              matrices.left_number[k] * matrices.right_number[at]);
+  });
+  return few;
+}
+
+template <class Matrices>
+HR_INLINE bool may_be_few(const Matrices& matrices, int64_t row) {
+  return matrices.left->row_begin(row + 1) - matrices.left->row_begin(row) <=
+         FewSums<typename Matrices::Value>::kMost;
+}
+
 /// Calls `visit(word)` for the touched words in order.
 template <class Visit>
 HR_INLINE void visit_words(Touched touched, cpu::RowBits bits, Visit&& visit) {
@@ -98,6 +149,11 @@ HR_INLINE void clear_words(Touched touched, cpu::RowBits bits) {
 template <class Matrices>
 void count_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits, int64_t* counts) {
   for (int64_t row = rows.begin; row < rows.end; ++row) {
+    if (may_be_few(matrices, row))
+      if (const auto few = few_sums(matrices, row); few.is_whole()) {
+        counts[row + 1] = few.count;
+        continue;
+      }
     const Touched touched = mark_columns(matrices, row, bits);
     int64_t count = 0;
     visit_words(touched, bits, [&](uint64_t word) { count += ones(bits.words[word]); });
@@ -111,10 +167,18 @@ void add_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits) {
   using Index = typename Matrices::OutIndex;
   using Number = typename Matrices::Value;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    const Touched touched = mark_columns(matrices, row, bits);
-    uint32_t count = 0;
     Index* const columns = matrices.index + matrices.begins[row];
     Number* const sums = matrices.number + matrices.begins[row];
+    if (may_be_few(matrices, row))
+      if (const auto few = few_sums(matrices, row); few.is_whole()) {
+        for (int64_t i = 0; i < few.count; ++i) {
+          columns[i] = static_cast<Index>(few.columns[i]);
+          sums[i] = few.sums[i];
+        }
+        continue;
+      }
+    const Touched touched = mark_columns(matrices, row, bits);
+    uint32_t count = 0;
     visit_words(touched, bits, [&](uint64_t word) {
       bits.before[word] = count;
       for (uint64_t left = bits.words[word]; left != 0; left &= left - 1) {

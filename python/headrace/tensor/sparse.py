@@ -76,37 +76,41 @@ def _from(
             long, short = len(parts[2]) - 1, int(parts[1].max()) + 1 if len(parts[1]) else 0
         else:
             long, short = shape[::-1] if turn else shape
-        return _made(*parts, (long, short), check=True)
+        return _made(*parts, (long, short), f"{layout}_matrix")
     if isinstance(source, tuple) and len(source) == 2:
         return coo_matrix(source, shape, dtype).asformat(layout)._matrix
-    dense = _dense(source, shape, dtype)
+    dense = _dense(source, shape, dtype, layout)
     made = _core.sparse_from_dense(dense._node)
     return _core.sparse_transposed(made) if turn else made
 
 
-def _dense(source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None) -> Array:
+def _dense(
+    source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None, layout: str
+) -> Array:
     dense = values_of(source, dtype)
     if dense.ndim == 1:
         dense = dense.reshape(1, -1)
     if shape is not None and dense.shape != tuple(shape):
         raise InvalidArgumentError(
-            f"csr_matrix: the shape is not that of the data: shape={shape}, data={dense.shape}"
+            f"{layout}_matrix: the shape is not that of the data: shape={shape}, data={dense.shape}"
         )
     return dense
 
 
 def _made(
-    data: Array, indices: Array, indptr: Array, shape: tuple[int, int], check: bool = False
+    data: Array, indices: Array, indptr: Array, shape: tuple[int, int], layout: str
 ) -> _core.Sparse:
     rows, columns = map(int, shape)
-    return _core.sparse(rows, columns, indptr._node, indices._node, data._node, check)
+    return _core.sparse(rows, columns, indptr._node, indices._node, data._node, layout)
 
 
-def _positions(key: Any, count: int, what: str) -> Any:
+def _positions(layout: str, key: Any, count: int, what: str) -> Any:
     """A row or column number, a slice of step 1, or int64 positions in their own shape."""
     if isinstance(key, numbers.Integral) and not isinstance(key, bool | np.bool_):
         if not -count <= int(key) < count:
-            raise IndexError(f"csr_matrix: there is no such {what}: {what}={key}, {what}s={count}")
+            raise IndexError(
+                f"{layout}_matrix: there is no such {what}: {what}={key}, {what}s={count}"
+            )
         return int(key) % count
     if isinstance(key, slice):
         first, stop, step = key.indices(count)
@@ -117,12 +121,12 @@ def _positions(key: Any, count: int, what: str) -> Any:
     if places.dtype == bool:
         if places.shape != (count,):
             raise InvalidArgumentError(
-                f"csr_matrix: the mask has other {what}s: mask={places.shape}, {what}s={count}"
+                f"{layout}_matrix: the mask has other {what}s: mask={places.shape}, {what}s={count}"
             )
         return np.flatnonzero(places)
     if places.dtype.kind not in "iu" and places.size:
         raise TypeMismatchError(
-            f"csr_matrix: {what}s are whole numbers, slices or masks: dtype={places.dtype}"
+            f"{layout}_matrix: {what}s are whole numbers, slices or masks: dtype={places.dtype}"
         )
     places = places.astype(np.int64)
     return np.where(places < 0, places + count, places)
@@ -340,8 +344,8 @@ class csr_matrix(_Compressed):  # noqa: N801
         if columns is Ellipsis:
             columns = slice(None)
         across = isinstance(rows, slice) or isinstance(columns, slice)
-        rows = _positions(rows, self.shape[0], "row")
-        columns = _positions(columns, self.shape[1], "column")
+        rows = _positions("csr", rows, self.shape[0], "row")
+        columns = _positions("csr", columns, self.shape[1], "column")
         arrays = [isinstance(places, np.ndarray) for places in (rows, columns)]
         if not across and all(arrays):
             across = rows.ndim == columns.ndim == 2 and rows.shape[1] == columns.shape[0] == 1
@@ -444,11 +448,13 @@ class csc_matrix(_Compressed):  # noqa: N801
             return self
         if not isinstance(key, tuple) and getattr(key, "ndim", 1) == 2:
             return self.tocsr()[key]
-        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        across = [
-            np.asarray(part).T if getattr(part, "ndim", 0) == 2 else part
-            for part in (columns, rows)
-        ]
+        keys = key if isinstance(key, tuple) else (key, slice(None))
+        rows, columns = (slice(None) if part is Ellipsis else part for part in keys)
+        if not isinstance(rows, slice):
+            rows = _positions("csc", rows, self.shape[0], "row")
+        if not isinstance(columns, slice):
+            columns = _positions("csc", columns, self.shape[1], "column")
+        across = [part.T if getattr(part, "ndim", 0) == 2 else part for part in (columns, rows)]
         made = self.transpose()[across[0], across[1]]
         return made.T if getattr(made, "ndim", 0) == 2 else made
 
@@ -643,7 +649,7 @@ class CsrThere(csr_matrix):
             raise AttributeError(f"csr_matrix: no such attribute: {name!r}")
         begin = time.perf_counter()
         data, indices, indptr = (part.to("cpu")._node for part in self._parts)
-        self._matrix = _core.sparse(*self._size, indptr, indices, data, False)
+        self._matrix = _core.sparse(*self._size, indptr, indices, data, "")
         seconds = time.perf_counter() - begin
         _core.record_fallback("csr_matrix", "sparse matrices have no kernels", seconds)
         return self._matrix

@@ -507,9 +507,7 @@ class OneHotEncoder(LevelEncoder):
             return CsrThere(ones, indices, beside(indices, indptr), (rows, int(starts[-1])))
         ones = frozen(np.ones(len(indices), number))
         return csr_matrix(
-            _core.sparse(
-                rows, int(starts[-1]), frozen(indptr)._node, indices._node, ones._node, False
-            )
+            _core.sparse(rows, int(starts[-1]), frozen(indptr)._node, indices._node, ones._node, "")
         )
 
     def inverse_transform(self, X: Any) -> Any:
