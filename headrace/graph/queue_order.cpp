@@ -8,10 +8,13 @@
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
+#include <array>
+#include <deque>
 #include <limits>
 #include <numeric>
 #include <queue>
 #include <tuple>
+#include <utility>
 
 namespace hr {
 
@@ -70,6 +73,13 @@ class ListsBefore {
     lists_[vertex].last = links_.size();
   }
 
+  template <class F>
+  bool any(uint32_t vertex, F&& is_wanted) const {
+    for (size_t at = links_[lists_[vertex].first - 1].next; at != 0; at = links_[at - 1].next)
+      if (is_wanted(links_[at - 1].before)) return true;
+    return false;
+  }
+
   void finish(SearchOrder& out) const {
     out.met.assign(met_.begin(), met_.end());
     for (const uint32_t vertex : met_) {
@@ -99,19 +109,22 @@ class ListsBefore {
 
 }  // namespace
 
-SearchOrder queue_bfs(const Csr& rows, std::span<const int64_t> sources, int64_t most) {
+SearchOrder queue_bfs(const Csr& rows, std::span<const int64_t> sources, int64_t most,
+                      bool all_before) {
   SearchOrder made;
   if (rows.vertices == 0) return made;
   const Pin held = pinned(rows);
   Reached reached(rows.vertices);
-  BudgetedVector<uint8_t> is_met(static_cast<size_t>(rows.vertices));
-  const auto meet = [&](uint32_t vertex, uint32_t before) {
-    if (is_met[vertex]) return;
-    is_met[vertex] = 1;
-    reached.add(vertex, before);
-  };
-  for (const int64_t source : sources)
-    meet(static_cast<uint32_t>(source), static_cast<uint32_t>(source));
+  constexpr int64_t kNever = -1;
+  BudgetedVector<int64_t> met_at(static_cast<size_t>(rows.vertices), kNever);
+  std::optional<ListsBefore> lists;
+  if (all_before) lists.emplace(rows.vertices);
+  for (const int64_t source : sources) {
+    if (met_at[static_cast<size_t>(source)] != kNever) continue;
+    met_at[static_cast<size_t>(source)] = 0;
+    reached.add(static_cast<uint32_t>(source), static_cast<uint32_t>(source));
+    if (lists) lists->begin(static_cast<uint32_t>(source));
+  }
   int64_t begin = 0;
   for (int64_t level = 0; begin < reached.count(); ++level) {
     made.levels.push_back(begin);
@@ -123,11 +136,21 @@ SearchOrder queue_bfs(const Csr& rows, std::span<const int64_t> sources, int64_t
     for (; begin < end; ++begin) {
       if (begin % kRowsPerCheck == 0) look_for_interrupt();
       const uint32_t vertex = reached.vertex(begin);
-      for (const uint32_t target : rows.row(vertex)) meet(target, vertex);
+      for (const uint32_t target : rows.row(vertex)) {
+        if (met_at[target] == kNever) {
+          met_at[target] = level + 1;
+          reached.add(target, vertex);
+          if (lists) lists->begin(target);
+        } else if (!lists || met_at[target] != level + 1) {
+          continue;
+        }
+        if (lists) lists->add(target, vertex);
+      }
     }
   }
   made.levels.push_back(begin);
   reached.finish(made);
+  if (lists) lists->finish(made);
   return made;
 }
 
@@ -195,6 +218,183 @@ SearchOrder queue_dijkstra(const Csr& rows, const Buffer& weights, std::span<con
   }
   if (lists) lists->finish(made);
   return made;
+}
+
+SearchOrder queue_bellman_ford(const Csr& rows, const Buffer& weights,
+                               std::span<const int64_t> sources, bool early) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  SearchOrder made;
+  const Pin held = pinned(rows);
+  const Pin held_weights({{&weights, 0, 8 * rows.entries()}});
+  const auto* const weight = weights.as<double>();
+  const auto count = static_cast<size_t>(rows.vertices);
+  BudgetedVector<double> distance(count, kFar);
+  BudgetedVector<uint8_t> is_waiting(count);
+  BudgetedVector<uint32_t> times(count), before(count, kNone);
+  BudgetedVector<std::pair<uint32_t, uint32_t>> last_change(count, {kNone, kNone});
+  ListsBefore lists(rows.vertices);
+  std::deque<uint32_t, allocator<uint32_t>> queue;
+  const auto refuse = [] {
+    throw_error<InvalidArgumentError>("bellman_ford", "a cycle of negative weight");
+  };
+  for (const int64_t source : sources) {
+    const auto vertex = static_cast<uint32_t>(source);
+    distance[vertex] = 0;
+    lists.begin(vertex);
+    queue.push_back(vertex);
+    is_waiting[vertex] = 1;
+  }
+  for (int64_t step = 0; !queue.empty(); ++step) {
+    if (step % kRowsPerCheck == 0) look_for_interrupt();
+    const uint32_t vertex = queue.front();
+    queue.pop_front();
+    is_waiting[vertex] = 0;
+    if (lists.any(vertex, [&](uint32_t each) { return is_waiting[each] != 0; })) continue;
+    for (int64_t i = rows.begin(vertex); i < rows.begin(vertex + int64_t{1}); ++i) {
+      const uint32_t target = rows.targets.as<uint32_t>()[i];
+      const double length = distance[vertex] + weight[i];
+      if (length < distance[target]) {
+        if (early) {
+          const auto [from, to] = last_change[vertex];
+          if (target == from || target == to) refuse();
+          last_change[target] =
+              before[target] == vertex ? last_change[vertex] : std::pair(vertex, target);
+        }
+        if (!is_waiting[target]) {
+          queue.push_back(target);
+          is_waiting[target] = 1;
+          if (++times[target] == rows.vertices) refuse();
+        }
+        distance[target] = length;
+        before[target] = vertex;
+        lists.begin(target);
+        lists.add(target, vertex);
+      } else if (length == distance[target] && length < kFar) {
+        lists.add(target, vertex);
+      }
+    }
+  }
+  lists.finish(made);
+  made.count = static_cast<int64_t>(made.met.size());
+  made.distances = Buffer::allocate(8 * made.count);
+  for (int64_t i = 0; i < made.count; ++i)
+    made.distances.mutable_as<double>()[i] = distance[made.met[static_cast<size_t>(i)]];
+  made.distances.seal();
+  return made;
+}
+
+namespace {
+
+constexpr uint32_t kUnmet = std::numeric_limits<uint32_t>::max();
+
+/// From `middle` back to where a side began: each vertex has the one before, which has itself.
+std::vector<uint32_t> traced(const BudgetedVector<uint32_t>& before, uint32_t middle) {
+  std::vector<uint32_t> made{middle};
+  while (before[made.back()] != made.back()) made.push_back(before[made.back()]);
+  return made;
+}
+
+std::vector<uint32_t> joined(const std::array<BudgetedVector<uint32_t>, 2>& before,
+                             uint32_t middle) {
+  std::vector<uint32_t> made = traced(before[0], middle);
+  std::reverse(made.begin(), made.end());
+  const std::vector<uint32_t> rest = traced(before[1], middle);
+  made.insert(made.end(), rest.begin() + 1, rest.end());
+  return made;
+}
+
+std::array<BudgetedVector<uint32_t>, 2> both_sides(int64_t vertices, int64_t source,
+                                                   int64_t target) {
+  const auto count = static_cast<size_t>(vertices);
+  std::array<BudgetedVector<uint32_t>, 2> made{BudgetedVector<uint32_t>(count, kUnmet),
+                                               BudgetedVector<uint32_t>(count, kUnmet)};
+  made[0][static_cast<size_t>(source)] = static_cast<uint32_t>(source);
+  made[1][static_cast<size_t>(target)] = static_cast<uint32_t>(target);
+  return made;
+}
+
+}  // namespace
+
+std::vector<uint32_t> path_between(const Csr& rows, const Csr& backward, int64_t source,
+                                   int64_t target) {
+  const std::array<const Csr*, 2> sides{&rows, &backward};
+  const Pin held = pinned(rows), held_backward = pinned(backward);
+  auto before = both_sides(rows.vertices, source, target);
+  if (source == target) return joined(before, static_cast<uint32_t>(source));
+  std::array<BudgetedVector<uint32_t>, 2> fringes;
+  fringes[0].push_back(static_cast<uint32_t>(source));
+  fringes[1].push_back(static_cast<uint32_t>(target));
+  while (!fringes[0].empty() && !fringes[1].empty()) {
+    look_for_interrupt();
+    const size_t side = fringes[0].size() <= fringes[1].size() ? 0 : 1;
+    const BudgetedVector<uint32_t> level = std::exchange(fringes[side], {});
+    for (const uint32_t vertex : level)
+      for (const uint32_t next : sides[side]->row(vertex)) {
+        if (before[side][next] == kUnmet) {
+          before[side][next] = vertex;
+          fringes[side].push_back(next);
+        }
+        if (before[1 - side][next] != kUnmet) return joined(before, next);
+      }
+  }
+  return {};
+}
+
+WeighedPath weighed_path_between(const Csr& rows, const Buffer& weights, const Csr& backward,
+                                 const Buffer& backward_weights, int64_t source, int64_t target) {
+  constexpr double kFar = std::numeric_limits<double>::infinity();
+  const std::array<const Csr*, 2> sides{&rows, &backward};
+  const std::array<const double*, 2> weight{weights.as<double>(), backward_weights.as<double>()};
+  const Pin held = pinned(rows), held_backward = pinned(backward);
+  const Pin held_weights(
+      {{&weights, 0, 8 * rows.entries()}, {&backward_weights, 0, 8 * backward.entries()}});
+  auto before = both_sides(rows.vertices, source, target);
+  if (source == target) return {joined(before, static_cast<uint32_t>(source)), 0};
+  const auto count = static_cast<size_t>(rows.vertices);
+  const BudgetedVector<double> far(count, kFar);
+  std::array<BudgetedVector<double>, 2> seen{far, far};
+  std::array<BudgetedVector<uint8_t>, 2> is_final{BudgetedVector<uint8_t>(count),
+                                                  BudgetedVector<uint8_t>(count)};
+  using Item = std::tuple<double, int64_t, uint32_t>;
+  std::array<std::priority_queue<Item, BudgetedVector<Item>, std::greater<>>, 2> fringes;
+  int64_t number = 0;
+  for (const size_t side : {0, 1}) {
+    const auto end = static_cast<uint32_t>(side == 0 ? source : target);
+    seen[side][end] = 0;
+    fringes[side].emplace(0.0, number++, end);
+  }
+  WeighedPath best{{}, kFar};
+  uint32_t middle = kUnmet;
+  for (size_t side = 1; !fringes[0].empty() && !fringes[1].empty();) {
+    side = 1 - side;
+    if (number % kRowsPerCheck == 0) look_for_interrupt();
+    const auto [distance, order, vertex] = fringes[side].top();
+    fringes[side].pop();
+    if (is_final[side][vertex]) continue;
+    is_final[side][vertex] = 1;
+    if (is_final[1 - side][vertex]) {
+      best.vertices = joined(before, middle);
+      return best;
+    }
+    const Csr& own = *sides[side];
+    for (int64_t i = own.begin(vertex); i < own.begin(vertex + int64_t{1}); ++i) {
+      const uint32_t next = own.targets.as<uint32_t>()[i];
+      const double length = distance + weight[side][i];
+      if (is_final[side][next] && length < seen[side][next])
+        throw_error<InvalidArgumentError>("dijkstra", "a weight is negative",
+                                          {{"weight", weight[side][i]}}, "use Bellman-Ford");
+      if (length >= seen[side][next]) continue;
+      seen[side][next] = length;
+      before[side][next] = vertex;
+      fringes[side].emplace(length, number++, next);
+      if (const double whole = length + seen[1 - side][next]; whole < best.length) {
+        best.length = whole;
+        middle = next;
+      }
+    }
+  }
+  return {};
 }
 
 Buffer ordered_weights(const Graph& graph, const Csr& rows, const Column& weights) {

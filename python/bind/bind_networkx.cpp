@@ -98,6 +98,7 @@ struct Attribute {
   nb::object missing;  // its value where an edge has none
   Buffer values;
   bool is_whole = true;
+  double total = 0;  // of whole numbers, so that lengths of paths are exact
 
   nb::object find(PyObject* data) const {
     PyObject* const value = PyDict_GetItemWithError(data, name.ptr());
@@ -113,7 +114,8 @@ struct Attribute {
     } else if (PyLong_Check(value)) {
       number = PyLong_AsDouble(value);
       if (PyErr_Occurred()) PyErr_Clear();
-      if (!(std::abs(number) < kMostWhole)) refuse("an attribute of an edge is beyond 2^53");
+      total += std::abs(number);
+      if (!(total < kMostWhole)) refuse("an attribute of edges is beyond 2^53 in sum");
     } else {
       refuse("an attribute of an edge is no number: " + nb::cast<std::string>(nb::str(name)) +
              ", type=" + type_name(value));
@@ -141,7 +143,7 @@ class Walk {
           {nb::borrow(each[0]), nb::borrow(each[1]), Buffer::allocate(8 * most_edges_)});
   }
 
-  nb::object run() {
+  nb::tuple run() {
     auto* const offsets = rows_.offsets.mutable_as<int64_t>();
     PyObject *key = nullptr, *neighbours = nullptr;
     Py_ssize_t at = 0;
@@ -272,16 +274,19 @@ const Buffer& buffer_of(const NodePtr& node) {
   return std::get<hr::Tensor>(hr::force(node)).buffer();
 }
 
-nb::object found(const hr::SearchOrder& order, bool all_before) {
-  const auto numbers = [&](const Buffer& buffer) {
-    return numbers_of(hr::TypeId::kUInt32, order.count, buffer);
-  };
-  if (!order.distances)
-    return nb::make_tuple(numbers(order.vertices), numbers(order.before), order.levels);
-  const NodePtr distances = numbers_of(hr::TypeId::kFloat64, order.count, order.distances);
-  if (!all_before) return nb::make_tuple(numbers(order.vertices), numbers(order.before), distances);
-  return nb::make_tuple(numbers(order.vertices), distances, order.met, order.met_begins,
-                        order.met_before);
+/// Runs a search without the GIL.
+template <class F>
+hr::SearchOrder searched(F&& search) {
+  const GilReleased unlocked;
+  return search();
+}
+
+NodePtr reached(const hr::SearchOrder& order, const Buffer& numbers) {
+  return numbers_of(hr::TypeId::kUInt32, order.count, numbers);
+}
+
+NodePtr distances(const hr::SearchOrder& order) {
+  return numbers_of(hr::TypeId::kFloat64, order.count, order.distances);
 }
 
 }  // namespace
@@ -307,27 +312,70 @@ void bind_networkx(nb::module_& m) {
       .def(
           "bfs",
           [](const OrderedRows& rows, const std::vector<int64_t>& sources, int64_t most) {
-            hr::SearchOrder order;
-            {
-              const GilReleased unlocked;
-              order = hr::queue_bfs(rows.csr, sources, most);
-            }
-            return found(order, false);
+            const hr::SearchOrder order =
+                searched([&] { return hr::queue_bfs(rows.csr, sources, most); });
+            return std::tuple(reached(order, order.vertices), reached(order, order.before),
+                              order.levels);
           },
-          "sources"_a, "most"_a)
+          "sources"_a, "most"_a, "Vertices as met, the one before each, and begins of levels.")
+      .def(
+          "bfs_before",
+          [](const OrderedRows& rows, int64_t source, int64_t most) {
+            hr::SearchOrder order =
+                searched([&] { return hr::queue_bfs(rows.csr, {{source}}, most, true); });
+            return std::tuple(order.levels, order.met, order.met_begins, order.met_before);
+          },
+          "source"_a, "most"_a, "Begins of levels, vertices as met, and all before each in rows.")
       .def(
           "dijkstra",
           [](const OrderedRows& rows, const NodePtr& weights, const std::vector<int64_t>& sources,
-             int64_t target, double cutoff, bool all_before) {
-            hr::SearchOrder order;
-            {
-              const GilReleased unlocked;
-              order = hr::queue_dijkstra(rows.csr, buffer_of(weights), sources,
-                                         {target, cutoff, all_before});
-            }
-            return found(order, all_before);
+             int64_t target, double cutoff) {
+            const hr::SearchOrder order = searched([&] {
+              return hr::queue_dijkstra(rows.csr, buffer_of(weights), sources, {target, cutoff});
+            });
+            return std::tuple(reached(order, order.vertices), distances(order),
+                              reached(order, order.before));
           },
-          "weights"_a, "sources"_a, "target"_a, "cutoff"_a, "all_before"_a);
+          "weights"_a, "sources"_a, "target"_a, "cutoff"_a,
+          "Vertices and their distances, nearest first, and the one before each.")
+      .def(
+          "dijkstra_before",
+          [](const OrderedRows& rows, const NodePtr& weights, int64_t source, double cutoff) {
+            const hr::SearchOrder order = searched([&] {
+              return hr::queue_dijkstra(rows.csr, buffer_of(weights), {{source}},
+                                        {-1, cutoff, true});
+            });
+            return std::tuple(reached(order, order.vertices), distances(order), order.met,
+                              order.met_begins, order.met_before);
+          },
+          "weights"_a, "source"_a, "cutoff"_a,
+          "Vertices and their distances, vertices as met, and all before each in rows.")
+      .def(
+          "bellman_ford",
+          [](const OrderedRows& rows, const NodePtr& weights, int64_t source, bool early) {
+            const hr::SearchOrder order = searched([&] {
+              return hr::queue_bellman_ford(rows.csr, buffer_of(weights), {{source}}, early);
+            });
+            return std::tuple(distances(order), order.met, order.met_begins, order.met_before);
+          },
+          "weights"_a, "source"_a, "early"_a,
+          "Distances of vertices as met, these, and all before each in rows.")
+      .def(
+          "path_between",
+          [](const OrderedRows& rows, const OrderedRows& backward, int64_t source, int64_t target) {
+            return hr::path_between(rows.csr, backward.csr, source, target);
+          },
+          "backward"_a, "source"_a, "target"_a, Unlocked())
+      .def(
+          "weighed_path_between",
+          [](const OrderedRows& rows, const NodePtr& weights, const OrderedRows& backward,
+             const NodePtr& backward_weights, int64_t source, int64_t target) {
+            hr::WeighedPath path =
+                hr::weighed_path_between(rows.csr, buffer_of(weights), backward.csr,
+                                         buffer_of(backward_weights), source, target);
+            return std::pair(path.length, std::move(path.vertices));
+          },
+          "weights"_a, "backward"_a, "backward_weights"_a, "source"_a, "target"_a, Unlocked());
   m.def(
       "networkx_walk",
       [](const nb::dict& adjacency, const nb::list& attributes, bool directed, bool multigraph) {

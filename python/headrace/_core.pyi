@@ -1331,11 +1331,28 @@ class OrderedRows:
 
     def weights(self, graph: Graph, weights: Node) -> Node: ...
 
-    def bfs(self, sources: Sequence[int], most: int) -> object: ...
+    def bfs(self, sources: Sequence[int], most: int) -> tuple[Node, Node, list[int]]:
+        """Vertices as met, the one before each, and begins of levels."""
 
-    def dijkstra(self, weights: Node, sources: Sequence[int], target: int, cutoff: float, all_before: bool) -> object: ...
+    def bfs_before(self, source: int, most: int) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Begins of levels, vertices as met, and all before each in rows."""
 
-def networkx_walk(adjacency: dict, attributes: list, directed: bool, multigraph: bool) -> object:
+    def dijkstra(self, weights: Node, sources: Sequence[int], target: int, cutoff: float) -> tuple[Node, Node, Node]:
+        """Vertices and their distances, nearest first, and the one before each."""
+
+    def dijkstra_before(self, weights: Node, source: int, cutoff: float) -> tuple[Node, Node, list[int], list[int], list[int]]:
+        """
+        Vertices and their distances, vertices as met, and all before each in rows.
+        """
+
+    def bellman_ford(self, weights: Node, source: int, early: bool) -> tuple[Node, list[int], list[int], list[int]]:
+        """Distances of vertices as met, these, and all before each in rows."""
+
+    def path_between(self, backward: OrderedRows, source: int, target: int) -> list[int]: ...
+
+    def weighed_path_between(self, weights: Node, backward: OrderedRows, backward_weights: Node, source: int, target: int) -> tuple[float, list[int]]: ...
+
+def networkx_walk(adjacency: dict, attributes: list, directed: bool, multigraph: bool) -> tuple:
     """Nodes, their numbers, rows, and edges with attributes as numbers."""
 
 def graph_betweenness(graph: Graph, sources: Sequence[int], is_sample: bool, normalized: bool, endpoints: bool, weights: Node | None) -> Node: ...

@@ -29,6 +29,14 @@ TWO_NODES = [lambda _g, u, v: ((u, v), {}), lambda _g, u, _v: ((u, u), {})]
 SEARCH = [lambda _g, u, _v: ((u,), {}), lambda _g, u, _v: ((u,), {"depth_limit": 2})]
 BY_WEIGHT = [lambda _g, u, _v: ((u,), {}), lambda _g, u, _v: ((u,), {"cutoff": 4})]
 SOME_NODES = [*PLAIN, lambda _g, u, v: (([u, v],), {}), lambda _g, u, _v: ((u,), {})]
+PATHS = [
+    *TWO_NODES,
+    lambda _g, u, v: ((u, v, "weight"), {}),
+    lambda _g, u, v: ((u, v, "weight", "bellman-ford"), {}),
+    lambda _g, u, _v: ((), {"source": u}),
+    lambda _g, _u, v: ((), {"target": v, "weight": "weight"}),
+    lambda _g, _u, _v: ((), {}),
+]
 CALLS = {
     **dict.fromkeys(
         words("""
@@ -46,6 +54,30 @@ CALLS = {
     **dict.fromkeys(("ancestors", "descendants", "node_connected_component"), ONE_NODE[:1]),
     **dict.fromkeys(("bfs_edges", "bfs_predecessors", "bfs_successors", "bfs_tree"), SEARCH),
     **dict.fromkeys(("triangles", "clustering"), SOME_NODES),
+    "all_shortest_paths": [lambda _g, u, v: ((u, v), {}), lambda _g, u, v: ((u, v, "weight"), {})],
+    **dict.fromkeys(("all_pairs_all_shortest_paths", "average_shortest_path_length"), PLAIN),
+    **dict.fromkeys(("all_pairs_bellman_ford_path", "all_pairs_bellman_ford_path_length"), PLAIN),
+    **dict.fromkeys(("bellman_ford_path", "bellman_ford_path_length"), TWO_NODES),
+    "bellman_ford_predecessor_and_distance": [
+        lambda _g, u, _v: ((u,), {}),
+        lambda _g, u, _v: ((u,), {"heuristic": True}),
+    ],
+    **dict.fromkeys(("bidirectional_dijkstra", "bidirectional_shortest_path"), TWO_NODES),
+    "ego_graph": [*ONE_NODE, lambda _g, u, _v: ((u, 3), {"distance": "weight"})],
+    "predecessor": [
+        lambda _g, u, _v: ((u,), {"return_seen": True}),
+        lambda _g, u, v: ((u, v), {"return_seen": True}),
+        lambda _g, u, v: ((u, v, 2), {}),
+    ],
+    **dict.fromkeys(("shortest_path", "shortest_path_length"), PATHS),
+    "single_source_all_shortest_paths": BY_WEIGHT[:1],
+    **dict.fromkeys(
+        words("""
+            single_source_bellman_ford single_source_bellman_ford_path
+            single_source_bellman_ford_path_length
+        """),
+        ONE_NODE[:1],
+    ),
     "average_clustering": [*PLAIN, lambda _g, _u, _v: ((), {"count_zeros": False})],
     "bfs_layers": [ONE_NODE[0], lambda _g, u, v: (([u, v],), {})],
     "descendants_at_distance": ONE_NODE[1:],
@@ -74,6 +106,11 @@ CALLS = {
 OTHERS = words("""
     directed_combinatorial_laplacian_matrix directed_laplacian_matrix leiden_communities
     louvain_communities modularity normalized_laplacian_matrix tournament_matrix
+    bethe_hessian_matrix directed_modularity_matrix modularity_matrix
+""")
+MADE = words("""
+    complete_bipartite_graph complete_graph cycle_graph empty_graph from_dict_of_lists from_edgelist
+    from_numpy_array grid_2d_graph karate_club_graph les_miserables_graph path_graph star_graph
 """)
 
 
@@ -141,7 +178,7 @@ def quiet():
 
 def test_networkx_knows_all_functions_and_imports_nothing():
     info = networkx.utils.backends.backend_info["headrace"]
-    assert set(info["functions"]) == set(FUNCTIONS) == {*CALLS, *OTHERS}
+    assert set(info["functions"]) == set(FUNCTIONS) >= {*CALLS, *OTHERS, *MADE}
     assert all(name in networkx.utils.backends._registered_algorithms for name in FUNCTIONS)
     code = "import sys, networkx; print([m for m in sys.modules if m.startswith('headrace')])"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -209,6 +246,17 @@ def test_negative_weights_and_functions():
         networkx.dijkstra_path(graph, 0, 1, weight=lambda *_: 1, backend="headrace")
 
 
+@pytest.mark.parametrize("name", [n for n in sorted(CALLS) if "bellman_ford" in n])
+def test_negative_weights_as_in_networkx(name):
+    ran = 0
+    for seed, graph in enumerate(random_graphs(60, 12, weighted=True, directed=True)):
+        chosen = random.Random(seed)
+        for *_, data in graph.edges(data=True):
+            data["weight"] -= chosen.choice([2, 4, 5])
+        ran += compare(named(graph, seed), name, seed)
+    assert ran
+
+
 def test_a_conversion_is_kept_until_the_graph_changes():
     graph = networkx.path_graph(5)
     networkx.number_connected_components(graph, backend="headrace")
@@ -242,6 +290,25 @@ def test_graphs_of_ours_run_without_conversion():
         ("a", "b"),
         ("b", "c"),
     ]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_made_graphs_are_networkxs_and_run_here(name):
+    given = {
+        "complete_bipartite_graph": (3, 4),
+        "from_dict_of_lists": ({0: [1], 1: [0, 2]},),
+        "from_edgelist": ([(0, 1), (1, 2)],),
+        "from_numpy_array": (np.eye(4),),
+        "grid_2d_graph": (3, 4),
+        "karate_club_graph": (),
+        "les_miserables_graph": (),
+    }.get(name, (5,))
+    make = getattr(networkx, name)
+    graph, theirs = make(*given, backend="headrace"), make(*given)
+    assert graph.__networkx_backend__ == "headrace"
+    assert shown(backend.convert_to_nx(graph)) == shown(theirs)
+    assert shown(networkx.pagerank(graph)) == shown(networkx.pagerank(theirs))
+    assert networkx.number_of_isolates(networkx.complement(graph, backend="headrace")) >= 0
 
 
 def test_communities_are_partitions_and_good():

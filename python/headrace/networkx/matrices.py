@@ -88,5 +88,6 @@ def to_numpy_array(
 
 composed("""
     adjacency_matrix laplacian_matrix normalized_laplacian_matrix directed_laplacian_matrix
-    directed_combinatorial_laplacian_matrix google_matrix tournament_matrix
+    directed_combinatorial_laplacian_matrix google_matrix tournament_matrix modularity_matrix
+    directed_modularity_matrix bethe_hessian_matrix
 """)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import networkx as nx
 
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.networkx.graph import rows_of
+from headrace.networkx.graph import RowGraph, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +58,22 @@ def composed(names: str) -> None:
             return _original(rows_of(G), *arguments, **options)
 
         FUNCTIONS[name] = functools.wraps(original)(called)
+
+
+def made(names: str) -> None:
+    """Graphs by NetworkX's own code, from its graphs or from none, as ours."""
+    for name in names.split():
+        original = _registered(name).orig_func
+
+        def called(*arguments: Any, _original: Function = original, **options: Any) -> RowGraph:
+            given = [_plain(each) for each in arguments]
+            return RowGraph(_original(*given, **{k: _plain(v) for k, v in options.items()}))
+
+        FUNCTIONS[name] = functools.wraps(original)(called)
+
+
+def _plain(value: Any) -> Any:
+    return value.original if isinstance(value, RowGraph) else value
 
 
 def _registered(name: str) -> Any:
