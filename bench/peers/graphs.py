@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,11 @@ EDGE_FACTOR = 16
 HAS_NETWORKIT, HAS_IGRAPH = (
     importlib.util.find_spec(name) is not None for name in ("networkit", "igraph")
 )
-PACKAGES = ["numpy", "scipy", "pandas"] + ["networkit"] * HAS_NETWORKIT + ["igraph"] * HAS_IGRAPH
+PACKAGES = (
+    ["numpy", "scipy", "pandas", "networkx"]
+    + ["networkit"] * HAS_NETWORKIT
+    + ["igraph"] * HAS_IGRAPH
+)
 ALPHA, TOL = 0.85, 1e-6
 
 
@@ -420,6 +425,60 @@ def _same_parts(ours: Any, theirs: Any) -> str:
     return "the same partition"
 
 
+def networkx_backend(bench: Bench, rows: int) -> None:
+    """NetworkX's graphs read, and its PageRank with and without a conversion that is there."""
+    import networkx as nx
+    from headrace.networkx.graph import RowGraph
+
+    nx.config.warnings_to_ignore.add("cache")
+    edges = hr.graph.rmat(max(int(np.log2(rows / 8)), 4), 8, seed=1)
+    ends = [edges[name].to_list() for name in edges.columns]
+    weights = np.random.default_rng(0).random(len(edges)).tolist()
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(zip(*ends, weights, strict=True))
+    plain = nx.DiGraph(zip(*ends, strict=True))
+    entries = graph.number_of_edges()
+
+    def by_iterators(of: Any, weight: str | None) -> Any:
+        """Neighbours as numbers, and weights, by NumPy from iterators."""
+        numbers = dict(zip(of, range(len(of)), strict=True))
+        rows_of = list(of._adj.values())
+        named = map(numbers.__getitem__, chain.from_iterable(rows_of))
+        made = np.fromiter(named, np.int32, entries)
+        if weight is None:
+            return made
+        data = chain.from_iterable(row.values() for row in rows_of)
+        return made, np.fromiter((each.get(weight, 1) for each in data), np.float64, entries)
+
+    def read(of: Any, weight: str | None) -> Any:
+        made = RowGraph(of, {weight: 1} if weight else None)
+        return made.adjacency[1] if weight is None else made.edge_arrays(weight)[1:]
+
+    cases = [("read a graph", plain, None, 3), ("read a weighted graph", graph, "weight", 1.9)]
+    for title, of, weight, bar in cases:
+        rival = Rival("iterators", lambda of=of, w=weight: by_iterators(of, w), bar)
+        ours = lambda of=of, w=weight: read(of, w)  # noqa: E731
+        bench.step(f"networkx: {title}", ours, [rival], equal, 8 * entries, entries)
+
+    def ranks(**options: Any) -> Any:
+        return np.array(list(nx.pagerank(graph, **options).values()))
+
+    def cold() -> Any:
+        graph.__networkx_cache__.clear()
+        return ranks(backend="headrace")
+
+    rivals = [Rival("networkx", ranks, bar) for bar in (15, 100)]
+    bench.step("networkx: pagerank", cold, rivals[:1], close_to(1e-9), 0, entries)
+    bench.step(
+        "networkx: pagerank again",
+        lambda: ranks(backend="headrace"),
+        rivals[1:],
+        close_to(1e-9),
+        0,
+        entries,
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure an R-MAT graph of about `rows` edges."""
     scale = max(int(np.log2(rows / EDGE_FACTOR)), 4)
@@ -429,6 +488,7 @@ def steps(bench: Bench, rows: int) -> None:
     algorithms(bench, source, target, 1 << scale)
     centralities(bench, source, target, 1 << scale)
     structure(bench, source, target, 1 << scale)
+    networkx_backend(bench, min(rows, 1 << 20))
 
 
 if __name__ == "__main__":

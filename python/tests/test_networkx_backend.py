@@ -278,6 +278,8 @@ def test_priority_takes_large_graphs_only():
             networkx.pagerank(networkx.path_graph(2000))
             assert calls
             assert networkx.clustering(networkx.path_graph(2000, networkx.DiGraph))[0] == 0
+            listed = str(hr.fallbacks())
+            assert "networkx.clustering" in listed and "directed" in listed
     finally:
         FUNCTIONS["pagerank"] = original
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.networkx.graph import RowGraph, rows_of
 
@@ -90,8 +91,14 @@ def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
     given = _signature(name).bind(*args, **kwargs).arguments
     for word in _CALLABLE:
         if callable(given.get(word)):
-            return f"{word} is a function"
-    why = _REFUSALS[name](**given) if name in _REFUSALS else ""
+            return _refused(name, f"{word} is a function")
+    return _refused(name, _REFUSALS[name](**given)) if name in _REFUSALS else True
+
+
+def _refused(name: str, why: str) -> bool | str:
+    """Why not, which `hr.fallbacks` lists too; True if nothing speaks against it."""
+    if why:
+        _core.record_fallback(f"networkx.{name}", why, 0.0)
     return why or True
 
 
