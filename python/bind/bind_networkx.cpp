@@ -18,6 +18,9 @@ using hr::Column;
 using hr::Csr;
 using hr::NodePtr;
 
+using AnyDict = nb::typed<nb::dict, nb::any, nb::any>;
+using AnyList = nb::typed<nb::list, nb::any>;
+
 /// The neighbours of each node as NetworkX has them: in the order in which edges came, each once.
 struct OrderedRows {
   Csr csr;
@@ -143,7 +146,7 @@ class Walk {
           {nb::borrow(each[0]), nb::borrow(each[1]), Buffer::allocate(8 * most_edges_)});
   }
 
-  nb::tuple run() {
+  auto run() {
     auto* const offsets = rows_.offsets.mutable_as<int64_t>();
     PyObject *key = nullptr, *neighbours = nullptr;
     Py_ssize_t at = 0;
@@ -167,8 +170,8 @@ class Walk {
     const auto ends = [&](const Buffer& buffer) {
       return hr::lazy_value(Column(hr::TypeId::kUInt32, edge_, buffer));
     };
-    return nb::make_tuple(numbers_.list(), numbers_.numbers(), OrderedRows{rows_}, ends(source_),
-                          ends(target_), columns);
+    return std::tuple(AnyList(numbers_.list()), AnyDict(numbers_.numbers()), OrderedRows{rows_},
+                      ends(source_), ends(target_), AnyList(columns));
   }
 
  private:
@@ -378,7 +381,7 @@ void bind_networkx(nb::module_& m) {
           "weights"_a, "backward"_a, "backward_weights"_a, "source"_a, "target"_a, Unlocked());
   m.def(
       "networkx_walk",
-      [](const nb::dict& adjacency, const nb::list& attributes, bool directed, bool multigraph) {
+      [](const AnyDict& adjacency, const AnyList& attributes, bool directed, bool multigraph) {
         return Walk(adjacency, attributes, directed, multigraph).run();
       },
       "adjacency"_a, "attributes"_a, "directed"_a, "multigraph"_a,

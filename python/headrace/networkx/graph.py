@@ -145,8 +145,8 @@ class RowGraph:
     @cached_property
     def adjacency(self) -> tuple[Any, Any]:
         """Offsets of rows and neighbours, arrays, in NetworkX's order."""
-        parts = self.rows.offsets(), self.rows.targets()
-        return tuple(array_of(part).to_numpy() for part in parts)
+        offsets, targets = self.rows.offsets(), self.rows.targets()
+        return array_of(offsets).to_numpy(), array_of(targets).to_numpy()
 
     # ---- as NetworkX's graphs --------------------------------------------------------------------
     def is_directed(self) -> bool:

@@ -33,31 +33,31 @@ def _count(graph: RowGraph) -> int:
     return int(_labels(graph).max(initial=-1)) + 1
 
 
-@function
+@function()
 def connected_components(G: RowGraph) -> Iterator[set[Any]]:
     """Sets of nodes that are connected."""
     return iter(G.groups(_labels(G)))
 
 
-@function
+@function()
 def weakly_connected_components(G: RowGraph) -> Iterator[set[Any]]:
     """The same, whichever way edges go."""
     return iter(G.groups(_labels(G)))
 
 
-@function
+@function()
 def number_connected_components(G: RowGraph) -> int:
     """How many components there are."""
     return _count(G)
 
 
-@function
+@function()
 def number_weakly_connected_components(G: RowGraph) -> int:
     """The same, whichever way edges go."""
     return _count(G)
 
 
-@function
+@function()
 def node_connected_component(G: RowGraph, n: Any) -> set[Any]:
     """The nodes that one is connected to."""
     labels = _labels(G)
@@ -70,20 +70,20 @@ def _is_connected(graph: RowGraph) -> bool:
     return _count(graph) == 1
 
 
-@function
+@function()
 def is_connected(G: RowGraph) -> bool:
     """Whether there is one component."""
     return _is_connected(G)
 
 
-@function
+@function()
 def is_weakly_connected(G: RowGraph) -> bool:
     """The same, whichever way edges go."""
     return _is_connected(G)
 
 
 # ---- trees ---------------------------------------------------------------------------------------
-@function
+@function()
 def is_forest(G: RowGraph) -> bool:
     """Whether there is no cycle, whichever way edges go."""
     if not len(G):
@@ -95,27 +95,28 @@ def _has_one_parent(graph: RowGraph) -> bool:
     return int(_degree(graph, "in_degree").max(initial=0)) <= 1
 
 
-@function
+@function()
 def is_branching(G: RowGraph) -> bool:
     """Whether it is a forest of edges away from roots."""
     return is_forest(G) and _has_one_parent(G)
 
 
-@function
+@function()
 def is_arborescence(G: RowGraph) -> bool:
     """Whether it is a tree of edges away from its root."""
     return nx.is_tree(G) and _has_one_parent(G)
 
 
-@function(refuse=_refuse_directed)
+@function(_refuse_directed)
 def is_bipartite(G: RowGraph) -> bool:
     """Whether two colours are enough."""
+    if not len(G):
+        return True
     roots = np.unique(_labels(G), return_index=True)[1]
     offsets, targets = G.adjacency
     reached, _, levels = G.rows.bfs(roots.tolist(), -1)
     side = np.empty(len(G), np.int64)
-    steps = np.repeat(np.arange(len(levels) - 1), np.diff(levels)) if levels else []
-    side[array_of(reached).to_numpy()] = steps
+    side[array_of(reached).to_numpy()] = np.repeat(np.arange(len(levels) - 1), np.diff(levels))
     sources = np.repeat(np.arange(len(G)), np.diff(offsets))
     return not ((side[sources] - side[targets]) % 2 == 0).any()
 
@@ -126,7 +127,7 @@ def _seed(seed: Any) -> int:
     return 0 if seed is None or seed is random._inst else int(seed.randint(0, 2**31 - 1))
 
 
-@function(refuse=_refuse_directed)
+@function(_refuse_directed)
 def louvain_communities(
     G: RowGraph,
     weight: Any = "weight",
@@ -143,7 +144,7 @@ def louvain_communities(
     return G.groups(found["community"].to_numpy())
 
 
-@function(refuse=_refuse_directed)
+@function(_refuse_directed)
 def leiden_communities(
     G: RowGraph,
     weight: Any = "weight",
@@ -158,7 +159,7 @@ def leiden_communities(
     return G.groups(found["community"].to_numpy())
 
 
-@function(refuse=_refuse_directed)
+@function(_refuse_directed)
 def modularity(
     G: RowGraph, communities: Any, weight: Any = "weight", resolution: float = 1
 ) -> float:

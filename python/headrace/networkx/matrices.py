@@ -29,7 +29,7 @@ def _entries(graph: RowGraph, nodelist: Any, weight: Any) -> tuple[Any, Any, Any
     return source, target, values, source == target
 
 
-@function
+@function()
 def to_scipy_sparse_array(
     G: RowGraph,
     nodelist: Any = None,
@@ -66,7 +66,7 @@ def _refuse_kinds(G: Any, dtype: Any = None, **_: Any) -> str:
     return "a dtype of several fields" if getattr(np.dtype(dtype), "names", None) else ""
 
 
-@function(refuse=_refuse_kinds)
+@function(_refuse_kinds)
 def to_numpy_array(
     G: RowGraph,
     nodelist: Any = None,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from headrace.networkx.graph import RowGraph
 
 
-@function
+@function()
 def pagerank(
     G: RowGraph,
     alpha: float = 0.85,
@@ -56,37 +56,37 @@ def _centrality(graph: RowGraph, kind: str) -> dict[Any, Any]:
     return graph.by_node(_degree(graph, kind) * (1.0 / (len(graph) - 1.0)))
 
 
-@function
+@function()
 def degree_centrality(G: RowGraph) -> dict[Any, Any]:
     """The share of other nodes that each is connected to."""
     return _centrality(G, "degree")
 
 
-@function
+@function()
 def in_degree_centrality(G: RowGraph) -> dict[Any, Any]:
     """The share of other nodes from which an edge comes."""
     return _centrality(G, "in_degree")
 
 
-@function
+@function()
 def out_degree_centrality(G: RowGraph) -> dict[Any, Any]:
     """The share of other nodes to which an edge goes."""
     return _centrality(G, "out_degree")
 
 
-@function
+@function()
 def isolates(G: RowGraph) -> Iterator[Any]:
     """Nodes without edges."""
     return G.named(np.flatnonzero(_degree(G, "degree") == 0))
 
 
-@function
+@function()
 def number_of_isolates(G: RowGraph) -> int:
     """How many nodes have no edge."""
     return int((_degree(G, "degree") == 0).sum())
 
 
-@function
+@function()
 def number_of_selfloops(G: RowGraph) -> int:
     """How many edges go from a node to itself."""
     return G.engine._graph.num_self_loops
@@ -96,7 +96,7 @@ def _refuse_several(G: Any, **_: Any) -> str:
     return "several edges between nodes" if G.is_multigraph() else ""
 
 
-@function(refuse=_refuse_several)
+@function(_refuse_several)
 def overall_reciprocity(G: RowGraph) -> float:
     """The share of edges that are there in both directions."""
     edges = G.number_of_edges()
@@ -108,7 +108,7 @@ def overall_reciprocity(G: RowGraph) -> float:
     return (edges - different) * 2 / edges
 
 
-@function
+@function()
 def is_negatively_weighted(G: RowGraph, edge: Any = None, weight: Any = "weight") -> bool:
     """Whether an edge has a weight below 0."""
     if edge is not None:
@@ -118,7 +118,7 @@ def is_negatively_weighted(G: RowGraph, edge: Any = None, weight: Any = "weight"
 
 
 # ---- cores, triangles ----------------------------------------------------------------------------
-@function
+@function()
 def core_number(G: RowGraph) -> dict[Any, int]:
     """The largest k such that a node is in the k-core."""
     return G.by_node(density.core_number(G.engine)["core"].to_numpy())
@@ -138,14 +138,14 @@ def _refuse_more(G: Any, nodes: Any = None, weight: Any = None, **_: Any) -> str
     return "triangles of directed edges" if G.is_directed() else ""
 
 
-@function(refuse=_refuse_more)
+@function(_refuse_more)
 def triangles(G: RowGraph, nodes: Any = None) -> Any:
     """The triangles that nodes are in."""
     counts = _triangles(G)[0]
     return counts[G.number(nodes)] if nodes in G else G.by_node(counts, nodes)
 
 
-@function(refuse=_refuse_more)
+@function(_refuse_more)
 def clustering(G: RowGraph, nodes: Any = None, weight: Any = None) -> Any:
     """How many of the pairs of neighbours are neighbours."""
     counts, others = _triangles(G)
@@ -156,7 +156,7 @@ def clustering(G: RowGraph, nodes: Any = None, weight: Any = None) -> Any:
     return shares[G.number(nodes)] if nodes in G else G.by_node(shares, nodes)
 
 
-@function(refuse=_refuse_more)
+@function(_refuse_more)
 def transitivity(G: RowGraph) -> float:
     """The share of pairs of neighbours that are neighbours, over all nodes."""
     counts, others = _triangles(G)

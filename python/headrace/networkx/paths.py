@@ -78,7 +78,7 @@ def _before(graph: RowGraph, met: Any, begins: Any, before: Any) -> dict[Any, li
     return dict(zip((graph.nodes[number] for number in met), parts, strict=True))
 
 
-@function
+@function()
 def multi_source_dijkstra_path_length(
     G: RowGraph, sources: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -88,7 +88,7 @@ def multi_source_dijkstra_path_length(
     return dict(zip(G.named(reached), lengths, strict=True))
 
 
-@function
+@function()
 def multi_source_dijkstra(
     G: RowGraph,
     sources: Any,
@@ -116,7 +116,7 @@ def multi_source_dijkstra(
     return lengths[-1], [G.nodes[number] for number in reversed(path)]
 
 
-@function
+@function()
 def dijkstra_path_length(G: RowGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """The length of the shortest path between two nodes."""
     if source not in G:
@@ -129,7 +129,7 @@ def dijkstra_path_length(G: RowGraph, source: Any, target: Any, weight: Any = "w
     return lengths[-1]
 
 
-@function
+@function()
 def dijkstra_predecessor_and_distance(
     G: RowGraph, source: Any, cutoff: float | None = None, weight: Any = "weight"
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
@@ -150,7 +150,7 @@ def _check_ends(graph: RowGraph, source: Any, target: Any) -> None:
             raise nx.NodeNotFound(f"{word} {node} is not in G")
 
 
-@function
+@function()
 def bidirectional_dijkstra(
     G: RowGraph, source: Any, target: Any, weight: Any = "weight"
 ) -> tuple[Any, list[Any]]:
@@ -168,7 +168,7 @@ def bidirectional_dijkstra(
     return length, [G.nodes[number] for number in path]
 
 
-@function
+@function()
 def bidirectional_shortest_path(G: RowGraph, source: Any, target: Any) -> list[Any]:
     """A path of the fewest edges between two nodes."""
     _check_ends(G, source, target)
@@ -178,7 +178,7 @@ def bidirectional_shortest_path(G: RowGraph, source: Any, target: Any) -> list[A
     return [G.nodes[number] for number in path]
 
 
-@function
+@function()
 def predecessor(
     G: RowGraph,
     source: Any,
@@ -217,7 +217,7 @@ def _bellman_ford(
     return before, dict(zip(before, _lengths(graph, weight, lengths), strict=True))
 
 
-@function
+@function()
 def bellman_ford_predecessor_and_distance(
     G: RowGraph, source: Any, target: Any = None, weight: Any = "weight", heuristic: bool = False
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
@@ -232,7 +232,7 @@ def bellman_ford_predecessor_and_distance(
     return _bellman_ford(G, source, weight, heuristic)
 
 
-@function
+@function()
 def single_source_bellman_ford_path_length(
     G: RowGraph, source: Any, weight: Any = "weight"
 ) -> dict[Any, Any]:
@@ -240,7 +240,7 @@ def single_source_bellman_ford_path_length(
     return _bellman_ford(G, source, weight)[1]
 
 
-@function
+@function()
 def single_source_bellman_ford(
     G: RowGraph, source: Any, target: Any = None, weight: Any = "weight"
 ) -> tuple[Any, Any]:
@@ -260,7 +260,7 @@ def single_source_bellman_ford(
     return (lengths, paths) if target is None else (lengths[target], paths[target])
 
 
-@function
+@function()
 def bellman_ford_path_length(G: RowGraph, source: Any, target: Any, weight: Any = "weight") -> Any:
     """The length of the shortest path between two nodes."""
     if source == target:
@@ -273,14 +273,14 @@ def bellman_ford_path_length(G: RowGraph, source: Any, target: Any, weight: Any 
     return lengths[target]
 
 
-@function
+@function()
 def has_path(G: RowGraph, source: Any, target: Any) -> bool:
     """Whether there is a path."""
     _check_ends(G, source, target)
     return bool((search(G, [source], None)[0] == G.number(target)).any())
 
 
-@function
+@function()
 def average_shortest_path_length(
     G: RowGraph, weight: Any = None, method: str | None = None
 ) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import networkx as nx
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     Function = Callable[..., Any]
 
+F = TypeVar("F", bound="Callable[..., Any]")
+
 #: By NetworkX's name.
 FUNCTIONS: dict[str, Function] = {}
 #: Why a function cannot run with these arguments, "" if it can.
@@ -28,26 +30,27 @@ SMALLEST = 500
 _CALLABLE = ("weight", "distance", "sort_neighbors", "neighbors")
 
 
-def function(made: Function | None = None, *, refuse: Function | None = None) -> Any:
+def function(refuse: Function | None = None) -> Callable[[F], F]:
     """Put a function in the table; its first argument becomes a `RowGraph`.
 
     What the engine refuses raises NotImplementedError, which leaves the call to NetworkX and its
     messages. `refuse` says beforehand, from the graph and the other arguments, why not.
     """
-    if made is None:
-        return functools.partial(function, refuse=refuse)
 
-    @functools.wraps(made)
-    def called(G: Any, *arguments: Any, **options: Any) -> Any:
-        try:
-            return made(rows_of(G), *arguments, **options)
-        except (InvalidArgumentError, TypeMismatchError, UnsupportedError) as error:
-            raise NotImplementedError(str(error)) from error
+    def put(made: F) -> F:
+        @functools.wraps(made)
+        def called(G: Any, *arguments: Any, **options: Any) -> Any:
+            try:
+                return made(rows_of(G), *arguments, **options)
+            except (InvalidArgumentError, TypeMismatchError, UnsupportedError) as error:
+                raise NotImplementedError(str(error)) from error
 
-    FUNCTIONS[made.__name__] = called
-    if refuse is not None:
-        _REFUSALS[made.__name__] = refuse
-    return called
+        FUNCTIONS[made.__name__] = called
+        if refuse is not None:
+            _REFUSALS[made.__name__] = refuse
+        return cast("F", called)
+
+    return put
 
 
 def composed(names: str) -> None:

@@ -45,7 +45,7 @@ def _layers(graph: RowGraph, sources: Any, limit: float | None = None) -> list[l
     return [named[a:b] for a, b in pairwise(levels)]
 
 
-@function
+@function()
 def generic_bfs_edges(
     G: RowGraph, source: Any, neighbors: Any = None, depth_limit: float | None = None
 ) -> Iterator[tuple[Any, Any]]:
@@ -53,7 +53,7 @@ def generic_bfs_edges(
     return _edges(G, source, depth_limit)
 
 
-@function
+@function()
 def bfs_edges(
     G: RowGraph,
     source: Any,
@@ -65,13 +65,13 @@ def bfs_edges(
     return _edges(G.backward if reverse else G, source, depth_limit)
 
 
-@function
+@function()
 def bfs_layers(G: RowGraph, sources: Any) -> Iterator[list[Any]]:
     """Nodes by their distance from sources."""
     return iter(_layers(G, sources))
 
 
-@function
+@function()
 def descendants_at_distance(G: RowGraph, source: Any, distance: int) -> set[Any]:
     """The nodes at one distance."""
     if source not in G:
@@ -86,7 +86,7 @@ def _lengths(graph: RowGraph, source: Any, cutoff: float | None) -> dict[Any, in
     return dict(zip(graph.named(reached), lengths, strict=True))
 
 
-@function
+@function()
 def single_source_shortest_path_length(
     G: RowGraph, source: Any, cutoff: float | None = None
 ) -> dict[Any, int]:
@@ -96,7 +96,7 @@ def single_source_shortest_path_length(
     return _lengths(G, source, cutoff)
 
 
-@function
+@function()
 def single_target_shortest_path_length(
     G: RowGraph, target: Any, cutoff: float | None = None
 ) -> dict[Any, int]:
@@ -111,7 +111,7 @@ def _tree(graph: RowGraph, source: Any, cutoff: float | None) -> Iterator[tuple[
     return zip(graph.named(reached[1:]), graph.named(before[1:]), strict=True)
 
 
-@function
+@function()
 def single_source_shortest_path(
     G: RowGraph, source: Any, cutoff: float | None = None
 ) -> dict[Any, list[Any]]:
@@ -124,7 +124,7 @@ def single_source_shortest_path(
     return paths
 
 
-@function
+@function()
 def single_target_shortest_path(
     G: RowGraph, target: Any, cutoff: float | None = None
 ) -> dict[Any, list[Any]]:
