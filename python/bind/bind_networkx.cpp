@@ -39,7 +39,7 @@ std::string type_name(PyObject* value) {
 
 PyObject* dict_of(PyObject* value, const char* what) {
   if (!PyDict_CheckExact(value))
-    refuse(std::string(what) + " is no dict: type=" + type_name(value));
+    refuse(std::string(what) + " is not a dict: type=" + type_name(value));
   return value;
 }
 
@@ -75,7 +75,7 @@ class NodeNumbers {
     }
     PyObject* const number = PyDict_GetItemWithError(numbers_.ptr(), key);
     if (!number && PyErr_Occurred()) nb::raise_python_error();
-    if (!number) refuse("a neighbour is no node of the graph");
+    if (!number) refuse("a neighbour is not a node of the graph");
     return static_cast<uint32_t>(PyLong_AsUnsignedLong(number));
   }
 
@@ -120,7 +120,7 @@ struct Attribute {
       total += std::abs(number);
       if (!(total < kMostWhole)) refuse("an attribute of edges is beyond 2^53 in sum");
     } else {
-      refuse("an attribute of an edge is no number: " + nb::cast<std::string>(nb::str(name)) +
+      refuse("an attribute of an edge is not a number: " + nb::cast<std::string>(nb::str(name)) +
              ", type=" + type_name(value));
     }
     if (!std::isfinite(number)) refuse("an attribute of an edge is not finite");

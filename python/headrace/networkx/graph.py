@@ -24,7 +24,7 @@ _WRITES = ("add_", "remove_", "clear", "update")
 class RowGraph:
     """A graph of NetworkX whose nodes are numbers and whose neighbours are rows, in its order.
 
-    What only looks at the graph is the original's: ``G.adj``, ``G.nodes``, ``G.subgraph``.
+    All that reads a graph is the original's: ``G.adj``, ``G.nodes``, ``G.subgraph``.
 
     Parameters
     ----------

@@ -251,7 +251,7 @@ def single_source_bellman_ford(
         return 0, [source]
     before, lengths = _bellman_ford(G, source, weight)
     if target is not None and target not in lengths:
-        # NetworkX looks for the path first.
+        # As NetworkX, which traces the path first.
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     paths = {
         node: next(generic._build_paths_from_predecessors({source}, node, before))

@@ -24,7 +24,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 FUNCTIONS: dict[str, Function] = {}
 #: Why a function cannot run with these arguments, "" if it can.
 _REFUSALS: dict[str, Function] = {}
-#: Below so many edges NetworkX is done before we have read the graph: 2 us an edge against 0.3 ms.
+#: Graphs of fewer edges stay in NetworkX, which is done before they are read.
 SMALLEST = 500
 #: Arguments that are functions of users run in NetworkX.
 _CALLABLE = ("weight", "distance", "sort_neighbors", "neighbors")
