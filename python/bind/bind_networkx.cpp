@@ -191,48 +191,51 @@ class Walk {
     if (multigraph_ && !directed_) most_edges_ *= 2;  // all of them may be loops
   }
 
-  // Some neighbours at a time, so that those to come are on their way from memory. They are held,
-  // as comparing nodes may run anything.
+  // Some neighbours at a time, so that those to come are on their way from memory.
   void read_row(int64_t row, PyObject* neighbours) {
-    std::array<std::pair<nb::object, nb::object>, kAhead> items;
+    std::array<std::pair<PyObject*, PyObject*>, kAhead> items;
     const bool needs_data = multigraph_ || !attributes_.empty();
     Py_ssize_t at = 0;
     for (bool more = true; more;) {
       size_t count = 0;
       while (count < kAhead) {
-        PyObject *key = nullptr, *data = nullptr;
+        auto& [key, data] = items[count];
         more = PyDict_Next(neighbours, &at, &key, &data) != 0;
         if (!more) break;
         __builtin_prefetch(key);
         if (needs_data) __builtin_prefetch(data);
-        items[count].first = nb::borrow(key);
-        if (needs_data) items[count].second = nb::borrow(data);
         ++count;
       }
+      std::vector<nb::object> held;  // comparing other keys may run anything
       for (size_t i = 0; i < count; ++i) {
-        const uint32_t target = numbers_.find(items[i].first.ptr());
+        const auto [key, data] = items[i];
+        if (held.empty() && !PyLong_CheckExact(key) && !PyUnicode_CheckExact(key))
+          for (size_t rest = i; rest < count; ++rest)
+            for (PyObject* each : {items[rest].first, items[rest].second})
+              held.push_back(nb::borrow(each));
+        const uint32_t target = numbers_.find(key);
         if (entry_ == entries_) refuse("the graph changed while it was read");
         rows_.targets.mutable_as<uint32_t>()[entry_++] = target;
         if (directed_ || row <= static_cast<int64_t>(target))
-          read_edges(static_cast<uint32_t>(row), target, std::move(items[i].second));
+          read_edges(static_cast<uint32_t>(row), target, data);
       }
     }
   }
 
-  void read_edges(uint32_t source, uint32_t target, nb::object data) {
-    if (!multigraph_) return read_edge(source, target, std::move(data));
+  void read_edges(uint32_t source, uint32_t target, PyObject* data) {
+    if (!multigraph_) return read_edge(source, target, data);
     PyObject *key = nullptr, *each = nullptr;
     Py_ssize_t at = 0;
-    while (PyDict_Next(data.ptr(), &at, &key, &each)) read_edge(source, target, nb::borrow(each));
+    while (PyDict_Next(data, &at, &key, &each)) read_edge(source, target, each);
   }
 
-  void read_edge(uint32_t source, uint32_t target, nb::object data) {
+  void read_edge(uint32_t source, uint32_t target, PyObject* data) {
     if (edge_ == most_edges_) refuse("the rows of an undirected graph are not symmetric");
     source_.mutable_as<uint32_t>()[edge_] = source;
     target_.mutable_as<uint32_t>()[edge_] = target;
     ++edge_;
     if (attributes_.empty()) return;
-    data_[pending_++] = std::move(data);
+    data_[pending_++] = nb::borrow(data);
     if (pending_ == kAhead) read_pending();
   }
 
