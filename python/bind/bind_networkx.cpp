@@ -43,6 +43,11 @@ PyObject* dict_of(PyObject* value, const char* what) {
   return value;
 }
 
+/// Whether comparing it with another plain one runs no code of Python's.
+bool is_plain(PyObject* key) {
+  return PyLong_CheckExact(key) || PyUnicode_CheckExact(key);
+}
+
 /// What numbers nodes: whole numbers of a small range a table, others Python's dict.
 class NodeNumbers {
  public:
@@ -56,6 +61,7 @@ class NodeNumbers {
     for (int64_t i = 0; PyDict_Next(adjacency, &at, &key, &value); ++i) {
       list_.append(nb::handle(key));
       numbers_[nb::handle(key)] = i;
+      are_plain_ = are_plain_ && is_plain(key);
       const int64_t whole = is_table ? whole_of(key) : -1;
       is_table = is_table && whole >= 0 && whole < most;
       if (is_table) keys.push_back(whole);
@@ -79,6 +85,8 @@ class NodeNumbers {
     return static_cast<uint32_t>(PyLong_AsUnsignedLong(number));
   }
 
+  bool are_plain() const { return are_plain_; }
+
   const nb::list& list() const { return list_; }
 
   const nb::dict& numbers() const { return numbers_; }
@@ -92,6 +100,7 @@ class NodeNumbers {
 
   nb::list list_{};
   nb::dict numbers_{};
+  bool are_plain_ = true;
   hr::BudgetedVector<int64_t> table_{};  // of each whole number; -1: no node
 };
 
@@ -209,7 +218,7 @@ class Walk {
       std::vector<nb::object> held;  // comparing other keys may run anything
       for (size_t i = 0; i < count; ++i) {
         const auto [key, data] = items[i];
-        if (held.empty() && !PyLong_CheckExact(key) && !PyUnicode_CheckExact(key))
+        if (held.empty() && !(numbers_.are_plain() && is_plain(key)))
           for (size_t rest = i; rest < count; ++rest)
             for (PyObject* each : {items[rest].first, items[rest].second})
               held.push_back(nb::borrow(each));
@@ -224,6 +233,7 @@ class Walk {
 
   void read_edges(uint32_t source, uint32_t target, PyObject* data) {
     if (!multigraph_) return read_edge(source, target, data);
+    const nb::object held = nb::borrow(data);
     PyObject *key = nullptr, *each = nullptr;
     Py_ssize_t at = 0;
     while (PyDict_Next(data, &at, &key, &each)) read_edge(source, target, each);
