@@ -476,6 +476,101 @@ def test_nothing_half_written(tmp_path):
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["m.hrm"]
 
 
+def inside(node):
+    """The places of all values in a tree of lists and dictionaries."""
+    for key in range(len(node)) if isinstance(node, list) else list(node):
+        yield node, key
+        if isinstance(node[key], dict | list):
+            yield from inside(node[key])
+
+
+RARE = [0, 1, -1, 2**31, -(2**31), 2**62, 2**63 - 1, -(2**63), 1e300, None, "x", [], True]
+
+
+def changed(data, random):
+    """The file with something else in its arrays, in what it says of them or of the model."""
+    made = bytearray(data)
+    first = 40 + int.from_bytes(data[16:24], "little")
+    kind = random.integers(4)
+    if kind == 0 or first >= len(data):
+        for place in random.integers(40, len(data), random.integers(1, 4)).tolist():
+            made[place] ^= 1 << random.integers(8)
+        return resummed(bytes(made))
+    if kind == 1:
+        for place in random.integers(first // 8, len(data) // 8, random.integers(1, 3)).tolist():
+            word = struct.pack("<q", RARE[random.integers(8)])
+            made[place * 8 : place * 8 + 8] = word if random.integers(2) else random.bytes(8)
+        return resummed(bytes(made))
+    header = header_of(data)
+    arrays, places = header["arrays"], list(inside(header["model"]))
+    node, key = places[random.integers(len(places))]
+    other, theirs = places[random.integers(len(places))]
+    if kind == 2 and arrays:  # another dtype, shape or array
+        entry, others = (
+            arrays[random.integers(len(arrays))],
+            {"float64": "int64", "int64": "float64"},
+        )
+        numbered = [(n, k) for n, k in places if k in ("numpy", "array")] or [(node, key)]
+        node, key = numbered[random.integers(len(numbered))]
+        match random.integers(4):
+            case 0:
+                entry["shape"] = [1, *entry["shape"]]
+            case 1:
+                entry["shape"] = [int(np.prod(entry["shape"]))]
+            case 2:
+                entry["dtype"] = others.get(entry["dtype"], "uint8")
+            case _:
+                node[key] = int(random.integers(len(arrays)))
+    elif random.integers(4) == 0:
+        node[key] = json.loads(json.dumps(other[theirs]))
+    elif random.integers(4) == 0 and isinstance(node, dict):
+        del node[key]
+    elif random.integers(4) == 0:
+        node[key] = {"numpy": int(random.integers(max(1, len(arrays))))}
+    else:
+        node[key] = RARE[random.integers(len(RARE))]
+    # Arrays keep their distance to the end of a longer header.
+    size, text = first - 40, json.dumps(header)
+    more = -(-max(0, len(text) + 64 - size) // 64) * 64
+    for entry in arrays:
+        for part in {"values", "offsets", "text", "validity"} & set(entry):
+            entry[part][0] += more
+    return forged(data, json.dumps(header).encode().ljust(size + more))
+
+
+#: Errors that say what is wrong, of a model of which a part says so.
+CLEAR = hr.Error, learn.NotFittedError
+ROUNDS = int(os.environ.get("HEADRACE_EXAMPLES", "60"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_changed_files_end_in_clear_errors(name, tmp_path):
+    model, rows = fitted(name)
+    path = tmp_path / "m.hrm"
+    model.save(path)
+    data, refused = path.read_bytes(), 0
+    random = np.random.default_rng([NAMES.index(name), ROUNDS])
+    for round_ in range(ROUNDS):
+        path.write_bytes(changed(data, random))
+        try:
+            again = learn.load(path)
+        except (hr.InputError, hr.UnsupportedError):
+            refused += 1
+            continue
+        for use in USES if name not in ALONE else ():
+            try:
+                method = getattr(again, use, None)
+                if method is not None:
+                    method(rows)
+            except CLEAR as error:
+                assert not isinstance(error, hr.InternalError), (round_, use)
+            except Exception as error:
+                error.add_note(f"round {round_}, {use}")
+                raise
+    assert refused
+
+
 # ---- in C++ --------------------------------------------------------------------------------------
 NEAR = learn.KNeighborsClassifier
 IN_CPP = {

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <vector>
 
 namespace hr {
@@ -38,14 +37,21 @@ int64_t present_values(const Column& column, T* out) {
 
 // How many there are of values in order, the missing ones last.
 int64_t present_values(const Column& sorted) {
-  const auto rows = std::views::iota(int64_t{0}, sorted.num_rows());
   const auto is_present = [&](int64_t row) {
     return !sorted.is_null(row) && visit_real(sorted.dtype(), [&]<class T>(std::type_identity<T>) {
       const T value = sorted.values<T>()[static_cast<size_t>(row)];
       return value == value;  // no NaN
     });
   };
-  return *std::ranges::partition_point(rows, is_present);
+  int64_t begin = 0, end = sorted.num_rows();
+  while (begin < end) {
+    const int64_t middle = begin + (end - begin) / 2;
+    if (is_present(middle))
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
 }
 
 // A copy of the values may take this part of the limit; else they are sorted on the disk.

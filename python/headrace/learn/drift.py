@@ -12,6 +12,7 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
 from headrace.frame.dataframe import DataFrame
+from headrace.lazy.handle import is_array
 from headrace.learn.base import (
     Estimator,
     check_names,
@@ -22,6 +23,7 @@ from headrace.learn.base import (
     refuse,
 )
 from headrace.report import Report
+from headrace.series.column import is_series
 
 if TYPE_CHECKING:
     import os
@@ -235,6 +237,22 @@ class DriftDetector(Estimator):
         made = self._frame(frame, fit=True)
         self.reference_ = {name: _summary(made[name]) for name in made.columns}
         return self
+
+    def _check_loaded(self) -> None:
+        for name, seen in self.reference_.items():
+            values, numbers = seen["values"], seen["kind"] == "numbers"
+            held = [values] if numbers else [values, seen["counts"]]
+            fine = isinstance(name, str) and is_array(values) == numbers and seen["rows"] >= 1
+            fine = fine and (
+                values.ndim == 1 and values.dtype.kind in "iuf"
+                if numbers
+                else seen["kind"] == "levels"
+                and is_series(values)
+                and str(values.dtype) == "string"
+            )
+            size = len(values) if numbers else int(held[-1].sum())
+            if not fine or not 0 <= seen["known"] == size <= seen["rows"]:
+                raise ValueError("DriftDetector: what it knows of a column is none")
 
     def drifted(self, frame: Any) -> list[str]:
         """The names of the columns of `frame` that have drifted, in the order of `fit`."""

@@ -90,8 +90,12 @@ class _Trees(Estimator):
 
     def _check_loaded(self) -> None:
         """Raise for trees of a file that lead out of themselves."""
-        if hasattr(self, "_forest"):
-            _core.check_forest([part._node for part in self._forest], self.n_features_in_)
+        if not hasattr(self, "_forest"):
+            return
+        _core.check_forest([part._node for part in self._forest], self.n_features_in_)
+        classes = len(getattr(self, "classes_", ()))
+        if getattr(self, "_classes", 0) != classes or self._forest[3].shape[1] != max(classes, 1):
+            raise ValueError(f"{type(self).__name__}: its trees are of other classes")
 
     def _walk(self, op: str, X: Any) -> Array:
         self._check_fitted()

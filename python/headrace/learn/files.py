@@ -3,7 +3,7 @@
 
 The header says what `vars(model)` holds: as JSON where JSON can say it, else as an object of one
 key, the kind of the value: ``{"numpy": 3}`` is the fourth array of the file. A class needs no code
-for that; one whose attributes the engine would read unchecked checks them in ``_check_loaded``.
+for that: `fitted` has a table of what attributes are, by which those of a file are checked.
 `headrace/learn/model_file.h` has the layout, and reads it for C++ too.
 """
 
@@ -22,6 +22,7 @@ from headrace import _core
 from headrace.array.construct import asarray
 from headrace.errors import InputError, UnsupportedError
 from headrace.lazy.handle import array_of, is_array, mark
+from headrace.learn.fitted import check_loaded
 from headrace.series.column import is_series, series_of, series_over
 
 if TYPE_CHECKING:
@@ -191,8 +192,8 @@ class _Reader:
         for name, each in made["attributes"].items():
             _check_attribute(cls, name)
             vars(model)[name] = self.value(each)
-        if hasattr(model, "_check_loaded"):
-            model._check_loaded()
+        if hasattr(model, "__sklearn_is_fitted__"):
+            check_loaded(model)
         return model
 
     def value(self, made: Any) -> Any:

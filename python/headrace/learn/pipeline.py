@@ -17,6 +17,7 @@ from headrace.learn.base import (
     Transformer,
     also_sklearns,
     clone,
+    is_number,
     is_ours,
     kind_of,
 )
@@ -188,6 +189,9 @@ class Pipeline(NamedEstimators):
         if isinstance(last, Estimator) and "target_tags" in last._all_tags():
             tags["target_tags"] = last._all_tags()["target_tags"]
         return tags
+
+    def _check_loaded(self) -> None:
+        self._check_steps()
 
     def _check_steps(self) -> None:
         self._refuse_params(transform_input=None, memory=None, verbose=False)
@@ -408,6 +412,17 @@ class _Beside(NamedEstimators, Transformer):
 
     transformer_weights: dict[str, float] | None
 
+    def _check_parts(self, parts: list[tuple[str, Any]]) -> None:
+        """Raise ValueError for parts of a file that cannot transform."""
+        weights = self.transformer_weights
+        fine = weights is None or isinstance(weights, dict)
+        fine = fine and all(is_number(weight) for weight in (weights or {}).values())
+        for name, each in parts:
+            skipped = isinstance(each, str) and each in ("drop", "passthrough")
+            fine = fine and isinstance(name, str) and (skipped or hasattr(each, "fit"))
+        if not fine:
+            raise ValueError(f"{type(self).__name__}: its parts are no transformers by name")
+
     def _weighted(self, name: str, made: Any) -> Any:
         weight = (self.transformer_weights or {}).get(name)
         return made if weight is None else made * weight
@@ -449,6 +464,10 @@ class FeatureUnion(_Beside):
 
     transformer_list: list[tuple[str, Any]]
     feature_names_in_: np.ndarray[Any, Any]
+
+    def _check_loaded(self) -> None:
+        self._check_parts([(name, each) for name, each in self.transformer_list])
+
     n_features_in_: int
 
     _list = "transformer_list"
@@ -703,6 +722,12 @@ class ColumnTransformer(_Beside):
             made = part if isinstance(each, str) else each.transform(part)
             parts.append((name, self._weighted(name, _matrix_of(made))))
         return self._finished(X, parts)
+
+    def _check_loaded(self) -> None:
+        self._check_parts([(name, each) for name, each, _ in self.transformers_])
+        for name, *_ in self.transformers_:
+            if not set(self._chosen[name]) <= set(range(self.n_features_in_)):
+                raise ValueError("ColumnTransformer: there are no such columns")
 
     def _names_out(self, names: list[str]) -> list[str]:
         made: list[tuple[str, str]] = []

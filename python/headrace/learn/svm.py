@@ -178,6 +178,17 @@ class _Machine(Estimator):
         rows = check_rows(self, X)
         return self._called(np.asarray(rows)) if callable(self.kernel) else rows
 
+    def _check_loaded(self) -> None:
+        sizes, count = self.n_support_, len(self.support_)
+        if self._given:
+            fine = not count or (
+                (self.support_ >= 0).all() and self.support_.max() < self.n_features_in_
+            )
+        else:
+            fine = self.support_vectors_.shape == (count, self.n_features_in_)
+        if not fine or (sizes < 0).any() or sizes.sum() != count:
+            raise ValueError(f"{type(self).__name__}: its support vectors are of other rows")
+
     def _sums(self, rows: Array, vectors: Numbers, support: Numbers, weights: Numbers) -> Numbers:
         """Sums of the kernel with support vectors by each row of weights: [rows, weights]."""
         if self._given:

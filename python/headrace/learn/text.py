@@ -8,7 +8,7 @@ import re
 import time
 import unicodedata
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from numbers import Integral, Real
 from pathlib import Path
@@ -34,7 +34,7 @@ from headrace.tensor.matrix import SparseMatrix, issparse
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     import numpy.typing as npt
 
@@ -77,6 +77,10 @@ def _stop_words(words: Any) -> Series | None:
                 "installed: stop_words='english'; install scikit-learn or pass a list of words"
             ) from None
         words = ENGLISH_STOP_WORDS
+    if not isinstance(words, Iterable) or not all(isinstance(word, str) for word in words):
+        raise InvalidArgumentError(
+            f"vectorizer: not a list of words: stop_words={words!r}; use 'english' or a list"
+        )
     return Series(sorted(set(words)), dtype="string") if words else None
 
 
@@ -611,6 +615,10 @@ class TfidfTransformer(Transformer):
             self.idf_ = asarray((np.log(ratio) + 1.0).astype(str(counts.dtype)))
         return self
 
+    def _check_loaded(self) -> None:
+        if self.use_idf and not hasattr(self, "idf_"):
+            raise ValueError("TfidfTransformer lacks idf_")
+
     def transform(self, X: Any, copy: bool = True) -> Any:
         """The weighed counts; `copy` changes nothing, `X` stays as it is."""
         self._check_fitted()
@@ -687,6 +695,11 @@ class TfidfVectorizer(CountVectorizer):
             )
         return self._weights.idf_
 
+    def _check_loaded(self) -> None:
+        weights = self._weights
+        if not weights.__sklearn_is_fitted__() or weights.n_features_in_ != len(self._terms):
+            raise ValueError("TfidfVectorizer: its weights are of other terms")
+
     def _fit_weights(self, counts: csr_matrix) -> csr_matrix:
         self._weights = TfidfTransformer(
             norm=self.norm,
@@ -707,6 +720,5 @@ class TfidfVectorizer(CountVectorizer):
 
     def transform(self, raw_documents: Any) -> Any:
         """The weighed counts of the terms of each text."""
-        if not hasattr(self, "_weights"):
-            _ = self.idf_
+        self._check_fitted()
         return _by_sparse(raw_documents, self._weights.transform(self._counts(raw_documents)))

@@ -195,6 +195,13 @@ class HDBSCAN(Estimator):
         self.probabilities_ = answer(X, self._spread(Array(probabilities), nowhere))
         return self
 
+    def _check_loaded(self) -> None:
+        left, right, _, _ = self._linkage
+        made = np.arange(len(left)) + len(left) + 1  # what each merge may join
+        for side in (left, right):
+            if (side < 0).any() or (side >= made).any():
+                raise ValueError("HDBSCAN: a merge joins what is not there yet")
+
     @property
     def condensed_tree_(self) -> DataFrame:
         """What leaves which cluster."""

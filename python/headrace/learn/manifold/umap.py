@@ -222,6 +222,14 @@ class UMAP(PrefixedNames, Transformer):
     def _all_tags(self) -> Mapping[str, Any]:
         return {**self._tags, "input_tags": {"pairwise": self.metric == "precomputed"}}
 
+    def _check_loaded(self) -> None:
+        data, indices, indptr = self._edges
+        size, edges = self.embedding_.shape[0], len(data)
+        fine = len(indptr) == size + 1 and indptr[0] == 0 and indptr[-1] == edges == len(indices)
+        fine = fine and (np.diff(indptr) >= 0).all() and (indices >= 0).all()
+        if not fine or (indices >= size).any():
+            raise ValueError("UMAP: its edges lead to other rows")
+
     @property
     def _n_features_out(self) -> int:
         return self.embedding_.shape[1]

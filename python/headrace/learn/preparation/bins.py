@@ -310,6 +310,15 @@ class KBinsDiscretizer(Transformer):
             )
         return found[wide]
 
+    def _check_loaded(self) -> None:
+        if [len(edges) - 1 for edges in self.bin_edges_] != self.n_bins_.tolist():
+            raise ValueError("KBinsDiscretizer: edges are of another number than the bins")
+        encoder = self._encoder
+        if (encoder is None) != (self.encode == "ordinal") or (
+            encoder is not None and encoder._sizes != self.n_bins_.tolist()
+        ):
+            raise ValueError("KBinsDiscretizer: its encoder is another one's")
+
     def _numbered(self, X: Any) -> Any:
         columns = check_columns(self, X, allow_nan=False)
 

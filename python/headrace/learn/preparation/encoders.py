@@ -17,9 +17,11 @@ from headrace.learn.base import (
     answer,
     beside,
     frozen,
+    is_number,
     is_on_device,
     is_ours,
     names_in,
+    refuse,
 )
 from headrace.learn.columns import stacked
 from headrace.learn.preparation.levels import (
@@ -73,6 +75,11 @@ class LevelEncoder(Transformer):
                 for levels, column in zip(self.categories_, columns, strict=True)
             ]
         return columns
+
+    def _check_loaded(self) -> None:
+        for levels, group in zip(self.categories_, self._groups, strict=True):
+            if group is not None and not (0 < len(group) <= len(levels) and (group >= 0).all()):
+                raise ValueError("rare levels are of another number than the levels")
 
     def _groups_rare(self) -> bool:
         return self.max_categories is not None or self.min_frequency is not None
@@ -382,6 +389,13 @@ class OneHotEncoder(LevelEncoder):
         ]
         return self
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        for place, (drop, size) in enumerate(zip(self._dropped, self._sizes, strict=True)):
+            shown = len(self._shown_levels(place))
+            if size != shown - (drop is not None) or (drop or 0) not in range(max(shown, 1)):
+                raise ValueError("OneHotEncoder: columns are of another number than the levels")
+
     @property
     def drop_idx_(self) -> np.ndarray[Any, Any] | None:
         """See the class."""
@@ -668,8 +682,14 @@ class LabelBinarizer(_LabelTransformer):
         self.pos_label = pos_label
         self.sparse_output = sparse_output
 
+    def _check_loaded(self) -> None:
+        for name in ("neg_label", "pos_label"):
+            if not is_number(getattr(self, name), integer=True):
+                refuse(self, name, "an integer")
+
     def fit(self, y: Any) -> Self:
         """Find the classes of the labels `y`."""
+        self._check_loaded()
         if self.neg_label >= self.pos_label:
             raise InvalidArgumentError(
                 f"neg_label={self.neg_label} must be strictly less than pos_label={self.pos_label}."

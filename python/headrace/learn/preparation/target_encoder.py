@@ -208,6 +208,13 @@ class TargetEncoder(LevelEncoder):
         made = self._fit_all(X, y, params.get("groups"), apart=True)
         return self._answer(X, stacked(made))
 
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        several = np.size(self.target_mean_)
+        sizes = [len(levels) for levels in self.categories_ for _ in range(several)]
+        if [len(table) for table in self.encodings_] != sizes:
+            raise ValueError("TargetEncoder: encodings are of another number than the levels")
+
     def transform(self, X: Any) -> Any:
         """Encode by all rows of `fit`; values that it did not see get the mean."""
         self._check_fitted()

@@ -101,6 +101,10 @@ class _Search(Estimator):
     def _rounds(self, run: Callable[..., Scores], splitter: Any, X: Any, y: Any) -> None:
         run(list(self._candidates()), splitter)
 
+    def _check_loaded(self) -> None:
+        if self.refit and not hasattr(self, "best_estimator_"):
+            raise ValueError(f"{type(self).__name__} lacks best_estimator_")
+
     def _best(self, name: str) -> int:
         if callable(self.refit):
             found = self.refit(self.cv_results_)
