@@ -229,16 +229,20 @@ class DriftDetector(Estimator):
 
     def fit(self, frame: Any, y: Any = None) -> Self:
         """Keep the distribution of each column of `frame`; nulls and NaN are missing values."""
+        self._check_params()
+        made = self._frame(frame, fit=True)
+        self.reference_ = {name: _summary(made[name]) for name in made.columns}
+        return self
+
+    def _check_params(self) -> None:
         if self.method not in ("auto", "psi", "test"):
             refuse(self, "method", "'auto', 'psi' or 'test'")
         for name in ("alpha", "psi"):
             if not (is_number(getattr(self, name)) and getattr(self, name) >= 0):
                 refuse(self, name, "a number from 0 on")
-        made = self._frame(frame, fit=True)
-        self.reference_ = {name: _summary(made[name]) for name in made.columns}
-        return self
 
     def _check_loaded(self) -> None:
+        self._check_params()
         for name, seen in self.reference_.items():
             values, numbers = seen["values"], seen["kind"] == "numbers"
             held = [values] if numbers else [values, seen["counts"]]

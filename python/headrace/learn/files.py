@@ -242,6 +242,8 @@ class _Reader:
 
     def _masked(self, made: Any) -> Any:
         values, mask = self._all(made)
+        if np.shape(values) != np.shape(mask):
+            raise ValueError("a mask is of another shape than its values")
         return np.ma.MaskedArray(values, mask)
 
     def _numpy(self, place: Any, dtype: str = "", shape: Any = None) -> Any:

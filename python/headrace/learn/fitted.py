@@ -86,6 +86,11 @@ _TABLE: dict[str, str] = {
     "RandomizedSearchCV": _SEARCH,
     "HalvingGridSearchCV": _SEARCH,
 }
+#: Those of which no attribute says how many columns they have.
+_OF_COLUMNS = {
+    *("PolynomialFeatures", "ColumnTransformer", "FeatureUnion", "DriftDetector"),
+    *("SVC", "SVR", "IsolationForest"),
+}
 #: Parameters that may be arrays, lists, dictionaries or models.
 _FREE = {
     *("alpha", "alphas", "l1_ratio", "init", "n_bins", "categories", "drop", "class_weight"),
@@ -159,16 +164,22 @@ def _check_params(model: Any) -> None:
     """Raise for parameters that no fit takes: not of the kind of their default."""
     for name, parameter in inspect.signature(type(model).__init__).parameters.items():
         default, value = parameter.default, vars(model).get(name)
-        if name in _FREE or default is inspect.Parameter.empty:
+        if default is inspect.Parameter.empty:
             continue
-        if isinstance(default, bool):
+        number = isinstance(default, int | float) and default == default  # noqa: PLR0124
+        if isinstance(default, bool) and name not in _FREE:
             fine = isinstance(value, bool | int | np.bool_ | np.integer)
-        elif isinstance(default, tuple):
+        elif isinstance(default, tuple) and name not in _FREE:
             fine = isinstance(value, list | tuple) and len(value) == len(default)
             fine = fine and all(isinstance(each, int | float | np.number) for each in value)
+        elif number and isinstance(value, str):
+            fine = name == "max_features"
         else:
             fine = value is None or isinstance(value, str | int | float | type | np.generic)
             fine = fine and not (isinstance(value, int) and abs(value) >= 2**63)
+            fine = fine or name in _FREE
+        if name == "dtype" and value is not None:
+            np.dtype(value)
         if not fine:
             raise ValueError(f"{type(model).__name__} takes no such {name}")
 
@@ -181,7 +192,7 @@ def check_loaded(model: Any) -> None:
     held, name = vars(model), type(model).__name__
     sizes = _Sizes()
     features = held.get("n_features_in_")
-    if features is not None:
+    if features is not None or name in _OF_COLUMNS or "d]" in _TABLE.get(name, ""):
         if not isinstance(features, int | np.integer) or features < 1:
             raise ValueError(f"{name}.n_features_in_ is no number of columns")
         sizes["d"] = int(features)

@@ -725,8 +725,10 @@ class ColumnTransformer(_Beside):
 
     def _check_loaded(self) -> None:
         self._check_parts([(name, each) for name, each, _ in self.transformers_])
-        for name, *_ in self.transformers_:
-            if not set(self._chosen[name]) <= set(range(self.n_features_in_)):
+        for name, _, columns in self.transformers_:
+            places = self._chosen[name]
+            fine = all(type(place) is int and 0 <= place < self.n_features_in_ for place in places)
+            if not fine or (isinstance(columns, str | int) and len(places) != 1):
                 raise ValueError("ColumnTransformer: there are no such columns")
 
     def _names_out(self, names: list[str]) -> list[str]:

@@ -222,7 +222,13 @@ class _Vectorizer(Transformer):
             return self.tokenizer
         if self.token_pattern in _SHORTEST:
             return None
-        pattern = re.compile(self.token_pattern or "")
+        try:
+            pattern = re.compile(self.token_pattern or "")
+        except (re.error, TypeError) as error:
+            raise InvalidArgumentError(
+                f"vectorizer: token_pattern is no regular expression: {self.token_pattern!r}, "
+                f"{error}"
+            ) from error
         if pattern.groups > 1:
             raise InvalidArgumentError(
                 "More than 1 capturing group in token pattern. Only a single group should be "

@@ -15,8 +15,10 @@ from headrace.learn.base import (
     Transformer,
     check_rows,
     frozen,
+    is_number,
     is_ours,
     names_in,
+    refuse,
     refuse_not_finite,
 )
 from headrace.learn.columns import Columns, check_columns, stacked
@@ -143,6 +145,8 @@ class SimpleImputer(Transformer):
         """The columns with NaN for the missing value."""
         if self._is_nan():
             return columns
+        if not is_number(self.missing_values):
+            refuse(self, "missing_values", "a number or None, as the columns are numbers")
         gone = float(self.missing_values)
         return Columns(
             columns.map(lambda x: np.where(x == gone, float("nan"), x))  # type: ignore[arg-type, return-value]

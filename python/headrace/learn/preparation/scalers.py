@@ -112,6 +112,10 @@ class StandardScaler(_Scaler):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "n_samples_seen_")
 
+    def _check_loaded(self) -> None:
+        if (self.with_mean and self.mean_ is None) or (self.with_std and self.scale_ is None):
+            raise ValueError(f"{type(self).__name__} lacks what it takes away or divides by")
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute means and variances of `X`."""
         self.__dict__.pop("n_samples_seen_", None)
@@ -336,6 +340,12 @@ class RobustScaler(_Scaler):
         self.quantile_range = quantile_range
         self.copy = copy
         self.unit_variance = unit_variance
+
+    def _check_loaded(self) -> None:
+        if (self.with_centering and self.center_ is None) or (
+            self.with_scaling and self.scale_ is None
+        ):
+            raise ValueError(f"{type(self).__name__} lacks what it takes away or divides by")
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find medians and quantiles of `X`."""
