@@ -137,3 +137,44 @@ def test_what_beginners_pass_as_targets():
         learn.PCA(1).fit([[1.0, 2.0], [3.0, 4.0], [np.nan, 5.0]])
     with pytest.raises(hr.TypeMismatchError, match=r"Tfidf.*expected one column.*df\['text'\]"):
         learn.TfidfVectorizer().fit(hr.DataFrame({"text": ["a b", "c d"]}))
+
+
+# ---- parameters that no fit takes ----------------------------------------------------------------
+@pytest.mark.parametrize(
+    "model",
+    [
+        learn.Ridge(alpha="x"),
+        learn.RidgeCV(alphas="x"),
+        learn.LassoCV(cv="x"),
+        learn.MultinomialNB(alpha="x"),
+        learn.LogisticRegression(class_weight=3),
+        learn.MinMaxScaler(feature_range=3),
+        learn.RobustScaler(quantile_range=None),
+        learn.Normalizer(norm="bad"),
+        learn.QuantileTransformer(n_quantiles=0),
+        learn.PolynomialFeatures(degree="x"),
+        learn.OneHotEncoder(categories=3),
+        learn.OneHotEncoder(min_frequency="x"),
+        learn.OneHotEncoder(max_categories=0),
+        learn.LabelBinarizer(pos_label="x"),
+    ],
+    ids=repr,
+)
+def test_parameters_that_no_fit_takes(model):
+    rows, labels = [[1.0, 2.0], [3.0, 1.0], [2.0, 2.0], [0.0, 4.0]], [0, 1, 0, 1]
+    name = next(name for name, _ in model._changed_params())
+    with pytest.raises(hr.Error, match=name):
+        model.fit(labels) if isinstance(model, learn.LabelBinarizer) else model.fit(rows, labels)
+
+
+def test_vectorizers_say_what_is_wrong():
+    for model, use in [
+        (learn.TfidfVectorizer(), lambda model: model.idf_),
+        (learn.TfidfVectorizer(), lambda model: model.transform(["a"])),
+    ]:
+        with pytest.raises(learn.NotFittedError, match="not fitted yet"):
+            use(model)
+        assert not hasattr(model, "idf_")
+    for options in ({"stop_words": 3}, {"token_pattern": "*"}):
+        with pytest.raises(hr.InvalidArgumentError, match=next(iter(options))):
+            learn.CountVectorizer(**options).fit(["some words"])

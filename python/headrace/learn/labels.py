@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -56,6 +57,8 @@ def class_weights(
             refuse(estimator, "class_weight", "'balanced', a dictionary or None")
         sums = np.bincount(codes, weights, len(labels))
         return sums.sum() / (len(sums) * np.where(sums > 0, sums, 1.0))
+    if not isinstance(given, Mapping):
+        refuse(estimator, "class_weight", "'balanced', a dictionary or None")
     left_out = [label for label in labels if label not in given]
     if left_out and len(labels) - len(left_out) != len(given):
         raise InvalidArgumentError(

@@ -17,6 +17,7 @@ from headrace.learn.base import (
     Estimator,
     answer,
     check_labels,
+    check_numbers,
     check_rows,
     check_weights,
     engine_weights,
@@ -310,7 +311,7 @@ class MultinomialNB(_NaiveBayes):
             self.class_log_prior_ = np.log(priors)
 
     def _checked_alpha(self) -> Numbers:
-        alpha = np.asarray(self.alpha, dtype=np.float64)
+        alpha = check_numbers(self, "alpha")
         if alpha.shape not in ((), (self.n_features_in_,)):
             raise InvalidArgumentError(
                 "MultinomialNB: When alpha is an array, it should contains `n_features`. Got "

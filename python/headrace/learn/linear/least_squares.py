@@ -15,6 +15,7 @@ from headrace.learn.base import (
     Estimator,
     answer,
     beside,
+    check_numbers,
     check_rows,
     check_targets,
     check_weights,
@@ -328,7 +329,7 @@ class Ridge(_LeastSquares):
         """Find the coefficients of ``y``, ``[samples]`` or ``[samples, outputs]``."""
         if self.solver not in _SOLVERS or self.solver == "lbfgs":
             refuse(self, "solver", "a solver of scikit-learn that takes both signs")
-        alphas = np.asarray(self.alpha, dtype=np.float64)
+        alphas = check_numbers(self, "alpha")
         if not (np.isfinite(alphas).all() and (alphas >= 0).all()):
             refuse(self, "alpha", "a number that is not negative, or one for each output")
         shape = () if y is None else (y if is_on_device(y) else np.asarray(y)).shape

@@ -10,7 +10,7 @@ import numpy as np
 from headrace import linalg
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
-from headrace.learn.base import refuse
+from headrace.learn.base import check_numbers, refuse
 from headrace.learn.linear.least_squares import Centred, Ridge, _LeastSquares
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ class RidgeCV(_LeastSquares):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose the penalty for `y`, ``[samples]`` or ``[samples, outputs]``."""
-        alphas = np.atleast_1d(np.asarray(self.alphas, dtype=float))
+        alphas = np.atleast_1d(check_numbers(self, "alphas"))
         if alphas.size == 0 or not (alphas >= (0 if self.cv is not None else 1e-300)).all():
             refuse(self, "alphas", "numbers above 0")
         if self.gcv_mode not in (None, "auto", "svd", "eigen"):

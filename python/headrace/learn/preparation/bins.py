@@ -13,6 +13,7 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.learn.base import (
     Transformer,
     answer,
+    check_count,
     check_rows,
     check_weights,
     frozen,
@@ -90,6 +91,7 @@ class QuantileTransformer(Transformer):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the quantiles of each column of `X`."""
         self._refuse_params(ignore_implicit_zeros=False)
+        check_count(self, "n_quantiles")
         if self.output_distribution not in ("uniform", "normal"):
             raise InvalidArgumentError(
                 "QuantileTransformer: no such distribution: output_distribution="

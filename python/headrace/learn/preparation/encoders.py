@@ -16,6 +16,7 @@ from headrace.learn.base import (
     Transformer,
     answer,
     beside,
+    check_count,
     frozen,
     is_number,
     is_on_device,
@@ -53,8 +54,17 @@ class LevelEncoder(Transformer):
     min_frequency: float | None = None
     max_categories: int | None = None
 
+    def _check_levels(self) -> None:
+        if self.max_categories is not None:
+            check_count(self, "max_categories")
+        if self.min_frequency is not None and not is_number(self.min_frequency):
+            refuse(self, "min_frequency", "a number or None")
+        if not isinstance(self.categories, str | list | tuple | np.ndarray):
+            refuse(self, "categories", "'auto' or a list with the levels of each column")
+
     def _fit_levels(self, X: Any, *, refuse: bool, apart: bool = False) -> list[Values]:
         """Find levels and rare ones; `apart` keeps a missing value out of the rare ones."""
+        self._check_levels()
         columns = check_values(self, X, fit=True)
         if isinstance(self.categories, str):
             self.categories_ = [column.levels() for column in columns]

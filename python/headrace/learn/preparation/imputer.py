@@ -296,7 +296,8 @@ class PolynomialFeatures(Transformer):
         """Count the columns of `X`."""
         check_rows(self, X, fit=True)
         degrees = self.degree if isinstance(self.degree, tuple | list) else (0, self.degree)
-        if len(degrees) != 2 or not 0 <= degrees[0] <= degrees[1]:
+        whole = all(is_number(degree, integer=True) for degree in degrees)
+        if len(degrees) != 2 or not whole or not 0 <= degrees[0] <= degrees[1]:
             raise InvalidArgumentError(
                 "degree must be a non-negative int or tuple (min_degree, max_degree), got "
                 f"{self.degree}."

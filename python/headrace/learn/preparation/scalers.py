@@ -11,6 +11,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.learn.base import (
     Transformer,
     answer,
+    check_numbers,
     check_rows,
     check_weights,
     refuse_not_finite,
@@ -221,7 +222,7 @@ class MinMaxScaler(_Scaler):
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add the rows of `X` to the ranges."""
-        low, high = self.feature_range
+        low, high = check_numbers(self, "feature_range", 2).tolist()
         if low >= high:
             raise InvalidArgumentError(
                 "MinMaxScaler: Minimum of desired feature range must be smaller than maximum: "
@@ -349,7 +350,7 @@ class RobustScaler(_Scaler):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find medians and quantiles of `X`."""
-        low, high = self.quantile_range
+        low, high = check_numbers(self, "quantile_range", 2).tolist()
         if not 0 <= low <= high <= 100:
             raise InvalidArgumentError(f"RobustScaler: Invalid quantile range: {(low, high)}")
         columns = self._read(X, first=True)
@@ -398,17 +399,21 @@ class Normalizer(Transformer):
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
+    def _check_norm(self) -> None:
+        if self.norm not in ("l1", "l2", "max"):
+            raise InvalidArgumentError(
+                f"Normalizer: no such norm: norm={self.norm!r}; use 'l1', 'l2' or 'max'"
+            )
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Validate `X`; the transformer is stateless."""
+        self._check_norm()
         check_rows(self, X, fit=True)
         return self
 
     def transform(self, X: Any, copy: bool | None = None) -> Any:
         """Divide each row of `X`, ``[samples, features]``, float32 or float64."""
-        if self.norm not in ("l1", "l2", "max"):
-            raise InvalidArgumentError(
-                f"Normalizer: no such norm: norm={self.norm!r}; use 'l1', 'l2' or 'max'"
-            )
+        self._check_norm()
         rows: Any = check_rows(self, X)
         if self.norm == "l2":
             norms = np.sqrt((rows * rows).sum(axis=1))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from headrace.random.generator import default_rng
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     Places = np.ndarray[Any, Any]
 
@@ -433,6 +434,10 @@ def check_cv(cv: Any, y: Any, classifier: bool) -> Any:
         splits = 5 if cv is None else int(cv)
         stratified = classifier and target_kind(y) in ("binary", "multiclass")
         return StratifiedKFold(splits) if stratified else KFold(splits)
+    if isinstance(cv, str) or not (hasattr(cv, "split") or isinstance(cv, Iterable)):
+        raise InvalidArgumentError(
+            f"cv: no way to split rows: cv={cv!r}; use an integer, a splitter or a list of splits"
+        )
     return cv if hasattr(cv, "split") else _Listed(list(cv))
 
 
