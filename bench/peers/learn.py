@@ -129,6 +129,26 @@ def grouped(bench: Bench, rows: int) -> None:
         x.nbytes,
         len(x),
     )
+
+    def scaled_first(made: Any, scaler: Any, kind: Any) -> float:
+        return float(made(scaler(), kind(20, **options)).fit(x).steps[1][1].inertia_)
+
+    bench.step(
+        f"StandardScaler, then KMeans {len(x)} x 16, 20 clusters, 10 iterations",
+        lambda: scaled_first(hr.learn.make_pipeline, hr.learn.StandardScaler, hr.learn.KMeans),
+        [
+            Rival(
+                "scikit-learn",
+                lambda: scaled_first(
+                    pipeline.make_pipeline, preprocessing.StandardScaler, cluster.KMeans
+                ),
+                3,
+            )
+        ],
+        close_to(1e-4),
+        x.nbytes,
+        len(x),
+    )
     count = min(rows, 100_000)
     plane = np.concatenate(
         [
@@ -186,6 +206,15 @@ def factored(bench: Bench, rows: int) -> None:
         close_to(1e-3),
         x.nbytes,
         len(x),
+    )
+    tall = rng.normal(size=(min(rows, 1_000_000), 64)) * 0.9 ** np.arange(64) + 3
+    bench.step(
+        f"PCA {len(tall)} x 64, 8 components",
+        lambda: hr.learn.PCA(8).fit(tall).explained_variance_.to_numpy(),
+        [Rival("scikit-learn", lambda: decomposition.PCA(8).fit(tall).explained_variance_, 1.6)],
+        close_to(1e-9),
+        tall.nbytes,
+        len(tall),
     )
     parts = rng.random((min(rows, 50_000), 20)), rng.random((20, 500))
     counts = parts[0] @ parts[1] + 0.1 * rng.random((len(parts[0]), 500))
@@ -258,6 +287,17 @@ def told_apart(bench: Bench, rows: int) -> None:
         wide.nbytes,
         len(wide),
     )
+    tall = np.random.default_rng(6).normal(size=(min(rows, 1_000_000), 64))
+    sums = tall @ np.arange(64.0) + tall[:, 0] ** 2
+    for name in ("LinearRegression", "Ridge"):
+        bench.step(
+            f"{name} {len(tall)} x 64",
+            lambda name=name: getattr(hr.learn, name)().fit(tall, sums).coef_,
+            rivals(name, "linear_model", lambda kind: kind().fit(tall, sums).coef_, 1.5),
+            close_to(1e-8),
+            tall.nbytes,
+            len(tall),
+        )
     numbers = wide[:50_000] @ np.random.default_rng(5).normal(size=200)
     bench.step(
         f"LassoCV {len(numbers)} x 200, 100 penalties, 5 folds",
