@@ -233,11 +233,9 @@ class Estimator:
         return _MetadataRequester.get_metadata_routing(self)
 
     def __getattr__(self, name: str) -> Any:
-        asked = inspect.getattr_static(type(self), name, None)
-        if isinstance(asked, property):  # which raised: say what it said
-            return asked.__get__(self)
-        routed = name.startswith(("set_", "_get_")) and "_request" in name
-        if routed and "sklearn" in sys.modules:
+        if isinstance(asked := inspect.getattr_static(type(self), name, None), property):
+            return asked.__get__(self)  # again, for the error of its own
+        if name.startswith(("set_", "_get_")) and "_request" in name and "sklearn" in sys.modules:
             cls = _requester(type(self))  # type: ignore[arg-type]
             return getattr(cls, name).__get__(self, cls)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -278,10 +276,9 @@ class Estimator:
     # ---- checks ----------------------------------------------------------------------------------
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            name = type(self).__name__
             raise also_sklearns(NotFittedError)(
-                f"{name}: the model is not fitted yet: parameters={dict(self._changed_params())}; "
-                "call fit() first"
+                f"{type(self).__name__}: the model is not fitted yet: parameters="
+                f"{dict(self._changed_params())}; call fit() first"
             )
 
     def _refuse_params(self, reason: str = "is not supported", **supported: Any) -> None:
@@ -346,18 +343,6 @@ def is_number(value: Any, *, integer: bool = False) -> bool:
     """Whether a parameter is a number (of any library) and no bool."""
     kinds = (int, np.integer) if integer else (int, float, np.integer, np.floating)
     return isinstance(value, kinds) and not isinstance(value, bool)
-
-
-def check_numbers(estimator: Estimator, name: str, size: int | None = None) -> np.ndarray[Any, Any]:
-    """A parameter as float64, of `size` numbers if it is given; raises for others."""
-    value = getattr(estimator, name)
-    try:
-        made = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        made = None
-    if made is None or value is None or (size is not None and made.shape != (size,)):
-        refuse(estimator, name, "a number or numbers" if size is None else f"{size} numbers")
-    return made  # type: ignore[return-value]
 
 
 def check_count(estimator: Estimator, *names: str) -> None:

@@ -194,7 +194,7 @@ def check_loaded(model: Any) -> None:
     features = held.get("n_features_in_")
     if features is not None or name in _OF_COLUMNS or "d]" in _TABLE.get(name, ""):
         if not isinstance(features, int | np.integer) or features < 1:
-            raise ValueError(f"{name}.n_features_in_ is no number of columns")
+            raise ValueError(f"{name}.n_features_in_ does not count columns")
         sizes["d"] = int(features)
     table = f"feature_names_in_?:x[d] {_TABLE.get(name, '')}"
     for attribute, maybe, several, kind, none, axes, sign, bound in _ENTRY.findall(table):

@@ -17,7 +17,6 @@ from headrace.learn.base import (
     Estimator,
     answer,
     check_labels,
-    check_numbers,
     check_rows,
     check_weights,
     engine_weights,
@@ -30,6 +29,7 @@ from headrace.learn.base import (
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
 from headrace.learn.few_rows import few_rows
 from headrace.learn.labels import check_classes
+from headrace.learn.parameters import check_numbers
 from headrace.tensor.sparse import csr_matrix
 
 if TYPE_CHECKING:

@@ -226,7 +226,7 @@ class _Vectorizer(Transformer):
             pattern = re.compile(self.token_pattern or "")
         except (re.error, TypeError) as error:
             raise InvalidArgumentError(
-                f"vectorizer: token_pattern is no regular expression: {self.token_pattern!r}, "
+                f"vectorizer: not a regular expression: token_pattern={self.token_pattern!r}, "
                 f"{error}"
             ) from error
         if pattern.groups > 1:

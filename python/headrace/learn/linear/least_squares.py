@@ -15,7 +15,6 @@ from headrace.learn.base import (
     Estimator,
     answer,
     beside,
-    check_numbers,
     check_rows,
     check_targets,
     check_weights,
@@ -27,6 +26,7 @@ from headrace.learn.base import (
 )
 from headrace.learn.few_rows import few_rows
 from headrace.learn.linear.descent import SharedSums, Sums
+from headrace.learn.parameters import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

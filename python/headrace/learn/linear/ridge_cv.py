@@ -10,8 +10,9 @@ import numpy as np
 from headrace import linalg
 from headrace.array.construct import asarray
 from headrace.errors import UnsupportedError
-from headrace.learn.base import check_numbers, refuse
+from headrace.learn.base import refuse
 from headrace.learn.linear.least_squares import Centred, Ridge, _LeastSquares
+from headrace.learn.parameters import check_numbers
 
 if TYPE_CHECKING:
     Numbers = np.ndarray[Any, Any]

@@ -11,12 +11,12 @@ from headrace.errors import InvalidArgumentError
 from headrace.learn.base import (
     Transformer,
     answer,
-    check_numbers,
     check_rows,
     check_weights,
     refuse_not_finite,
 )
 from headrace.learn.columns import Columns, check_columns
+from headrace.learn.parameters import check_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
