@@ -33,6 +33,11 @@ constexpr int64_t kTreeDimensions = 4;
 constexpr int64_t kTreeRows = 2000;
 constexpr int64_t kTreeQueries = 1000;
 
+/// Whether a distance is less; NaN is behind all numbers.
+bool is_nearer(double a, double b) {
+  return a < b || (std::isnan(b) && !std::isnan(a));
+}
+
 /// A row whose distance to the query lies in [lower, upper].
 struct Candidate {
   double lower;
@@ -85,7 +90,9 @@ struct Nearest {
   void narrow(int64_t count) {
     if (static_cast<int64_t>(found.size()) < count) return;
     std::nth_element(found.begin(), found.begin() + (count - 1), found.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.upper < b.upper; });
+                     [](const Candidate& a, const Candidate& b) {
+                       return is_nearer(a.upper, b.upper);
+                     });
     threshold = std::min(threshold, found[static_cast<size_t>(count - 1)].upper);
     std::erase_if(found, [&](const Candidate& each) { return each.lower > threshold; });
   }
@@ -97,7 +104,8 @@ struct Nearest {
     const auto kept = std::min<int64_t>(count, static_cast<int64_t>(found.size()));
     std::partial_sort(found.begin(), found.begin() + kept, found.end(),
                       [](const Candidate& a, const Candidate& b) {
-                        return a.lower != b.lower ? a.lower < b.lower : a.index < b.index;
+                        if (is_nearer(a.lower, b.lower)) return true;
+                        return !is_nearer(b.lower, a.lower) && a.index < b.index;
                       });
     found.resize(static_cast<size_t>(kept));
     if (kept == count) threshold = std::min(threshold, found.back().upper);

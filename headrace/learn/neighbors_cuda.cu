@@ -197,9 +197,10 @@ __global__ void compare_kernel(Points<Q> queries, Points<R> rows, Lists lists, i
     const int64_t row = first + thread;
     if (row < rows.rows && row != own_from + query) {
       const double distance = squared_distance(queries, query, rows, row);
-      const int last = lists.count - 1;
-      // A row that comes later loses a tie; NaN is never near.
-      if (distance < nearest.distances[last] || nearest.indices[last] == kNone)
+      const double last = nearest.distances[lists.count - 1];
+      // A row that comes later loses a tie; NaN is behind all numbers.
+      if (distance < last || (isnan(last) && !isnan(distance)) ||
+          nearest.indices[lists.count - 1] == kNone)
         nearest.set(lists.count + atomicAdd(&found, 1), distance, static_cast<unsigned>(row));
     }
     __syncthreads();
