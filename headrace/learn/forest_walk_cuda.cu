@@ -8,7 +8,9 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kMostShared = 96 << 10;  // bytes of the rows of a block; else they are read anew
+// Bytes of the rows of a block, which every device from compute capability 8 on has; larger rows
+// are read anew.
+constexpr int64_t kMostShared = 96 << 10;
 
 /// What a visit to a node reads, in one load.
 struct __align__(16) Step {

@@ -571,7 +571,7 @@ std::string why_no_linear_kernel(const Tensor& x, const Tensor& targets, const T
                                  int64_t outputs) {
   if constexpr (built_with_cuda) {
     const int64_t features = std::max<int64_t>(1, x.shape().back());
-    if (outputs > cuda::most_linear_outputs(tile_points(features)))
+    if (x.place().is_gpu() && !cuda::linear_fits(x.place(), tile_points(features), outputs))
       return "too many classes for the CUDA kernel";
   }
   return targets.is_contiguous() && weights.is_contiguous()

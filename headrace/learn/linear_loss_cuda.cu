@@ -3,6 +3,7 @@
 // sums are in the CPU's order, so they have its bits.
 #include "headrace/algo/math/vmath_lane.h"
 #include "headrace/data/device_launch.h"
+#include "headrace/data/shared_memory.h"
 #include "headrace/learn/linear_loss_kernels.h"
 
 namespace hr::cuda {
@@ -10,8 +11,7 @@ namespace {
 
 constexpr int64_t kDouble = sizeof(double);
 constexpr int kThreads = 256;
-constexpr int kSumLanes = 8;
-constexpr int kChunkBytes = 72 << 10;               // of the points of a tile, in shared memory
+constexpr int kSumLanes = static_cast<int>(kLinearLanes);
 constexpr int64_t kTileBytes = int64_t{256} << 20;  // of the sums of tiles at work together
 
 /// What all tiles read. Numbers of a tile lie side by side: the gradient, the loss, and if they are
@@ -101,7 +101,7 @@ class Tile {
   __device__ Tile(const Problem<T>& problem, char* shared)
       : p_(problem),
         points_(reinterpret_cast<T*>(shared)),
-        scores_(reinterpret_cast<double*>(shared + points_bytes(problem.tile, problem.chunk))),
+        scores_(reinterpret_cast<double*>(shared + problem.tile * (problem.chunk + 1) * sizeof(T))),
         losses_(scores_ + problem.outputs * problem.tile),
         weights_(losses_ + problem.tile),
         lanes_(weights_ + problem.tile) {
@@ -110,10 +110,6 @@ class Tile {
     const int64_t end = min((part + 1) * problem.part_rows, problem.x.rows);
     count_ = static_cast<int>(max(int64_t{0}, min(int64_t{problem.tile}, end - first_)));
     padded_ = (count_ + 15) / 16 * 16;
-  }
-
-  static __host__ __device__ int points_bytes(int tile, int chunk) {
-    return (tile * (chunk + 1) * static_cast<int>(sizeof(T)) + 15) / 16 * 16;
   }
 
   __device__ void run(double* out) {
@@ -290,13 +286,12 @@ void evaluate_linear(const LinearRows& rows, const LinearProblem& given, const d
                        tiles,
                        width,
                        moments};
-    problem.chunk = static_cast<int>(
-        std::min<int64_t>(features, kChunkBytes / (rows.tile * int64_t{sizeof(T)}) - 1));
-    const int64_t bytes = Tile<T>::points_bytes(problem.tile, problem.chunk) +
-                          ((given.outputs + 2) * rows.tile + kSumLanes * problem.chunk) * kDouble;
+    const LinearRoom room = linear_room(shared_bytes_of(x.place().index), rows.tile, features,
+                                        given.outputs, int64_t{sizeof(T)});
+    problem.chunk = static_cast<int>(room.columns);
     check_cuda("fit_linear",
                cudaFuncSetAttribute(tile_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bytes)));
+                                    static_cast<int>(room.bytes)));
     for (int64_t first = 0; first < parts; first += together) {
       const int64_t some = std::min(together, parts - first);
       Problem<T> now = problem;
@@ -305,7 +300,7 @@ void evaluate_linear(const LinearRows& rows, const LinearProblem& given, const d
       now.targets += first * rows.part_rows * rows.step;
       if (now.weights != nullptr) now.weights += first * rows.part_rows * rows.step;
       tile_kernel<T>
-          <<<static_cast<unsigned>(some * tiles), kThreads, static_cast<size_t>(bytes), stream>>>(
+          <<<static_cast<unsigned>(some * tiles), kThreads, static_cast<size_t>(room.bytes), stream>>>(
               now, of_tiles);
       const dim3 blocks(blocks_of(width, 64), static_cast<unsigned>(some));
       add_tiles_kernel<<<blocks, 64, 0, stream>>>(of_tiles, tiles, width, of_parts + first * width);
@@ -316,9 +311,8 @@ void evaluate_linear(const LinearRows& rows, const LinearProblem& given, const d
   call.fetch(sums, total, width * kDouble);
 }
 
-int64_t most_linear_outputs(int64_t tile) {
-  constexpr int64_t kShared = 227 << 10;  // of a block, from compute capability 9 on
-  return (kShared - kChunkBytes - (16 << 10)) / (tile * kDouble) - 2;
+bool linear_fits(Place place, int64_t tile, int64_t outputs) {
+  return linear_room(shared_bytes_of(place.index), tile, 1, outputs, kDouble).columns > 0;
 }
 
 }  // namespace hr::cuda

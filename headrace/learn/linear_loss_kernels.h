@@ -4,6 +4,7 @@
 #include "headrace/algo/linalg/matrix_view.h"
 #include "headrace/learn/linear_loss.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace hr::cpu {
@@ -69,7 +70,28 @@ struct LinearRows {
 void evaluate_linear(const LinearRows& rows, const LinearProblem& problem,
                      const double* coefficients, bool moments, double* sums);
 
-/// How many outputs fit the shared memory of a tile.
-int64_t most_linear_outputs(int64_t tile);
+inline constexpr int64_t kLinearLanes = 8;  ///< of sums over points
+
+/// What a block of threads has in shared memory: a tile of points, some columns at a time.
+struct LinearRoom {
+  int64_t columns = 0;  ///< at a time; 0: not even one fits
+  int64_t bytes = 0;
+};
+
+/// The room of a tile of points, of elements of `size` bytes, in `shared` bytes: scores, losses and
+/// weights of each point, the columns of the points (padded by one) and the lanes of their sums.
+inline LinearRoom linear_room(int64_t shared, int64_t tile, int64_t features, int64_t outputs,
+                              int64_t size) {
+  constexpr int64_t kDouble = sizeof(double);
+  constexpr int64_t kMost = 72 << 10;  // so that blocks share a processor
+  const int64_t scores = (outputs + 2) * tile * kDouble;
+  const int64_t column = tile * size + kLinearLanes * kDouble;
+  const int64_t left = std::min(shared - scores, kMost) - tile * size;
+  const int64_t columns = std::min(features, std::max<int64_t>(left, 0) / column);
+  return {columns, scores + tile * size + columns * column};
+}
+
+/// Whether a tile of points with this many outputs fits a block of the device at `place`.
+bool linear_fits(Place place, int64_t tile, int64_t outputs);
 
 }  // namespace hr::cuda
