@@ -452,6 +452,8 @@ TEST_P(AlgoDevices, IntegerLevels) {
     const Tensor found = distinct_integers(x);
     const Tensor some(found.dtype(), {found.num_elements() / 2}, found.buffer());
     expect_same({x}, [&](std::span<const Tensor> in) { return level_places(in[0], some); });
+    const Tensor places = level_places(x, found);
+    expect_same({places}, [](std::span<const Tensor> in) { return row_starts(in[0], 1); });
   };
   for (const int64_t rows : {1, 2, 4095, 4097, 20'000}) {
     each(tensor_of(mixed<int32_t>(rows, 1)));
@@ -460,6 +462,11 @@ TEST_P(AlgoDevices, IntegerLevels) {
     for (int64_t i = 0; i < rows; ++i) close.push_back(static_cast<int8_t>(i * i % 7 - 3));
     each(tensor_of(close));
   }
+  const std::vector<Tensor> pairs = {tensor_of(mixed<int64_t>(10, 2))};
+  const auto starts = [](std::span<const Tensor> in) { return row_starts(in[0], 2); };
+  EXPECT_EQ(testing::values_of<int64_t>(starts(pairs)), (std::vector<int64_t>{0, 2, 4, 6, 8, 10}));
+  expect_same(pairs, starts);
+  EXPECT_THROW(row_starts(pairs[0], 3), InvalidArgumentError);
 }
 
 TEST_P(AlgoDevices, Matmul) {

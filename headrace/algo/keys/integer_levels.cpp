@@ -81,4 +81,25 @@ Tensor level_places(const Tensor& x, const Tensor& levels) {
   return Tensor(dtype_of<int32_t>(), {rows}, std::move(made));
 }
 
+Tensor row_starts(const Tensor& entries, int64_t width) {
+  if (entries.num_dimensions() != 1 ||
+      (entries.dtype() != TypeId::kInt32 && entries.dtype() != TypeId::kInt64))
+    throw_error<TypeMismatchError>("row_starts", "expected a 1-D array of int32 or int64",
+                                   {{"dtype", entries.dtype().name()}});
+  if (width < 1 || entries.num_elements() % width != 0)
+    throw_error<InvalidArgumentError>("row_starts", "the entries are not rows of one width",
+                                      {{"entries", entries.num_elements()}, {"width", width}});
+  const ScopedTag tag("row_starts");
+  const int64_t count = entries.num_elements() / width + 1;
+  Buffer made = allocate_result(count * entries.dtype().size_bytes(), entries.place());
+  if (entries.place().is_gpu()) {
+    if constexpr (built_with_cuda) cuda::row_starts(entries, width, count, made);
+  } else {
+    visit_real(entries.dtype(), [&]<class T>(std::type_identity<T>) {
+      for (int64_t i = 0; i < count; ++i) made.mutable_as<T>()[i] = static_cast<T>(i * width);
+    });
+  }
+  return Tensor(entries.dtype(), {count}, std::move(made));
+}
+
 }  // namespace hr

@@ -16,4 +16,8 @@ HR_API Tensor distinct_integers(const Tensor& x);
 /// InvalidArgumentError for 2^31 levels and more.
 HR_API Tensor level_places(const Tensor& x, const Tensor& levels);
 
+/// Where each row of `width` of the `entries`, 1-D int32 or int64, begins, and where the last one
+/// ends: 0, width, 2 width, ... in their dtype and place.
+HR_API Tensor row_starts(const Tensor& entries, int64_t width);
+
 }  // namespace hr

@@ -42,7 +42,10 @@ __global__ void range_kernel(View<T> x, long long* range) {
 
 template <class T>
 __global__ void mark_kernel(View<T> x, int64_t least, uint8_t* marks) {
-  for_rows(x, [&](int64_t, int64_t value) { marks[value - least] = 1; });
+  // Most values were seen: reading is cheaper than writing to few places.
+  for_rows(x, [&](int64_t, int64_t value) {
+    if (marks[value - least] == 0) marks[value - least] = 1;
+  });
 }
 
 template <class T>
@@ -64,6 +67,12 @@ __global__ void place_kernel(View<T> x, const int64_t* __restrict__ levels, int 
     }
     out[i] = begin < count && levels[begin] == value ? begin : -1;
   });
+}
+
+template <class T>
+__global__ void starts_kernel(int64_t width, int64_t count, T* out) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < count) out[i] = static_cast<T>(i * width);
 }
 
 /// Calls f(View<T>) for integers.
@@ -153,6 +162,16 @@ void level_places(const Tensor& x, const int64_t* levels, int64_t count, Buffer&
     place_kernel<T>
         <<<blocks_of(view.size, kRows), kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
             view, table.as<int64_t>(), static_cast<int>(count), call.writes_as<int32_t>(out));
+  });
+  call.finish(cudaGetLastError());
+}
+
+void row_starts(const Tensor& entries, int64_t width, int64_t count, Buffer& out) {
+  DeviceCall call("row_starts", entries.place());
+  visit(entries, [&]<class T>(const View<T>&) {
+    starts_kernel<T>
+        <<<blocks_of(count, kThreads), kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
+            width, count, call.writes_as<T>(out));
   });
   call.finish(cudaGetLastError());
 }

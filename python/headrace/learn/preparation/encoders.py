@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from headrace import _core
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.learn.base import (
     Transformer,
     answer,
-    beside,
     check_count,
     frozen,
     is_number,
@@ -35,8 +35,6 @@ from headrace.learn.preparation.levels import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from headrace.array.array import Array
 
 _INFREQUENT = "infrequent_sklearn"
 
@@ -519,19 +517,19 @@ class OneHotEncoder(LevelEncoder):
         ]
         if not holes:
             indices = stacked(shifted).reshape(-1)
-            indptr = np.arange(0, rows * width + 1, width, dtype=word)
+            indptr = Array(_core.row_starts(indices._node, width))
         else:
             there = np.stack([np.asarray(column >= 0) for column in columns], axis=1)
             indices = frozen(np.stack([np.asarray(each) for each in shifted], axis=1)[there])
-            indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(word)
+            indptr = frozen(np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(word))
         dtype = np.dtype(self.dtype)  # what sparse matrices hold
         number = np.dtype(dtype if dtype in (np.float32, np.float64) else np.int64)
         if not holes and is_on_device(indices):
             ones = (indices * 0 + 1).astype(number)
-            return CsrThere(ones, indices, beside(indices, indptr), (rows, int(starts[-1])))
+            return CsrThere(ones, indices, indptr, (rows, int(starts[-1])))
         ones = frozen(np.ones(len(indices), number))
         return csr_matrix(
-            _core.sparse(rows, int(starts[-1]), frozen(indptr)._node, indices._node, ones._node, "")
+            _core.sparse(rows, int(starts[-1]), indptr._node, indices._node, ones._node, "")
         )
 
     def inverse_transform(self, X: Any) -> Any:
