@@ -141,7 +141,7 @@ Tensor mean_gains(const std::vector<ForestTree>& trees, int64_t features) {
 
 ForestRows rows_of(const ForestBins& bins) {
   ForestRows rows;
-  rows.codes = bins.codes.as<uint8_t>();
+  if (bins.codes.place().is_host()) rows.codes = bins.codes.as<uint8_t>();
   rows.low = bins.low.as<double>();
   rows.high = bins.high.as<double>();
   rows.rows = bins.rows;
@@ -179,6 +179,14 @@ WorkingBytes working_bytes(int64_t rows, bool weighted, const ForestOptions& opt
 
 }  // namespace
 
+std::string forest_why_no_kernel(const ForestOptions& options, int64_t features, bool weighted) {
+  if (weighted || options.balance_samples) return "weights have no kernel for CUDA";
+  if (options.random_splits) return "random splits have no kernel for CUDA";
+  if (options.criterion == ForestCriterion::kEntropy) return "entropy has no kernel for CUDA";
+  if (options.num_classes > kMostForestOutputs) return "too many classes for the CUDA kernel";
+  return features > 4096 ? "too many features for the CUDA kernel" : "";
+}
+
 Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights,
                   const ForestOptions& options) {
   check_vector("forest_fit", "y", y, bins.rows);
@@ -204,8 +212,9 @@ Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights
   }
 
   if constexpr (built_with_cuda)
-    if (bins.of.is_gpu() && cuda::forest_fits(rows, options))
-      return put_together(cuda::forest_grow(rows, options, bins.of), bins.features);
+    if (bins.codes.place().is_gpu())
+      return put_together(cuda::forest_grow(rows, options, bins.codes), bins.features);
+  check_on_host("forest_fit", bins.codes.place());
   std::vector<ForestTree> trees(static_cast<size_t>(options.num_trees));
   parallel_for(options.num_trees, [&](int64_t k) {
     trees[static_cast<size_t>(k)] = cpu::forest_grow(rows, options, k);

@@ -4,6 +4,7 @@
 #include "headrace/learn/forest_bins.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -39,13 +40,17 @@ struct Forest {
 /// (float64, or null: 1 each) are the chances of rows to be drawn, or without bootstrap what they
 /// weigh. Splits are of largest gain, ties by feature, then bin, counted in integers, so the trees
 /// are the same for any number of threads. Rows with NaN go to the side of the larger gain.
-/// Where `bins.of` is a CUDA device, trees grow there, the same ones: of Gini impurity and at most
-/// 16 classes or of targets, without weights, with the best splits.
+/// Where the codes are on a CUDA device, trees grow there, the same ones.
 /// A tree is a task: each worker takes 28 bytes a row (36 with weights) and its nodes. Throws
 /// InvalidArgumentError for sizes that do not agree, labels outside the classes, or 2^30 rows and
 /// more.
 HR_API Forest forest_fit(const ForestBins& bins, const Tensor& y, const Tensor* weights,
                          const ForestOptions& options);
+
+/// Why `forest_fit` has no kernel for CUDA, which takes Gini impurity of at most 16 classes or
+/// targets, no weights, and the best splits of at most 4096 features; empty: it has one.
+HR_API std::string forest_why_no_kernel(const ForestOptions& options, int64_t features,
+                                        bool weighted);
 
 /// The mean over trees of the values of the leaves: float64 [rows, outputs]. A NaN goes where
 /// training sent it. Throws TypeMismatchError unless `x` is 2-D float32 or float64 and

@@ -16,17 +16,17 @@ inline constexpr uint8_t kForestMissing = 0xFF;  ///< the code of NaN
 struct ForestBins {
   int64_t rows = 0;
   int64_t features = 0;
-  Buffer codes;  ///< uint8 [features, rows]
+  Buffer codes;  ///< uint8 [features, rows], where the matrix is: its trees grow there
   Buffer low;    ///< float64 [features, kForestBins], the smallest value of each bin
   Buffer high;   ///< float64 [features, kForestBins], the largest value of each bin
-  Place of{};    ///< where the matrix was, of which these are the bins: its trees grow there
 };
 
 /// Bins of `x`, [rows, features], float32 or float64, any strides, without infinite values. A
 /// column of at most 255 distinct values has a bin for each; else bins are of about equal size, as
 /// far as equal values allow, and from more than 2^18 rows their borders are those of 2^18 rows
-/// drawn from all. The same bits for any number of threads. Takes rows x features bytes, and 8
-/// bytes a row for each worker meanwhile. Throws TypeMismatchError for other dtypes or dimensions.
+/// drawn from all. The same bits for any number of threads and on a CUDA device. Takes rows x
+/// features bytes, and 8 bytes a row for each worker meanwhile. Throws TypeMismatchError for other
+/// dtypes or dimensions.
 HR_API ForestBins forest_bins(const Tensor& x);
 
 /// The codes of some rows (int64), in the same bins. Throws InvalidArgumentError for rows that are

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // A column is a task: its borders from sorted values, then the code of each value by search.
-#include "headrace/algo/random/philox.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/forest_bins.h"
 #include "headrace/learn/forest_kernels.h"
@@ -28,13 +27,6 @@ int64_t find_edges(const double* sorted, int64_t count, double* edges) {
   return made;
 }
 
-/// The first bin whose border is not less than `value`; borders that are not there are infinite.
-uint8_t find_bin(const double* edges, double value) {
-  size_t bin = 0;
-  for (size_t step = 128; step > 0; step /= 2) bin += edges[bin + step - 1] < value ? step : 0;
-  return static_cast<uint8_t>(bin);
-}
-
 }  // namespace
 
 void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
@@ -48,14 +40,8 @@ void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
       auto* values = scratch.mutable_as<double>();
       int64_t count = 0;
       for (int64_t i = 0; i < taken; ++i) {
-        // A row of each of `taken` equal parts, so the sample is spread and has no period.
-        int64_t row = i;
-        if (taken < rows) {
-          const uint64_t draw = philox_block({0, 0}, static_cast<uint64_t>(i)).word[0];
-          const int64_t begin = rows * i / taken, end = rows * (i + 1) / taken;
-          row = begin + static_cast<int64_t>(draw * static_cast<uint64_t>(end - begin) >> 32);
-        }
-        const auto value = static_cast<double>(column[row * stride]);
+        const int64_t row = forest_sampled_row(rows, taken, i);
+        const double value = forest_value(static_cast<double>(column[row * stride]));
         if (!std::isnan(value)) values[count++] = value;
       }
       std::sort(values, values + count);
@@ -68,12 +54,12 @@ void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high) {
       std::fill(least, least + kForestBins, std::numeric_limits<double>::infinity());
       std::fill(greatest, greatest + kForestBins, -std::numeric_limits<double>::infinity());
       for (int64_t row = 0; row < rows; ++row) {
-        const auto value = static_cast<double>(column[row * stride]);
+        const double value = forest_value(static_cast<double>(column[row * stride]));
         if (std::isnan(value)) {
           out[row] = kForestMissing;
           continue;
         }
-        const uint8_t bin = find_bin(edges, value);
+        const auto bin = static_cast<uint8_t>(forest_bin(edges, value));
         out[row] = bin;
         least[bin] = std::min(least[bin], value);
         greatest[bin] = std::max(greatest[bin], value);

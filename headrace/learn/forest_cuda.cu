@@ -2,8 +2,8 @@
 // All trees of a batch grow together, level by level: a warp or a block of threads has a node, adds
 // its rows up by bin, finds the split and divides the rows. All that is summed is integer and draws
 // are keyed by the way to a node, so the trees are the CPU's.
-#include "headrace/algo/random/philox.h"
 #include "headrace/data/device_launch.h"
+#include "headrace/data/shared_memory.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/learn/forest_kernels.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCodes = kForestBins + 1;
 constexpr int kBlock = 512;                        // threads of a large node
-constexpr int kWarps = 4;                          // small nodes of a block of threads
+constexpr int kWarps = 4;                          // most small nodes of a block of threads
 constexpr uint32_t kSmall = 2048;                  // most rows of a small node
 constexpr int64_t kBatchBytes = int64_t{4} << 30;  // of trees that grow together
 constexpr double kNone = -std::numeric_limits<double>::infinity();
@@ -518,8 +518,7 @@ class Team {
     if (split.next < kForestMissing) {
       const double low = g_.high[split.feature * kForestBins + split.bin];
       const double high = g_.low[split.feature * kForestBins + split.next];
-      const double middle = low / 2 + high / 2;
-      node.threshold = middle >= low && middle < high ? middle : low;
+      node.threshold = forest_middle(low, high);
     }
     g_.nodes[left] = {2 * node.key, 0, 0, node.tree, node.begin, middle, 0, -1, 0};
     g_.nodes[left + 1] = {2 * node.key + 1, 0, 0, node.tree, middle, node.end, 0, -1, 0};
@@ -557,7 +556,8 @@ template <bool kTargets>
 __global__ void __launch_bounds__(32 * kWarps)
     small_kernel(Grove grove, uint32_t begin, uint32_t end, int from, bool deepest) {
   extern __shared__ uint64_t shared[];
-  const uint32_t warp = threadIdx.x / 32, id = begin + blockIdx.x * kWarps + warp;
+  const uint32_t warp = threadIdx.x / 32;
+  const uint32_t id = begin + blockIdx.x * (blockDim.x / 32) + warp;
   if (id >= end || grove.nodes[id].end - grove.nodes[id].begin > kSmall) return;
   char* const own = reinterpret_cast<char*>(shared) +
                     static_cast<int>(warp) * room_bytes(grove.classes, grove.features);
@@ -600,11 +600,12 @@ ForestTree in_order(const Batch& batch, int64_t root, int64_t outputs, int64_t f
 
 class Grower {
  public:
-  Grower(const ForestRows& rows, const ForestOptions& options, Place place)
-      : rows_(rows), options_(options), call_("forest_fit", place) {
+  Grower(const ForestRows& rows, const ForestOptions& options, const Buffer& codes)
+      : rows_(rows), options_(options), call_("forest_fit", codes.place()) {
     targets_ = options.criterion == ForestCriterion::kSquaredError;
     outputs_ = targets_ ? 1 : options.num_classes;
-    tables_.push_back(call_.table(rows.codes, rows.rows * rows.features));
+    call_.reads(codes);
+    tables_.push_back(codes);
     tables_.push_back(call_.table(rows.low, rows.features * kForestBins * kWord));
     tables_.push_back(call_.table(rows.high, rows.features * kForestBins * kWord));
     BudgetedVector<uint8_t> labels(static_cast<size_t>(rows.rows));
@@ -614,10 +615,11 @@ class Grower {
     tables_.push_back(call_.table(labels.data(), rows.rows));
     tables_.push_back(call_.table(rows.deviation, targets_ ? rows.rows * kWord : 0));
     bytes_ = room_bytes(static_cast<int>(outputs_), static_cast<int>(rows.features));
+    warps_ = std::clamp(shared_bytes_of(codes.place().index) / bytes_, 1, kWarps);
     allow(large_kernel<true>, bytes_);
     allow(large_kernel<false>, bytes_);
-    allow(small_kernel<true>, kWarps * bytes_);
-    allow(small_kernel<false>, kWarps * bytes_);
+    allow(small_kernel<true>, warps_ * bytes_);
+    allow(small_kernel<false>, warps_ * bytes_);
   }
 
   std::vector<ForestTree> grow() {
@@ -733,8 +735,8 @@ class Grower {
       large_kernel<kTargets>
           <<<large, kBlock, static_cast<size_t>(bytes_), stream()>>>(grove, list, from, deepest);
     small_kernel<kTargets>
-        <<<blocks_of(end - begin, kWarps), 32 * kWarps, static_cast<size_t>(kWarps * bytes_),
-           stream()>>>(grove, begin, end, from, deepest);
+        <<<blocks_of(end - begin, warps_), static_cast<unsigned>(32 * warps_),
+           static_cast<size_t>(warps_ * bytes_), stream()>>>(grove, begin, end, from, deepest);
   }
 
   const ForestRows& rows_;
@@ -743,22 +745,16 @@ class Grower {
   bool targets_;
   int64_t outputs_;
   int64_t most_nodes_ = 0;
-  int bytes_;
+  int bytes_;  // of shared memory for a node: at most 37 KiB, which every device has
+  int warps_;  // small nodes that a block of threads has room for
   std::vector<Buffer> tables_;
 };
 
 }  // namespace
 
-bool forest_fits(const ForestRows& rows, const ForestOptions& options) {
-  const int64_t outputs = std::max<int64_t>(options.num_classes, 1);
-  return outputs <= kMostForestOutputs && rows.features <= 4096 && rows.weights == nullptr &&
-         rows.cumulative == nullptr && !options.balance_samples && !options.random_splits &&
-         options.criterion != ForestCriterion::kEntropy;
-}
-
 std::vector<ForestTree> forest_grow(const ForestRows& rows, const ForestOptions& options,
-                                    Place place) {
-  return Grower(rows, options, place).grow();
+                                    const Buffer& codes) {
+  return Grower(rows, options, codes).grow();
 }
 
 }  // namespace hr::cuda

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of forest. Inputs are checked, outputs are allocated.
 #pragma once
+#include "headrace/algo/random/philox.h"
 #include "headrace/learn/forest.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -20,9 +21,32 @@ constexpr int64_t forest_link(int64_t right, int64_t feature, bool missing_left)
 }
 
 /// Between two values: not less than the lower one, less than the upper one.
-inline double forest_middle(double low, double high) {
+constexpr double forest_middle(double low, double high) {
   const double middle = low / 2 + high / 2;
   return middle >= low && middle < high ? middle : low;
+}
+
+/// The most rows whose values decide on the borders of bins.
+inline constexpr int64_t kForestSample = int64_t{1} << 18;
+
+/// The row of part `i` of `taken` equal parts, so that a sample is spread and has no period.
+HR_INLINE int64_t forest_sampled_row(int64_t rows, int64_t taken, int64_t i) {
+  if (taken == rows) return i;
+  const uint64_t draw = philox_block({0, 0}, static_cast<uint64_t>(i)).word[0];
+  const int64_t begin = rows * i / taken, end = rows * (i + 1) / taken;
+  return begin + static_cast<int64_t>(draw * static_cast<uint64_t>(end - begin) >> 32);
+}
+
+/// A value as bins have it: of two zeros only one.
+HR_INLINE double forest_value(double value) {
+  return value + 0.0;
+}
+
+/// The first bin whose border is not less than `value`; borders that are not there are infinite.
+HR_INLINE int forest_bin(const double* edges, double value) {
+  int bin = 0;
+  for (int step = 128; step > 0; step /= 2) bin += edges[bin + step - 1] < value ? step : 0;
+  return bin;
 }
 
 /// A tree while it grows.
@@ -65,13 +89,11 @@ struct ForestNodes {
 
 namespace hr::cpu {
 
-inline constexpr int64_t kForestSample = int64_t{1} << 18;  // rows that borders come from
-
-/// The columns of `x` in codes, with the smallest and largest value of each bin.
 /// out[j * count + i] = codes[j * rows + places[i]] for each of `features` columns.
 void forest_take(const uint8_t* codes, int64_t rows, int64_t features, const int64_t* places,
                  int64_t count, uint8_t* out);
 
+/// The columns of `x` in codes, with the smallest and largest value of each bin.
 void forest_bins(const Tensor& x, uint8_t* codes, double* low, double* high);
 
 /// Grows the tree with this number.
@@ -107,15 +129,19 @@ void forest_add_unseen(const Forest& model, int64_t tree, const Tensor& x, const
 
 namespace hr::cuda {
 
-/// Whether the kernel for CUDA takes these: no weights, Gini impurity of at most 16 classes or
-/// targets, the best splits of at most 4096 features.
-bool forest_fits(const ForestRows& rows, const ForestOptions& options);
+/// The same of columns on a device, where the codes go; borders to the host.
+void forest_bins(const Tensor& x, const Buffer& codes, double* low, double* high);
+
+/// The same of codes on a device; `places` on the host.
+void forest_take(const Buffer& codes, int64_t rows, int64_t features, const int64_t* places,
+                 int64_t count, const Buffer& out);
 
 /// Predictions of rows on a device, where the model is too; it has at most kMostForestOutputs.
 void forest_predict(const Forest& model, const Tensor& x, Buffer& out);
 
-/// Grows all trees on a device, the same as on the host.
+/// Grows all trees on a device, where the codes are: the same as on the host. All else of `rows` is
+/// on the host.
 std::vector<ForestTree> forest_grow(const ForestRows& rows, const ForestOptions& options,
-                                    Place place);
+                                    const Buffer& codes);
 
 }  // namespace hr::cuda

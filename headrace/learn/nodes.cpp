@@ -130,8 +130,18 @@ Forest fit_forest(const ForestBins& bins, const NodePtr& y, const NodePtr& weigh
   Forest model;
   std::vector<NodePtr> given = {y};
   if (weights != nullptr) given.push_back(weights);
+  const auto limits = [&](std::span<const Value>) {
+    return forest_why_no_kernel(options, bins.features, weights != nullptr);
+  };
+  const NodePtr codes =
+      lazy_value(Tensor(dtype_of<uint8_t>(), {bins.features, bins.rows}, bins.codes));
   run_eagerly("forest_fit", given, [&](std::span<const Tensor> in) -> std::vector<Tensor> {
-    model = forest_fit(bins, in[0], in.size() > 1 ? &in[1] : nullptr, options);
+    run_beside("forest_fit", {codes}, 0, limits, [&](std::span<const Tensor> there) {
+      ForestBins own = bins;
+      own.codes = there[0].buffer();
+      model = forest_fit(own, in[0], in.size() > 1 ? &in[1] : nullptr, options);
+      return std::vector<Tensor>();
+    });
     return {};
   });
   return model;
@@ -139,14 +149,10 @@ Forest fit_forest(const ForestBins& bins, const NodePtr& y, const NodePtr& weigh
 
 ForestBins bins_of(const NodePtr& x) {
   ForestBins made;
-  const auto limits = [](std::span<const Value>) {
-    return std::string("the bins of columns have no kernel for CUDA");
-  };
-  run_beside("forest_bins", {x}, 0, limits, [&](std::span<const Tensor> in) {
+  run_beside("forest_bins", {x}, 0, no_limits, [&](std::span<const Tensor> in) {
     made = forest_bins(in[0]);
     return std::vector<Tensor>();
   });
-  made.of = place_of(force(x));
   return made;
 }
 
