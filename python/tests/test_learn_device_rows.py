@@ -122,7 +122,9 @@ def test_logistic_regression(device, classes, dtype):
         made = model.predict(there(x, device))
         assert made.device == f"{device}:0"
         same(made, here.predict(x))
-        same(model.predict_proba(there(x, device)), here.predict_proba(x))
+        shares = model.predict_proba(there(x, device))
+        assert shares.device == f"{device}:0"
+        same(shares, here.predict_proba(x))
     weights = np.linspace(0, 2, len(x))
     check_fit(L.LogisticRegression(class_weight="balanced"), device, names, x, y, weights)
     assert _core.fallbacks() == []
@@ -153,6 +155,8 @@ def test_forests(device, model):
     y = (np.abs(x[:, 0]) + np.arange(len(x)) % 3).astype(np.int64) % 3
     here = L.base.clone(model).fit(x, y)
     model.fit(there(x, device), there(y, device))
+    on_host = device == "cuda" and model.criterion == "entropy"
+    assert [op for op, *_ in _core.fallbacks()] == ["forest_fit"] * on_host
     for mine, its in zip(model._forest, here._forest, strict=True):
         same(mine, its)
     _core.clear_fallbacks()
@@ -161,6 +165,17 @@ def test_forests(device, model):
         assert made.device == f"{device}:0"
         same(made, here.predict(x))
     assert _core.fallbacks() == []
+
+
+def test_forests_grow_on_a_device_alone(device):
+    x = rows_of("f8", rows=3000, columns=4)
+    y = (x[:, 0] > 1).astype(np.int64)
+    model = L.RandomForestClassifier(3, random_state=1)
+    with hr.strict():
+        model.fit(there(x, device), there(y, device))
+        made = model.predict_proba(there(x, device))
+    assert made.device == f"{device}:0"
+    same(made, L.base.clone(model).fit(x, y).predict_proba(x))
 
 
 def test_asking_for_the_device_runs_no_plan(device):

@@ -3,17 +3,23 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import is_number, refuse
+from headrace.learn.base import answer, beside, frozen, is_number, refuse
+from headrace.learn.decomposition.singular import kind_of_result
 from headrace.learn.labels import class_weights
 from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from headrace.array.array import Array
 
 _SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 _SHARES = {"l1": 1.0, "l2": 0.0, None: 0.0}
@@ -161,18 +167,21 @@ class LogisticRegression(LinearClassifier):
         self.n_iter_ = np.array([iterations], dtype=np.int32)
         return self
 
-    def _log_shares(self, X: Any) -> np.ndarray[Any, Any]:
+    def _log_shares(self, X: Any) -> Array:
         self._check_fitted()
-        scores = np.asarray(self._scores(X))
+        scores = asarray(self._scores(X))
         if scores.ndim == 1:
-            return -np.logaddexp(0, np.stack([scores, -scores], axis=1))
-        scores = scores - scores.max(axis=1, keepdims=True)
-        return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
+            scores = scores.reshape(-1, 1) * beside(scores, frozen(np.array([1, -1], scores.dtype)))
+            return -(np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores))))
+        columns = [scores[:, place] for place in range(len(self.classes_))]
+        most = functools.reduce(np.maximum, columns)
+        total = functools.reduce(operator.add, [np.exp(column - most) for column in columns])
+        return scores - most.reshape(-1, 1) - np.log(total).reshape(-1, 1)
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes: ``[samples, classes]``."""
-        return self._like(X, np.exp(self._log_shares(X)))
+        return answer(kind_of_result(X), np.exp(self._log_shares(X)))
 
     def predict_log_proba(self, X: Any) -> Any:
         """The logarithms of `predict_proba`, finite where it is too small for a float."""
-        return self._like(X, self._log_shares(X))
+        return answer(kind_of_result(X), self._log_shares(X))
