@@ -6,6 +6,7 @@
 #include "headrace/learn/dbscan.h"
 #include "headrace/learn/forest.h"
 #include "headrace/learn/kmeans.h"
+#include "headrace/learn/linear_loss_kernels.h"
 #include "headrace/learn/neighbors.h"
 #include "headrace/learn/pca.h"
 #include "headrace/learn/tsne.h"
@@ -13,8 +14,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <tuple>
+#include <vector>
 
 namespace hr {
 
@@ -192,6 +196,44 @@ TEST_P(LearnDevices, NearestNeighborsAreTheHosts) {
        rows_of<float>(30, 1), 10, false);
 }
 
+TEST_P(LearnDevices, NearestNeighborsWithoutADistanceComeLast) {
+  constexpr int64_t kColumns = 3;
+  const auto with_holes = [](int64_t rows, size_t step, double hole) {
+    std::vector<double> values = testing::values_of<double>(rows_of<double>(rows, kColumns));
+    for (size_t i = 0; i < values.size(); i += step) values[i] = hole;
+    return Tensor(dtype_of<double>(), {rows, kColumns}, tensor_of(values).buffer());
+  };
+  for (const size_t step : {1, 2, 7, 100})
+    for (const double hole : {std::nan(""), HUGE_VAL})
+      for (const int64_t count : {1, 10, 200}) {
+        const Tensor rows = with_holes(900, step, hole), queries = with_holes(40, 20, hole);
+        std::vector<int64_t> wanted;
+        for (int64_t q = 0; q < queries.shape()[0]; ++q) {
+          std::vector<std::tuple<bool, double, int64_t>> all;
+          for (int64_t r = 0; r < rows.shape()[0]; ++r) {
+            double square = 0;
+            for (int64_t j = 0; j < kColumns; ++j) {
+              const double apart =
+                  queries.as<double>()[q * kColumns + j] - rows.as<double>()[r * kColumns + j];
+              square += apart * apart;
+            }
+            const bool is_nan = std::isnan(square);
+            all.emplace_back(is_nan, is_nan ? 0 : square, r);
+          }
+          std::sort(all.begin(), all.end());
+          for (int64_t i = 0; i < count; ++i)
+            wanted.push_back(std::get<2>(all[static_cast<size_t>(i)]));
+        }
+        const auto find = [=](std::span<const Tensor> in) {
+          return nearest_neighbors(in[0], in[1], count, Metric::kEuclidean, false).indices;
+        };
+        const Tensor found = find(std::vector<Tensor>{rows, queries});
+        EXPECT_EQ(testing::values_of<int64_t>(found), wanted)
+            << "every " << step << "th value " << hole << ", " << count << " neighbours";
+        expect_same({rows, queries}, find);
+      }
+}
+
 TEST_P(LearnDevices, DbscanFindsTheHostsClusters) {
   const auto same = [&](const Tensor& x, double epsilon, double least) {
     for (const Metric metric : {Metric::kEuclidean, Metric::kSquaredEuclidean})
@@ -215,6 +257,63 @@ TEST_P(LearnDevices, DbscanFindsTheHostsClusters) {
   same(rows_of<float>(1, 2), 1, 1);
 }
 
+TEST_P(LearnDevices, ForestBinsAreTheHosts) {
+  if (!GetParam().is_gpu()) GTEST_SKIP();
+  const auto compare = [&](const Tensor& x) {
+    const Tensor sent = testing::sent(x, GetParam());
+    std::vector<int64_t> places;
+    for (int64_t i = 0; i < x.shape()[0]; i += 3) places.push_back(x.shape()[0] - 1 - i);
+    const auto same = [&](const ForestBins& here, const ForestBins& there) {
+      const auto parts = [](const ForestBins& bins) {
+        const int64_t borders = bins.features * kForestBins;
+        return std::vector<Tensor>{
+            Tensor(dtype_of<uint8_t>(), {bins.features * bins.rows}, bins.codes),
+            Tensor(dtype_of<double>(), {borders}, bins.low),
+            Tensor(dtype_of<double>(), {borders}, bins.high)};
+      };
+      for (size_t i = 0; i < 3; ++i)
+        EXPECT_TRUE(testing::same_bits(parts(here)[i], testing::fetched(parts(there)[i])))
+            << "part " << i << " of " << x.shape()[0] << " rows";
+    };
+    const ForestBins here = forest_bins(x), there = forest_bins(sent);
+    same(here, there);
+    same(take_rows(here, tensor_of(places)), take_rows(there, tensor_of(places)));
+  };
+  for (const int64_t rows : {1, 2, 254, 255, 256, 257, 3000, 300'000}) {
+    compare(rows_of<double>(rows, 4));
+    std::vector<float> mixed = testing::values_of<float>(rows_of<float>(rows, 5));
+    for (size_t i = 0; i < mixed.size(); ++i) {
+      if (i % 5 == 1) mixed[i] = i % 2 == 0 ? 0.0F : -0.0F;
+      if (i % 5 == 2) mixed[i] = static_cast<float>(i / 5 % 255);  // as many values as bins
+      if (i % 5 == 3) mixed[i] = static_cast<float>(i / 5 % 256);
+      if (i % 5 == 4 && mixed[i] > 0) mixed[i] = std::nanf("");
+      if (i % 5 == 0 && mixed[i] > 2) mixed[i] = 2;  // half of them equal
+    }
+    compare(Tensor(dtype_of<float>(), {rows, 5}, tensor_of(mixed).buffer()));
+    std::vector<double> none(static_cast<size_t>(rows), std::nan(""));
+    compare(Tensor(dtype_of<double>(), {rows, 1}, tensor_of(none).buffer()));
+  }
+  compare(transposed(rows_of<double>(3, 500)));
+}
+
+TEST(LinearRoom, FitsTheSharedMemoryOfEachGeneration) {
+  for (const int64_t shared : {99 << 10, 163 << 10, 227 << 10})
+    for (const int64_t tile : {16, 64, 256})
+      for (const int64_t size : {4, 8})
+        for (const int64_t outputs : {1, 10, 40, 100, 1000}) {
+          const auto [columns, bytes] = cuda::linear_room(shared, tile, 2000, outputs, size);
+          const int64_t scores = (outputs + 2) * tile * 8;
+          const int64_t wanted = scores + tile * (columns + 1) * size + columns * 64;
+          if (columns == 0) {
+            EXPECT_GT(scores + 2 * tile * size + 64, shared);
+          } else {
+            EXPECT_EQ(bytes, wanted);
+            EXPECT_LE(bytes, shared);
+          }
+        }
+  EXPECT_EQ(cuda::linear_room(227 << 10, 256, 64, 1, 4).columns, 64);
+}
+
 TEST_P(LearnDevices, ForestsGrow) {
   if (!GetParam().is_gpu()) GTEST_SKIP();
   const auto compare = [&](const Tensor& x, int64_t classes, ForestOptions options) {
@@ -229,15 +328,13 @@ TEST_P(LearnDevices, ForestsGrow) {
     options.num_trees = 3;
     options.seed = 7;
     if (classes == 0) options.criterion = ForestCriterion::kSquaredError;
-    ForestBins bins = forest_bins(x);
-    const Forest here = forest_fit(bins, tensor_of(y), nullptr, options);
-    bins.of = GetParam();
-    const Forest there = forest_fit(bins, tensor_of(y), nullptr, options);
+    const Forest here = forest_fit(forest_bins(x), tensor_of(y), nullptr, options);
+    const Tensor sent = testing::sent(x, GetParam());
+    const Forest there = forest_fit(forest_bins(sent), tensor_of(y), nullptr, options);
     for (Tensor Forest::* part : {&Forest::offsets, &Forest::link, &Forest::threshold,
                                   &Forest::value, &Forest::samples, &Forest::importances})
       EXPECT_TRUE(testing::same_bits(here.*part, there.*part))
           << x.shape()[0] << " rows, " << classes << " classes";
-    const Tensor sent = testing::sent(x, GetParam());
     EXPECT_TRUE(testing::same_bits(forest_predict(here, x.shape()[1], x),
                                    testing::fetched(forest_predict(here, x.shape()[1], sent))));
   };
@@ -265,18 +362,18 @@ TEST_P(LearnDevices, EmbeddingsAreTheHosts) {
   for (const int64_t rows : {70, 2500}) {
     const Tensor x = rows_of<float>(rows, 9);
     const Neighbors near = nearest_neighbors(x, x, 20, Metric::kEuclidean, true);
-    const Sparse affinities = tsne_affinities(near.indices, near.distances, 6);
     const Sparse graph = umap_graph(near.indices, near.distances, 1, 1);
     for (const int64_t dimensions : {1, 2, 3}) {
       const Tensor init = rows_of<float>(rows, dimensions);
       for (const double angle : {0.0, 0.5}) {
-        const auto fit = [=](const Tensor& from) {
-          return tsne_fit(affinities, from, {4, 20, 301, 300, 1e-7, angle});
+        const auto fit = [=](std::span<const Tensor> in) {
+          return tsne_fit(in[0], in[1], 6, in[2], {4, 20, 301, 300, 1e-7, angle});
         };
         if (angle == 0 && rows > 1000) continue;
-        expect_same({init}, [=](std::span<const Tensor> in) { return fit(in[0]).embedding; });
-        expect_same({init}, [=](std::span<const Tensor> in) {
-          const Tsne found = fit(in[0]);
+        const std::vector<Tensor> inputs{near.indices, near.distances, init};
+        expect_same(inputs, [=](std::span<const Tensor> in) { return fit(in).embedding; });
+        expect_same(inputs, [=](std::span<const Tensor> in) {
+          const Tsne found = fit(in);
           return tensor_of<double>({found.divergence, static_cast<double>(found.last)});
         });
       }

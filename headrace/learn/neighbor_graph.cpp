@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/exec/working_memory.h"
+#include "headrace/learn/neighbor_graph_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
 
@@ -48,6 +49,11 @@ void check_neighbor_lists(std::string_view op, const Tensor& indices, const Tens
         {{"indices", indices.dtype().name()}, {"distances", distances.dtype().name()}});
   if (indices.shape() != distances.shape())
     throw_error<InvalidArgumentError>(op, "indices and distances differ in shape");
+}
+
+void throw_not_finite_square(int64_t row) {
+  throw_error<InvalidArgumentError>("tsne_affinities", "squares of distances are not finite",
+                                    {{"row", row}}, "scale the columns");
 }
 
 Sparse joined_graph(const Tensor& indices, const Tensor& weights, JoinWeights join, double share) {

@@ -8,10 +8,10 @@
 #include "headrace/exec/workers.h"
 #include "headrace/exec/working_memory.h"
 #include "headrace/learn/neighbor_graph.h"
+#include "headrace/learn/neighbor_graph_kernels.h"
 #include "headrace/learn/tsne_kernels.h"
 #include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/log/tag.h"
-#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,11 +38,9 @@ void for_blocks(int64_t rows, F&& body) {
 
 /// Makes squared distances, of which the least is 0, weights of the wanted entropy.
 void weigh(std::vector<double>& apart, std::vector<double>& weights, double entropy) {
-  constexpr double kTolerance = 1e-5;
-  constexpr int kSteps = 100;
   const auto count = static_cast<int64_t>(apart.size());
   double beta = 1, low = 0, high = kInfinity, sum = 0;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kEntropySteps; ++step) {
     for (size_t i = 0; i < apart.size(); ++i) weights[i] = -beta * apart[i];
     unary_function64(VectorFunction::kExp)(weights.data(), weights.data(), count);
     sum = 0;
@@ -51,8 +49,10 @@ void weigh(std::vector<double>& apart, std::vector<double>& weights, double entr
       sum += weights[i];
       mean += weights[i] * apart[i];
     }
-    const double above = std::log(sum) + beta * mean / sum - entropy;
-    if (std::fabs(above) <= kTolerance) break;
+    double log = sum;
+    unary_function64(VectorFunction::kLog)(&log, &log, 1);  // which devices have, too
+    const double above = log + beta * mean / sum - entropy;
+    if (std::fabs(above) <= kEntropyTolerance) break;
     (above > 0 ? low : high) = beta;
     beta = high == kInfinity ? 2 * beta : (low + high) / 2;
   }
@@ -63,34 +63,18 @@ void weigh(std::vector<double>& apart, std::vector<double>& weights, double entr
 
 class Descent {
  public:
-  /// On the device that `place` is, if it is one; `init` is on the host.
-  Descent(const Sparse& affinities, const Tensor& init, const TsneOptions& options, Place place)
-      : options_(options),
-        rows_(init.shape()[0]),
-        dimensions_(init.shape()[1]),
-        size_(rows_ * dimensions_),
-        floats_(Buffer::allocate(5 * size_ * static_cast<int64_t>(sizeof(float)))),
-        tree_(rows_, dimensions_),
-        similar_(static_cast<size_t>((tree_.leaves() + kLeaves - 1) / kLeaves)),
-        squares_(static_cast<size_t>((rows_ + kBlock - 1) / kBlock)) {
-    auto* floats = floats_.mutable_as<float>();
-    push_ = floats + 4 * size_;
-    step_ = {.affinities = &affinities,
-             .rows = rows_,
-             .dimensions = dimensions_,
-             .from = floats,
-             .to = floats + size_,
-             .speed = floats + 2 * size_,
-             .gain = floats + 3 * size_,
-             .push = push_,
-             .learning_rate = static_cast<float>(options.learning_rate)};
+  Descent(const Sparse& affinities, const Tensor& init, const TsneOptions& options)
+      : Descent(init.shape(), options) {
+    step_.affinities = &affinities;
     for (int64_t i = 0; i < rows_; ++i)
       for (int64_t k = 0; k < dimensions_; ++k)
-        floats[k * rows_ + i] = init.as<float>()[i * dimensions_ + k];
-    if constexpr (built_with_cuda)
-      if (place.is_gpu())
-        there_ = std::make_shared<cuda::TsneDescent>(affinities, place, floats, rows_, dimensions_,
-                                                     options.angle);
+        floats_.mutable_as<float>()[k * rows_ + i] = init.as<float>()[i * dimensions_ + k];
+  }
+
+  /// On a device.
+  Descent(std::shared_ptr<cuda::TsneDescent> there, const Shape& shape, const TsneOptions& options)
+      : Descent(shape, options) {
+    there_ = std::move(there);
   }
 
   Tsne run() {
@@ -116,6 +100,28 @@ class Descent {
 
  private:
   static constexpr int64_t kLeaves = 4;  // of a task
+
+  Descent(const Shape& shape, const TsneOptions& options)
+      : options_(options),
+        rows_(shape[0]),
+        dimensions_(shape[1]),
+        size_(rows_ * dimensions_),
+        floats_(Buffer::allocate(5 * size_ * static_cast<int64_t>(sizeof(float)))),
+        tree_(rows_, dimensions_),
+        similar_(static_cast<size_t>((tree_.leaves() + kLeaves - 1) / kLeaves)),
+        squares_(static_cast<size_t>((rows_ + kBlock - 1) / kBlock)) {
+    auto* floats = floats_.mutable_as<float>();
+    push_ = floats + 4 * size_;
+    step_ = {.affinities = nullptr,
+             .rows = rows_,
+             .dimensions = dimensions_,
+             .from = floats,
+             .to = floats + size_,
+             .speed = floats + 2 * size_,
+             .gain = floats + 3 * size_,
+             .push = push_,
+             .learning_rate = static_cast<float>(options.learning_rate)};
+  }
 
   /// Iterations [next, end), or fewer when they stop to help; returns the one to go on with.
   int64_t phase(int64_t next, int64_t end, int64_t patience, double momentum, double exaggeration) {
@@ -191,13 +197,13 @@ class Descent {
   }
 
   /// Fills `push`, which is to weigh `factor` over the sum of all similarities; returns that, from
-  /// a device, with the positions, only if it `waits`.
+  /// a device only if it `waits`.
   double repel(double factor, bool waits) {
     if constexpr (built_with_cuda)
       if (there_ != nullptr) {
         there_->repel(factor);
         if (!waits) return 0;
-        const double similar = there_->similar(const_cast<float*>(step_.from));
+        const double similar = there_->similar();
         if (std::isnan(similar)) throw_not_finite();
         return similar;
       }
@@ -237,10 +243,19 @@ class Descent {
 
   double divergence(double similar) {
     BudgetedVector<double> sums(squares_.size());
+    fill_divergences(sums);
+    return std::accumulate(sums.begin(), sums.end(), std::log(similar));
+  }
+
+  void fill_divergences(BudgetedVector<double>& sums) {
+    if constexpr (built_with_cuda)
+      if (there_ != nullptr) {
+        there_->divergences(sums.data());
+        return;
+      }
     for_blocks(rows_, [&](int64_t block, int64_t begin, int64_t end) {
       sums[static_cast<size_t>(block)] = cpu::tsne_divergence(step_, begin, end);
     });
-    return std::accumulate(sums.begin(), sums.end(), std::log(similar));
   }
 
   const TsneOptions& options_;
@@ -256,6 +271,10 @@ class Descent {
 };
 
 }  // namespace
+
+std::string tsne_why_no_kernel(int64_t rows, int64_t count) {
+  return rows * count > cuda::kMostGraphEdges ? "so many neighbours have no kernel for CUDA" : "";
+}
 
 Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double perplexity) {
   constexpr std::string_view kOp = "tsne_affinities";
@@ -274,9 +293,7 @@ Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double pe
         least = std::min(least, square);
         most = std::max(most, square);
       }
-      if (!std::isfinite(most))
-        throw_error<InvalidArgumentError>(kOp, "squares of distances are not finite",
-                                          {{"row", row}}, "scale the columns");
+      if (!std::isfinite(most)) throw_not_finite_square(row);
       for (double& each : apart) each -= least;
       weigh(apart, found, std::log(perplexity));
       for (int64_t i = 0; i < count; ++i)
@@ -288,22 +305,30 @@ Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double pe
                       [](float forth, float back, double) { return forth + back; });
 }
 
-Tsne tsne_fit(const Sparse& affinities, const Tensor& given, const TsneOptions& options) {
-  const ScopedTag tag("tsne_fit");
-  const Tensor init = std::get<Tensor>(to_place(Value(given), host));
+Tsne tsne_fit(const Tensor& indices, const Tensor& distances, double perplexity, const Tensor& init,
+              const TsneOptions& options) {
+  check_neighbor_lists("tsne_affinities", indices, distances);
   if (init.dtype() != dtype_of<float>() || init.num_dimensions() != 2 || !init.is_contiguous() ||
-      init.shape()[0] != affinities.rows() || init.shape()[1] < 1 ||
+      init.shape()[0] != indices.shape()[0] || init.shape()[1] < 1 ||
       init.shape()[1] > kMostTsneDimensions)
     throw_error<InvalidArgumentError>(
         "tsne_fit", "expected a contiguous float32 array of 1 to 3 columns",
-        {{"dtype", init.dtype().name()}, {"rows", affinities.rows()}});
+        {{"dtype", init.dtype().name()}, {"rows", indices.shape()[0]}});
+  const ScopedTag tag("tsne_fit");
+  if constexpr (built_with_cuda)
+    if (init.place().is_gpu())
+      return Descent(std::make_shared<cuda::TsneDescent>(indices, distances, std::log(perplexity),
+                                                         init, options.angle),
+                     init.shape(), options)
+          .run();
+  const Sparse affinities = tsne_affinities(indices, distances, perplexity);
   // Positions, speeds, gains, repulsion, and the tree's words and coordinates.
   const int64_t rows = init.shape()[0];
   const WorkingMemory working({5 * init.num_elements() * static_cast<int64_t>(sizeof(float)) +
                                    rows * (2 * static_cast<int64_t>(sizeof(uint64_t)) +
                                            4 * static_cast<int64_t>(sizeof(float))),
                                0});
-  return Descent(affinities, init, options, given.place()).run();
+  return Descent(affinities, init, options).run();
 }
 
 }  // namespace hr

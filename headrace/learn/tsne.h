@@ -5,6 +5,7 @@
 #include "headrace/data/sparse.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -33,13 +34,19 @@ struct Tsne {
   int64_t last = 0;       ///< the last iteration, counted from 0
 };
 
-/// Gradient descent with momentum and gains from `init`, float32 [rows, 1 to 3]. Points are sorted
+/// Gradient descent with momentum and gains from `init`, float32 [rows, 1 to 3], by the affinities
+/// of neighbours. Points are sorted
 /// along a Z-order curve, where 16 neighbours and groups of groups, four at a time, are the tree
 /// that repels (L. van der Maaten, JMLR 15, 2014, with one traversal for 16 points). Student's t
 /// has max(dimensions - 1, 1) degrees of freedom. An iteration reads the positions of the last one
 /// only, and each sum has an order by shape: the same bits for any number of threads and SIMD
-/// level, and where `init` is on a CUDA device. Memory: about 70 bytes a row. Throws
-/// InvalidArgumentError for positions that diverge.
-HR_API Tsne tsne_fit(const Sparse& affinities, const Tensor& init, const TsneOptions& options);
+/// level, and on a CUDA device, where all three are then. Memory: about 70 bytes a row, and what
+/// the affinities take. Throws as `tsne_affinities`, and InvalidArgumentError for positions that
+/// diverge.
+HR_API Tsne tsne_fit(const Tensor& indices, const Tensor& distances, double perplexity,
+                     const Tensor& init, const TsneOptions& options);
+
+/// Why rows with so many neighbours each have no kernel for CUDA; empty: they have one.
+HR_API std::string tsne_why_no_kernel(int64_t rows, int64_t count);
 
 }  // namespace hr

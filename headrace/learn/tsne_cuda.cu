@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The descent of t-SNE on a CUDA device: the CPU's tree, walked by a block for each leaf, and the
-// CPU's order of each sum.
+// t-SNE on a CUDA device: entropies of neighbours by a thread a row, the CPU's tree, walked by half
+// a warp for each leaf, and the CPU's order of each sum.
+#include "headrace/algo/math/vmath_lane.h"
 #include "headrace/algo/sort/sort_kernels.h"
-#include "headrace/base/error.h"
 #include "headrace/data/device_launch.h"
+#include "headrace/learn/neighbor_graph_kernels.h"
 #include "headrace/learn/tsne_kernels.h"
+#include "headrace/learn/tsne_math.h"
 
 #include <cmath>
 #include <limits>
@@ -19,11 +21,16 @@ constexpr int kFan = 4;
 constexpr int kLeavesOfTask = 4;
 constexpr int kBoundBlocks = 64;
 constexpr int kSums = 8;
-constexpr int kWalkWarps = 4;
-constexpr int kWalkThreads = 32 * kWalkWarps;
-constexpr int kHeld = 2400;  // masses of a leaf at a time, of which 32 groups have 2,048 at most
-constexpr int kTogether = 64;
+constexpr int kRowsOfSum = 256;  // of the divergence, as on the CPU
+constexpr int kTermsOfSum = 1024;
+constexpr int kMostLevels = 16;
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
+
+// A team of 16 lanes walks for one leaf, a lane to each of its points; a warp is two teams.
+constexpr int kTeam = kLeaf;
+constexpr int kOpen = 320;  // groups that wait
+constexpr int kHeld = 452;  // masses to add up: so many that the teams read different banks
+constexpr int kReady = kHeld - kTeam * kLeaf;
 
 cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
@@ -39,17 +46,6 @@ struct Group {
   __device__ void set_extent() {
     const float extent = fmaxf(fmaxf(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
     square_extent = extent * extent;
-  }
-
-  __device__ float square_to(const float4& to) const {
-    const float at[3] = {to.x, to.y, to.z};
-    float square = 0;
-#pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      const float apart = fmaxf(fmaxf(low[k] - at[k], at[k] - high[k]), 0);
-      square += apart * apart;
-    }
-    return square;
   }
 };
 
@@ -68,25 +64,29 @@ struct TsneArrays {
   int64_t leaves;
   int dimensions;
   int levels;
-  int first[17];  // group of each level
-  int size[17];
+  int first[16];  // group of each level
+  int size[16];
   float* from;  // coordinate k of point i at [k * rows + i], as of all below
   float* to;
   float* speed;
   float* gain;
   float* push;
   float* slope;
-  float* sorted;  // [4][16 leaves]: coordinates in the order of the curve
+  void* places;  // Spots of the points
+  void* sorted;  // and in the order of the curve, [16 leaves]
   unsigned* keys[2];
   unsigned* numbers[2];
   int order;  // which of two numbers the points have in that order
   void* groups;
+  float4*
+      masses;  // of groups: mean and mass; in up to two dimensions z is the square of the extent
   void* bounds;
   double* similar;  // of leaves; the last is the sum
   float* repulsion;
   const int64_t* begins;
   const int32_t* others;
   const float* affinities;
+  double* divergence;  // of blocks of rows
 };
 
 namespace {
@@ -99,25 +99,43 @@ __device__ Bounds* bounds_of(const TsneArrays& all) {
   return static_cast<Bounds*>(all.bounds);
 }
 
+template <int kDimensions>
+__device__ Spot<kDimensions>* spots_of(void* at) {
+  return static_cast<Spot<kDimensions>*>(at);
+}
+
+template <int kDimensions>
 __global__ void bounds_kernel(TsneArrays all) {
   __shared__ float low[kThreads];
   __shared__ float high[kThreads];
   const int thread = static_cast<int>(threadIdx.x);
   Bounds* const bounds = bounds_of(all);
-  for (int k = 0; k < all.dimensions; ++k) {
-    float least = std::numeric_limits<float>::infinity();
-    float most = -least;
-    bool bad = false;
-    for (int64_t i = int64_t{blockIdx.x} * kThreads + thread; i < all.rows;
-         i += kBoundBlocks * kThreads) {
+  float least[kDimensions];
+  float most[kDimensions];
+#pragma unroll
+  for (int k = 0; k < kDimensions; ++k) {
+    least[k] = std::numeric_limits<float>::infinity();
+    most[k] = -least[k];
+  }
+  bool bad = false;
+  for (int64_t i = int64_t{blockIdx.x} * kThreads + thread; i < all.rows;
+       i += kBoundBlocks * kThreads) {
+    Spot<kDimensions> spot{};
+#pragma unroll
+    for (int k = 0; k < kDimensions; ++k) {
       const float value = all.from[k * all.rows + i];
+      set_coordinate(spot, k, value);
       bad = bad || !isfinite(value);
-      least = fminf(least, value);
-      most = fmaxf(most, value);
+      least[k] = fminf(least[k], value);
+      most[k] = fmaxf(most[k], value);
     }
-    if (bad) bounds->bad = 1;
-    low[thread] = least;
-    high[thread] = most;
+    spots_of<kDimensions>(all.places)[i] = spot;
+  }
+  if (bad) bounds->bad = 1;
+#pragma unroll
+  for (int k = 0; k < kDimensions; ++k) {
+    low[thread] = least[k];
+    high[thread] = most[k];
     for (int half = kThreads / 2; half > 0; half /= 2) {
       __syncthreads();
       if (thread < half) {
@@ -138,21 +156,23 @@ __global__ void keys_kernel(TsneArrays all) {
   __shared__ float low[3];
   __shared__ float scale;
   const float cells = static_cast<float>((1 << (all.dimensions == 3 ? 10 : 16)) - 1);
-  if (threadIdx.x == 0) {
+  if (threadIdx.x < 32) {
+    static_assert(kBoundBlocks == 64);
     Bounds* const bounds = bounds_of(all);
+    const unsigned lane = threadIdx.x;
     float extent = 0;
     for (int k = 0; k < all.dimensions; ++k) {
-      float least = bounds->low[0][k];
-      float most = bounds->high[0][k];
-      for (int block = 1; block < kBoundBlocks; ++block) {
-        least = fminf(least, bounds->low[block][k]);
-        most = fmaxf(most, bounds->high[block][k]);
+      float least = fminf(bounds->low[lane][k], bounds->low[lane + 32][k]);
+      float most = fmaxf(bounds->high[lane][k], bounds->high[lane + 32][k]);
+      for (int apart = 16; apart > 0; apart /= 2) {
+        least = fminf(least, __shfl_xor_sync(~0u, least, apart));
+        most = fmaxf(most, __shfl_xor_sync(~0u, most, apart));
       }
-      low[k] = least;
+      if (lane == 0) low[k] = least;
       extent = fmaxf(extent, most - least);
       if (!isfinite(most - least)) bounds->bad = 1;
     }
-    scale = extent > 0 ? cells / extent : 0;
+    if (lane == 0) scale = extent > 0 ? cells / extent : 0;
   }
   __syncthreads();
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -166,36 +186,57 @@ __global__ void keys_kernel(TsneArrays all) {
   all.numbers[0][i] = static_cast<unsigned>(i);
 }
 
+/// What walks read of a group.
+__device__ void put_mass(const TsneArrays& all, int64_t index, const Group& group) {
+  float4 mass = group.place;
+  if (all.dimensions < 3) mass.z = group.square_extent;
+  all.masses[index] = mass;
+}
+
+constexpr int kLeafThreads = 32;  // few, so that all processors have some
+
+template <int kDimensions>
 __global__ void leaves_kernel(TsneArrays all) {
-  const int64_t leaf = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const int64_t leaf = int64_t{blockIdx.x} * kLeafThreads + threadIdx.x;
   if (leaf >= all.leaves) return;
   const int64_t begin = leaf * kLeaf;
   const auto count = static_cast<int>(min(int64_t{kLeaf}, all.rows - begin));
+  const Spot<kDimensions>* const places = spots_of<kDimensions>(all.places);
+  Spot<kDimensions>* const sorted = spots_of<kDimensions>(all.sorted) + begin;
+  const unsigned* const numbers = all.numbers[all.order] + begin;
+  Spot<kDimensions> spots[kLeaf];
+#pragma unroll
+  for (int i = 0; i < kLeaf; ++i)
+    if (i < count) spots[i] = places[numbers[i]];
   Group group{};
   group.place.w = static_cast<float>(count);
   float mean[3] = {};
 #pragma unroll
-  for (int k = 0; k < 3; ++k) {
-    if (k >= all.dimensions) continue;
+  for (int k = 0; k < kDimensions; ++k) {
     float sum = 0;
     float least = std::numeric_limits<float>::max();
     float most = -least;
-    for (int i = 0; i < count; ++i) {
-      const float value = all.from[k * all.rows + all.numbers[all.order][begin + i]];
-      all.sorted[k * all.leaves * kLeaf + begin + i] = value;
-      sum += value;
-      least = fminf(least, value);
-      most = fmaxf(most, value);
-    }
+#pragma unroll
+    for (int i = 0; i < kLeaf; ++i)
+      if (i < count) {
+        const float value = coordinate(spots[i], k);
+        sum += value;
+        least = fminf(least, value);
+        most = fmaxf(most, value);
+      }
     mean[k] = sum / group.place.w;
     group.low[k] = least;
     group.high[k] = most;
   }
+#pragma unroll
+  for (int i = 0; i < kLeaf; ++i)
+    if (i < count) sorted[i] = spots[i];
   group.place.x = mean[0];
   group.place.y = mean[1];
   group.place.z = mean[2];
   group.set_extent();
   groups_of(all)[leaf] = group;
+  put_mass(all, leaf, group);
 }
 
 /// Groups of groups, all levels by one block.
@@ -227,193 +268,247 @@ __global__ void levels_kernel(TsneArrays all) {
       made.place.z /= made.place.w;
       made.set_extent();
       groups[all.first[level] + i] = made;
+      put_mass(all, all.first[level] + i, made);
     }
     __syncthreads();
   }
 }
 
-template <int kDimensions>
-__device__ __forceinline__ float decay(const float (&apart)[kDimensions]) {
-  float square = apart[0] * apart[0];
-#pragma unroll
-  for (int k = 1; k < kDimensions; ++k) square = fmaf(apart[k], apart[k], square);
-  if constexpr (kDimensions == 3) return 1 / fmaf(square, 0.5F, 1);
-  return 1 / (1 + square);
-}
-
-/// What a block shares while it walks.
+/// What a warp, two teams, shares while it walks. A group that waits is 27 bits of its index and
+/// four of its level, and one that says that its children are not needed.
 struct WalkMemory {
-  float4 masses[kHeld];
-  float weights[kTogether][kLeaf];
-  float pushes[kTogether][kLeaf];
-  int held;
+  float4 masses[2][kHeld];
+  uint32_t open[2][kOpen];
+  int first[kMostLevels];
+  int size[kMostLevels];
 };
 
-__device__ __forceinline__ float coordinate(const float4& mass, int k) {
-  return k == 0 ? mass.x : k == 1 ? mass.y : mass.z;
-}
+constexpr int kIndexBits = 27;
+constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
+constexpr uint32_t kLevelMask = 15;
+constexpr uint32_t kDone = 1u << 31;
+constexpr uint32_t kPoints = kDone | kLevelMask << kIndexBits;  // a leaf whose points count each
 
-/// What repels the points of a leaf, in the order of the curve: a block gathers masses, a lane to
-/// each group of leaves, and adds them up, a warp to each sum.
+/// What repels the points of a leaf, in the order of the curve. A team looks at the next 16 groups
+/// at a time: those that count as one, or are leaves, wait among the children of the others, and
+/// are taken once they come first.
 template <int kDimensions>
-struct Walk {
-  const TsneArrays& all;
-  WalkMemory& memory;
-  int leaf;
-  float square_angle;
-  Group own;
-  float point[kDimensions];
-  float sum = 0;  // of one coordinate, or in the last warp of the similarities
-
-  __device__ Walk(const TsneArrays& arrays, WalkMemory& shared, float angle)
-      : all(arrays),
-        memory(shared),
-        leaf(static_cast<int>(blockIdx.x)),
-        square_angle(angle),
-        own(groups_of(arrays)[blockIdx.x]) {
+class Walk {
+ public:
+  __device__ Walk(const TsneArrays& all, WalkMemory& memory, float square_angle)
+      : all_(all),
+        memory_(memory),
+        square_angle_(square_angle),
+        lane_(static_cast<int>(threadIdx.x) % kTeam),
+        team_(static_cast<int>(threadIdx.x) / kTeam),
+        leaf_(static_cast<int>(blockIdx.x) * 2 + team_) {
+    if (leaf_ >= all.leaves) return;
+    const Group& own = groups_of(all)[leaf_];
 #pragma unroll
-    for (int k = 0; k < kDimensions; ++k)
-      point[k] = all.sorted[k * padded() + int64_t{leaf} * kLeaf + threadIdx.x % kLeaf];
+    for (int k = 0; k < kDimensions; ++k) {
+      low_[k] = own.low[k];
+      high_[k] = own.high[k];
+    }
+    const Spot<kDimensions> spot =
+        spots_of<kDimensions>(all.sorted)[leaf_ * int64_t{kLeaf} + lane_];
+#pragma unroll
+    for (int k = 0; k < kDimensions; ++k) point_[k] = coordinate(spot, k);
+    const int top = all.levels - 1;
+    count_ = memory.size[top];
+    if (lane_ < count_)
+      memory.open[team_][count_ - 1 - lane_] = static_cast<uint32_t>(top << kIndexBits | lane_);
   }
 
-  __device__ int64_t padded() const { return all.leaves * kLeaf; }
+  __device__ void run() {
+    __syncwarp();
+    while (__any_sync(~0u, count_ > 0)) {
+      step();
+      if (__any_sync(~0u, held_ > kReady)) add_up();
+    }
+    add_up();
+  }
 
-  /// The lowest level above single leaves.
-  __device__ int base() const { return min(all.levels - 1, 1); }
+  __device__ void write() {
+    const int points = leaf_ < all_.leaves ? points_in(leaf_) : 0;
+    if (lane_ < points) {
+      const unsigned number = all_.numbers[all_.order][leaf_ * int64_t{kLeaf} + lane_];
+#pragma unroll
+      for (int k = 0; k < kDimensions; ++k) all_.push[k * all_.rows + number] = push_[k];
+    }
+    double similar = 0;
+    for (int i = 0; i < kLeaf; ++i) {
+      const double own = static_cast<double>(__shfl_sync(~0u, total_, i, kTeam)) - 1;
+      if (i < points) similar += own;
+    }
+    if (lane_ == 0 && points > 0) all_.similar[leaf_] = similar;
+  }
 
-  const __device__ Group& group(int level, int index) const {
-    return groups_of(all)[all.first[level] + index];
+ private:
+  __device__ int points_in(int leaf) const {
+    return static_cast<int>(min(int64_t{kLeaf}, all_.rows - int64_t{leaf} * kLeaf));
+  }
+
+  __device__ unsigned votes(bool vote) const {
+    return __ballot_sync(~0u, vote) >> (team_ * kTeam) & 0xFFFFu;
   }
 
   __device__ bool is_far(int level, int index) const {
-    const Group& other = group(level, index);
-    return leaf >> (2 * level) != index &&
-           other.square_extent < square_angle * own.square_to(other.place);
+    if (leaf_ >> (2 * level) == index) return false;
+    const int at = memory_.first[level] + index;
+    const float4 mass = all_.masses[at];
+    float square = 0;
+#pragma unroll
+    for (int k = 0; k < kDimensions; ++k) {
+      const float place = coordinate(mass, k);
+      const float apart = fmaxf(fmaxf(low_[k] - place, place - high_[k]), 0);
+      square += apart * apart;
+    }
+    const float extent = kDimensions < 3 ? mass.z : groups_of(all_)[at].square_extent;
+    return extent < square_angle_ * square;
   }
 
-  __device__ int points_in(int index) const {
-    return static_cast<int>(min(int64_t{kLeaf}, all.rows - int64_t{index} * kLeaf));
-  }
-
-  /// Puts the points of a leaf at `at`; returns where the next mass goes.
-  __device__ int put_points(int index, int at) {
-    const int64_t from = int64_t{index} * kLeaf;
-    for (int i = 0; i < points_in(index); ++i) {
-      float4 mass{0, 0, 0, 1};
-      mass.x = all.sorted[from + i];
-      if (kDimensions > 1) mass.y = all.sorted[padded() + from + i];
-      if (kDimensions > 2) mass.z = all.sorted[2 * padded() + from + i];
-      memory.masses[at++] = mass;
-    }
-    return at;
-  }
-
-  /// Masses of the 32 groups from `begin` on, behind those that are held; the first warp.
-  __device__ void gather(int begin) {
-    const int lane = static_cast<int>(threadIdx.x);
-    const int node = begin + lane;
-    const bool there = node < all.size[base()];
-    int level = all.levels - 1;
-    while (there && level >= base() && !is_far(level, node >> (2 * (level - base())))) --level;
-    const int leaves = base() == 0 ? 1 : kFan;
-    const int low = node * leaves;
-    int count = 0;
-    unsigned far = 0;
-    if (there && level >= base()) {
-      count = (node & ((1 << (2 * (level - base()))) - 1)) == 0 ? 1 : 0;
-    } else if (there) {
-      for (int g = 0; g < leaves && low + g < all.size[0]; ++g) {
-        if (base() > 0 && is_far(0, low + g)) far |= 1u << g;
-        count += (far >> g & 1) != 0 ? 1 : points_in(low + g);
-      }
-    }
-    int at = count;
-    for (int apart = 1; apart < 32; apart *= 2) {
-      const int left = __shfl_up_sync(~0u, at, apart);
-      if (lane >= apart) at += left;
-    }
-    const int more = __shfl_sync(~0u, at, 31);
-    at += memory.held - count;
-    __syncwarp();
-    if (lane == 0) memory.held += more;
-    if (count == 0) return;
-    if (level >= base()) {
-      memory.masses[at] = group(level, node >> (2 * (level - base()))).place;
-      return;
-    }
-    for (int g = 0; g < leaves && low + g < all.size[0]; ++g) {
-      if ((far >> g & 1) != 0)
-        memory.masses[at++] = group(0, low + g).place;
+  __device__ void step() {
+    // With little room one at a time: three more wait for each level below.
+    const int room = kOpen - (kFan - 1) * all_.levels - count_;
+    const int taken = min(min(kTeam, count_), max(1, room / (kFan - 1)));
+    uint32_t* const open = memory_.open[team_];
+    const bool there = lane_ < taken;
+    uint32_t entry = there ? open[count_ - 1 - lane_] : 0;
+    int slots = there ? 1 : 0;
+    if (there && (entry & kDone) == 0) {
+      const int level = static_cast<int>(entry >> kIndexBits);
+      const int index = static_cast<int>(entry & kIndexMask);
+      if (is_far(level, index))
+        entry |= kDone;
+      else if (level == 0)
+        entry |= kPoints;
       else
-        at = put_points(low + g, at);
+        slots = min(kFan, memory_.size[level - 1] - index * kFan);
+    }
+    const bool done = (entry & kDone) != 0;
+    const int first = __ffs(static_cast<int>(~votes(done))) - 1;  // that is not taken now
+    put_back(open, entry, lane_ < first ? 0 : slots, taken);
+    take(entry, lane_ < first, first);
+  }
+
+  /// What waits again, or its children: the first of them at the end.
+  __device__ void put_back(uint32_t* open, uint32_t entry, int slots, int taken) {
+    int at = count_ - taken;
+    count_ = at;
+#pragma unroll
+    for (int bit = 0; bit < 3; ++bit) {
+      const unsigned with = votes((slots >> bit & 1) != 0);
+      at += __popc(with >> lane_ >> 1) << bit;
+      count_ += __popc(with) << bit;
+    }
+    __syncwarp();
+    const bool done = (entry & kDone) != 0;
+    const uint32_t child = (entry >> kIndexBits) - 1;
+    for (int s = 0; s < slots; ++s)
+      open[at + slots - 1 - s] =
+          done ? entry
+               : child << kIndexBits | ((entry & kIndexMask) * kFan + static_cast<uint32_t>(s));
+    __syncwarp();
+  }
+
+  /// Holds the masses of the `first` entries of the team.
+  __device__ void take(uint32_t entry, bool mine, int first) {
+    const int index = static_cast<int>(entry & kIndexMask);
+    const bool points = entry >= kPoints;
+    int count = !mine ? 0 : points ? points_in(index) : 1;
+    int end = count;
+#pragma unroll
+    for (int apart = 1; apart < kTeam; apart *= 2) {
+      const int left = __shfl_up_sync(~0u, end, apart, kTeam);
+      if (lane_ >= apart) end += left;
+    }
+    const int at = held_ + end - count;
+    held_ += __shfl_sync(~0u, end, kTeam - 1, kTeam);
+    float4* const masses = memory_.masses[team_];
+    if (mine && !points) {
+      const int level = static_cast<int>(entry >> kIndexBits & kLevelMask);
+      masses[at] = all_.masses[memory_.first[level] + index];
+      count = 0;
+    }
+    constexpr int kTogether = 4;
+    const unsigned leaves = votes(count > 0);
+    const int most = max(first, __shfl_xor_sync(~0u, first, kTeam));
+    for (int begin = 0; begin < most; begin += kTogether) {
+      if (!__any_sync(~0u, (leaves >> begin & ((1u << kTogether) - 1)) != 0)) continue;
+      Spot<kDimensions> spots[kTogether];
+      int to[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int64_t from = __shfl_sync(~0u, index, begin + i, kTeam);
+        to[i] = __shfl_sync(~0u, at, begin + i, kTeam) + lane_;
+        if (lane_ >= __shfl_sync(~0u, count, begin + i, kTeam))
+          to[i] = -1;
+        else
+          spots[i] = spots_of<kDimensions>(all_.sorted)[from * kLeaf + lane_];
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        if (to[i] < 0) continue;
+        float4 mass{spots[i].x, spots[i].y, 0, 1};
+        if constexpr (kDimensions == 3) mass.z = spots[i].z;
+        masses[to[i]] = mass;
+      }
     }
   }
 
-  /// Adds up the first `count` masses; all threads.
-  __device__ void add_up(int count) {
-    const int thread = static_cast<int>(threadIdx.x);
-    const int warp = thread / 32;
-    for (int begin = 0; begin < count; begin += kTogether) {
-      const int together = min(kTogether, count - begin);
-      for (int i = thread / kLeaf; i < together; i += kWalkThreads / kLeaf) {
-        const float4 mass = memory.masses[begin + i];
-        float apart[kDimensions];
+  __device__ void add_up() {
+    constexpr int kTogether = 4;
+    const int most = max(held_, __shfl_xor_sync(~0u, held_, kTeam));
+    const int count = (most + kTogether - 1) / kTogether * kTogether;
+    float4* const masses = memory_.masses[team_];
+    for (int i = held_ + lane_; i < count; i += kTeam) masses[i] = {0, 0, 0, 0};
+    held_ = 0;
+    __syncwarp();
+#pragma unroll 4
+    for (int i = 0; i < count; ++i) {
+      const float4 mass = masses[i];
+      float apart[kDimensions];
 #pragma unroll
-        for (int k = 0; k < kDimensions; ++k) apart[k] = point[k] - coordinate(mass, k);
-        const float near = decay<kDimensions>(apart);
-        float weight = mass.w * near;
-        if constexpr (kDimensions == 3) weight *= sqrtf(near);
-        memory.weights[i][thread % kLeaf] = weight;
-        memory.pushes[i][thread % kLeaf] = weight * near;
-      }
-      __syncthreads();
-      if (warp == kWalkWarps - 1) {
-#pragma unroll 8
-        for (int i = 0; i < together; ++i) sum += memory.weights[i][thread % kLeaf];
-      }
+      for (int k = 0; k < kDimensions; ++k) apart[k] = point_[k] - coordinate(mass, k);
+      const float near = decay<kDimensions>(apart);
+      float weight = mass.w * near;
+      if constexpr (kDimensions == 3) weight *= sqrtf(near);
+      total_ += weight;
+      weight *= near;
 #pragma unroll
-      for (int k = 0; k < kDimensions; ++k)
-        if (warp == k) {
-#pragma unroll 8
-          for (int i = 0; i < together; ++i)
-            sum = fmaf(memory.pushes[i][thread % kLeaf],
-                       point[k] - coordinate(memory.masses[begin + i], k), sum);
-        }
-      __syncthreads();
+      for (int k = 0; k < kDimensions; ++k) push_[k] = fmaf(weight, apart[k], push_[k]);
     }
+    __syncwarp();
   }
+
+  const TsneArrays& all_;
+  WalkMemory& memory_;
+  float square_angle_;
+  int lane_;
+  int team_;
+  int leaf_;
+  int count_ = 0;  // of those that wait
+  int held_ = 0;
+  float low_[kDimensions];
+  float high_[kDimensions];
+  float point_[kDimensions] = {};
+  float push_[kDimensions] = {};
+  float total_ = 0;
 };
 
 template <int kDimensions>
-__global__ void __launch_bounds__(kWalkThreads) walk_kernel(TsneArrays all, float square_angle) {
+__global__ void __launch_bounds__(32)
+    walk_kernel(const __grid_constant__ TsneArrays all, float square_angle) {
   __shared__ WalkMemory memory;
   if (bounds_of(all)->bad != 0) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (threadIdx.x < kMostLevels) {
+    memory.first[threadIdx.x] = all.first[threadIdx.x];
+    memory.size[threadIdx.x] = all.size[threadIdx.x];
+  }
+  __syncwarp();
   Walk<kDimensions> walk(all, memory, square_angle);
-  const int groups = all.size[walk.base()];
-  if (threadIdx.x == 0) memory.held = 0;
-  __syncthreads();
-  for (int begin = 0; begin < groups; begin += 32) {
-    if (warp == 0) walk.gather(begin);
-    __syncthreads();
-    const int count = memory.held;
-    __syncthreads();
-    if (count + 32 * kFan * kLeaf <= kHeld && begin + 32 < groups) continue;
-    walk.add_up(count);
-    if (threadIdx.x == 0) memory.held = 0;
-    __syncthreads();
-  }
-  const int points = walk.points_in(walk.leaf);
-  if (warp < kDimensions && lane < points) {
-    const unsigned number = all.numbers[all.order][int64_t{walk.leaf} * kLeaf + lane];
-    all.push[warp * all.rows + number] = walk.sum;
-  }
-  if (warp < kWalkWarps - 1) return;
-  double similar = 0;
-  for (int i = 0; i < points; ++i)
-    similar += static_cast<double>(__shfl_sync(~0u, walk.sum, i)) - 1;
-  if (lane == 0) all.similar[walk.leaf] = similar;
+  walk.run();
+  walk.write();
 }
 
 /// The sum over tasks of leaves, in order, and the factor of repulsion.
@@ -450,21 +545,26 @@ __global__ void move_kernel(TsneArrays all, float attraction, float momentum, fl
   const auto lane = static_cast<int>(threadIdx.x) % kSums;
   const unsigned lanes = 0xFFu << (threadIdx.x % 32 / kSums * kSums);
   if (point >= all.rows || bounds_of(all)->bad != 0) return;
-  float own[kDimensions];
+  const Spot<kDimensions>* __restrict__ const places = spots_of<kDimensions>(all.places);
+  const Spot<kDimensions> own = places[point];
   float pull[kDimensions] = {};
-#pragma unroll
-  for (int k = 0; k < kDimensions; ++k) own[k] = all.from[k * all.rows + point];
-  const int64_t end = all.begins[point + 1];
-  for (int64_t e = all.begins[point]; e < end; e += kSums) {
-    const bool there = e + lane < end;
-    const int64_t other = there ? all.others[e + lane] : 0;
-    const float similar = there ? all.affinities[e + lane] : 0.0F;
+  const auto add = [&](int64_t other, float similar) {
+    const Spot<kDimensions> place = places[other];
     float apart[kDimensions];
 #pragma unroll
-    for (int k = 0; k < kDimensions; ++k) apart[k] = own[k] - all.from[k * all.rows + other];
+    for (int k = 0; k < kDimensions; ++k) apart[k] = coordinate(own, k) - coordinate(place, k);
     const float weight = similar * decay<kDimensions>(apart);
 #pragma unroll
     for (int k = 0; k < kDimensions; ++k) pull[k] = fmaf(weight, apart[k], pull[k]);
+  };
+  const int64_t begin = all.begins[point];
+  const int64_t end = all.begins[point + 1];
+  const int64_t whole = begin + (end - begin) / kSums * kSums;
+#pragma unroll 4
+  for (int64_t e = begin + lane; e < whole; e += kSums) add(all.others[e], all.affinities[e]);
+  if (whole < end) {
+    const bool there = whole + lane < end;
+    add(there ? all.others[whole + lane] : 0, there ? all.affinities[whole + lane] : 0.0F);
   }
 #pragma unroll
   for (int k = 0; k < kDimensions; ++k) {
@@ -481,7 +581,7 @@ __global__ void move_kernel(TsneArrays all, float attraction, float momentum, fl
     slope *= gain;
     const float next = momentum * speed - learning_rate * slope;
     all.speed[at] = next;
-    all.to[at] = own[k] + next;
+    all.to[at] = coordinate(own, k) + next;
     all.slope[at] = slope;
   }
 }
@@ -491,6 +591,56 @@ __global__ void begin_kernel(TsneArrays all) {
   if (i >= all.rows * all.dimensions) return;
   all.speed[i] = 0;
   all.gain[i] = 1;
+}
+
+/// The sum of p (log(p) - log(q)) over the entries of a block of rows, in order, q without its
+/// scale.
+template <int kDimensions>
+__global__ void divergence_kernel(TsneArrays all) {
+  __shared__ double terms[kTermsOfSum];
+  __shared__ int64_t begins[kRowsOfSum + 1];
+  const int thread = static_cast<int>(threadIdx.x);
+  const int64_t first = int64_t{blockIdx.x} * kRowsOfSum;
+  const auto rows = static_cast<int>(min(int64_t{kRowsOfSum}, all.rows - first));
+  for (int i = thread; i <= rows; i += kThreads) begins[i] = all.begins[first + i];
+  __syncthreads();
+  const Spot<kDimensions>* const places = spots_of<kDimensions>(all.places);
+  constexpr double kFreedom = kDimensions == 3 ? 2 : 1;
+  double sum = 0;
+  for (int64_t at = begins[0]; at < begins[rows]; at += kTermsOfSum) {
+    const auto count = static_cast<int>(min(int64_t{kTermsOfSum}, begins[rows] - at));
+    for (int i = thread; i < count; i += kThreads) {
+      int row = 0;  // the last that begins here or before
+      for (int step = kRowsOfSum / 2; step > 0; step /= 2)
+        if (row + step < rows && begins[row + step] <= at + i) row += step;
+      const Spot<kDimensions> own = places[first + row];
+      const Spot<kDimensions> other = places[all.others[at + i]];
+      double apart = 0;
+#pragma unroll
+      for (int k = 0; k < kDimensions; ++k) {
+        const double difference =
+            static_cast<double>(coordinate(own, k)) - static_cast<double>(coordinate(other, k));
+        apart += difference * difference;
+      }
+      apart /= kFreedom;
+      const auto value = static_cast<double>(all.affinities[at + i]);
+      terms[i] =
+          value * (vmath::log(Lane(value)).v + (kFreedom + 1) / 2 * vmath::log1p(Lane(apart)).v);
+    }
+    __syncthreads();
+    if (thread == 0) {
+#pragma unroll 16
+      for (int i = 0; i < count; ++i) sum += terms[i];
+    }
+    __syncthreads();
+  }
+  if (thread == 0) all.divergence[blockIdx.x] = sum;
+}
+
+__global__ void read_kernel(TsneArrays all, const float* __restrict__ init) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= all.rows * all.dimensions) return;
+  all.from[i % all.dimensions * all.rows + i / all.dimensions] = init[i];
 }
 
 __global__ void write_kernel(TsneArrays all, float* __restrict__ embedding) {
@@ -503,16 +653,14 @@ __global__ void write_kernel(TsneArrays all, float* __restrict__ embedding) {
 
 TsneDescent::~TsneDescent() = default;
 
-TsneDescent::TsneDescent(const Sparse& affinities, Place place, const float* from, int64_t rows,
-                         int64_t dimensions, double angle)
-    : call_("tsne_fit", place), place_(place), all_(std::make_unique<TsneArrays>()) {
+TsneDescent::TsneDescent(const Tensor& indices, const Tensor& distances, double entropy,
+                         const Tensor& init, double angle)
+    : call_("tsne_fit", init.place()), place_(init.place()), all_(std::make_unique<TsneArrays>()) {
   TsneArrays& all = *all_;
+  const int64_t rows = init.shape()[0];
   all.rows = rows;
-  all.dimensions = static_cast<int>(dimensions);
+  all.dimensions = static_cast<int>(init.shape()[1]);
   all.leaves = (rows + kLeaf - 1) / kLeaf;
-  if (rows > std::numeric_limits<int32_t>::max())
-    throw_error<UnsupportedError>("tsne_fit", "too many rows for the CUDA kernel", {{"rows", rows}},
-                                  "move the values first: x.to('cpu')");
   const auto single = static_cast<float>(angle);
   square_angle_ = single * single;
   int groups = 0;
@@ -522,40 +670,56 @@ TsneDescent::TsneDescent(const Sparse& affinities, Place place, const float* fro
     groups += size;
     if (size <= kFan) break;
   }
-  const auto room = [&](auto*& where, int64_t count) {
-    using T = std::remove_pointer_t<std::remove_reference_t<decltype(where)>>;
-    held_.push_back(call_.scratch(count * static_cast<int64_t>(sizeof(T))));
-    where = call_.writes_as<T>(held_.back());
-  };
-  const auto sent = [&]<class T>(const T*& where, const T* values, int64_t count) {
-    held_.push_back(call_.table(values, count * static_cast<int64_t>(sizeof(T))));
-    where = held_.back().as<T>();
-  };
-  const int64_t size = rows * dimensions;
-  const float* given = nullptr;
-  sent(given, from, size);
-  all.from = const_cast<float*>(given);
-  for (float** each : {&all.to, &all.speed, &all.gain, &all.push, &all.slope}) room(*each, size);
-  room(all.sorted, 3 * all.leaves * kLeaf);
+  join(indices, distances, entropy);
+  const int64_t size = rows * all.dimensions;
+  for (float** each : {&all.from, &all.to, &all.speed, &all.gain, &all.push, &all.slope})
+    room(*each, size);
+  const int64_t padded = all.leaves * kLeaf;
+  for (void** each : {&all.places, &all.sorted}) {
+    float* spots = nullptr;
+    room(spots, 4 * padded);
+    *each = spots;
+    call_.fill(reinterpret_cast<std::byte*>(spots), 0, 4 * padded * kFloat);
+  }
   for (int i = 0; i < 2; ++i) {
     room(all.keys[i], rows);
     room(all.numbers[i], rows);
   }
   room(all.similar, all.leaves + 1);
+  room(all.divergence, blocks_of(rows, kRowsOfSum));
   room(all.repulsion, 1);
   Group* nodes = nullptr;
   room(nodes, groups);
   all.groups = nodes;
+  room(all.masses, groups);
   Bounds* bounds = nullptr;
   room(bounds, 1);
   all.bounds = bounds;
   call_.fill(reinterpret_cast<std::byte*>(bounds), 0, sizeof(Bounds));
-  call_.fill(reinterpret_cast<std::byte*>(all.sorted), 0, 3 * all.leaves * kLeaf * kFloat);
-  std::vector<int64_t> begins(static_cast<size_t>(rows + 1));
-  for (int64_t i = 0; i <= rows; ++i) begins[static_cast<size_t>(i)] = affinities.row_begin(i);
-  sent(all.begins, begins.data(), rows + 1);
-  sent(all.others, affinities.indices().as<int32_t>(), begins.back());
-  sent(all.affinities, affinities.data().as<float>(), begins.back());
+  call_.reads(init.buffer());
+  read_kernel<<<blocks_of(size, kThreads), kThreads, 0, stream_of(call_)>>>(all, init.as<float>());
+}
+
+template <class T>
+void TsneDescent::room(T*& where, int64_t count) {
+  held_.push_back(call_.scratch(count * static_cast<int64_t>(sizeof(T))));
+  where = call_.writes_as<T>(held_.back());
+}
+
+/// Affinities of neighbours.
+void TsneDescent::join(const Tensor& indices, const Tensor& distances, double entropy) {
+  TsneArrays& all = *all_;
+  call_.reads(indices.buffer());
+  call_.reads(distances.buffer());
+  const int64_t count = indices.shape()[1];
+  const Buffer weights = entropy_weights(call_, distances.as<double>(), all.rows, count, entropy);
+  JoinedGraph graph =
+      summed_graph(call_, indices.as<int64_t>(), weights.as<float>(), all.rows, count);
+  all.begins = graph.begins.as<int64_t>();
+  all.others = graph.others.as<int32_t>();
+  all.affinities = graph.weights.as<float>();
+  for (Buffer* each : {&graph.begins, &graph.others, &graph.weights})
+    held_.push_back(std::move(*each));
 }
 
 void TsneDescent::begin() {
@@ -567,37 +731,43 @@ void TsneDescent::repel(double factor) {
   TsneArrays& all = *all_;
   const cudaStream_t stream = stream_of(call_);
   const unsigned blocks = blocks_of(all.rows, kThreads);
-  bounds_kernel<<<kBoundBlocks, kThreads, 0, stream>>>(all);
-  keys_kernel<<<blocks, kThreads, 0, stream>>>(all);
-  const int bits = all.dimensions == 1 ? 16 : all.dimensions == 2 ? 32 : 30;
-  all.order = sort_pairs(call_, all.keys, all.numbers, all.rows, bits);
-  leaves_kernel<<<blocks_of(all.leaves, kThreads), kThreads, 0, stream>>>(all);
-  levels_kernel<<<1, 1024, 0, stream>>>(all);
-  const auto walk = all.dimensions == 1   ? walk_kernel<1>
-                    : all.dimensions == 2 ? walk_kernel<2>
-                                          : walk_kernel<3>;
-  walk<<<blocks_of(all.leaves, 1), kWalkThreads, 0, stream>>>(all, square_angle_);
+  visit_dimensions(all.dimensions, [&]<int k>(std::integral_constant<int, k>) {
+    bounds_kernel<k><<<kBoundBlocks, kThreads, 0, stream>>>(all);
+    keys_kernel<<<blocks, kThreads, 0, stream>>>(all);
+    const int bits = k == 1 ? 16 : k == 2 ? 32 : 30;
+    all.order = sort_pairs(call_, all.keys, all.numbers, all.rows, bits);
+    leaves_kernel<k><<<blocks_of(all.leaves, kLeafThreads), kLeafThreads, 0, stream>>>(all);
+    levels_kernel<<<1, 1024, 0, stream>>>(all);
+    walk_kernel<k><<<blocks_of(all.leaves, 2), 32, 0, stream>>>(all, square_angle_);
+  });
   total_kernel<<<1, 1024, 0, stream>>>(all, factor);
 }
 
 void TsneDescent::move(float attraction, float momentum, float learning_rate) {
   TsneArrays& all = *all_;
-  const auto kernel = all.dimensions == 1   ? move_kernel<1>
-                      : all.dimensions == 2 ? move_kernel<2>
-                                            : move_kernel<3>;
-  kernel<<<blocks_of(all.rows * kSums, kThreads), kThreads, 0, stream_of(call_)>>>(
-      all, attraction, momentum, learning_rate);
+  visit_dimensions(all.dimensions, [&]<int k>(std::integral_constant<int, k>) {
+    move_kernel<k><<<blocks_of(all.rows * kSums, kThreads), kThreads, 0, stream_of(call_)>>>(
+        all, attraction, momentum, learning_rate);
+  });
   std::swap(all.from, all.to);
 }
 
-double TsneDescent::similar(float* from) {
+double TsneDescent::similar() {
   call_.finish(cudaGetLastError());
-  if (from != nullptr) call_.fetch(from, all_->from, all_->rows * all_->dimensions * kFloat);
   int bad = 0;
   call_.fetch(&bad, &static_cast<Bounds*>(all_->bounds)->bad, sizeof bad);
   double sum = 0;
   call_.fetch(&sum, all_->similar + all_->leaves, sizeof sum);
   return bad != 0 ? std::numeric_limits<double>::quiet_NaN() : sum;
+}
+
+void TsneDescent::divergences(double* out) {
+  const TsneArrays& all = *all_;
+  const unsigned blocks = blocks_of(all.rows, kRowsOfSum);
+  visit_dimensions(all.dimensions, [&]<int k>(std::integral_constant<int, k>) {
+    divergence_kernel<k><<<blocks, kThreads, 0, stream_of(call_)>>>(all);
+  });
+  call_.fetch(out, all.divergence, blocks * static_cast<int64_t>(sizeof(double)));
 }
 
 void TsneDescent::slopes(float* out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of t-SNE: points against groups of points, and points against their neighbours; on a CUDA
-// device whole iterations.
+// device affinities and whole iterations.
 #pragma once
 #include "headrace/algo/sort/point_tree.h"
 #include "headrace/base/api.h"
@@ -46,21 +46,23 @@ namespace hr::cuda {
 
 struct TsneArrays;
 
-/// Points of a descent on a device, which have the CPU's bits after each iteration. Affinities have
-/// int32 indices and float32 data; `from` as in TsneStep, of the host.
+/// Points of a descent on a device, which have the CPU's bits after each iteration.
 class TsneDescent {
  public:
-  TsneDescent(const Sparse& affinities, Place place, const float* from, int64_t rows,
-              int64_t dimensions, double angle);
+  /// Affinities of neighbours, as `tsne_affinities` makes them, where they and `init` are: checked,
+  /// contiguous, int64, float64 and float32.
+  TsneDescent(const Tensor& indices, const Tensor& distances, double entropy, const Tensor& init,
+              double angle);
   ~TsneDescent();
 
   /// Speeds of 0 and gains of 1.
   void begin();
   /// The repulsion of all points, which weighs `factor` over the sum of similarities.
   void repel(double factor);
-  /// After `repel`: the sum of similarities and, unless null, the positions; NaN where one is not
-  /// finite. Waits.
-  double similar(float* from);
+  /// After `repel`: the sum of similarities, NaN where a position is not finite. Waits.
+  double similar();
+  /// The divergence by blocks of 256 rows, as `cpu::tsne_divergence`. Waits.
+  void divergences(double* out);
   void move(float attraction, float momentum, float learning_rate);
   /// The scaled gradient of the last move. Waits.
   void slopes(float* out);
@@ -68,6 +70,10 @@ class TsneDescent {
   Tensor embedding();
 
  private:
+  template <class T>
+  void room(T*& where, int64_t count);
+  void join(const Tensor& indices, const Tensor& distances, double entropy);
+
   DeviceCall call_;
   Place place_;
   float square_angle_ = 0;

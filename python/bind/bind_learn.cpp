@@ -42,6 +42,14 @@ NodePtr level_places(const NodePtr& x, const NodePtr& levels) {
                         })[0];
 }
 
+/// Where each row of `width` entries begins, and where the last one ends.
+NodePtr row_starts(const NodePtr& entries, int64_t width) {
+  return hr::run_beside("row_starts", {entries}, 0, hr::no_limits,
+                        [&](std::span<const hr::Tensor> in) -> std::vector<hr::Tensor> {
+                          return {hr::row_starts(in[0], width)};
+                        })[0];
+}
+
 // ---- forests ------------------------------------------------------------------------------------
 hr::ForestOptions forest_options(std::string_view criterion, int64_t num_trees, int64_t num_classes,
                                  int64_t max_depth, int64_t min_samples_split,
@@ -162,6 +170,7 @@ NodePtr target_encode(const NodePtr& level, const NodePtr& fold, const NodePtr& 
 void bind_learn(nb::module_& m) {
   m.def("distinct_integers", distinct_integers, "x"_a, Unlocked());
   m.def("level_places", level_places, "x"_a, "levels"_a, Unlocked());
+  m.def("row_starts", row_starts, "entries"_a, "width"_a, Unlocked());
   m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
   m.def("pca_transform", lazy(&hr::pca_transform), "mean"_a, "components"_a, "x"_a, Unlocked());
   m.def("pca_inverse_transform", lazy(&hr::pca_inverse_transform), "mean"_a, "components"_a,

@@ -14,25 +14,21 @@ using hr::Sparse;
 using hr::Tensor;
 using Tensors = std::vector<Tensor>;
 
-Sparse tsne_affinities(const NodePtr& indices, const NodePtr& distances, double perplexity) {
-  Sparse made;
-  hr::run_eagerly("tsne_affinities", {indices, distances}, [&](std::span<const Tensor> in) {
-    made = hr::tsne_affinities(in[0], in[1], perplexity);
-    return Tensors();
-  });
-  return made;
-}
-
 // The embedding, its divergence and the last iteration.
-std::tuple<NodePtr, double, int64_t> tsne_fit(const Sparse& affinities, const NodePtr& init,
+std::tuple<NodePtr, double, int64_t> tsne_fit(const NodePtr& indices, const NodePtr& distances,
+                                              double perplexity, const NodePtr& init,
                                               double exaggeration, double learning_rate,
                                               int64_t most, int64_t most_without_progress,
                                               double least_gradient, double angle) {
   hr::Tsne found;
-  const std::vector<NodePtr> made =
-      hr::run_eagerly("tsne_fit", {init}, hr::no_limits, [&](std::span<const Tensor> in) {
+  const auto limits = [](std::span<const hr::Value> in) {
+    const hr::Shape& shape = std::get<Tensor>(in[0]).shape();
+    return hr::tsne_why_no_kernel(shape[0], shape[1]);
+  };
+  const std::vector<NodePtr> made = hr::run_beside(
+      "tsne_fit", {indices, distances, init}, 2, limits, [&](std::span<const Tensor> in) {
         found = hr::tsne_fit(
-            affinities, in[0],
+            in[0], in[1], perplexity, in[2],
             {exaggeration, learning_rate, most, most_without_progress, least_gradient, angle});
         return Tensors{found.embedding};
       });
@@ -76,9 +72,9 @@ NodePtr umap_place(const NodePtr& indices, const NodePtr& distances, const NodeP
 }  // namespace
 
 void bind_manifold(nb::module_& m) {
-  m.def("tsne_affinities", tsne_affinities, "indices"_a, "distances"_a, "perplexity"_a, Unlocked());
-  m.def("tsne_fit", tsne_fit, "affinities"_a, "init"_a, "exaggeration"_a, "learning_rate"_a,
-        "most"_a, "most_without_progress"_a, "least_gradient"_a, "angle"_a, Unlocked());
+  m.def("tsne_fit", tsne_fit, "indices"_a, "distances"_a, "perplexity"_a, "init"_a,
+        "exaggeration"_a, "learning_rate"_a, "most"_a, "most_without_progress"_a,
+        "least_gradient"_a, "angle"_a, Unlocked());
   m.def("umap_graph", umap_graph, "indices"_a, "distances"_a, "connectivity"_a, "mix"_a,
         Unlocked());
   m.def(

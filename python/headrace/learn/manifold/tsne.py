@@ -238,10 +238,11 @@ class TSNE(PrefixedNames, Transformer):
             if isinstance(self.learning_rate, str)
             else self.learning_rate
         )
-        affinities = _core.tsne_affinities(*nearest_others(self, rows, near), self.perplexity)
+        neighbors = nearest_others(self, rows, near)
         mark("tsne_fit")
         embedding, self.kl_divergence_, self.n_iter_ = _core.tsne_fit(
-            affinities,
+            *neighbors,
+            self.perplexity,
             beside(rows, init)._node,
             self.early_exaggeration,
             self.learning_rate_,
