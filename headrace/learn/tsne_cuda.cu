@@ -16,38 +16,19 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kLeaf = static_cast<int>(PointTree::kLeaf);
-constexpr int kFan = 4;
 constexpr int kLeavesOfTask = 4;
 constexpr int kBoundBlocks = 64;
 constexpr int kSums = 8;
 constexpr int kRowsOfSum = 256;  // of the divergence, as on the CPU
 constexpr int kTermsOfSum = 1024;
-constexpr int kMostLevels = 16;
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
 
-// A team of 16 lanes walks for one leaf, a lane to each of its points; a warp is two teams.
-constexpr int kTeam = kLeaf;
-constexpr int kOpen = 320;  // groups that wait
-constexpr int kHeld = 452;  // masses to add up: so many that the teams read different banks
-constexpr int kReady = kHeld - kTeam * kLeaf;
+constexpr int kHeavyThreads = 256;
+constexpr int kHeavyBlocks = 128;
 
 cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
 }
-
-/// Points that lie together: their mean and mass, their box, and the square of its extent.
-struct Group {
-  float4 place;
-  float low[3];
-  float high[3];
-  float square_extent;
-
-  __device__ void set_extent() {
-    const float extent = fmaxf(fmaxf(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
-    square_extent = extent * extent;
-  }
-};
 
 /// Least and largest coordinates by blocks, and whether all are finite.
 struct Bounds {
@@ -56,52 +37,8 @@ struct Bounds {
   int bad;  // once it is 1 nothing moves
 };
 
-}  // namespace
-
-/// What the kernels share.
-struct TsneArrays {
-  int64_t rows;
-  int64_t leaves;
-  int dimensions;
-  int levels;
-  int first[16];  // group of each level
-  int size[16];
-  float* from;  // coordinate k of point i at [k * rows + i], as of all below
-  float* to;
-  float* speed;
-  float* gain;
-  float* push;
-  float* slope;
-  void* places;  // Spots of the points
-  void* sorted;  // and in the order of the curve, [16 leaves]
-  unsigned* keys[2];
-  unsigned* numbers[2];
-  int order;  // which of two numbers the points have in that order
-  void* groups;
-  float4*
-      masses;  // of groups: mean and mass; in up to two dimensions z is the square of the extent
-  void* bounds;
-  double* similar;  // of leaves; the last is the sum
-  float* repulsion;
-  const int64_t* begins;
-  const int32_t* others;
-  const float* affinities;
-  double* divergence;  // of blocks of rows
-};
-
-namespace {
-
-__device__ Group* groups_of(const TsneArrays& all) {
-  return static_cast<Group*>(all.groups);
-}
-
 __device__ Bounds* bounds_of(const TsneArrays& all) {
   return static_cast<Bounds*>(all.bounds);
-}
-
-template <int kDimensions>
-__device__ Spot<kDimensions>* spots_of(void* at) {
-  return static_cast<Spot<kDimensions>*>(at);
 }
 
 template <int kDimensions>
@@ -132,6 +69,7 @@ __global__ void bounds_kernel(TsneArrays all) {
     spots_of<kDimensions>(all.places)[i] = spot;
   }
   if (bad) bounds->bad = 1;
+  if (blockIdx.x == 0 && thread == 0) *all.heavy = 0;
 #pragma unroll
   for (int k = 0; k < kDimensions; ++k) {
     low[thread] = least[k];
@@ -274,241 +212,88 @@ __global__ void levels_kernel(TsneArrays all) {
   }
 }
 
-/// What a warp, two teams, shares while it walks. A group that waits is 27 bits of its index and
-/// four of its level, and one that says that its children are not needed.
-struct WalkMemory {
-  float4 masses[2][kHeld];
-  uint32_t open[2][kOpen];
-  int first[kMostLevels];
-  int size[kMostLevels];
-};
-
-constexpr int kIndexBits = 27;
-constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
-constexpr uint32_t kLevelMask = 15;
-constexpr uint32_t kDone = 1u << 31;
-constexpr uint32_t kPoints = kDone | kLevelMask << kIndexBits;  // a leaf whose points count each
-
-/// What repels the points of a leaf, in the order of the curve. A team looks at the next 16 groups
-/// at a time: those that count as one, or are leaves, wait among the children of the others, and
-/// are taken once they come first.
-template <int kDimensions>
-class Walk {
- public:
-  __device__ Walk(const TsneArrays& all, WalkMemory& memory, float square_angle)
-      : all_(all),
-        memory_(memory),
-        square_angle_(square_angle),
-        lane_(static_cast<int>(threadIdx.x) % kTeam),
-        team_(static_cast<int>(threadIdx.x) / kTeam),
-        leaf_(static_cast<int>(blockIdx.x) * 2 + team_) {
-    if (leaf_ >= all.leaves) return;
-    const Group& own = groups_of(all)[leaf_];
-#pragma unroll
-    for (int k = 0; k < kDimensions; ++k) {
-      low_[k] = own.low[k];
-      high_[k] = own.high[k];
-    }
-    const Spot<kDimensions> spot =
-        spots_of<kDimensions>(all.sorted)[leaf_ * int64_t{kLeaf} + lane_];
-#pragma unroll
-    for (int k = 0; k < kDimensions; ++k) point_[k] = coordinate(spot, k);
-    const int top = all.levels - 1;
-    count_ = memory.size[top];
-    if (lane_ < count_)
-      memory.open[team_][count_ - 1 - lane_] = static_cast<uint32_t>(top << kIndexBits | lane_);
-  }
-
-  __device__ void run() {
-    __syncwarp();
-    while (__any_sync(~0u, count_ > 0)) {
-      step();
-      if (__any_sync(~0u, held_ > kReady)) add_up();
-    }
-    add_up();
-  }
-
-  __device__ void write() {
-    const int points = leaf_ < all_.leaves ? points_in(leaf_) : 0;
-    if (lane_ < points) {
-      const unsigned number = all_.numbers[all_.order][leaf_ * int64_t{kLeaf} + lane_];
-#pragma unroll
-      for (int k = 0; k < kDimensions; ++k) all_.push[k * all_.rows + number] = push_[k];
-    }
-    double similar = 0;
-    for (int i = 0; i < kLeaf; ++i) {
-      const double own = static_cast<double>(__shfl_sync(~0u, total_, i, kTeam)) - 1;
-      if (i < points) similar += own;
-    }
-    if (lane_ == 0 && points > 0) all_.similar[leaf_] = similar;
-  }
-
- private:
-  __device__ int points_in(int leaf) const {
-    return static_cast<int>(min(int64_t{kLeaf}, all_.rows - int64_t{leaf} * kLeaf));
-  }
-
-  __device__ unsigned votes(bool vote) const {
-    return __ballot_sync(~0u, vote) >> (team_ * kTeam) & 0xFFFFu;
-  }
-
-  __device__ bool is_far(int level, int index) const {
-    if (leaf_ >> (2 * level) == index) return false;
-    const int at = memory_.first[level] + index;
-    const float4 mass = all_.masses[at];
-    float square = 0;
-#pragma unroll
-    for (int k = 0; k < kDimensions; ++k) {
-      const float place = coordinate(mass, k);
-      const float apart = fmaxf(fmaxf(low_[k] - place, place - high_[k]), 0);
-      square += apart * apart;
-    }
-    const float extent = kDimensions < 3 ? mass.z : groups_of(all_)[at].square_extent;
-    return extent < square_angle_ * square;
-  }
-
-  __device__ void step() {
-    // With little room one at a time: three more wait for each level below.
-    const int room = kOpen - (kFan - 1) * all_.levels - count_;
-    const int taken = min(min(kTeam, count_), max(1, room / (kFan - 1)));
-    uint32_t* const open = memory_.open[team_];
-    const bool there = lane_ < taken;
-    uint32_t entry = there ? open[count_ - 1 - lane_] : 0;
-    int slots = there ? 1 : 0;
-    if (there && (entry & kDone) == 0) {
-      const int level = static_cast<int>(entry >> kIndexBits);
-      const int index = static_cast<int>(entry & kIndexMask);
-      if (is_far(level, index))
-        entry |= kDone;
-      else if (level == 0)
-        entry |= kPoints;
-      else
-        slots = min(kFan, memory_.size[level - 1] - index * kFan);
-    }
-    const bool done = (entry & kDone) != 0;
-    const int first = __ffs(static_cast<int>(~votes(done))) - 1;  // that is not taken now
-    put_back(open, entry, lane_ < first ? 0 : slots, taken);
-    take(entry, lane_ < first, first);
-  }
-
-  /// What waits again, or its children: the first of them at the end.
-  __device__ void put_back(uint32_t* open, uint32_t entry, int slots, int taken) {
-    int at = count_ - taken;
-    count_ = at;
-#pragma unroll
-    for (int bit = 0; bit < 3; ++bit) {
-      const unsigned with = votes((slots >> bit & 1) != 0);
-      at += __popc(with >> lane_ >> 1) << bit;
-      count_ += __popc(with) << bit;
-    }
-    __syncwarp();
-    const bool done = (entry & kDone) != 0;
-    const uint32_t child = (entry >> kIndexBits) - 1;
-    for (int s = 0; s < slots; ++s)
-      open[at + slots - 1 - s] =
-          done ? entry
-               : child << kIndexBits | ((entry & kIndexMask) * kFan + static_cast<uint32_t>(s));
-    __syncwarp();
-  }
-
-  /// Holds the masses of the `first` entries of the team.
-  __device__ void take(uint32_t entry, bool mine, int first) {
-    const int index = static_cast<int>(entry & kIndexMask);
-    const bool points = entry >= kPoints;
-    int count = !mine ? 0 : points ? points_in(index) : 1;
-    int end = count;
-#pragma unroll
-    for (int apart = 1; apart < kTeam; apart *= 2) {
-      const int left = __shfl_up_sync(~0u, end, apart, kTeam);
-      if (lane_ >= apart) end += left;
-    }
-    const int at = held_ + end - count;
-    held_ += __shfl_sync(~0u, end, kTeam - 1, kTeam);
-    float4* const masses = memory_.masses[team_];
-    if (mine && !points) {
-      const int level = static_cast<int>(entry >> kIndexBits & kLevelMask);
-      masses[at] = all_.masses[memory_.first[level] + index];
-      count = 0;
-    }
-    constexpr int kTogether = 4;
-    const unsigned leaves = votes(count > 0);
-    const int most = max(first, __shfl_xor_sync(~0u, first, kTeam));
-    for (int begin = 0; begin < most; begin += kTogether) {
-      if (!__any_sync(~0u, (leaves >> begin & ((1u << kTogether) - 1)) != 0)) continue;
-      Spot<kDimensions> spots[kTogether];
-      int to[kTogether];
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        const int64_t from = __shfl_sync(~0u, index, begin + i, kTeam);
-        to[i] = __shfl_sync(~0u, at, begin + i, kTeam) + lane_;
-        if (lane_ >= __shfl_sync(~0u, count, begin + i, kTeam))
-          to[i] = -1;
-        else
-          spots[i] = spots_of<kDimensions>(all_.sorted)[from * kLeaf + lane_];
-      }
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        if (to[i] < 0) continue;
-        float4 mass{spots[i].x, spots[i].y, 0, 1};
-        if constexpr (kDimensions == 3) mass.z = spots[i].z;
-        masses[to[i]] = mass;
-      }
-    }
-  }
-
-  __device__ void add_up() {
-    constexpr int kTogether = 4;
-    const int most = max(held_, __shfl_xor_sync(~0u, held_, kTeam));
-    const int count = (most + kTogether - 1) / kTogether * kTogether;
-    float4* const masses = memory_.masses[team_];
-    for (int i = held_ + lane_; i < count; i += kTeam) masses[i] = {0, 0, 0, 0};
-    held_ = 0;
-    __syncwarp();
-#pragma unroll 4
-    for (int i = 0; i < count; ++i) {
-      const float4 mass = masses[i];
-      float apart[kDimensions];
-#pragma unroll
-      for (int k = 0; k < kDimensions; ++k) apart[k] = point_[k] - coordinate(mass, k);
-      const float near = decay<kDimensions>(apart);
-      float weight = mass.w * near;
-      if constexpr (kDimensions == 3) weight *= sqrtf(near);
-      total_ += weight;
-      weight *= near;
-#pragma unroll
-      for (int k = 0; k < kDimensions; ++k) push_[k] = fmaf(weight, apart[k], push_[k]);
-    }
-    __syncwarp();
-  }
-
-  const TsneArrays& all_;
-  WalkMemory& memory_;
-  float square_angle_;
-  int lane_;
-  int team_;
-  int leaf_;
-  int count_ = 0;  // of those that wait
-  int held_ = 0;
-  float low_[kDimensions];
-  float high_[kDimensions];
-  float point_[kDimensions] = {};
-  float push_[kDimensions] = {};
-  float total_ = 0;
-};
-
 template <int kDimensions>
 __global__ void __launch_bounds__(32)
     walk_kernel(const __grid_constant__ TsneArrays all, float square_angle) {
   __shared__ WalkMemory memory;
   if (bounds_of(all)->bad != 0) return;
-  if (threadIdx.x < kMostLevels) {
-    memory.first[threadIdx.x] = all.first[threadIdx.x];
-    memory.size[threadIdx.x] = all.size[threadIdx.x];
-  }
+  put_levels(memory, all);
   __syncwarp();
-  Walk<kDimensions> walk(all, memory, square_angle);
+  const auto leaf = static_cast<int>(blockIdx.x * 2 + threadIdx.x / kTeam);
+  Walk<kDimensions> walk(all, memory, square_angle, leaf < all.leaves ? leaf : -1);
   walk.run();
   walk.write();
+}
+
+/// What a block shares for a leaf: masses, of which it has two places, and what they make of each
+/// point.
+struct HeavyMemory {
+  WalkMemory walk;
+  float weights[kHeld][kLeaf];
+  float pushes[kHeld][kLeaf];
+  int counts[2];
+};
+
+/// Leaves with many masses: the first warp walks while the others weigh what it held before, and
+/// then one warp adds up each coordinate, and one the similarities.
+template <int kDimensions>
+__global__ void __launch_bounds__(kHeavyThreads)
+    heavy_kernel(const __grid_constant__ TsneArrays all, float square_angle) {
+  extern __shared__ float4 shared[];
+  HeavyMemory& memory = *reinterpret_cast<HeavyMemory*>(shared);
+  if (bounds_of(all)->bad != 0) return;
+  put_levels(memory.walk, all);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % kTeam;
+  const int leaves = *all.heavy;
+  for (int i = static_cast<int>(blockIdx.x); i < leaves; i += static_cast<int>(gridDim.x)) {
+    const int leaf = all.heavy[1 + i];
+    const int64_t begin = int64_t{leaf} * kLeaf;
+    const Spot<kDimensions> spot = spots_of<kDimensions>(all.sorted)[begin + lane];
+    float point[kDimensions];
+#pragma unroll
+    for (int k = 0; k < kDimensions; ++k) point[k] = coordinate(spot, k);
+    __syncthreads();
+    Walk<kDimensions> walk(all, memory.walk, square_angle, thread < kTeam ? leaf : -1);
+    __syncwarp();
+    if (warp == 0) memory.counts[0] = walk.fill(memory.walk.masses[0]);
+    __syncthreads();
+    float sum = 0;
+    for (int now = 0; memory.counts[now] > 0; now = 1 - now) {
+      const int count = memory.counts[now];
+      const float4* const masses = memory.walk.masses[now];
+      if (warp == 0) {
+        memory.counts[1 - now] = walk.fill(memory.walk.masses[1 - now]);
+      } else {
+        constexpr int kApart = (kHeavyThreads - 32) / kTeam;
+        for (int m = (thread - 32) / kTeam; m < count; m += kApart) {
+          float apart[kDimensions];
+          set_apart(point, masses[m], apart);
+          const float2 weights = weigh(masses[m], apart);
+          memory.weights[m][lane] = weights.x;
+          memory.pushes[m][lane] = weights.y;
+        }
+      }
+      __syncthreads();
+#pragma unroll
+      for (int k = 0; k < kDimensions; ++k)
+        if (warp == k) {
+#pragma unroll 8
+          for (int m = 0; m < count; ++m)
+            sum = fmaf(memory.pushes[m][lane], point[k] - coordinate(masses[m], k), sum);
+        }
+      if (warp == kDimensions) {
+#pragma unroll 8
+        for (int m = 0; m < count; ++m) sum += memory.weights[m][lane];
+      }
+      __syncthreads();
+    }
+    const auto points = static_cast<int>(min(int64_t{kLeaf}, all.rows - begin));
+    if (warp < kDimensions && thread % 32 < points)
+      all.push[warp * all.rows + all.numbers[all.order][begin + lane]] = sum;
+    if (warp != kDimensions) continue;
+    const double similar = add_similar(sum, points);
+    if (thread % 32 == 0) all.similar[leaf] = similar;
+  }
 }
 
 /// The sum over tasks of leaves, in order, and the factor of repulsion.
@@ -685,6 +470,12 @@ TsneDescent::TsneDescent(const Tensor& indices, const Tensor& distances, double 
     room(all.keys[i], rows);
     room(all.numbers[i], rows);
   }
+  room(all.heavy, all.leaves + 1);
+  visit_dimensions(all.dimensions, [&]<int k>(std::integral_constant<int, k>) {
+    check_cuda("tsne_fit",
+               cudaFuncSetAttribute(heavy_kernel<k>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(sizeof(HeavyMemory))));
+  });
   room(all.similar, all.leaves + 1);
   room(all.divergence, blocks_of(rows, kRowsOfSum));
   room(all.repulsion, 1);
@@ -739,6 +530,8 @@ void TsneDescent::repel(double factor) {
     leaves_kernel<k><<<blocks_of(all.leaves, kLeafThreads), kLeafThreads, 0, stream>>>(all);
     levels_kernel<<<1, 1024, 0, stream>>>(all);
     walk_kernel<k><<<blocks_of(all.leaves, 2), 32, 0, stream>>>(all, square_angle_);
+    heavy_kernel<k>
+        <<<kHeavyBlocks, kHeavyThreads, sizeof(HeavyMemory), stream>>>(all, square_angle_);
   });
   total_kernel<<<1, 1024, 0, stream>>>(all, factor);
 }
