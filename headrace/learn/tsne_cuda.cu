@@ -24,7 +24,8 @@ constexpr int kTermsOfSum = 1024;
 constexpr int64_t kFloat = static_cast<int64_t>(sizeof(float));
 
 constexpr int kHeavyThreads = 256;
-constexpr int kHeavyBlocks = 128;
+constexpr int kHeavyBlocks = 256;
+constexpr int kStage = 308;  // masses at a time, as the memory of any device has room for
 
 cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
@@ -110,6 +111,7 @@ __global__ void keys_kernel(TsneArrays all) {
       extent = fmaxf(extent, most - least);
       if (!isfinite(most - least)) bounds->bad = 1;
     }
+    if (lane == 0) *all.wide = extent > 0x1p40F ? 1 : 0;
     if (lane == 0) scale = extent > 0 ? cells / extent : 0;
   }
   __syncthreads();
@@ -215,34 +217,40 @@ __global__ void levels_kernel(TsneArrays all) {
 template <int kDimensions>
 __global__ void __launch_bounds__(32)
     walk_kernel(const __grid_constant__ TsneArrays all, float square_angle) {
-  __shared__ WalkMemory memory;
+  __shared__ float4 masses[2][kHeld];
+  __shared__ uint32_t open[2][kOpen];
+  __shared__ Levels levels;
   if (bounds_of(all)->bad != 0) return;
-  put_levels(memory, all);
+  levels.read(all);
   __syncwarp();
-  const auto leaf = static_cast<int>(blockIdx.x * 2 + threadIdx.x / kTeam);
-  Walk<kDimensions> walk(all, memory, square_angle, leaf < all.leaves ? leaf : -1);
-  walk.run();
+  const int team = static_cast<int>(threadIdx.x) / kTeam;
+  const int leaf = static_cast<int>(blockIdx.x) * 2 + team;
+  Walk<kDimensions> walk(all, levels, open[team], square_angle, leaf < all.leaves ? leaf : -1);
+  walk.run(masses[team]);
   walk.write();
 }
 
-/// What a block shares for a leaf: masses, of which it has two places, and what they make of each
-/// point.
+/// What a block shares for a leaf: masses that are held, weighed and added up, and what they make
+/// of each point.
 struct HeavyMemory {
-  WalkMemory walk;
-  float weights[kHeld][kLeaf];
-  float pushes[kHeld][kLeaf];
-  int counts[2];
+  float4 masses[3][kStage];
+  float weights[2][kStage][kLeaf];
+  float pushes[2][kStage][kLeaf];
+  uint32_t open[kOpen];
+  Levels levels;
+  int counts[3];
 };
 
-/// Leaves with many masses: the first warp walks while the others weigh what it held before, and
-/// then one warp adds up each coordinate, and one the similarities.
+/// Leaves with many masses: the first warp walks, some weigh what it held before, and one adds up
+/// each coordinate, and one the similarities, of what was weighed before that.
 template <int kDimensions>
 __global__ void __launch_bounds__(kHeavyThreads)
     heavy_kernel(const __grid_constant__ TsneArrays all, float square_angle) {
+  constexpr int kWeighs = kDimensions + 2;  // the first warp that weighs
   extern __shared__ float4 shared[];
   HeavyMemory& memory = *reinterpret_cast<HeavyMemory*>(shared);
   if (bounds_of(all)->bad != 0) return;
-  put_levels(memory.walk, all);
+  memory.levels.read(all);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % kTeam;
   const int leaves = *all.heavy;
   for (int i = static_cast<int>(blockIdx.x); i < leaves; i += static_cast<int>(gridDim.x)) {
@@ -253,44 +261,50 @@ __global__ void __launch_bounds__(kHeavyThreads)
 #pragma unroll
     for (int k = 0; k < kDimensions; ++k) point[k] = coordinate(spot, k);
     __syncthreads();
-    Walk<kDimensions> walk(all, memory.walk, square_angle, thread < kTeam ? leaf : -1);
+    Walk<kDimensions> walk(all, memory.levels, memory.open, square_angle,
+                           thread < kTeam ? leaf : -1);
     __syncwarp();
-    if (warp == 0) memory.counts[0] = walk.fill(memory.walk.masses[0]);
+    if (warp == 0) memory.counts[0] = walk.fill(memory.masses[0], kStage);
     __syncthreads();
     float sum = 0;
-    for (int now = 0; memory.counts[now] > 0; now = 1 - now) {
-      const int count = memory.counts[now];
-      const float4* const masses = memory.walk.masses[now];
-      if (warp == 0) {
-        memory.counts[1 - now] = walk.fill(memory.walk.masses[1 - now]);
-      } else {
-        constexpr int kApart = (kHeavyThreads - 32) / kTeam;
-        for (int m = (thread - 32) / kTeam; m < count; m += kApart) {
-          float apart[kDimensions];
-          set_apart(point, masses[m], apart);
-          const float2 weights = weigh(masses[m], apart);
-          memory.weights[m][lane] = weights.x;
-          memory.pushes[m][lane] = weights.y;
-        }
+    for (int stage = 0;; ++stage) {
+      const int now = stage % 3, before = (stage + 2) % 3, next = (stage + 1) % 3;
+      const int count = memory.counts[now], weighed = stage > 0 ? memory.counts[before] : 0;
+      if (count == 0 && weighed == 0) break;
+      if (warp == 0) memory.counts[next] = walk.fill(memory.masses[next], kStage);
+      if (warp >= kWeighs) {
+        constexpr int kApart = kHeavyThreads / kTeam - 2 * kWeighs;
+        visit_close(all, [&]<bool kClose>(std::bool_constant<kClose>) {
+#pragma unroll 4
+          for (int m = thread / kTeam - 2 * kWeighs; m < count; m += kApart) {
+            const float4 mass = memory.masses[now][m];
+            float apart[kDimensions];
+            set_apart(point, mass, apart);
+            const float2 weights = weigh<kClose>(mass, apart);
+            memory.weights[stage % 2][m][lane] = weights.x;
+            memory.pushes[stage % 2][m][lane] = weights.y;
+          }
+        });
       }
-      __syncthreads();
+      const auto& weights = memory.weights[1 - stage % 2];
+      const auto& pushes = memory.pushes[1 - stage % 2];
 #pragma unroll
       for (int k = 0; k < kDimensions; ++k)
-        if (warp == k) {
+        if (warp == k + 1) {
 #pragma unroll 8
-          for (int m = 0; m < count; ++m)
-            sum = fmaf(memory.pushes[m][lane], point[k] - coordinate(masses[m], k), sum);
+          for (int m = 0; m < weighed; ++m)
+            sum = fmaf(pushes[m][lane], point[k] - coordinate(memory.masses[before][m], k), sum);
         }
-      if (warp == kDimensions) {
+      if (warp == kDimensions + 1) {
 #pragma unroll 8
-        for (int m = 0; m < count; ++m) sum += memory.weights[m][lane];
+        for (int m = 0; m < weighed; ++m) sum += weights[m][lane];
       }
       __syncthreads();
     }
     const auto points = static_cast<int>(min(int64_t{kLeaf}, all.rows - begin));
-    if (warp < kDimensions && thread % 32 < points)
-      all.push[warp * all.rows + all.numbers[all.order][begin + lane]] = sum;
-    if (warp != kDimensions) continue;
+    if (warp > 0 && warp <= kDimensions && thread % 32 < points)
+      all.push[(warp - 1) * all.rows + all.numbers[all.order][begin + lane]] = sum;
+    if (warp != kDimensions + 1) continue;
     const double similar = add_similar(sum, points);
     if (thread % 32 == 0) all.similar[leaf] = similar;
   }
@@ -333,24 +347,27 @@ __global__ void move_kernel(TsneArrays all, float attraction, float momentum, fl
   const Spot<kDimensions>* __restrict__ const places = spots_of<kDimensions>(all.places);
   const Spot<kDimensions> own = places[point];
   float pull[kDimensions] = {};
-  const auto add = [&](int64_t other, float similar) {
+  const auto add = [&]<bool kClose>(std::bool_constant<kClose>, int64_t other, float similar) {
     const Spot<kDimensions> place = places[other];
     float apart[kDimensions];
 #pragma unroll
     for (int k = 0; k < kDimensions; ++k) apart[k] = coordinate(own, k) - coordinate(place, k);
-    const float weight = similar * decay<kDimensions>(apart);
+    const float weight = similar * decay<kClose>(apart);
 #pragma unroll
     for (int k = 0; k < kDimensions; ++k) pull[k] = fmaf(weight, apart[k], pull[k]);
   };
   const int64_t begin = all.begins[point];
   const int64_t end = all.begins[point + 1];
   const int64_t whole = begin + (end - begin) / kSums * kSums;
+  visit_close(all, [&](auto close) {
 #pragma unroll 4
-  for (int64_t e = begin + lane; e < whole; e += kSums) add(all.others[e], all.affinities[e]);
-  if (whole < end) {
-    const bool there = whole + lane < end;
-    add(there ? all.others[whole + lane] : 0, there ? all.affinities[whole + lane] : 0.0F);
-  }
+    for (int64_t e = begin + lane; e < whole; e += kSums)
+      add(close, all.others[e], all.affinities[e]);
+    if (whole < end) {
+      const bool there = whole + lane < end;
+      add(close, there ? all.others[whole + lane] : 0, there ? all.affinities[whole + lane] : 0.0F);
+    }
+  });
 #pragma unroll
   for (int k = 0; k < kDimensions; ++k) {
     for (int apart = kSums / 2; apart > 0; apart /= 2)
@@ -471,6 +488,7 @@ TsneDescent::TsneDescent(const Tensor& indices, const Tensor& distances, double 
     room(all.numbers[i], rows);
   }
   room(all.heavy, all.leaves + 1);
+  room(all.wide, 1);
   visit_dimensions(all.dimensions, [&]<int k>(std::integral_constant<int, k>) {
     check_cuda("tsne_fit",
                cudaFuncSetAttribute(heavy_kernel<k>, cudaFuncAttributeMaxDynamicSharedMemorySize,

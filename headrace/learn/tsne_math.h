@@ -40,14 +40,23 @@ void visit_dimensions(int dimensions, const F& f) {
   return f(std::integral_constant<int, 3>());
 }
 
-/// One over 1 + the square of a distance over the degrees of freedom.
-template <int kDimensions>
+/// 1 / x for x from 1 to 2^126, rounded as a division does, without its branch for other numbers,
+/// around which instructions cannot move.
+__device__ __forceinline__ float inverse(float x) {
+  float made;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(made) : "f"(x));
+  return fmaf(made, fmaf(-x, made, 1), made);
+}
+
+/// One over 1 + the square of a distance over the degrees of freedom. `kClose`: no distance is
+/// above 2^41.
+template <bool kClose, int kDimensions>
 __device__ __forceinline__ float decay(const float (&apart)[kDimensions]) {
   float square = apart[0] * apart[0];
 #pragma unroll
   for (int k = 1; k < kDimensions; ++k) square = fmaf(apart[k], apart[k], square);
-  if constexpr (kDimensions == 3) return 1 / fmaf(square, 0.5F, 1);
-  return 1 / (1 + square);
+  const float sum = kDimensions == 3 ? fmaf(square, 0.5F, 1) : 1 + square;
+  return kClose ? inverse(sum) : 1 / sum;
 }
 
 /// Points that lie together: their mean and mass, their box, and the square of its extent.
@@ -83,6 +92,7 @@ struct TsneArrays {
   unsigned* numbers[2];
   int order;  // which of two numbers the points have in that order
   void* groups;
+  int* wide;  // 1: points are up to more than 2^40 apart in a coordinate
   float4*
       masses;  // of groups: mean and mass; in up to two dimensions z is the square of the extent
   void* bounds;
@@ -104,23 +114,37 @@ __device__ Spot<kDimensions>* spots_of(void* at) {
   return static_cast<Spot<kDimensions>*>(at);
 }
 
+/// Calls f with whether points are so close that `decay` needs no division.
+template <class F>
+__device__ __forceinline__ void visit_close(const TsneArrays& all, const F& f) {
+  if (*all.wide != 0)
+    f(std::false_type());
+  else
+    f(std::true_type());
+}
+
 // ---- the walk ---------------------------------------------------------------------------------
 
 // A team of 16 lanes walks for one leaf, a lane to each of its points; a warp is two teams.
 inline constexpr int kTeam = kLeaf;
 inline constexpr int kOpen = 320;  // groups that wait
 inline constexpr int kHeld = 452;  // masses to add up: so many that the teams read different banks
-inline constexpr int kReady = kHeld - kTeam * kLeaf;
-inline constexpr int kLight = 4096;  // masses that a team adds up alone
-/// What a warp, two teams, shares while it walks. A group that waits is 27 bits of its index and
-/// four of its level, and one that says that its children are not needed.
-struct WalkMemory {
-  float4 masses[2][kHeld];
-  uint32_t open[2][kOpen];
+inline constexpr int kLight = 3072;  // masses that a team adds up alone
+/// Which groups are of which level.
+struct Levels {
   int first[kMostLevels];
   int size[kMostLevels];
+
+  /// All threads of a block.
+  __device__ void read(const TsneArrays& all) {
+    if (threadIdx.x >= kMostLevels) return;
+    first[threadIdx.x] = all.first[threadIdx.x];
+    size[threadIdx.x] = all.size[threadIdx.x];
+  }
 };
 
+// A group that waits is 27 bits of its index and four of its level, and one that says that its
+// children are not needed.
 inline constexpr int kIndexBits = 27;
 inline constexpr uint32_t kIndexMask = (1u << kIndexBits) - 1;
 inline constexpr uint32_t kLevelMask = 15;
@@ -128,16 +152,10 @@ inline constexpr uint32_t kDone = 1u << 31;
 inline constexpr uint32_t kPoints = kDone | kLevelMask
                                                 << kIndexBits;  // a leaf whose points count each
 
-inline __device__ void put_levels(WalkMemory& memory, const TsneArrays& all) {
-  if (threadIdx.x >= kMostLevels) return;
-  memory.first[threadIdx.x] = all.first[threadIdx.x];
-  memory.size[threadIdx.x] = all.size[threadIdx.x];
-}
-
 /// A mass and a point: the similarity, and what it is times the distance's decay.
-template <int kDimensions>
+template <bool kClose, int kDimensions>
 __device__ __forceinline__ float2 weigh(const float4& mass, const float (&apart)[kDimensions]) {
-  const float near = decay<kDimensions>(apart);
+  const float near = decay<kClose>(apart);
   float weight = mass.w * near;
   if constexpr (kDimensions == 3) weight *= sqrtf(near);
   return {weight, weight * near};
@@ -166,14 +184,16 @@ inline __device__ double add_similar(float total, int points) {
 template <int kDimensions>
 class Walk {
  public:
-  __device__ Walk(const TsneArrays& all, WalkMemory& memory, float square_angle, int leaf)
+  /// `open` has room for kOpen.
+  __device__ Walk(const TsneArrays& all, const Levels& levels, uint32_t* open, float square_angle,
+                  int leaf)
       : all_(all),
-        memory_(memory),
+        levels_(levels),
+        open_(open),
         square_angle_(square_angle),
         lane_(static_cast<int>(threadIdx.x) % kTeam),
         team_(static_cast<int>(threadIdx.x) / kTeam % 2),
-        leaf_(leaf),
-        masses_(memory.masses[team_]) {
+        leaf_(leaf) {
     if (leaf_ < 0) return;
     const Group& own = groups_of(all)[leaf_];
 #pragma unroll
@@ -186,27 +206,28 @@ class Walk {
 #pragma unroll
     for (int k = 0; k < kDimensions; ++k) point_[k] = coordinate(spot, k);
     const int top = all.levels - 1;
-    count_ = memory.size[top];
-    if (lane_ < count_)
-      memory.open[team_][count_ - 1 - lane_] = static_cast<uint32_t>(top << kIndexBits | lane_);
+    count_ = levels.size[top];
+    if (lane_ < count_) open[count_ - 1 - lane_] = static_cast<uint32_t>(top << kIndexBits | lane_);
   }
 
-  __device__ void run() {
+  /// `masses` has room for kHeld.
+  __device__ void run(float4* masses) {
     __syncwarp();
     int seen = 0;
     while (__any_sync(~0u, count_ > 0)) {
-      fill(masses_);
+      fill(masses, kHeld);
       seen += held_;
-      add_up();
+      visit_close(all_, [&]<bool kClose>(std::bool_constant<kClose>) { add_up<kClose>(); });
       if (seen > kLight && count_ > 0) leave();
     }
   }
 
-  /// Holds the masses that come next; returns how many the first team has.
-  __device__ int fill(float4* to) {
+  /// Holds the masses that come next, at most `most`; returns how many the first team has.
+  __device__ int fill(float4* to, int most) {
+    const int ready = most - kTeam * kLeaf;
     masses_ = to;
     held_ = 0;
-    while (__any_sync(~0u, count_ > 0) && !__any_sync(~0u, held_ > kReady)) step();
+    while (__any_sync(~0u, count_ > 0) && !__any_sync(~0u, held_ > ready)) step();
     return __shfl_sync(~0u, held_, 0);
   }
 
@@ -239,7 +260,7 @@ class Walk {
 
   __device__ bool is_far(int level, int index) const {
     if (leaf_ >> (2 * level) == index) return false;
-    const int at = memory_.first[level] + index;
+    const int at = levels_.first[level] + index;
     const float4 mass = all_.masses[at];
     float square = 0;
 #pragma unroll
@@ -256,9 +277,8 @@ class Walk {
     // With little room one at a time: three more wait for each level below.
     const int room = kOpen - (kFan - 1) * all_.levels - count_;
     const int taken = min(min(kTeam, count_), max(1, room / (kFan - 1)));
-    uint32_t* const open = memory_.open[team_];
     const bool there = lane_ < taken;
-    uint32_t entry = there ? open[count_ - 1 - lane_] : 0;
+    uint32_t entry = there ? open_[count_ - 1 - lane_] : 0;
     int slots = there ? 1 : 0;
     if (there && (entry & kDone) == 0) {
       const int level = static_cast<int>(entry >> kIndexBits);
@@ -268,16 +288,16 @@ class Walk {
       else if (level == 0)
         entry |= kPoints;
       else
-        slots = min(kFan, memory_.size[level - 1] - index * kFan);
+        slots = min(kFan, levels_.size[level - 1] - index * kFan);
     }
     const bool done = (entry & kDone) != 0;
     const int first = __ffs(static_cast<int>(~votes(done))) - 1;  // that is not taken now
-    put_back(open, entry, lane_ < first ? 0 : slots, taken);
+    put_back(entry, lane_ < first ? 0 : slots, taken);
     take(entry, lane_ < first, first);
   }
 
   /// What waits again, or its children: the first of them at the end.
-  __device__ void put_back(uint32_t* open, uint32_t entry, int slots, int taken) {
+  __device__ void put_back(uint32_t entry, int slots, int taken) {
     int at = count_ - taken;
     count_ = at;
 #pragma unroll
@@ -290,7 +310,7 @@ class Walk {
     const bool done = (entry & kDone) != 0;
     const uint32_t child = (entry >> kIndexBits) - 1;
     for (int s = 0; s < slots; ++s)
-      open[at + slots - 1 - s] =
+      open_[at + slots - 1 - s] =
           done ? entry
                : child << kIndexBits | ((entry & kIndexMask) * kFan + static_cast<uint32_t>(s));
     __syncwarp();
@@ -311,7 +331,7 @@ class Walk {
     held_ += __shfl_sync(~0u, end, kTeam - 1, kTeam);
     if (mine && !points) {
       const int level = static_cast<int>(entry >> kIndexBits & kLevelMask);
-      masses_[at] = all_.masses[memory_.first[level] + index];
+      masses_[at] = all_.masses[levels_.first[level] + index];
       count = 0;
     }
     constexpr int kTogether = 4;
@@ -340,18 +360,23 @@ class Walk {
     }
   }
 
+  /// What is held; the team with less adds up points of its own that weigh nothing.
+  template <bool kClose>
   __device__ void add_up() {
     constexpr int kTogether = 4;
     const int most = max(held_, __shfl_xor_sync(~0u, held_, kTeam));
     const int count = (most + kTogether - 1) / kTogether * kTogether;
-    for (int i = held_ + lane_; i < count; i += kTeam) masses_[i] = {0, 0, 0, 0};
+    float4 nothing{};
+#pragma unroll
+    for (int k = 0; k < kDimensions; ++k) set_coordinate(nothing, k, point_[k]);
+    for (int i = held_ + lane_; i < count; i += kTeam) masses_[i] = nothing;
     __syncwarp();
 #pragma unroll 4
     for (int i = 0; i < count; ++i) {
       const float4 mass = masses_[i];
       float apart[kDimensions];
       set_apart(point_, mass, apart);
-      const float2 weights = weigh(mass, apart);
+      const float2 weights = weigh<kClose>(mass, apart);
       total_ += weights.x;
 #pragma unroll
       for (int k = 0; k < kDimensions; ++k) push_[k] = fmaf(weights.y, apart[k], push_[k]);
@@ -360,12 +385,13 @@ class Walk {
   }
 
   const TsneArrays& all_;
-  WalkMemory& memory_;
+  const Levels& levels_;
+  uint32_t* open_;
   float square_angle_;
   int lane_;
   int team_;
   int leaf_;
-  float4* masses_;
+  float4* masses_ = nullptr;
   int count_ = 0;  // of those that wait
   int held_ = 0;
   float low_[kDimensions];
