@@ -36,6 +36,7 @@ FOLDER_ORDER = {
     "plan": "eval bind graph optimize execute",
     "functions": "strings lists temporal cast decimal",
     "relational": "rows order join aggregate",
+    "graph": "structure search rank density community embedding",
 }
 FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}
 MOST_STEMS = 40
@@ -44,10 +45,10 @@ MOST_MODULES = 20
 FORBIDDEN_NAMES = re.compile(r"(^|_)(utils?|helpers?|common|misc|manager|core)($|_)")
 NAME_EXCEPTIONS = {
     "python/headrace/_core.pyi": "the binary module's stub; private by its underscore",
-    "headrace/graph/core_number.h": "the field's term",
-    "headrace/graph/core_number.cpp": "the field's term",
-    "headrace/graph/core_number_cuda.cu": "the field's term",
-    "headrace/graph/core_number_kernels.h": "the field's term",
+    "headrace/graph/density/core_number.h": "the field's term",
+    "headrace/graph/density/core_number.cpp": "the field's term",
+    "headrace/graph/density/core_number_cuda.cu": "the field's term",
+    "headrace/graph/density/core_number_kernels.h": "the field's term",
     "headrace/plan/optimize/common_subplans.h": "the field's term",
     "headrace/plan/optimize/common_subplans.cpp": "the field's term",
 }
@@ -57,7 +58,10 @@ LONG_FILES = {  # path -> why it may be longer
     "python/tests/test_promises.py": "one small test a promise, in the order of the documents",
     **{
         f"python/headrace/{facade}.py": "a facade: signatures, docstrings, and one line a method"
-        for facade in ("tabular", "frame/dataframe", "series/series", "groupby/groupby")
+        for facade in (
+            *("tabular", "frame/dataframe", "series/series", "groupby/groupby"),
+            "graph/graph",
+        )
     },
 }
 README_LINES = 12

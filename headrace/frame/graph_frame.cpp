@@ -4,8 +4,8 @@
 
 #include "headrace/algo/select/gather.h"
 #include "headrace/base/error.h"
-#include "headrace/graph/number_vertices.h"
-#include "headrace/graph/vertex_columns.h"
+#include "headrace/graph/structure/number_vertices.h"
+#include "headrace/graph/structure/vertex_columns.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // Graphs of frames, and frames of what algorithms find on them.
 #pragma once
 #include "headrace/frame/frame.h"
-#include "headrace/graph/graph.h"
+#include "headrace/graph/structure/graph.h"
 
 #include <string>
 #include <utility>

@@ -2,11 +2,11 @@
 #include "headrace/frame/graph_frame.h"
 
 #include "headrace/base/error.h"
-#include "headrace/graph/bfs.h"
-#include "headrace/graph/communities.h"
-#include "headrace/graph/components.h"
-#include "headrace/graph/pagerank.h"
-#include "headrace/graph/triangles.h"
+#include "headrace/graph/community/communities.h"
+#include "headrace/graph/density/triangles.h"
+#include "headrace/graph/rank/pagerank.h"
+#include "headrace/graph/search/bfs.h"
+#include "headrace/graph/search/components.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

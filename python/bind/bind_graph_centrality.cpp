@@ -3,14 +3,14 @@
 #include "python/bind/bind.h"
 
 #include "headrace/base/error.h"
-#include "headrace/graph/bellman_ford.h"
-#include "headrace/graph/betweenness.h"
-#include "headrace/graph/closeness.h"
-#include "headrace/graph/many_pagerank.h"
-#include "headrace/graph/maximum_flow.h"
-#include "headrace/graph/power_iteration.h"
-#include "headrace/graph/strong_components.h"
-#include "headrace/graph/topological.h"
+#include "headrace/graph/rank/betweenness.h"
+#include "headrace/graph/rank/closeness.h"
+#include "headrace/graph/rank/many_pagerank.h"
+#include "headrace/graph/rank/power_iteration.h"
+#include "headrace/graph/search/bellman_ford.h"
+#include "headrace/graph/search/maximum_flow.h"
+#include "headrace/graph/search/strong_components.h"
+#include "headrace/graph/search/topological.h"
 
 namespace {
 

@@ -2,15 +2,15 @@
 // What graphs are like inside: pairs, trees, matchings, walks.
 #include "python/bind/bind.h"
 
-#include "headrace/graph/communities.h"
-#include "headrace/graph/k_truss.h"
-#include "headrace/graph/label_propagation.h"
-#include "headrace/graph/matching.h"
-#include "headrace/graph/neighbor_sample.h"
-#include "headrace/graph/random_walks.h"
-#include "headrace/graph/similarity.h"
-#include "headrace/graph/spanning_forest.h"
-#include "headrace/graph/two_hop.h"
+#include "headrace/graph/community/communities.h"
+#include "headrace/graph/community/label_propagation.h"
+#include "headrace/graph/density/k_truss.h"
+#include "headrace/graph/density/matching.h"
+#include "headrace/graph/density/similarity.h"
+#include "headrace/graph/density/two_hop.h"
+#include "headrace/graph/embedding/neighbor_sample.h"
+#include "headrace/graph/embedding/random_walks.h"
+#include "headrace/graph/search/spanning_forest.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/base/error.h"
-#include "headrace/graph/queue_order.h"
+#include "headrace/graph/search/queue_order.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>

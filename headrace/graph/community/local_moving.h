@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of Louvain and Leiden: vertices move to better communities, communities are refined.
+#pragma once
+#include "headrace/graph/structure/weighted_rows.h"
+
+namespace hr {
+
+/// What vertices gain by: weight to a group, less what chance would give.
+struct Resolution {
+  double per_total = 0;  ///< resolution over the weight of all rows
+
+  double gain(int64_t weight, int64_t degree, int64_t group) const {
+    return static_cast<double>(weight) -
+           per_total * static_cast<double>(degree) * static_cast<double>(group);
+  }
+};
+
+/// Moves vertices to the groups of neighbours where they gain most, until few do; groups are ids
+/// below the number of vertices. Vertices of one sub-round, drawn by `seed`, decide on the same
+/// groups; ties go to the least. Returns how many moved.
+int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
+                      BudgetedVector<uint32_t>& groups);
+
+/// Connected parts of groups: vertices that are alone join the part of their group where they gain
+/// most. A part is an id of one of its vertices.
+BudgetedVector<uint32_t> refine(const WeightedRows& rows, Resolution resolution, uint64_t seed,
+                                const BudgetedVector<uint32_t>& groups);
+
+/// Sum over groups of (weight within - resolution * degree^2 / total) / total.
+double modularity(const WeightedRows& rows, double resolution,
+                  const BudgetedVector<uint32_t>& groups);
+
+}  // namespace hr

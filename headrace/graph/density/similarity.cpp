@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of two vertices merged.
+#include "headrace/graph/density/similarity.h"
+
+#include "headrace/base/error.h"
+#include "headrace/graph/density/intersect_rows.h"
+#include "headrace/graph/structure/entry_weights.h"
+#include "headrace/graph/structure/vertex_columns.h"
+#include "headrace/memory/adaptors/allocator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kStep = 1 << 12;  // pairs of a task
+constexpr int64_t kAhead = 16;      // pairs whose rows are fetched meanwhile
+
+double share(Similarity kind, double common, double a, double b) {
+  const double divisor = kind == Similarity::kJaccard    ? a + b - common
+                         : kind == Similarity::kOverlap  ? std::min(a, b)
+                         : kind == Similarity::kSorensen ? (a + b) / 2
+                                                         : std::sqrt(a * b);
+  return divisor == 0 ? 0 : common / divisor;
+}
+
+// Calls f(i, u, v) for pairs, the rows of those that follow on their way.
+template <class F>
+void each_pair(const Csr& csr, const Column& first, const Column& second, F&& f) {
+  const std::span<const int64_t> one = first.values<int64_t>(), other = second.values<int64_t>();
+  const auto* const offsets = csr.offsets.as<int64_t>();
+  const auto* const targets = csr.targets.as<uint32_t>();
+  parallel_morsels(first.num_rows(), kStep, {}, [&](Morsel morsel) {
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+      if (const auto far = static_cast<size_t>(i + 2 * kAhead); far < one.size()) {
+        __builtin_prefetch(offsets + one[far]);
+        __builtin_prefetch(offsets + other[far]);
+      }
+      if (const auto near = static_cast<size_t>(i + kAhead); near < one.size()) {
+        __builtin_prefetch(targets + offsets[one[near]]);
+        __builtin_prefetch(targets + offsets[other[near]]);
+      }
+      const auto at = static_cast<size_t>(i);
+      f(i, one[at], other[at]);
+    }
+  });
+}
+
+// The sums of the rows of weights, or of their squares.
+BudgetedVector<double> sums_of(const Csr& csr, const double* weights, bool squares) {
+  BudgetedVector<double> made(static_cast<size_t>(csr.vertices));
+  parallel_rows(csr, [&](Morsel piece) {
+    for (int64_t v = piece.begin; v < piece.end; ++v)
+      for (int64_t i = csr.begin(v); i < csr.begin(v + 1); ++i)
+        made[static_cast<size_t>(v)] += squares ? weights[i] * weights[i] : weights[i];
+  });
+  return made;
+}
+
+void check(const Graph& graph, std::string_view op) {
+  if (graph.is_directed())
+    throw_error<InvalidArgumentError>(op, "the graph is directed", {}, "use graph.to_undirected()");
+  if (graph.is_multigraph())
+    throw_error<InvalidArgumentError>(op, "the graph is a multigraph", {},
+                                      "make one of its edges() that has one for several");
+}
+
+}  // namespace
+
+std::string_view word_of(Similarity kind) {
+  constexpr std::array<std::string_view, 4> kWords{"jaccard", "overlap", "sorensen", "cosine"};
+  return kWords[static_cast<size_t>(kind)];
+}
+
+Column similarity(const Graph& graph, Similarity kind, const Column& first, const Column& second,
+                  const std::optional<Column>& weights) {
+  check(graph, word_of(kind));
+  const int64_t pairs = first.num_rows();
+  const Csr& csr = graph.out();
+  Buffer made = Buffer::allocate(8 * pairs);
+  auto* const out = made.mutable_as<double>();
+  if (!weights) {
+    each_pair(csr, first, second, [&](int64_t i, int64_t u, int64_t v) {
+      int64_t common = 0;
+      each_common(csr.row(u), csr.row(v), [&](size_t, size_t) { ++common; });
+      out[i] = share(kind, static_cast<double>(common), static_cast<double>(csr.degree(u)),
+                     static_cast<double>(csr.degree(v)));
+    });
+  } else {
+    const bool is_cosine = kind == Similarity::kCosine;
+    const Buffer given = entry_weights(word_of(kind), csr, *weights, WeightRule::kNotNegative);
+    const auto* const weight = given.as<double>();
+    const BudgetedVector<double> sums = sums_of(csr, weight, is_cosine);
+    each_pair(csr, first, second, [&](int64_t i, int64_t u, int64_t v) {
+      const double* const of_u = weight + csr.begin(u);
+      const double* const of_v = weight + csr.begin(v);
+      double common = 0;
+      each_common(csr.row(u), csr.row(v), [&](size_t a, size_t b) {
+        common += is_cosine ? of_u[a] * of_v[b] : std::min(of_u[a], of_v[b]);
+      });
+      out[i] = share(kind, common, sums[static_cast<size_t>(u)], sums[static_cast<size_t>(v)]);
+    });
+  }
+  made.seal();
+  return Column(TypeId::kFloat64, pairs, std::move(made));
+}
+
+NodePtr similarity_table(const Graph& graph, Similarity kind, const NodePtr& first,
+                         const NodePtr& second, const NodePtr& weights) {
+  check(graph, word_of(kind));
+  std::vector<VertexColumn> columns;
+  add_keys(graph, "first", columns);
+  add_keys(graph, "second", columns);
+  columns.push_back({std::string(word_of(kind)), TypeId::kFloat64});
+  const auto run = [graph, kind](const std::vector<bool>& wanted, std::span<const Value> values) {
+    const auto column = [&](size_t i) { return std::get<Column>(values[i]); };
+    const Column one = column(0), other = column(1);
+    std::vector<Column> made;
+    WantedColumns out(wanted, made);
+    out.ids(graph, [&] { return as_tensor(one); });
+    out.ids(graph, [&] { return as_tensor(other); });
+    out.column([&] {
+      const auto given = values.size() > 2 ? std::optional(column(2)) : std::nullopt;
+      return similarity(graph, kind, one, other, given);
+    });
+    return made;
+  };
+  std::vector<NodePtr> inputs{first, second};
+  if (weights) inputs.push_back(weights);
+  return graph_table(word_of(kind), {}, columns, std::move(inputs), first->signature().rows(),
+                     new_domain(), run);
+}
+
+}  // namespace hr

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Many breadth-first searches at once.
+#pragma once
+#include "headrace/graph/structure/graph.h"
+
+#include <span>
+
+namespace hr {
+
+/// As `bfs_levels` of each source, one after the other: uint32 [sources][vertices]. 64 searches
+/// are the bits of one word a vertex and share each pass over entries (M. Then, M. Kaufmann and
+/// others, VLDB 2014). 24 bytes a vertex.
+HR_API Buffer many_bfs_levels(const Graph& graph, std::span<const int64_t> sources, int64_t most);
+
+}  // namespace hr

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compressed rows the other way round.
+#include "headrace/graph/structure/csr.h"
+
+#include "headrace/algo/sort/rows_by_key.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace hr {
+
+int64_t first_vertex(const Csr& csr, int64_t piece, int64_t pieces) {
+  if (piece >= pieces) return csr.vertices;
+  // Vertex v and its entries are numbers begin(v) + v to begin(v + 1) + v of all.
+  const int64_t wanted = piece * morsel_rows(csr.vertices + csr.entries());
+  const auto* const offsets = csr.offsets.as<int64_t>();
+  int64_t low = 0, high = csr.vertices;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (offsets[middle] + middle < wanted)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+Buffer sources_of(const Csr& csr) {
+  Buffer made = Buffer::allocate_temporary(4 * csr.entries());
+  if (csr.entries() == 0) return made;
+  auto* const out = made.mutable_as<uint32_t>();
+  const auto* const offsets = csr.offsets.as<int64_t>();
+  parallel_rows(csr, [&](Morsel piece) {
+    const Pin pin({{&made, 4 * csr.begin(piece.begin), 4 * csr.begin(piece.end), true}});
+    for (int64_t v = piece.begin; v < piece.end; ++v)
+      std::fill(out + offsets[v], out + offsets[v + 1], static_cast<uint32_t>(v));
+  });
+  made.seal();
+  return made;
+}
+
+Csr transposed(const Csr& csr) {
+  const Buffer sources = sources_of(csr);
+  std::vector<KeyedColumn> columns{{&sources, 4}};
+  if (csr.edges) columns.push_back({&csr.edges, 4});
+  RowsByKey made = rows_by_key({&csr.targets}, csr.entries(), csr.vertices, columns);
+  return {csr.vertices, std::move(made.offsets), std::move(made.columns[0]),
+          csr.edges ? std::move(made.columns[1]) : Buffer()};
+}
+
+}  // namespace hr

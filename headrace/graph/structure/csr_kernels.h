@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of csr for CUDA: rows the other way round, rows by falling degree, running sums.
+#pragma once
+#include "headrace/data/device.h"
+#include "headrace/graph/structure/csr.h"
+
+#include <cstdint>
+
+namespace hr::cuda {
+
+/// The rows of a graph on a device by falling degree, equal ones in the order of the vertices, and
+/// the entries numbered alike: what is read most lies together, and rows of about one length too.
+struct OrderedRows {
+  Csr rows{};        ///< of rank r, ranks ascending
+  Buffer ranks{};    ///< of each vertex, uint32
+  Buffer order{};    ///< the vertex of each rank, uint32
+  int64_t hubs = 0;  ///< rows long enough for a block of threads come first,
+  int64_t wide = 0;  ///< then those for a warp
+  int64_t live = 0;  ///< the others with entries; behind them there are none
+};
+
+OrderedRows order_by_degree(const Csr& csr);
+
+/// As hr::transposed.
+Csr transposed(const Csr& csr);
+
+/// Offsets of rows, targets and, where there are numbers, edges of `entries` words, row << bits |
+/// target, that ascend.
+Csr rows_of_words(DeviceCall& call, const uint64_t* words, const uint32_t* numbers,
+                  int64_t vertices, int64_t entries, int bits);
+
+/// Bits that the words of so many vertices have for one.
+int bits_of_vertex(int64_t vertices);
+
+/// Makes of `count` values the sums of those before each.
+void exclusive_sums(DeviceCall& call, uint32_t* values, int64_t count);
+void exclusive_sums(DeviceCall& call, uint64_t* values, int64_t count);
+
+/// A word of results that a kernel counted.
+template <class T>
+T fetched(const DeviceCall& call, const T* from) {
+  T made{};
+  call.fetch(&made, from, sizeof made);
+  return made;
+}
+
+}  // namespace hr::cuda

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// For `_cuda.cu` files of graphs: rows as kernels read them, and the ways to share them out. What
+// they count and find must not depend on who comes first.
+#pragma once
+#include "headrace/data/device_launch.h"
+#include "headrace/graph/structure/csr_kernels.h"
+
+#include <cstdint>
+
+namespace hr::cuda {
+
+inline constexpr int kRowThreads = 256;
+inline constexpr unsigned kAllLanes = ~0u;
+
+inline cudaStream_t stream_of(const DeviceCall& call) {
+  return static_cast<cudaStream_t>(call.stream());
+}
+
+struct Rows {
+  const int64_t* offsets;
+  const uint32_t* targets;
+  const uint32_t* edges;
+  int64_t vertices;
+  int64_t entries;
+
+  __device__ int64_t begin(int64_t v) const { return offsets[v]; }
+
+  __device__ int64_t degree(int64_t v) const { return offsets[v + 1] - offsets[v]; }
+};
+
+inline Rows rows_of(DeviceCall& call, const Csr& csr) {
+  call.reads(csr.offsets);
+  call.reads(csr.targets);
+  call.reads(csr.edges);
+  return {csr.offsets.as<int64_t>(), csr.targets ? csr.targets.as<uint32_t>() : nullptr,
+          csr.edges ? csr.edges.as<uint32_t>() : nullptr, csr.vertices,
+          csr.targets.size_bytes() / 4};
+}
+
+template <class T>
+const T* read_as(DeviceCall& call, const Buffer& buffer) {
+  call.reads(buffer);
+  return buffer ? buffer.as<T>() : nullptr;
+}
+
+/// Room of `count` elements for kernels of one call. What outlives it must be its `writes` too.
+template <class T>
+struct Room {
+  Buffer buffer{};
+  T* data = nullptr;
+
+  Room() = default;
+  Room(const DeviceCall& call, int64_t count)
+      : buffer(call.scratch(count * static_cast<int64_t>(sizeof(T)))),
+        data(buffer ? reinterpret_cast<T*>(const_cast<std::byte*>(buffer.data())) : nullptr) {}
+
+  void fill(const DeviceCall& call, unsigned char byte) const {
+    call.fill(reinterpret_cast<std::byte*>(data), byte, buffer.size_bytes());
+  }
+};
+
+/// The item of this thread, one each.
+__device__ inline int64_t own_item() {
+  return int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+/// Threads that share a row: all of a block, those of a warp, or one.
+struct Team {
+  int lane;
+  int lanes;
+
+  __device__ bool any(bool own) const {
+    if (lanes == 1) return own;
+    return lanes == 32 ? __any_sync(kAllLanes, own) != 0 : __syncthreads_or(own) != 0;
+  }
+
+  /// Partial sums in the order of the lanes' numbers, by halves; lane 0 has it.
+  __device__ double sum(double own) const {
+    if (lanes == 1) return own;
+    for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(kAllLanes, own, half);
+    if (lanes == 32) return own;
+    __shared__ double parts[kRowThreads / 32];
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = own;
+    __syncthreads();
+    own = 0;
+    if (threadIdx.x == 0)
+      for (const double part : parts) own += part;
+    return own;
+  }
+};
+
+/// Ranks of OrderedRows: a block of threads for each up to `hubs`, a warp up to `wide`, and a
+/// thread up to `live`.
+struct Bins {
+  int64_t hubs;
+  int64_t wide;
+  int64_t live;
+
+  explicit Bins(const OrderedRows& ordered, int64_t rows)
+      : hubs(ordered.hubs), wide(ordered.wide), live(rows) {}
+
+  unsigned blocks() const {
+    constexpr int64_t kWarps = kRowThreads / 32;
+    return static_cast<unsigned>(
+        std::max<int64_t>(1, hubs + (wide - hubs + kWarps - 1) / kWarps +
+                                 (live - wide + kRowThreads - 1) / kRowThreads));
+  }
+
+  /// Calls `body(row, team)` for the row of this thread, if it has one. All threads of a team do.
+  template <class Body>
+  __device__ void own_row(Body&& body) const {
+    constexpr int64_t kWarps = kRowThreads / 32;
+    const int thread = static_cast<int>(threadIdx.x);
+    int64_t block = blockIdx.x;
+    if (block < hubs) return body(block, Team{thread, kRowThreads});
+    block -= hubs;
+    const int64_t blocks = (wide - hubs + kWarps - 1) / kWarps;
+    if (block < blocks) {
+      const int64_t row = hubs + block * kWarps + thread / 32;
+      if (row < wide) body(row, Team{thread % 32, 32});
+      return;
+    }
+    const int64_t row = wide + (block - blocks) * kRowThreads + thread;
+    if (row < live) body(row, Team{0, 1});
+  }
+};
+
+/// Rows of queued vertices laid end to end: `begins` says where each one's begin, [count + 1].
+struct Spread {
+  Rows rows;
+  const uint32_t* queue;
+  const uint64_t* begins;
+  unsigned count;
+};
+
+inline constexpr int kSpreadEntries = 2048;  // of a block
+
+/// Calls `body(vertex, entry)` for the entries of the queued vertices.
+template <class Body>
+__global__ void spread_kernel(Spread spread, Body body) {
+  __shared__ uint32_t shared_begins[kSpreadEntries + 1];
+  __shared__ unsigned first;
+  __shared__ unsigned last;
+  const uint64_t total = spread.begins[spread.count];
+  const uint64_t begin = uint64_t{blockIdx.x} * kSpreadEntries;
+  const uint64_t end = min(begin + kSpreadEntries, total);
+  if (begin >= end) return;
+  const auto holder = [&](uint64_t at) {  // whose row has it
+    unsigned low = 0;
+    unsigned high = spread.count;
+    while (high - low > 1) {
+      const unsigned middle = low + (high - low) / 2;
+      if (spread.begins[middle] <= at)
+        low = middle;
+      else
+        high = middle;
+    }
+    return low;
+  };
+  if (threadIdx.x == 0) first = holder(begin);
+  if (threadIdx.x == 32) last = holder(end - 1);
+  __syncthreads();
+  const unsigned held = last - first + 1;
+  const bool fits = held <= kSpreadEntries + 1;  // unless many have none
+  for (unsigned i = threadIdx.x; fits && i < held; i += kRowThreads) {
+    const uint64_t at = spread.begins[first + i];
+    shared_begins[i] = at <= begin ? 0u : static_cast<uint32_t>(at - begin);
+  }
+  __syncthreads();
+  const auto here = static_cast<uint32_t>(end - begin);
+  for (uint32_t at = threadIdx.x; at < here; at += kRowThreads) {
+    unsigned low = 0;
+    unsigned high = held;
+    while (high - low > 1) {
+      const unsigned middle = (low + high) / 2;
+      if (fits ? shared_begins[middle] <= at : spread.begins[first + middle] <= begin + at)
+        low = middle;
+      else
+        high = middle;
+    }
+    const uint32_t vertex = spread.queue[first + low];
+    body(vertex,
+         spread.rows.begin(vertex) + static_cast<int64_t>(begin + at - spread.begins[first + low]));
+  }
+}
+
+/// Where the rows of queued vertices begin when they are laid end to end.
+void lay_out(DeviceCall& call, const Rows& rows, const uint32_t* queue, int64_t count,
+             uint64_t* begins);
+
+/// The entries of queued vertices, shared out evenly.
+class Expansion {
+ public:
+  Expansion(DeviceCall& call, const Rows& rows)
+      : call_(call), rows_(rows), begins_(call, rows.vertices + 1) {}
+
+  /// `entries`: those of all of them together.
+  template <class Body>
+  void run(const uint32_t* queue, int64_t count, int64_t entries, const Body& body) {
+    if (count == 0 || entries == 0) return;
+    lay_out(call_, rows_, queue, count, begins_.data);
+    spread_kernel<<<blocks_of(entries, kSpreadEntries), kRowThreads, 0, stream_of(call_)>>>(
+        Spread{rows_, queue, begins_.data, static_cast<unsigned>(count)}, body);
+  }
+
+ private:
+  DeviceCall& call_;
+  Rows rows_;
+  Room<uint64_t> begins_;
+};
+
+/// A place for each thread of the warp that calls it, behind those that `count` has.
+__device__ inline unsigned next_place(unsigned* count) {
+  const unsigned lanes = __activemask();
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int leader = __ffs(static_cast<int>(lanes)) - 1;
+  unsigned place = 0;
+  if (lane == leader) place = atomicAdd(count, static_cast<unsigned>(__popc(lanes)));
+  return __shfl_sync(lanes, place, leader) +
+         static_cast<unsigned>(__popc(lanes & ((1u << lane) - 1)));
+}
+
+/// Adds to a count that all threads of the grid share; every thread of the warp calls it.
+__device__ inline void add_of_warp(unsigned long long* to, unsigned long long own) {
+  for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(kAllLanes, own, half);
+  if (threadIdx.x % 32 == 0 && own != 0) atomicAdd(to, own);
+}
+
+}  // namespace hr::cuda
