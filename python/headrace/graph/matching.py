@@ -74,9 +74,9 @@ def approx_weighted_matching(G: Any, weight: str | bool | None = True) -> DataFr
     order = None
     weights = graph._weights("approx_weighted_matching", weight)
     if weights is not None:
-        found = -series_of(weights)
-        taken = int((found <= 0).sum())
-        order = new_series(found.argsort()[:taken])._node
+        lightness = -series_of(weights)
+        taken = int((lightness <= 0).sum())
+        order = new_series(lightness.argsort()[:taken])._node
     found = _core.graph_greedy_matching("approx_weighted_matching", graph._with_edges(), order)
     return graph._picked_edges(found)
 

@@ -142,5 +142,6 @@ def neighbor_sample(
     node, row, col, edge, nodes, edges = _core.graph_neighbor_sample(
         graph._graph, rows._node, [int(each) for each in fanout], replace, seed
     )
-    found = (array_of(each) for each in (node, row, col))
-    return NeighborSample(*found, None if edge is None else array_of(edge), nodes, edges)
+    rows_of_edges = None if edge is None else array_of(edge)
+    found = array_of(node), array_of(row), array_of(col)
+    return NeighborSample(*found, rows_of_edges, nodes, edges)
