@@ -174,7 +174,11 @@ __all__ = [
     "weighted_projected_graph",
 ]
 #: Those that are methods of graphs too.
-_ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "hypergraph", "rmat"}
+_ALGORITHMS = frozenset(
+    name
+    for name in " ".join(_MODULES.values()).split()
+    if not name.startswith("read_") and name not in ("Graph", "hypergraph", "rmat")
+)
 
 
 def __dir__() -> list[str]:
