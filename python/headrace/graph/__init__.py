@@ -41,11 +41,17 @@ if TYPE_CHECKING:
     from headrace.graph.density import k_truss as k_truss
     from headrace.graph.density import transitivity as transitivity
     from headrace.graph.density import triangle_count as triangle_count
+    from headrace.graph.files import read_edgelist as read_edgelist
+    from headrace.graph.files import read_matrix_market as read_matrix_market
+    from headrace.graph.files import write_matrix_market as write_matrix_market
     from headrace.graph.flow import maximum_flow as maximum_flow
     from headrace.graph.flow import minimum_cut as minimum_cut
     from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
+    from headrace.graph.graphml import read_graphml as read_graphml
+    from headrace.graph.graphml import write_graphml as write_graphml
     from headrace.graph.hypergraph import hypergraph as hypergraph
+    from headrace.graph.layouts import layout as layout
     from headrace.graph.matching import approx_weighted_matching as approx_weighted_matching
     from headrace.graph.matching import bipartite_color as bipartite_color
     from headrace.graph.matching import hopcroft_karp_matching as hopcroft_karp_matching
@@ -93,10 +99,13 @@ _MODULES = {
         "average_clustering clustering core_number edge_support k_core k_truss "
         "transitivity triangle_count"
     ),
+    "files": "read_edgelist read_matrix_market write_matrix_market",
     "flow": "maximum_flow minimum_cut",
     "generators": "rmat",
     "graph": "Graph",
+    "graphml": "read_graphml write_graphml",
     "hypergraph": "hypergraph",
+    "layouts": "layout",
     "matching": (
         "approx_weighted_matching bipartite_color hopcroft_karp_matching is_bipartite "
         "maximal_matching projected_graph weighted_projected_graph"
@@ -144,6 +153,7 @@ __all__ = [
     "k_truss",
     "katz_centrality",
     "label_propagation",
+    "layout",
     "leiden",
     "louvain",
     "maximal_matching",
@@ -160,6 +170,9 @@ __all__ = [
     "pagerank",
     "projected_graph",
     "random_walks",
+    "read_edgelist",
+    "read_graphml",
+    "read_matrix_market",
     "rmat",
     "shortest_path",
     "shortest_path_length",
@@ -172,6 +185,8 @@ __all__ = [
     "two_hop_neighbors",
     "weakly_connected_components",
     "weighted_projected_graph",
+    "write_graphml",
+    "write_matrix_market",
 ]
 #: Those that are methods of graphs too.
 _ALGORITHMS = frozenset(
