@@ -88,7 +88,7 @@ _TABLE: dict[str, str] = {
 }
 #: Those of which no attribute says how many columns they have.
 _OF_COLUMNS = {
-    *("PolynomialFeatures", "ColumnTransformer", "FeatureUnion", "DriftDetector"),
+    *("PolynomialFeatures", "ColumnTransformer", "DriftDetector"),
     *("SVC", "SVR", "IsolationForest"),
 }
 #: Parameters that may be arrays, lists, dictionaries or models.
