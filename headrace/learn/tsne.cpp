@@ -273,7 +273,8 @@ class Descent {
 }  // namespace
 
 std::string tsne_why_no_kernel(int64_t rows, int64_t count) {
-  return rows * count > cuda::kMostGraphEdges ? "so many neighbours have no kernel for CUDA" : "";
+  return rows * count > cuda::kMostGraphEdges ? "more than 2^30 neighbours have no kernel for CUDA"
+                                              : "";
 }
 
 Sparse tsne_affinities(const Tensor& indices, const Tensor& distances, double perplexity) {

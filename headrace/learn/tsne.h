@@ -46,7 +46,7 @@ struct Tsne {
 HR_API Tsne tsne_fit(const Tensor& indices, const Tensor& distances, double perplexity,
                      const Tensor& init, const TsneOptions& options);
 
-/// Why rows with so many neighbours each have no kernel for CUDA; empty: they have one.
+/// Why rows with `count` neighbours each have no kernel for CUDA; empty: they have one.
 HR_API std::string tsne_why_no_kernel(int64_t rows, int64_t count);
 
 }  // namespace hr

@@ -127,8 +127,8 @@ __device__ __forceinline__ void visit_close(const TsneArrays& all, const F& f) {
 
 // A team of 16 lanes walks for one leaf, a lane to each of its points; a warp is two teams.
 inline constexpr int kTeam = kLeaf;
-inline constexpr int kOpen = 320;  // groups that wait
-inline constexpr int kHeld = 452;  // masses to add up: so many that the teams read different banks
+inline constexpr int kOpen = 320;    // groups that wait
+inline constexpr int kHeld = 452;    // masses to add up, of teams in different banks of memory
 inline constexpr int kLight = 3072;  // masses that a team adds up alone
 /// Which groups are of which level.
 struct Levels {
@@ -178,7 +178,7 @@ inline __device__ double add_similar(float total, int points) {
   return similar;
 }
 
-/// What repels the points of a leaf, in the order of the curve. A team looks at the next 16 groups
+/// What repels the points of a leaf, in the order of the curve. A team tests the next 16 groups
 /// at a time: those that count as one, or are leaves, wait among the children of the others, and
 /// are taken once they come first. No leaf (-1) has nothing to do.
 template <int kDimensions>
@@ -247,7 +247,7 @@ class Walk {
     return static_cast<int>(min(int64_t{kLeaf}, all_.rows - int64_t{leaf} * kLeaf));
   }
 
-  /// To a block of threads: with so many masses the other warps would be done long before.
+  /// To a block of threads: the other warps would wait for this one.
   __device__ void leave() {
     if (lane_ == 0) all_.heavy[1 + atomicAdd(all_.heavy, 1)] = leaf_;
     leaf_ = -1;
