@@ -7,26 +7,28 @@ FUNCTIONS = """
     all_pairs_dijkstra_path_length all_pairs_shortest_path all_pairs_shortest_path_length
     all_shortest_paths ancestors average_clustering average_shortest_path_length barbell_graph
     bellman_ford_path bellman_ford_path_length bellman_ford_predecessor_and_distance
-    bethe_hessian_matrix bfs_edges bfs_layers bfs_predecessors bfs_successors bfs_tree
-    bidirectional_dijkstra bidirectional_shortest_path bull_graph caveman_graph chvatal_graph
-    circular_ladder_graph clustering complement complete_bipartite_graph complete_graph
-    complete_multipartite_graph connected_caveman_graph connected_components
-    convert_node_labels_to_integers core_number cubical_graph cycle_graph
+    bethe_hessian_matrix betweenness_centrality bfs_edges bfs_layers bfs_predecessors
+    bfs_successors bfs_tree bidirectional_dijkstra bidirectional_shortest_path bull_graph
+    caveman_graph chvatal_graph circular_ladder_graph closeness_centrality clustering complement
+    complete_bipartite_graph complete_graph complete_multipartite_graph connected_caveman_graph
+    connected_components convert_node_labels_to_integers core_number cubical_graph cycle_graph
     davis_southern_women_graph degree_centrality desargues_graph descendants
     descendants_at_distance diamond_graph dijkstra_path dijkstra_path_length
     dijkstra_predecessor_and_distance directed_combinatorial_laplacian_matrix
     directed_laplacian_matrix directed_modularity_matrix dodecahedral_graph ego_graph
-    empty_graph florentine_families_graph from_biadjacency_matrix from_dict_of_lists
-    from_edgelist from_numpy_array from_pandas_edgelist from_scipy_sparse_array frucht_graph
-    generic_bfs_edges google_matrix grid_2d_graph has_path heawood_graph house_graph
-    house_x_graph icosahedral_graph in_degree_centrality is_arborescence is_bipartite
-    is_branching is_connected is_forest is_negatively_weighted is_tree is_weakly_connected
-    isolates k_core k_corona k_crust k_shell karate_club_graph krackhardt_kite_graph
-    ladder_graph laplacian_matrix leiden_communities les_miserables_graph lollipop_graph
-    louvain_communities modularity modularity_matrix moebius_kantor_graph multi_source_dijkstra
-    multi_source_dijkstra_path multi_source_dijkstra_path_length node_connected_component
-    normalized_laplacian_matrix null_graph number_connected_components number_of_isolates
-    number_of_selfloops number_weakly_connected_components octahedral_graph
+    eigenvector_centrality empty_graph florentine_families_graph from_biadjacency_matrix
+    from_dict_of_lists from_edgelist from_numpy_array from_pandas_edgelist
+    from_scipy_sparse_array frucht_graph generic_bfs_edges google_matrix grid_2d_graph
+    harmonic_centrality has_path heawood_graph hits house_graph house_x_graph icosahedral_graph
+    in_degree_centrality is_arborescence is_bipartite is_branching is_connected
+    is_directed_acyclic_graph is_forest is_negatively_weighted is_strongly_connected is_tree
+    is_weakly_connected isolates k_core k_corona k_crust k_shell karate_club_graph
+    katz_centrality krackhardt_kite_graph ladder_graph laplacian_matrix leiden_communities
+    les_miserables_graph lollipop_graph louvain_communities modularity modularity_matrix
+    moebius_kantor_graph multi_source_dijkstra multi_source_dijkstra_path
+    multi_source_dijkstra_path_length node_connected_component normalized_laplacian_matrix
+    null_graph number_connected_components number_of_isolates number_of_selfloops
+    number_strongly_connected_components number_weakly_connected_components octahedral_graph
     out_degree_centrality overall_reciprocity pagerank pappus_graph path_graph petersen_graph
     predecessor reverse sedgewick_maze_graph shortest_path shortest_path_length
     single_source_all_shortest_paths single_source_bellman_ford single_source_bellman_ford_path

@@ -42,7 +42,9 @@ CALLS = {
         words("""
             adjacency_matrix all_pairs_dijkstra all_pairs_dijkstra_path
             all_pairs_dijkstra_path_length all_pairs_shortest_path all_pairs_shortest_path_length
-            connected_components core_number degree_centrality in_degree_centrality is_arborescence
+            connected_components core_number degree_centrality
+            in_degree_centrality is_arborescence is_directed_acyclic_graph is_strongly_connected
+            number_strongly_connected_components
             is_bipartite is_branching is_connected is_forest is_negatively_weighted is_tree
             is_weakly_connected isolates k_core k_crust k_shell laplacian_matrix
             number_connected_components number_of_isolates number_of_selfloops
@@ -78,6 +80,17 @@ CALLS = {
         """),
         ONE_NODE[:1],
     ),
+    "betweenness_centrality": [
+        *PLAIN,
+        lambda _g, _u, _v: ((), {"endpoints": True, "normalized": False}),
+        lambda g, _u, _v: ((), {"k": max(len(g) // 2, 1), "seed": 3, "weight": "weight"}),
+    ],
+    "closeness_centrality": [
+        *PLAIN,
+        lambda _g, u, _v: ((u,), {"wf_improved": False}),
+        lambda _g, _u, _v: ((), {"distance": "weight"}),
+    ],
+    "harmonic_centrality": [*PLAIN, lambda _g, _u, _v: ((), {"distance": "weight"})],
     "average_clustering": [*PLAIN, lambda _g, _u, _v: ((), {"count_zeros": False})],
     "bfs_layers": [ONE_NODE[0], lambda _g, u, v: (([u, v],), {})],
     "descendants_at_distance": ONE_NODE[1:],
@@ -106,7 +119,8 @@ CALLS = {
 OTHERS = words("""
     directed_combinatorial_laplacian_matrix directed_laplacian_matrix leiden_communities
     louvain_communities modularity normalized_laplacian_matrix tournament_matrix
-    bethe_hessian_matrix directed_modularity_matrix modularity_matrix
+    bethe_hessian_matrix directed_modularity_matrix eigenvector_centrality hits katz_centrality
+    modularity_matrix
 """)
 MADE = words("""
     complete_bipartite_graph complete_graph cycle_graph empty_graph from_dict_of_lists from_edgelist
@@ -292,6 +306,25 @@ def test_graphs_of_ours_run_without_conversion():
         ("a", "b"),
         ("b", "c"),
     ]
+
+
+def test_eigenvectors_are_near_networkxs():
+    for seed, graph in enumerate(random_graphs(30, 5, weighted=True)):
+        graph = named(graph, seed)
+        for name, options in (
+            ("eigenvector_centrality", {"max_iter": 5000, "tol": 1e-12}),
+            ("katz_centrality", {"alpha": 0.01, "tol": 1e-12, "weight": "weight"}),
+        ):
+            function = getattr(networkx, name)
+            try:
+                theirs = function(graph, **options)
+            except networkx.PowerIterationFailedConvergence:
+                with pytest.raises(networkx.PowerIterationFailedConvergence):
+                    function(graph, **options, backend="headrace")
+                continue
+            ours = function(graph, **options, backend="headrace")
+            assert list(ours) == list(theirs)
+            assert list(ours.values()) == pytest.approx(list(theirs.values()), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", MADE)

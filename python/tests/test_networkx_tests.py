@@ -10,8 +10,11 @@ import pytest
 pytest.importorskip("networkx")
 RUNNER = Path(__file__).resolve().parents[2] / "tools/run_networkx_tests.py"
 TESTS = """
-    centrality/tests/test_degree_centrality.py community/tests/test_louvain.py
-    community/tests/test_quality.py components/tests link_analysis/tests shortest_paths/tests
+    centrality/tests/test_betweenness_centrality.py centrality/tests/test_closeness_centrality.py
+    centrality/tests/test_degree_centrality.py centrality/tests/test_eigenvector_centrality.py
+    centrality/tests/test_harmonic_centrality.py centrality/tests/test_katz_centrality.py
+    community/tests/test_louvain.py community/tests/test_quality.py components/tests
+    link_analysis/tests shortest_paths/tests
     tests/test_cluster.py tests/test_core.py tests/test_isolate.py tests/test_reciprocity.py
     traversal/tests/test_bfs.py tree/tests/test_recognition.py
 """

@@ -15,7 +15,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace.networkx import generators, groups, matrices, measures, paths, traversal  # noqa: F401
+from headrace.networkx import (  # noqa: F401
+    centralities,
+    generators,
+    groups,
+    matrices,
+    measures,
+    paths,
+    traversal,
+)
 from headrace.networkx.graph import convert_from_nx, convert_to_nx
 from headrace.networkx.table import FUNCTIONS, can_run, should_run
 
