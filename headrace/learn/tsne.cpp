@@ -3,7 +3,6 @@
 #include "headrace/learn/tsne.h"
 
 #include "headrace/algo/math/vmath.h"
-#include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
@@ -24,8 +23,6 @@
 
 namespace hr {
 namespace {
-
-using cpu::kTsneLeaf;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kBlock = 256;
@@ -61,209 +58,6 @@ void weigh(std::vector<double>& apart, std::vector<double>& weights, double entr
   }
   for (double& weight : weights) weight /= sum;
 }
-
-// ---- the tree -----------------------------------------------------------------------------------
-
-/// Points that lie together.
-struct Group {
-  float at[3] = {};  ///< their mean
-  float low[3] = {};
-  float high[3] = {};
-  float mass = 0;
-
-  float extent() const { return std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]}); }
-
-  /// The square of the distance from the box of these points to a place.
-  float square_to(const float* place) const {
-    float square = 0;
-    for (int k = 0; k < 3; ++k) {
-      const float apart = std::max({low[k] - place[k], place[k] - high[k], 0.0F});
-      square += apart * apart;
-    }
-    return square;
-  }
-};
-
-/// What repels 16 points.
-struct Masses {
-  BudgetedVector<float> at[3], mass;
-  int64_t count = 0;
-
-  void reserve(int64_t more) {
-    if (count + more <= static_cast<int64_t>(mass.size())) return;
-    const auto size = static_cast<size_t>(2 * (count + more));
-    for (auto& each : at) each.resize(size);
-    mass.resize(size);
-  }
-
-  cpu::TsneMasses view() const {
-    return {{at[0].data(), at[1].data(), at[2].data()}, mass.data(), count};
-  }
-};
-
-/// Leaves of 16 points along a Z-order curve, and above them groups of four.
-class PointTree {
- public:
-  PointTree(int64_t rows, int64_t dimensions)
-      : rows_(rows),
-        dimensions_(dimensions),
-        leaves_((rows + kTsneLeaf - 1) / kTsneLeaf),
-        words_(Buffer::allocate(2 * rows * static_cast<int64_t>(sizeof(uint64_t)))),
-        floats_(Buffer::allocate(4 * leaves_ * kTsneLeaf * static_cast<int64_t>(sizeof(float)))) {
-    std::fill_n(floats_.mutable_as<float>(), 4 * padded(), 0.0F);
-    std::fill_n(column(3), rows, 1.0F);
-    int64_t count = leaves_;
-    for (;;) {
-      levels_.emplace_back(static_cast<size_t>(count));
-      if (count <= kFan) break;
-      count = (count + kFan - 1) / kFan;
-    }
-  }
-
-  int64_t leaves() const { return leaves_; }
-
-  /// Of points, coordinate k of number i at `from[k * rows + i]`; false where one is not finite.
-  bool build(const float* from) {
-    if (!sort(from)) return false;
-    for_blocks(leaves_, [&](int64_t, int64_t begin, int64_t end) {
-      for (int64_t leaf = begin; leaf < end; ++leaf) fill_leaf(from, leaf);
-    });
-    for (size_t level = 1; level < levels_.size(); ++level)
-      for (size_t i = 0; i < levels_[level].size(); ++i) {
-        const BudgetedVector<Group>& below = levels_[level - 1];
-        levels_[level][i] =
-            joined(below.data() + i * kFan, std::min<size_t>(kFan, below.size() - i * kFan));
-      }
-    return true;
-  }
-
-  /// The number of the point at a place of the order.
-  int64_t number(int64_t place) const { return words_.as<uint64_t>()[place] & 0xFFFFFFFFU; }
-
-  /// Coordinate k of the points in their order, or with k = 3 their masses.
-  const float* sorted(int64_t k) const { return floats_.as<float>() + k * padded(); }
-
-  cpu::TsneMasses all() const { return {{sorted(0), sorted(1), sorted(2)}, sorted(3), rows_}; }
-
-  /// What repels the points of a leaf: groups that are far for their extent, and points.
-  void walk(int64_t leaf, float angle, Masses& found) const {
-    const Group& own = levels_[0][static_cast<size_t>(leaf)];
-    struct Place {
-      int64_t level, index;
-    } open[kMostOpen];
-    int64_t count = 0;
-    const auto push = [&](int64_t level, int64_t begin, int64_t end) {
-      while (end > begin) open[count++] = {level, --end};
-    };
-    found.count = 0;
-    const auto top = static_cast<int64_t>(levels_.size()) - 1;
-    push(top, 0, static_cast<int64_t>(levels_.back().size()));
-    while (count > 0) {
-      const auto [level, index] = open[--count];
-      const Group& group = levels_[static_cast<size_t>(level)][static_cast<size_t>(index)];
-      const float extent = group.extent();
-      const bool holds_leaf = leaf >> (2 * level) == index;
-      if (!holds_leaf && extent * extent < angle * angle * own.square_to(group.at)) {
-        found.reserve(1);
-        for (size_t k = 0; k < 3; ++k) found.at[k][static_cast<size_t>(found.count)] = group.at[k];
-        found.mass[static_cast<size_t>(found.count++)] = group.mass;
-      } else if (level == 0) {
-        const int64_t begin = index * kTsneLeaf, points = std::min(kTsneLeaf, rows_ - begin);
-        found.reserve(points);
-        for (size_t k = 0; k < 3; ++k)
-          std::copy_n(sorted(static_cast<int64_t>(k)) + begin, points,
-                      found.at[k].data() + found.count);
-        std::fill_n(found.mass.data() + found.count, points, 1.0F);
-        found.count += points;
-      } else {
-        const auto below = static_cast<int64_t>(levels_[static_cast<size_t>(level - 1)].size());
-        push(level - 1, index * kFan, std::min(below, (index + 1) * kFan));
-      }
-    }
-  }
-
- private:
-  static constexpr int64_t kFan = 4;
-  static constexpr int64_t kMostOpen = 128;  // 3 a level and 4 more, of at most 16 levels
-
-  int64_t padded() const { return leaves_ * kTsneLeaf; }
-
-  float* column(int64_t k) { return floats_.mutable_as<float>() + k * padded(); }
-
-  bool sort(const float* from) {
-    float low[3] = {}, extent = 0;
-    for (int64_t k = 0; k < dimensions_; ++k) {
-      const float* at = from + k * rows_;
-      float least = at[0], most = at[0], sum = 0;
-      for (int64_t i = 0; i < rows_; ++i) {
-        least = std::min(least, at[i]);
-        most = std::max(most, at[i]);
-        sum += at[i] * 0;  // NaN if one is not finite
-      }
-      if (sum != 0 || !std::isfinite(most - least)) return false;
-      low[k] = least;
-      extent = std::max(extent, most - least);
-    }
-    const int bits = dimensions_ == 3 ? 10 : 16;
-    const auto most = static_cast<float>((1 << bits) - 1);
-    const float scale = extent > 0 ? most / extent : 0;
-    auto* words = words_.mutable_as<uint64_t>();
-    for_blocks(rows_, [&](int64_t, int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        uint32_t key = 0;
-        for (int64_t k = 0; k < dimensions_; ++k) {
-          const float place = std::min((from[k * rows_ + i] - low[k]) * scale, most);
-          key |= spread_bits(static_cast<uint32_t>(place), dimensions_ - 1) << k;
-        }
-        words[i] = uint64_t{key} << 32 | static_cast<uint64_t>(i);
-      }
-    });
-    cpu::sort_packed(words, words + rows_, rows_, 32, 32);
-    return true;
-  }
-
-  void fill_leaf(const float* from, int64_t leaf) {
-    const int64_t begin = leaf * kTsneLeaf, count = std::min(kTsneLeaf, rows_ - begin);
-    Group& group = levels_[0][static_cast<size_t>(leaf)];
-    group.mass = static_cast<float>(count);
-    for (int64_t k = 0; k < dimensions_; ++k) {
-      float* to = column(k) + begin;
-      float sum = 0, least = std::numeric_limits<float>::max(), most = -least;
-      for (int64_t i = 0; i < count; ++i) {
-        to[i] = from[k * rows_ + number(begin + i)];
-        sum += to[i];
-        least = std::min(least, to[i]);
-        most = std::max(most, to[i]);
-      }
-      group.at[k] = sum / group.mass;
-      group.low[k] = least;
-      group.high[k] = most;
-    }
-  }
-
-  static Group joined(const Group* groups, size_t count) {
-    Group made = groups[0];
-    for (float& each : made.at) each *= made.mass;
-    for (size_t g = 1; g < count; ++g) {
-      const Group& other = groups[g];
-      made.mass += other.mass;
-      for (size_t k = 0; k < 3; ++k) {
-        made.at[k] += other.at[k] * other.mass;
-        made.low[k] = std::min(made.low[k], other.low[k]);
-        made.high[k] = std::max(made.high[k], other.high[k]);
-      }
-    }
-    for (float& each : made.at) each /= made.mass;
-    return made;
-  }
-
-  int64_t rows_;
-  int64_t dimensions_;
-  int64_t leaves_;
-  Buffer words_;   // the order: places along the curve above numbers of points; and as many to sort
-  Buffer floats_;  // coordinates and masses in that order
-  std::vector<BudgetedVector<Group>> levels_;
-};
 
 // ---- the descent --------------------------------------------------------------------------------
 
@@ -410,7 +204,7 @@ class Descent {
     if (!tree_.build(step_.from)) throw_not_finite();
     const auto angle = static_cast<float>(options_.angle);
     parallel_for(static_cast<int64_t>(similar_.size()), [&](int64_t task) {
-      Masses found;
+      NearAndFar found;
       double sum = 0;
       const int64_t end = std::min(tree_.leaves(), (task + 1) * kLeaves);
       for (int64_t leaf = task * kLeaves; leaf < end; ++leaf) {
@@ -425,11 +219,12 @@ class Descent {
     return similar;
   }
 
-  double repel_leaf(int64_t leaf, const cpu::TsneMasses& masses) {
-    float points[3][kTsneLeaf], push[3][kTsneLeaf], similar[kTsneLeaf];
-    const int64_t begin = leaf * kTsneLeaf, count = std::min(kTsneLeaf, rows_ - begin);
+  double repel_leaf(int64_t leaf, const PointMasses& masses) {
+    float points[3][PointTree::kLeaf], push[3][PointTree::kLeaf], similar[PointTree::kLeaf];
+    const int64_t begin = leaf * PointTree::kLeaf,
+                  count = std::min(PointTree::kLeaf, rows_ - begin);
     for (int64_t k = 0; k < dimensions_; ++k)
-      std::copy_n(tree_.sorted(k) + begin, kTsneLeaf, points[k]);
+      std::copy_n(tree_.sorted(k) + begin, PointTree::kLeaf, points[k]);
     cpu::tsne_repulsion(dimensions_, points, masses, push, similar);
     double sum = 0;
     for (int64_t i = 0; i < count; ++i) {

@@ -30,12 +30,12 @@ HWY_INLINE hn::Vec<D> decay(D tag, const hn::Vec<D>* apart) {
 }
 
 template <int kDimensions>
-void repulsion(const float (*points)[cpu::kTsneLeaf], const cpu::TsneMasses& masses,
-               float (*push)[cpu::kTsneLeaf], float* similar) {
-  using Tag = hn::CappedTag<float, cpu::kTsneLeaf>;
+void repulsion(const float (*points)[PointTree::kLeaf], const PointMasses& masses,
+               float (*push)[PointTree::kLeaf], float* similar) {
+  using Tag = hn::CappedTag<float, PointTree::kLeaf>;
   constexpr Tag tag;
-  constexpr size_t kLanes = hn::MaxLanes(tag), kPairs = kLanes == cpu::kTsneLeaf ? 1 : 2;
-  for (size_t lane = 0; lane < cpu::kTsneLeaf; lane += kPairs * kLanes) {
+  constexpr size_t kLanes = hn::MaxLanes(tag), kPairs = kLanes == PointTree::kLeaf ? 1 : 2;
+  for (size_t lane = 0; lane < PointTree::kLeaf; lane += kPairs * kLanes) {
     hn::Vec<Tag> own[kDimensions][kPairs], sum[kDimensions][kPairs], total[kPairs];
 #pragma GCC unroll 2
     for (size_t v = 0; v < kPairs; ++v) {
@@ -153,8 +153,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace hr::cpu {
 
-void tsne_repulsion(int64_t dimensions, const float (*points)[kTsneLeaf], const TsneMasses& masses,
-                    float (*push)[kTsneLeaf], float* similar) {
+void tsne_repulsion(int64_t dimensions, const float (*points)[PointTree::kLeaf],
+                    const PointMasses& masses, float (*push)[PointTree::kLeaf], float* similar) {
   if (dimensions == 1)
     HR_SIMD(repulsion<1>)(points, masses, push, similar);
   else if (dimensions == 2)

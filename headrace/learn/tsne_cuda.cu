@@ -14,7 +14,7 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kLeaf = static_cast<int>(cpu::kTsneLeaf);
+constexpr int kLeaf = static_cast<int>(PointTree::kLeaf);
 constexpr int kFan = 4;
 constexpr int kLeavesOfTask = 4;
 constexpr int kBoundBlocks = 64;

@@ -2,6 +2,7 @@
 // Kernels of t-SNE: points against groups of points, and points against their neighbours; on a CUDA
 // device whole iterations.
 #pragma once
+#include "headrace/algo/sort/point_tree.h"
 #include "headrace/base/api.h"
 #include "headrace/data/device.h"
 #include "headrace/data/sparse.h"
@@ -10,41 +11,12 @@
 #include <memory>
 #include <vector>
 
-namespace hr {
-
-/// The bits of a number with `gap` places between neighbours.
-HR_INLINE uint32_t spread_bits(uint32_t bits, int64_t gap) {
-  if (gap == 0) return bits;
-  if (gap == 1) {
-    bits = (bits | bits << 8) & 0x00FF00FF;
-    bits = (bits | bits << 4) & 0x0F0F0F0F;
-    bits = (bits | bits << 2) & 0x33333333;
-    return (bits | bits << 1) & 0x55555555;
-  }
-  bits = (bits | bits << 16) & 0x030000FF;
-  bits = (bits | bits << 8) & 0x0300F00F;
-  bits = (bits | bits << 4) & 0x030C30C3;
-  return (bits | bits << 2) & 0x09249249;
-}
-
-}  // namespace hr
-
 namespace hr::cpu {
-
-/// Points that walk the tree together, and lanes of the kernels.
-inline constexpr int64_t kTsneLeaf = 16;
-
-/// Points or groups of points: coordinate k of number i is at[k][i].
-struct TsneMasses {
-  const float* at[3];
-  const float* mass;
-  int64_t count;
-};
 
 /// Adds up what `masses` do to 16 points, `points[k][lane]`: `push[k][lane]` is the sum of mass
 /// times similarity times difference, `similar[lane]` that of mass times similarity, each in order.
-void tsne_repulsion(int64_t dimensions, const float (*points)[kTsneLeaf], const TsneMasses& masses,
-                    float (*push)[kTsneLeaf], float* similar);
+void tsne_repulsion(int64_t dimensions, const float (*points)[PointTree::kLeaf],
+                    const PointMasses& masses, float (*push)[PointTree::kLeaf], float* similar);
 
 /// How points move.
 struct TsneStep {
