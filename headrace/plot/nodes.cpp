@@ -113,7 +113,9 @@ NodePtr raster_envelope(const NodePtr& low, const NodePtr& high, double bottom, 
 
 namespace {
 
-struct RasterPoints final : OperatorOf<RasterPoints> {
+/// A grid of counts.
+template <class Self>
+struct RasterOf : OperatorOf<Self> {
   double left = 0;
   double right = 1;
   double bottom = 0;
@@ -121,19 +123,31 @@ struct RasterPoints final : OperatorOf<RasterPoints> {
   int64_t width = 1;
   int64_t height = 1;
 
-  std::string_view name() const override { return "raster_points"; }
-
   std::string arguments() const override {
     return "width=" + std::to_string(width) + ", height=" + std::to_string(height);
   }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.left, self.right, self.bottom, self.top, self.width, self.height);
+  }
+};
+
+struct RasterPoints final : RasterOf<RasterPoints> {
+  std::string_view name() const override { return "raster_points"; }
 
   Value execute(std::span<const Value> inputs) const override {
     return raster_points(tensor(inputs[0]), tensor(inputs[1]), left, right, bottom, top, width,
                          height);
   }
+};
 
-  static auto parameters(auto& self) {
-    return std::tie(self.left, self.right, self.bottom, self.top, self.width, self.height);
+struct RasterSegments final : RasterOf<RasterSegments> {
+  std::string_view name() const override { return "raster_segments"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return raster_segments(
+        {tensor(inputs[0]), tensor(inputs[1]), tensor(inputs[2]), tensor(inputs[3])}, left, right,
+        bottom, top, width, height);
   }
 };
 
@@ -143,6 +157,14 @@ NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double ri
                       double top, int64_t width, int64_t height) {
   std::vector<NodePtr> inputs{one_dimension("raster_points", x), one_dimension("raster_points", y)};
   return apply_operator(RasterPoints::make(left, right, bottom, top, width, height),
+                        array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
+}
+
+NodePtr raster_segments(const std::vector<NodePtr>& lines, double left, double right, double bottom,
+                        double top, int64_t width, int64_t height) {
+  std::vector<NodePtr> inputs;
+  for (const NodePtr& each : lines) inputs.push_back(one_dimension("raster_segments", each));
+  return apply_operator(RasterSegments::make(left, right, bottom, top, width, height),
                         array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
 }
 

@@ -28,6 +28,10 @@ HR_API NodePtr raster_envelope(const NodePtr& low, const NodePtr& high, double b
 HR_API NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double right,
                              double bottom, double top, int64_t width, int64_t height);
 
+/// `lines` are x0, y0, x1 and y1.
+HR_API NodePtr raster_segments(const std::vector<NodePtr>& lines, double left, double right,
+                               double bottom, double top, int64_t width, int64_t height);
+
 HR_API NodePtr encode_png(const NodePtr& image);
 
 }  // namespace hr

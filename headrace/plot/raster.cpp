@@ -38,6 +38,15 @@ void check_pair(std::string_view op, const Tensor& a, const Tensor& b) {
                                       {{"first", a.num_elements()}, {"second", b.num_elements()}});
 }
 
+Buffer counts_of(std::string_view op, double left, double right, double bottom, double top,
+                 int64_t width, int64_t height) {
+  check_range(op, "left", left, "right", right);
+  check_range(op, "bottom", bottom, "top", top);
+  check_side(op, "width", width);
+  check_side(op, "height", height);
+  return Buffer::allocate_zeroed(height * width * static_cast<int64_t>(sizeof(int64_t)));
+}
+
 }  // namespace
 
 Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height,
@@ -60,13 +69,25 @@ Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int6
 Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right, double bottom,
                      double top, int64_t width, int64_t height) {
   check_pair("raster_points", x, y);
-  check_range("raster_points", "left", left, "right", right);
-  check_range("raster_points", "bottom", bottom, "top", top);
-  check_side("raster_points", "width", width);
-  check_side("raster_points", "height", height);
   const ScopedTag tag("raster_points");
-  Buffer counts = Buffer::allocate_zeroed(height * width * static_cast<int64_t>(sizeof(int64_t)));
+  Buffer counts = counts_of("raster_points", left, right, bottom, top, width, height);
   cpu::raster_points(x, y, left, right, bottom, top, width, height, counts.mutable_as<int64_t>());
+  return Tensor(dtype_of<int64_t>(), {height, width}, std::move(counts));
+}
+
+Tensor raster_segments(const LineEnds& lines, double left, double right, double bottom, double top,
+                       int64_t width, int64_t height) {
+  for (const Tensor* other : {&lines.y0, &lines.x1, &lines.y1}) {
+    check_pair("raster_segments", lines.x0, *other);
+    if (other->dtype() != lines.x0.dtype())
+      throw_error<TypeMismatchError>(
+          "raster_segments", "the ends differ in dtype",
+          {{"first", lines.x0.dtype().name()}, {"other", other->dtype().name()}});
+  }
+  const ScopedTag tag("raster_segments");
+  Buffer counts = counts_of("raster_segments", left, right, bottom, top, width, height);
+  cpu::raster_segments(lines, left, right, bottom, top, width, height,
+                       counts.mutable_as<int64_t>());
   return Tensor(dtype_of<int64_t>(), {height, width}, std::move(counts));
 }
 

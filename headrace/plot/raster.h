@@ -38,4 +38,18 @@ HR_API Tensor raster_envelope(const Envelope& envelope, double bottom, double to
 HR_API Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right,
                             double bottom, double top, int64_t width, int64_t height);
 
+/// The ends of lines: 1-D, real, of one dtype, equally long, any stride.
+struct LineEnds {
+  Tensor x0;
+  Tensor y0;
+  Tensor x1;
+  Tensor y1;
+};
+
+/// Lines for each cell of a grid: int64 [height, width], row 0 on top. A line takes one cell in
+/// each column that it reaches if it is wider than high, else in each row. What is outside is cut
+/// off, a line with NaN or infinity is not counted. Errors as for points.
+HR_API Tensor raster_segments(const LineEnds& lines, double left, double right, double bottom,
+                              double top, int64_t width, int64_t height);
+
 }  // namespace hr

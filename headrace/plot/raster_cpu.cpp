@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 namespace hr::cpu {
 namespace {
@@ -70,6 +71,50 @@ int64_t cell_of(double value, double low, double high, int64_t cells) {
   return std::min(cell, cells - 1);
 }
 
+void count_one(int64_t& cell) {
+  std::atomic_ref<int64_t>(cell).fetch_add(1, std::memory_order_relaxed);
+}
+
+/// A line in cells, from the left and the upper edge.
+struct Line {
+  double x;
+  double y;
+  double dx;
+  double dy;
+
+  /// The part of it inside, as Y.-D. Liang and B. A. Barsky cut it (ACM TOG 3, 1984); false: none.
+  bool cut(double width, double height, double& begin, double& end) const {
+    begin = 0;
+    end = 1;
+    for (const auto& [towards, room] : {std::pair{-dx, x}, std::pair{dx, width - x},
+                                        std::pair{-dy, y}, std::pair{dy, height - y}}) {
+      if (towards == 0 && room < 0) return false;
+      if (towards < 0) begin = std::max(begin, room / towards);
+      if (towards > 0) end = std::min(end, room / towards);
+    }
+    return begin <= end;
+  }
+};
+
+int64_t clamped_cell(double at, int64_t cells) {
+  return std::clamp<int64_t>(static_cast<int64_t>(at), 0, cells - 1);
+}
+
+/// Counts one cell in each column, or with x and y exchanged in each row, from `begin` to `end`.
+template <class Cell>
+void step_along(double from, double d, double other, double other_d, double begin, double end,
+                int64_t cells, int64_t others, Cell&& cell) {
+  int64_t first = clamped_cell(from + begin * d, cells);
+  int64_t last = clamped_cell(from + end * d, cells);
+  if (last < first) std::swap(first, last);
+  const double slope = d == 0 ? 0 : other_d / d;
+  const double one = other + begin * other_d, two = other + end * other_d;
+  for (int64_t i = first; i <= last; ++i) {
+    const double at = other + (static_cast<double>(i) + 0.5 - from) * slope;
+    cell(i, clamped_cell(std::clamp(at, std::min(one, two), std::max(one, two)), others));
+  }
+}
+
 }  // namespace
 
 void raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height, Color ink,
@@ -117,10 +162,36 @@ void raster_points(const Tensor& x, const Tensor& y, double left, double right, 
           const int64_t row =
               cell_of(static_cast<double>(y.as<Y>()[i * y_stride]), bottom, top, height);
           if (column < 0 || row < 0) continue;
-          std::atomic_ref<int64_t>(counts[(height - 1 - row) * width + column])
-              .fetch_add(1, std::memory_order_relaxed);
+          count_one(counts[(height - 1 - row) * width + column]);
         }
       });
+    });
+  });
+}
+
+void raster_segments(const LineEnds& lines, double left, double right, double bottom, double top,
+                     int64_t width, int64_t height, int64_t* counts) {
+  const auto wide = static_cast<double>(width), high = static_cast<double>(height);
+  visit_real(lines.x0.dtype(), [&]<class T>(std::type_identity<T>) {
+    const auto value = [](const Tensor& ends, int64_t i) {
+      return static_cast<double>(ends.as<T>()[i * ends.strides()[0]]);
+    };
+    parallel_morsels(lines.x0.num_elements(), int64_t{1} << 12, {}, [&](const Morsel& morsel) {
+      for (int64_t i = morsel.begin; i < morsel.end; ++i) {
+        const double x = (value(lines.x0, i) - left) / (right - left) * wide;
+        const double y = (top - value(lines.y0, i)) / (top - bottom) * high;
+        const Line line{x, y, (value(lines.x1, i) - left) / (right - left) * wide - x,
+                        (top - value(lines.y1, i)) / (top - bottom) * high - y};
+        double begin, end;
+        if (!std::isfinite(line.dx) || !std::isfinite(line.dy) || !line.cut(wide, high, begin, end))
+          continue;
+        if (std::abs(line.dx) >= std::abs(line.dy))
+          step_along(line.x, line.dx, line.y, line.dy, begin, end, width, height,
+                     [&](int64_t column, int64_t row) { count_one(counts[row * width + column]); });
+        else
+          step_along(line.y, line.dy, line.x, line.dx, begin, end, height, width,
+                     [&](int64_t row, int64_t column) { count_one(counts[row * width + column]); });
+      }
     });
   });
 }

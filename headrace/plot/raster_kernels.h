@@ -14,5 +14,7 @@ void raster_envelope(const Envelope& envelope, double bottom, double top, int64_
 /// `counts` is zero at the start.
 void raster_points(const Tensor& x, const Tensor& y, double left, double right, double bottom,
                    double top, int64_t width, int64_t height, int64_t* counts);
+void raster_segments(const LineEnds& lines, double left, double right, double bottom, double top,
+                     int64_t width, int64_t height, int64_t* counts);
 
 }  // namespace hr::cpu

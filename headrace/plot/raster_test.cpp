@@ -106,5 +106,57 @@ TEST(RasterPoints, RefusesWhatItCannotCount) {
   EXPECT_THROW(raster_points(x, x, 0, 1, 0, 1, 0, 4), InvalidArgumentError);
 }
 
+TEST(RasterSegments, StepsAlongTheLongerSide) {
+  const auto cells = [](std::vector<double> ends) {
+    const Tensor counts = raster_segments(
+        {tensor_of({ends[0]}), tensor_of({ends[1]}), tensor_of({ends[2]}), tensor_of({ends[3]})}, 0,
+        4, 0, 4, 4, 4);
+    std::string made;
+    for (int64_t i = 0; i < 16; ++i) made += std::to_string(counts.as<int64_t>()[i]);
+    return made;
+  };
+  EXPECT_EQ(cells({0.5, 0.5, 3.5, 3.5}), "0001001001001000");
+  EXPECT_EQ(cells({3.5, 3.5, 0.5, 0.5}), "0001001001001000");
+  EXPECT_EQ(cells({0.5, 3.5, 3.5, 3.5}), "1111000000000000");
+  EXPECT_EQ(cells({2.5, 0.5, 2.5, 1.5}), "0000000000100010");
+  EXPECT_EQ(cells({0.5, 0.5, 0.5, 0.5}), "0000000000001000");  // a point
+  EXPECT_EQ(cells({-4, 1.5, 99, 1.5}), "0000000011110000");    // cut off
+  EXPECT_EQ(cells({-2, 1, 1, -2}), "0000000000000000");        // past the corner
+  EXPECT_EQ(cells({9, 9, 12, 9}), "0000000000000000");
+  EXPECT_EQ(cells({kNan, 0, 1, 1}), "0000000000000000");
+}
+
+TEST(RasterSegments, CountsOneCellInEachColumnOfManyLines) {
+  constexpr int64_t kLines = 20'000;
+  std::vector<double> ends[4];
+  uint64_t state = 1;
+  for (int64_t i = 0; i < 4 * kLines; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    ends[i % 4].push_back(static_cast<double>(state >> 40) * 0x1p-24 * 50);
+  }
+  const Tensor counts = raster_segments(
+      {tensor_of(ends[0]), tensor_of(ends[1]), tensor_of(ends[2]), tensor_of(ends[3])}, 0, 50, 0,
+      50, 50, 50);
+  int64_t sum = 0, wanted = 0;
+  for (int64_t i = 0; i < 2500; ++i) sum += counts.as<int64_t>()[i];
+  for (size_t i = 0; i < kLines; ++i) {
+    const auto reach = [](double a, double b) {
+      return std::abs(std::floor(a) - std::floor(b)) + 1;
+    };
+    const double across = std::abs(ends[0][i] - ends[2][i]);
+    wanted += static_cast<int64_t>(across >= std::abs(ends[1][i] - ends[3][i])
+                                       ? reach(ends[0][i], ends[2][i])
+                                       : reach(50 - ends[1][i], 50 - ends[3][i]));
+  }
+  EXPECT_EQ(sum, wanted);
+}
+
+TEST(RasterSegments, RefusesWhatItCannotDraw) {
+  const Tensor x = tensor_of({1, 2});
+  EXPECT_THROW(raster_segments({x, x, x, tensor_of({1})}, 0, 1, 0, 1, 4, 4), InvalidArgumentError);
+  EXPECT_THROW(raster_segments({x, x, x, x}, 1, 1, 0, 1, 4, 4), InvalidArgumentError);
+  EXPECT_THROW(raster_segments({x, x, x, x}, 0, 1, 0, 1, 4, 0), InvalidArgumentError);
+}
+
 }  // namespace
 }  // namespace hr

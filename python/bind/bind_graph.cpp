@@ -9,6 +9,7 @@
 #include "headrace/graph/core_number.h"
 #include "headrace/graph/degrees.h"
 #include "headrace/graph/graph.h"
+#include "headrace/graph/layout.h"
 #include "headrace/graph/number_vertices.h"
 #include "headrace/graph/pagerank.h"
 #include "headrace/graph/rmat.h"
@@ -142,4 +143,19 @@ void bind_graph(nb::module_& m) {
         return hr::rmat({scale, edges, a, b, c, seed});
       },
       "scale"_a, "edges"_a, "a"_a, "b"_a, "c"_a, "seed"_a);
+  m.def(
+      "graph_layout",
+      [](const hr::Graph& graph, const std::optional<hr::NodePtr>& weights,
+         const std::vector<hr::NodePtr>& start, std::string_view pull, bool by_degree,
+         int64_t dimensions, int64_t iterations, double scaling_ratio, double gravity,
+         bool strong_gravity, double scale, uint64_t seed) {
+        return hr::layout_table(graph, weights.value_or(nullptr), start,
+                                {pull == "square"        ? hr::LayoutPull::kSquare
+                                 : pull == "logarithmic" ? hr::LayoutPull::kLogarithmic
+                                                         : hr::LayoutPull::kLinear,
+                                 by_degree, dimensions, iterations, scaling_ratio, gravity,
+                                 strong_gravity, scale, seed});
+      },
+      "graph"_a, "weights"_a, "start"_a, "pull"_a, "by_degree"_a, "dimensions"_a, "iterations"_a,
+      "scaling_ratio"_a, "gravity"_a, "strong_gravity"_a, "scale"_a, "seed"_a);
 }

@@ -38,6 +38,8 @@ void bind_plot(nb::module_& m) {
       "low"_a, "high"_a, "bottom"_a, "top"_a, "height"_a, "color"_a, Unlocked());
   m.def("raster_points", lazy(&hr::raster_points), "x"_a, "y"_a, "left"_a, "right"_a, "bottom"_a,
         "top"_a, "width"_a, "height"_a, Unlocked());
+  m.def("raster_segments", lazy(&hr::raster_segments), "lines"_a, "left"_a, "right"_a, "bottom"_a,
+        "top"_a, "width"_a, "height"_a, Unlocked());
   m.def("encode_png", lazy(&hr::encode_png), "image"_a, Unlocked());
   m.def(
       "pyramid",

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import functools
+import html
+import importlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -649,7 +651,9 @@ class Graph:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.edges().head(5)._repr_html_()}"
+        # By its name: pictures stand on graphs.
+        drawn = importlib.import_module("headrace.plot.graphs").small_picture(self)
+        return f"<p>{html.escape(repr(self))}</p>{drawn}{self.edges().head(5)._repr_html_()}"
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self._edge_frame(), self.nodes(), self._given[1:4], *self._kind())

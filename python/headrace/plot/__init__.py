@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of long series: exact envelopes, rasters, PNG, and figures; pictures of models.
+"""Plots of long series: exact envelopes, rasters, PNG, and figures; pictures of models and graphs.
 
 `envelope`, `raster_envelope`, `raster_points` and `encode_png` are lazy, like all arrays; `pyramid`
 and functions that make a `Plot` evaluate their data.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.facade import missing_of_module
 from headrace.plot.condensed_tree import dendrogram
 from headrace.plot.figure import Plot
+from headrace.plot.graphs import graph, raster_segments
 from headrace.plot.models import (
     confusion_matrix,
     elbow,
@@ -47,11 +48,13 @@ __all__ = [
     "envelope",
     "explained_variance",
     "feature_importances",
+    "graph",
     "line",
     "pack_codes",
     "pyramid",
     "raster_envelope",
     "raster_points",
+    "raster_segments",
     "roc",
 ]
 

@@ -25,6 +25,9 @@ GREY = "#9aa0a6"
 class Plot:
     """A figure: displays in a notebook, saves as SVG or HTML, and a series or points as PNG."""
 
+    #: The element of a page that shows it, if that is not its SVG.
+    page = ""
+
     def __init__(self, png: bytes | None, svg: str, title: str) -> None:
         self._png = png
         self._svg = svg
@@ -54,7 +57,7 @@ class Plot:
         elif ending == "html":
             content = (
                 f"<!doctype html><meta charset='utf-8'><title>{html.escape(self.title)}</title>"
-                f"<body style='margin:24px'>{self._svg}"
+                f"<body style='margin:24px'>{self.page or self._svg}"
             ).encode()
         else:
             raise InvalidArgumentError(

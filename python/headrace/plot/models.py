@@ -205,7 +205,7 @@ def embedding(
         raise InvalidArgumentError(
             f"embedding: expected rows of two coordinates: shape={rows.shape}; pass two columns"
         )
-    codes, names = _coded(labels, len(rows))
+    codes, names = coded(labels, len(rows))
     across, (low, high) = _range(rows[:, 0]), _range(rows[:, 1])
     layers = len(names)
     # All layers in one raster, one above the other: whole numbers tell the row of a cell.
@@ -225,8 +225,8 @@ def embedding(
     return axes.plot(png)
 
 
-def _coded(labels: Any, rows: int) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
-    """The layer of each row, and name and colour of each layer."""
+def coded(labels: Any, rows: int) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
+    """The layer of each row, and name and colour of each layer: the most frequent labels."""
     if labels is None:
         return np.zeros(rows), [("", _COLOR)]
     column = labels_of(labels, "labels")

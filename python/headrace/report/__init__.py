@@ -231,6 +231,19 @@ class Report:
         ).replace("  ", " ")
         self._add(section, note, False, after)
 
+    def add_plot(
+        self,
+        title: str,
+        figure: plot.Plot,
+        *,
+        note: str = "",
+        half: bool = False,
+        after: str | None = None,
+    ) -> None:
+        """A figure of `headrace.plot`; a graph zooms and moves in the page."""
+        body = figure.page or figure._repr_html_()
+        self._add(_Section(title, body), note, half, after)
+
     def add_histogram(
         self,
         title: str,
