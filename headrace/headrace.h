@@ -6,7 +6,20 @@
 #include "headrace/frame/aggregates.h"
 #include "headrace/frame/conversions.h"
 #include "headrace/frame/frame.h"
+#include "headrace/frame/graph_frame.h"
 #include "headrace/frame/series.h"
+
+// Graphs: what algorithms find is a value for each vertex; graph_frame.h puts it next to their ids.
+#include "headrace/graph/bfs.h"
+#include "headrace/graph/communities.h"
+#include "headrace/graph/components.h"
+#include "headrace/graph/core_number.h"
+#include "headrace/graph/degrees.h"
+#include "headrace/graph/graph.h"
+#include "headrace/graph/layout.h"
+#include "headrace/graph/pagerank.h"
+#include "headrace/graph/shortest_paths.h"
+#include "headrace/graph/triangles.h"
 
 // Lazy arrays, and functions of lazy arrays and columns.
 #include "headrace/functions/cast/float_to_int.h"

@@ -23,7 +23,7 @@ HR_API Buffer bfs_predecessors(const Graph& graph, const Buffer& levels);
 /// null where there is none. Several sources: 64 at a time share each pass (M. Then and others,
 /// VLDB 2014); the rows are those of all vertices for each source in turn, with columns `start` and
 /// `vertex`, named as the predecessors are, before the others. `most` < 0: no limit.
-HR_API NodePtr bfs_table(const Graph& graph, int64_t source, int64_t most);
+HR_API NodePtr bfs_table(const Graph& graph, int64_t source, int64_t most = -1);
 HR_API NodePtr many_bfs_table(const Graph& graph, std::vector<int64_t> sources, int64_t most);
 
 }  // namespace hr

@@ -24,18 +24,18 @@ struct LeidenOptions {
 /// whole weights: the same for any number of threads. Up to 1,024 vertices move one by one, in
 /// eight orders, of which the best is kept. About 24 bytes an entry and 40 a vertex. `weights`:
 /// float64 of edges. Throws InvalidArgumentError for a directed graph and negative weights.
-HR_API Column louvain(const Graph& graph, const std::optional<Column>& weights,
-                      const LouvainOptions& options);
+HR_API Column louvain(const Graph& graph, const std::optional<Column>& weights = {},
+                      const LouvainOptions& options = {});
 
 /// The same by Leiden (V. A. Traag, L. Waltman, N. J. van Eck, Scientific Reports 9, 2019):
 /// communities are connected.
-HR_API Column leiden(const Graph& graph, const std::optional<Column>& weights,
-                     const LeidenOptions& options);
+HR_API Column leiden(const Graph& graph, const std::optional<Column>& weights = {},
+                     const LeidenOptions& options = {});
 
 /// The modularity of `labels`, int64 of each vertex (M. E. J. Newman, M. Girvan, Phys. Rev. E 69,
 /// 2004); NaN without weight.
 HR_API double modularity(const Graph& graph, const Column& labels,
-                         const std::optional<Column>& weights, double resolution);
+                         const std::optional<Column>& weights = {}, double resolution = 1);
 
 /// The first two, later, as `community`; `weights` may be null.
 HR_API NodePtr louvain_table(const Graph& graph, const NodePtr& weights,

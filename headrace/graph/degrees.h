@@ -10,7 +10,7 @@ enum class DegreeKind : uint8_t { kAll, kIn, kOut };
 /// Edges of each vertex, int64; kAll counts a self loop twice, in and out. Of an undirected graph
 /// all three are the same. Those in need the
 /// transpose.
-HR_API Column degrees(const Graph& graph, DegreeKind kind);
+HR_API Column degrees(const Graph& graph, DegreeKind kind = DegreeKind::kAll);
 
 /// The same, later, as `degree`.
 HR_API NodePtr degree_table(const Graph& graph, DegreeKind kind);
