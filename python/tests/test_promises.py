@@ -622,7 +622,7 @@ def test_apply():
     assert frame.a.apply(lambda v: v * v + 1).to_list() == [2, 26]
 
 
-@promise("002 snippet: an edge list read with names and dtypes", later)
+@promise("002 snippet: an edge list read with names and dtypes")
 def test_edge_list(tmp_path):
     path = tmp_path / "edges.csv"
     path.write_text("0,1\n1,2\n2,0\n")

@@ -37,10 +37,16 @@ if TYPE_CHECKING:
     from headrace.graph.density import k_core as k_core
     from headrace.graph.density import transitivity as transitivity
     from headrace.graph.density import triangle_count as triangle_count
+    from headrace.graph.files import read_edgelist as read_edgelist
+    from headrace.graph.files import read_matrix_market as read_matrix_market
+    from headrace.graph.files import write_matrix_market as write_matrix_market
     from headrace.graph.flow import maximum_flow as maximum_flow
     from headrace.graph.flow import minimum_cut as minimum_cut
     from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
+    from headrace.graph.graphml import read_graphml as read_graphml
+    from headrace.graph.graphml import write_graphml as write_graphml
+    from headrace.graph.layouts import layout as layout
     from headrace.graph.order import is_directed_acyclic_graph as is_directed_acyclic_graph
     from headrace.graph.order import topological_generations as topological_generations
     from headrace.graph.order import topological_sort as topological_sort
@@ -64,8 +70,11 @@ _MODULES = {
     "degrees": "degree degree_centrality in_degree out_degree",
     "density": "average_clustering clustering core_number k_core transitivity triangle_count",
     "flow": "maximum_flow minimum_cut",
+    "files": "read_edgelist read_matrix_market write_matrix_market",
     "generators": "rmat",
     "graph": "Graph",
+    "graphml": "read_graphml write_graphml",
+    "layouts": "layout",
     "order": "is_directed_acyclic_graph topological_generations topological_sort",
     "ranks": "eigenvector_centrality hits katz_centrality pagerank",
     "traversal": "bellman_ford bfs ego_graph shortest_path shortest_path_length",
@@ -93,6 +102,7 @@ __all__ = [
     "is_directed_acyclic_graph",
     "k_core",
     "katz_centrality",
+    "layout",
     "leiden",
     "louvain",
     "maximum_flow",
@@ -100,6 +110,9 @@ __all__ = [
     "modularity",
     "out_degree",
     "pagerank",
+    "read_edgelist",
+    "read_graphml",
+    "read_matrix_market",
     "rmat",
     "shortest_path",
     "shortest_path_length",
@@ -109,9 +122,15 @@ __all__ = [
     "transitivity",
     "triangle_count",
     "weakly_connected_components",
+    "write_graphml",
+    "write_matrix_market",
 ]
 #: Those that are methods of graphs too.
-_ALGORITHMS = frozenset(" ".join(_MODULES.values()).split()) - {"Graph", "rmat"}
+_ALGORITHMS = frozenset(
+    name
+    for name in " ".join(_MODULES.values()).split()
+    if not name.startswith("read_") and name not in ("Graph", "rmat")
+)
 
 
 def __dir__() -> list[str]:

@@ -41,7 +41,7 @@ class CsvOptions(TypedDict, total=False):
     header: Literal["infer", True, False] | None
     names: Sequence[str]
     columns: Sequence[str] | Sequence[int] | None
-    dtypes: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None
+    dtypes: Mapping[str, npt.DTypeLike] | Sequence[npt.DTypeLike] | npt.DTypeLike | None
     null_words: Sequence[str]
     skip_rows: int
     num_rows: int | None
@@ -49,7 +49,7 @@ class CsvOptions(TypedDict, total=False):
 
     sep: str
     usecols: Sequence[str] | Sequence[int] | None
-    dtype: Mapping[str, npt.DTypeLike] | npt.DTypeLike | None
+    dtype: Mapping[str, npt.DTypeLike] | Sequence[npt.DTypeLike] | npt.DTypeLike | None
     na_values: Any
     skiprows: int
     nrows: int | None
@@ -182,10 +182,17 @@ def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOpti
     by_name = any(isinstance(c, str) for c in chosen)
     options["columns"] = _words(op, "columns", chosen) if by_name else []
     options["column_indices"] = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
-    each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
-    _words(op, "dtypes", each)
     for option in ("names", "null_words"):
         options[option] = _words(op, option, options[option])
+    if isinstance(dtypes, list | tuple):
+        if len(dtypes) != len(options["names"]):
+            raise InvalidArgumentError(
+                f"{op}: a list of dtypes needs as many names: dtypes={len(dtypes)}, "
+                f"names={len(options['names'])}"
+            )
+        dtypes = dict(zip(options["names"], dtypes, strict=True))
+    each = dict(dtypes) if isinstance(dtypes, Mapping) else {}
+    _words(op, "dtypes", each)
     for option in ("delimiter", "quote", "comment", "compression", "on_bad"):
         value = options[option]
         if not isinstance(value, str) and (value is not None or option not in ("quote", "comment")):
@@ -259,9 +266,10 @@ def read_csv(
         Names of the columns.
     columns : list of str or int, optional
         The columns to read, in this order.
-    dtypes : dtype or {name: dtype}, optional
-        Fixed dtypes; the others are inferred from samples: bool, int64, uint64, float64, date,
-        ``datetime64[us]`` (``[ns]`` where a time has more than six digits of fraction) or string.
+    dtypes : dtype, {name: dtype} or list of dtypes, optional
+        Fixed dtypes, of a list one for each of `names`; the others are inferred from samples: bool,
+        int64, uint64, float64, date, ``datetime64[us]`` (``[ns]`` where a time has more than six
+        digits of fraction) or string.
         ``category`` only on request.
     null_words : list of str
         Fields read as null. ``nan`` is NaN, which is a value.

@@ -28,6 +28,7 @@ from headrace.tensor.build import (
     vstack,
 )
 from headrace.tensor.matrix import issparse
+from headrace.tensor.matrix_market import mmread, mmwrite
 from headrace.tensor.sparse import coo_matrix, csc_matrix, csr_matrix
 
 if TYPE_CHECKING:
@@ -47,6 +48,8 @@ __all__ = [
     "issparse",
     "kron",
     "load_npz",
+    "mmread",
+    "mmwrite",
     "norm",
     "random",
     "save_npz",
