@@ -29,7 +29,7 @@ Csr transposed(const Csr& csr);
 Csr rows_of_words(DeviceCall& call, const uint64_t* words, const uint32_t* numbers,
                   int64_t vertices, int64_t entries, int bits);
 
-/// Bits that the words of so many vertices have for one.
+/// Bits that number a vertex.
 int bits_of_vertex(int64_t vertices);
 
 /// Makes of `count` values the sums of those before each.

@@ -5,7 +5,7 @@
 
 namespace hr::cuda {
 
-/// As hr::entry_weights, on the device of the rows, of weights that were looked at.
+/// As hr::entry_weights, on the device of the rows, of checked weights.
 Buffer entry_weights(std::string_view op, const Csr& csr, const Column& weights);
 
 /// The place of the first value that the rule refuses; -1 for none.

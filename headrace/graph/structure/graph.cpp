@@ -228,7 +228,7 @@ struct GraphTable final : TableOperator {
     return Table(std::move(made), columns(wanted, inputs));
   }
 
-  // It looks itself where it runs.
+  // Where it runs is decided in `columns`.
   bool supports(Place) const override { return true; }
 
   std::string why_unsupported(std::span<const Value> inputs) const override {

@@ -11,7 +11,7 @@ import numpy as np
 from headrace import _core
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import is_frame, new_frame
-from headrace.graph.communities import _seed
+from headrace.graph.communities import seed_of
 from headrace.graph.graph import graph_of
 from headrace.graph.sources import key_names
 from headrace.lazy.handle import mark
@@ -141,6 +141,6 @@ def layout(
     mark("layout")
     table = _core.graph_layout(
         graph._graph, weights, start, pull, method != "spring", dim, iterations,
-        scaling_ratio, gravity, strong_gravity, scale or 0, _seed("layout", random_state),
+        scaling_ratio, gravity, strong_gravity, scale or 0, seed_of("layout", random_state),
     )  # fmt: skip
     return graph._frame(table, *("x", "y", "z")[:dim], vertices=vertices)
