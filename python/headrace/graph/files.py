@@ -119,13 +119,13 @@ def write_matrix_market(
     graph = graph_of(G, "write_matrix_market")
     mark("write_matrix_market")
     edges, weights = graph._edge_frame(), graph._weights("write_matrix_market", weight)
-    ends = [graph._find_columns(edges[names]) for names in graph._given[1:3]]
+    row, column = (graph._find_columns(edges[names]) for names in graph._given[1:3])
     if not graph.is_directed():
-        ends = [np.maximum(*ends), np.minimum(*ends)]
+        row, column = np.maximum(row, column), np.minimum(row, column)
     value, field = None, "pattern"
     if weights is not None:
         name = graph._given.weight if weight is True else weight
         value = edges[name].to_numpy()
         field = "real" if value.dtype.kind == "f" else "integer"
     symmetry = "general" if graph.is_directed() else "symmetric"
-    write_entries(path, *ends, value, (len(graph), len(graph)), (field, symmetry))
+    write_entries(path, row, column, value, (len(graph), len(graph)), (field, symmetry))

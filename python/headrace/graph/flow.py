@@ -27,9 +27,10 @@ def _flow(op: str, graph: Graph, s: Any, t: Any, capacity: str | bool) -> tuple[
     if capacities is None:
         raise InvalidArgumentError(f"{op}: edges have no capacity: capacity={capacity!r}")
     edges, given = graph._edge_frame(), graph._given
-    ends = [new_series(graph._find_columns(edges[names]))._node for names in given[1:3]]
+    source, target = (new_series(graph._find_columns(edges[names]))._node for names in given[1:3])
     mark(op)
-    return _core.graph_maximum_flow(len(graph), graph.is_directed(), *ends, capacities, start, end)
+    directed = graph.is_directed()
+    return _core.graph_maximum_flow(len(graph), directed, source, target, capacities, start, end)
 
 
 def maximum_flow(

@@ -36,6 +36,10 @@ class RowGraph:
     """
 
     __networkx_backend__ = "headrace"
+    original: Any
+    nodes: list[Any]
+    numbers: dict[Any, int]
+    rows: _core.OrderedRows
 
     def __init__(self, original: Any, attributes: dict[Any, Any] | None = None) -> None:
         self.original = original

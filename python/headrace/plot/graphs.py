@@ -247,8 +247,8 @@ def raster_segments(
     """
     mark("raster_segments")
     lines = [asarray(each)._node for each in (x0, y0, x1, y1)]
-    ranges = [float(each) for each in (*x_range, *y_range)]
-    return Array(_core.raster_segments(lines, *ranges, width, height))
+    left, right, bottom, top = (float(each) for each in (*x_range, *y_range))
+    return Array(_core.raster_segments(lines, left, right, bottom, top, width, height))
 
 
 def _edge_pixels(
@@ -310,7 +310,7 @@ def _draw_vertices(pixels: Matrix, xy: Matrix, radii: Matrix, inks: Matrix) -> N
 
 # ---- the page ------------------------------------------------------------------------------------
 def _packed(values: Matrix, dtype: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(values, dtype)).decode()
+    return base64.b64encode(np.ascontiguousarray(values, dtype).tobytes()).decode()
 
 
 def _page(

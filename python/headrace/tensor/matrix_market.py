@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def read_entries(source: Any) -> tuple[Any, Any, Any, tuple[int, int], str]:
             kept = re.sub(rb"[ \t]*(\r?\n)[ \t]*|[ \t]+", _one_blank, sample + file.read())
             rest = b"\n" * line + kept.strip(b" ")
     names = ["row", "column", *(["value"] if _FIELDS[field] else [])]
-    dtypes = {"row": "int64", "column": "int64", "value": _FIELDS[field]}
+    dtypes: dict[str, Any] = {"row": "int64", "column": "int64", "value": _FIELDS[field]}
     if not sample.strip():
         made = {name: np.empty(0, dtypes[name] or "int64") for name in names}
     else:
@@ -202,4 +202,4 @@ def write_entries(
     with new_file("mmwrite", target) as file:
         file.write("\n".join(lines).encode())
         if len(row):
-            new_frame(columns).to_csv(file, sep=" ", header=False, index=False)
+            new_frame(columns).to_csv(cast("IO[bytes]", file), sep=" ", header=False, index=False)

@@ -454,7 +454,8 @@ class csc_matrix(_Compressed):  # noqa: N801
             rows = _positions("csc", rows, self.shape[0], "row")
         if not isinstance(columns, slice):
             columns = _positions("csc", columns, self.shape[1], "column")
-        across = [part.T if getattr(part, "ndim", 0) == 2 else part for part in (columns, rows)]
+        across: list[Any] = [columns, rows]
+        across = [part.T if getattr(part, "ndim", 0) == 2 else part for part in across]
         made = self.transpose()[across[0], across[1]]
         return made.T if getattr(made, "ndim", 0) == 2 else made
 

@@ -174,7 +174,8 @@ class LogisticRegression(LinearClassifier):
             scores = scores.reshape(-1, 1) * beside(scores, frozen(np.array([1, -1], scores.dtype)))
             return -(np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores))))
         columns = [scores[:, place] for place in range(len(self.classes_))]
-        most = functools.reduce(np.maximum, columns)
+        largest: Any = np.maximum
+        most = functools.reduce(largest, columns)
         total = functools.reduce(operator.add, [np.exp(column - most) for column in columns])
         return scores - most.reshape(-1, 1) - np.log(total).reshape(-1, 1)
 
