@@ -32,7 +32,7 @@ ALLOWED = (
     # A class that only the engine makes inherits `object.__init__`.
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
-    r"headrace\.\S+\.(Floats|Integers|Numbers|Sources?|Values|torch|xgboost) is not present at "
+    r"headrace\.\S+\.(Floats|Function|Integers|Numbers|Sources?|Values|torch|xgboost) is not present at "
     r"runtime",
     r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not "
     r"present at runtime",
@@ -45,7 +45,8 @@ ALLOWED = (
     r"headrace\.\S+\.(Advice|Device|NaPosition|Norm) is not a Union",
     # A function in a cache takes any arguments at run time.
     r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
-    r"|learn\.base\._requester|series\.column_values\._domain_of|series\.timezone\._know"
+    r"|learn\.base\._requester|networkx\.table\._signature|series\.column_values\._domain_of"
+    r"|series\.timezone\._know"
     r"|zone_names\.zone_of) is inconsistent, .*",
     # Fields of a structure of ctypes are attributes that it makes.
     r"headrace\.learn\.boost\._ArrowArray\.(_fields_ variable differs from runtime type .*"
