@@ -132,46 +132,26 @@ def steps(bench: measure.Bench, scale: int) -> None:
     both = hr.graph.Graph(plain)
     hr.eval(both.bfs(int(plain.source.to_numpy()[0])))
 
-    def build_in_rows() -> Any:
-        made = hr.graph.Graph(there, directed=True, multigraph=True)
-        hr.eval(made.pagerank(max_iter=1, tol=1.0))
-        return made
-
-    step("build directed, rows by target", build_in_rows, builds[0], any_answer, 2)
+    step(
+        "build directed",
+        lambda: hr.graph.Graph(there, directed=True, multigraph=True),
+        builds[0],
+        any_answer,
+        2,
+    )
     step("build undirected", lambda: hr.graph.Graph(plain), builds[1], any_answer, 2)
     if plc is not None:
         ranked, linked = builds[0](), builds[1]()
     hr.eval(directed.pagerank())
     rounds = 20
 
-    def ranks() -> Any:
-        try:
-            hr.eval(directed.pagerank(max_iter=rounds, tol=0.0))
-        except hr.ConvergenceError:
-            return None
-        return None
-
-    def their_ranks() -> Any:
-        return plc.pagerank(
-            handle,
-            ranked,
-            None,
-            None,
-            None,
-            None,
-            ALPHA,
-            0.0,
-            rounds,
-            False,
-            fail_on_nonconvergence=False,
-        )
-
-    step("pagerank, 20 iterations", ranks, their_ranks, any_answer, 2)
     step(
-        "pagerank to 1e-6",
-        lambda: directed.pagerank(tol=1e-6).pagerank,
-        lambda: plc.pagerank(handle, ranked, None, None, None, None, ALPHA, 1e-6, 500, False),
-        near(1e-4),
+        "pagerank, 20 iterations",
+        lambda: directed.pagerank(max_iter=rounds, tol=0.0, strict=False).pagerank,
+        lambda: plc.pagerank(
+            handle, ranked, None, None, None, None, ALPHA, 0.0, rounds, False, False
+        )[:2],
+        near(1e-6),
         2,
     )
     degrees = both.degree().degree.to_numpy()

@@ -3,7 +3,6 @@
 #include "headrace/graph/rank/pagerank.h"
 
 #include "headrace/exec/interrupt.h"
-#include "headrace/graph/rank/not_converged.h"
 #include "headrace/graph/rank/pagerank_kernels.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -180,18 +179,7 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
   Pulling pulling(graph, vectors, weights);
   pulling.start(options.alpha);
-  const double enough = static_cast<double>(vertices) * options.tolerance;
-  double change = 0;
-  for (int64_t i = 0;; ++i) {
-    if (i == options.max_iter) {
-      not_converged("pagerank", i, change / static_cast<double>(vertices), options.tolerance,
-                    options.strict);
-      break;
-    }
-    report_progress(i, options.max_iter);
-    change = pulling.step(options.alpha);
-    if (change < enough) break;
-  }
+  step_until_still(options, vertices, [&] { return pulling.step(options.alpha); });
   std::copy(pulling.ranks().begin(), pulling.ranks().end(), made.mutable_as<double>());
   return Column(TypeId::kFloat64, vertices, std::move(made));
 }

@@ -2,8 +2,6 @@
 // PageRank on a CUDA device: pulled along rows by falling degree, so that what is read most stays
 // near, with a block of threads, a warp or a thread for a row. Sums are made in orders that the
 // rows alone fix.
-#include "headrace/base/convergence.h"
-#include "headrace/exec/interrupt.h"
 #include "headrace/graph/rank/pagerank_kernels.h"
 #include "headrace/graph/structure/device_rows.h"
 #include "headrace/graph/structure/entry_weights.h"
@@ -290,15 +288,7 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   else
     pulling.take_degrees(out);
   pulling.start(vectors, options.alpha);
-  const double enough = static_cast<double>(vertices) * options.tolerance;
-  double change = 0;
-  for (int64_t i = 0;; ++i) {
-    if (i == options.max_iter)
-      throw_not_converged("pagerank", i, change / static_cast<double>(vertices), options.tolerance);
-    report_progress(i, options.max_iter);
-    change = pulling.step();
-    if (change < enough) break;
-  }
+  step_until_still(options, vertices, [&] { return pulling.step(); });
   const Buffer made = pulling.by_vertex();
   call.finish(cudaGetLastError());
   return Column(TypeId::kFloat64, vertices, made);
