@@ -13,30 +13,19 @@ namespace hr::cuda {
 
 namespace {
 
-constexpr int kParts = 1024;  // sums of a vector, before they are one
-
 unsigned grid(int64_t items) {
   return blocks_of(items, kRowThreads);
 }
 
-/// The sum of a block's threads, by halves; thread 0 has it.
-template <int kThreads>
+/// The sum of a block's threads, by halves of warps; thread 0 has it.
 __device__ double sum_of_block(double own) {
-  __shared__ double parts[kThreads];
-  __syncthreads();
-  parts[threadIdx.x] = own;
-  for (int half = kThreads / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (threadIdx.x < half) parts[threadIdx.x] += parts[threadIdx.x + half];
-  }
-  __syncthreads();
-  return parts[0];
+  return Team{static_cast<int>(threadIdx.x), kRowThreads}.sum(own);
 }
 
 __global__ void sum_kernel(const double* values, int64_t count, double* out) {
   double own = 0;
-  for (int64_t i = threadIdx.x; i < count; i += kParts) own += values[i];
-  own = sum_of_block<kParts>(own);
+  for (int64_t i = threadIdx.x; i < count; i += kRowThreads) own += values[i];
+  own = sum_of_block(own);
   if (threadIdx.x == 0) *out = own;
 }
 
@@ -97,7 +86,7 @@ __device__ double give(const Vectors& x, int64_t v, double rank, double* to) {
 __global__ void start_kernel(Vectors x, int64_t vertices, double* given, Sums sums) {
   const int64_t v = own_item();
   double lost = v < vertices ? give(x, v, x.ranks[v], given) : 0;
-  lost = sum_of_block<kRowThreads>(lost);
+  lost = sum_of_block(lost);
   if (threadIdx.x == 0) sums.lost[blockIdx.x] = lost;
 }
 
@@ -122,9 +111,9 @@ __global__ void step_kernel(Rows rows, Bins bins, const double* weights, Vectors
     x.ranks[v] = rank;
     own_lost = give(x, v, rank, x.next);
   });
-  own_lost = sum_of_block<kRowThreads>(own_lost);
+  own_lost = sum_of_block(own_lost);
   if (threadIdx.x == 0) sums.lost[blockIdx.x] = own_lost;
-  change = sum_of_block<kRowThreads>(change);
+  change = sum_of_block(change);
   if (threadIdx.x == 0) sums.change[blockIdx.x] = change;
 }
 
@@ -136,12 +125,12 @@ __global__ void parts_kernel(Sums sums, int64_t count, double* parts) {
   const int64_t end = min(count, begin + each);
   double own = 0;
   for (int64_t i = begin + threadIdx.x; i < end; i += kRowThreads) own += from[i];
-  own = sum_of_block<kRowThreads>(own);
+  own = sum_of_block(own);
   if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = own;
 }
 
 __global__ void totals_kernel(const double* parts, int count, double* totals) {
-  const double own = sum_of_block<kRowThreads>(
+  const double own = sum_of_block(
       static_cast<int>(threadIdx.x) < count ? parts[blockIdx.x * count + threadIdx.x] : 0);
   if (threadIdx.x == 0) totals[blockIdx.x] = own;
 }
@@ -189,7 +178,7 @@ class Pulling {
     call_.reads(given->values_buffer());
     const double* const from = given->values_buffer().as<double>() + given->offset();
     Room<double> made(call_, rows_.vertices);
-    sum_kernel<<<1, kParts, 0, stream_of(call_)>>>(from, rows_.vertices, totals_.data);
+    sum_kernel<<<1, kRowThreads, 0, stream_of(call_)>>>(from, rows_.vertices, totals_.data);
     if (fetched(call_, totals_.data) == 0)
       throw_error<InvalidArgumentError>("pagerank", "all shares are 0", {{"name", name}},
                                         "give one vertex more, or none at all");

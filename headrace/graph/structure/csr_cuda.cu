@@ -11,7 +11,8 @@ namespace hr::cuda {
 namespace {
 
 constexpr int64_t kHubEntries = 2048;  // of a row for a block of threads
-constexpr int64_t kWideEntries = 16;   // and for a warp
+constexpr int64_t kWideEntries = 64;   // for a warp
+constexpr int64_t kNarrowEntries = 8;  // and for 8 threads
 
 /// The vertex whose row has an entry: the last one that begins at or before it.
 __device__ int64_t row_of(const Rows& rows, int64_t entry) {
@@ -77,7 +78,8 @@ __global__ void falling_kernel(Rows rows, uint32_t* keys, uint32_t* vertices,
   }
   add_of_warp(counts, degree >= kHubEntries ? 1 : 0);
   add_of_warp(counts + 1, degree >= kWideEntries ? 1 : 0);
-  add_of_warp(counts + 2, degree > 0 ? 1 : 0);
+  add_of_warp(counts + 2, degree >= kNarrowEntries ? 1 : 0);
+  add_of_warp(counts + 3, degree > 0 ? 1 : 0);
 }
 
 __global__ void ranks_kernel(const uint32_t* order, int64_t count, uint32_t* ranks) {
@@ -178,7 +180,7 @@ OrderedRows order_by_degree(const Csr& csr) {
   const unsigned blocks = blocks_of(count, kRowThreads);
   Room<uint32_t> keys[2] = {{call, count}, {call, count}};
   Room<uint32_t> vertices[2] = {{call, count}, {call, count}};
-  Room<unsigned long long> counts(call, 3);
+  Room<unsigned long long> counts(call, 4);
   counts.fill(call, 0);
   falling_kernel<<<blocks, kRowThreads, 0, stream_of(call)>>>(rows, keys[0].data, vertices[0].data,
                                                               counts.data);
@@ -194,12 +196,13 @@ OrderedRows order_by_degree(const Csr& csr) {
     ranked_words_kernel<<<blocks_of(rows.entries, kRowThreads), kRowThreads, 0, stream_of(call)>>>(
         rows, ranks, bits, words, numbers);
   });
-  unsigned long long found[3];
+  unsigned long long found[4];
   call.fetch(found, counts.data, sizeof found);
   call.finish(cudaGetLastError());
   made.hubs = static_cast<int64_t>(found[0]);
   made.wide = static_cast<int64_t>(found[1]);
-  made.live = static_cast<int64_t>(found[2]);
+  made.narrow = static_cast<int64_t>(found[2]);
+  made.live = static_cast<int64_t>(found[3]);
   return made;
 }
 

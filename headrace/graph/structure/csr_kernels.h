@@ -11,12 +11,13 @@ namespace hr::cuda {
 /// The rows of a graph on a device by falling degree, equal ones in the order of the vertices, and
 /// the entries numbered alike: what is read most lies together, and rows of about one length too.
 struct OrderedRows {
-  Csr rows{};        ///< of rank r, ranks ascending
-  Buffer ranks{};    ///< of each vertex, uint32
-  Buffer order{};    ///< the vertex of each rank, uint32
-  int64_t hubs = 0;  ///< rows long enough for a block of threads come first,
-  int64_t wide = 0;  ///< then those for a warp
-  int64_t live = 0;  ///< the others with entries; behind them there are none
+  Csr rows{};          ///< of rank r, ranks ascending
+  Buffer ranks{};      ///< of each vertex, uint32
+  Buffer order{};      ///< the vertex of each rank, uint32
+  int64_t hubs = 0;    ///< rows long enough for a block of threads come first,
+  int64_t wide = 0;    ///< then those for a warp
+  int64_t narrow = 0;  ///< then those for 8 threads
+  int64_t live = 0;    ///< the others with entries; behind them there are none
 };
 
 OrderedRows order_by_degree(const Csr& csr);

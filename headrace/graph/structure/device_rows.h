@@ -64,21 +64,22 @@ __device__ inline int64_t own_item() {
   return int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
 }
 
-/// Threads that share a row: all of a block, those of a warp, or one.
+/// Threads that share a row: all of a block, those of a warp, 8, or one.
 struct Team {
   int lane;
   int lanes;
 
-  __device__ bool any(bool own) const {
-    if (lanes == 1) return own;
-    return lanes == 32 ? __any_sync(kAllLanes, own) != 0 : __syncthreads_or(own) != 0;
-  }
-
   /// Partial sums in the order of the lanes' numbers, by halves; lane 0 has it.
   __device__ double sum(double own) const {
     if (lanes == 1) return own;
-    for (int half = 16; half > 0; half /= 2) own += __shfl_down_sync(kAllLanes, own, half);
-    if (lanes == 32) return own;
+    const unsigned together = lanes == 8 ? 0xFFu << (threadIdx.x & 24) : kAllLanes;
+    for (int half = min(lanes, 32) / 2; half > 0; half /= 2)
+      own += __shfl_down_sync(together, own, half, min(lanes, 32));
+    return lanes <= 32 ? own : sum_of_warps(own);
+  }
+
+  /// The sum of what the first threads of a block's warps have; thread 0 has it.
+  __device__ static double sum_of_warps(double own) {
     __shared__ double parts[kRowThreads / 32];
     __syncthreads();
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = own;
@@ -90,39 +91,47 @@ struct Team {
   }
 };
 
-/// Ranks of OrderedRows: a block of threads for each up to `hubs`, a warp up to `wide`, and a
-/// thread up to `live`.
+/// Ranks of OrderedRows: a block of threads for each up to `hubs`, a warp up to `wide`, 8 threads
+/// up to `narrow`, and a thread up to `rows`.
 struct Bins {
   int64_t hubs;
   int64_t wide;
-  int64_t live;
+  int64_t narrow;
+  int64_t rows;
 
-  explicit Bins(const OrderedRows& ordered, int64_t rows)
-      : hubs(ordered.hubs), wide(ordered.wide), live(rows) {}
+  Bins(const OrderedRows& ordered, int64_t all)
+      : hubs(ordered.hubs), wide(ordered.wide), narrow(ordered.narrow), rows(all) {}
+
+  /// Blocks for `count` rows of `lanes` threads each.
+  __host__ __device__ static int64_t blocks_for(int64_t count, int lanes) {
+    return (count * lanes + kRowThreads - 1) / kRowThreads;
+  }
 
   unsigned blocks() const {
-    constexpr int64_t kWarps = kRowThreads / 32;
-    return static_cast<unsigned>(
-        std::max<int64_t>(1, hubs + (wide - hubs + kWarps - 1) / kWarps +
-                                 (live - wide + kRowThreads - 1) / kRowThreads));
+    return static_cast<unsigned>(std::max<int64_t>(1, hubs + blocks_for(wide - hubs, 32) +
+                                                          blocks_for(narrow - wide, 8) +
+                                                          blocks_for(rows - narrow, 1)));
   }
 
   /// Calls `body(row, team)` for the row of this thread, if it has one. All threads of a team do.
   template <class Body>
   __device__ void own_row(Body&& body) const {
-    constexpr int64_t kWarps = kRowThreads / 32;
-    const int thread = static_cast<int>(threadIdx.x);
     int64_t block = blockIdx.x;
-    if (block < hubs) return body(block, Team{thread, kRowThreads});
+    if (block < hubs) return body(block, Team{static_cast<int>(threadIdx.x), kRowThreads});
     block -= hubs;
-    const int64_t blocks = (wide - hubs + kWarps - 1) / kWarps;
-    if (block < blocks) {
-      const int64_t row = hubs + block * kWarps + thread / 32;
-      if (row < wide) body(row, Team{thread % 32, 32});
-      return;
+    int64_t first = hubs;
+    const int64_t ends[] = {wide, narrow, rows};
+    for (int bin = 0; bin < 3; ++bin) {
+      const int lanes = bin == 0 ? 32 : bin == 1 ? 8 : 1;
+      const int64_t blocks = blocks_for(ends[bin] - first, lanes);
+      if (block < blocks) {
+        const int64_t row = first + (block * kRowThreads + threadIdx.x) / lanes;
+        if (row < ends[bin]) body(row, Team{static_cast<int>(threadIdx.x) % lanes, lanes});
+        return;
+      }
+      block -= blocks;
+      first = ends[bin];
     }
-    const int64_t row = wide + (block - blocks) * kRowThreads + thread;
-    if (row < live) body(row, Team{0, 1});
   }
 };
 
