@@ -299,9 +299,8 @@ void evaluate_linear(const LinearRows& rows, const LinearProblem& given, const d
       now.x.rows -= first * rows.part_rows;
       now.targets += first * rows.part_rows * rows.step;
       if (now.weights != nullptr) now.weights += first * rows.part_rows * rows.step;
-      tile_kernel<T>
-          <<<static_cast<unsigned>(some * tiles), kThreads, static_cast<size_t>(room.bytes), stream>>>(
-              now, of_tiles);
+      tile_kernel<T><<<static_cast<unsigned>(some * tiles), kThreads,
+                       static_cast<size_t>(room.bytes), stream>>>(now, of_tiles);
       const dim3 blocks(blocks_of(width, 64), static_cast<unsigned>(some));
       add_tiles_kernel<<<blocks, 64, 0, stream>>>(of_tiles, tiles, width, of_parts + first * width);
     }

@@ -89,10 +89,9 @@ struct Nearest {
   /// Drops those that `count` others are nearer than.
   void narrow(int64_t count) {
     if (static_cast<int64_t>(found.size()) < count) return;
-    std::nth_element(found.begin(), found.begin() + (count - 1), found.end(),
-                     [](const Candidate& a, const Candidate& b) {
-                       return is_nearer(a.upper, b.upper);
-                     });
+    std::nth_element(
+        found.begin(), found.begin() + (count - 1), found.end(),
+        [](const Candidate& a, const Candidate& b) { return is_nearer(a.upper, b.upper); });
     threshold = std::min(threshold, found[static_cast<size_t>(count - 1)].upper);
     std::erase_if(found, [&](const Candidate& each) { return each.lower > threshold; });
   }
