@@ -13,6 +13,16 @@
 
 namespace hr {
 
+namespace {
+
+// On the host bins stay in memory: they are written and read without pins.
+Buffer allocate_codes(int64_t rows, int64_t features, Place place) {
+  const int64_t bytes = checked_multiply("forest_bins", rows, features);
+  return place.is_host() ? Buffer::allocate(bytes) : allocate_result(bytes, place);
+}
+
+}  // namespace
+
 ForestBins forest_bins(const Tensor& x) {
   if (x.num_dimensions() != 2 || !x.dtype().is_floating())
     throw_error<TypeMismatchError>(
@@ -24,8 +34,7 @@ ForestBins forest_bins(const Tensor& x) {
   bins.features = x.shape()[1];
   const int64_t values = std::min(bins.rows, kForestSample) * 8;
   const WorkingMemory working({bins.features * (bins.rows + 2 * kForestBins * 8), values});
-  bins.codes =
-      allocate_result(checked_multiply("forest_bins", bins.rows, bins.features), x.place());
+  bins.codes = allocate_codes(bins.rows, bins.features, x.place());
   const int64_t borders = checked_multiply("forest_bins", bins.features, kForestBins * 8);
   bins.low = Buffer::allocate_zeroed(borders);
   bins.high = Buffer::allocate_zeroed(borders);
@@ -52,8 +61,7 @@ ForestBins take_rows(const ForestBins& bins, const Tensor& rows) {
     if (places[i] < 0 || places[i] >= bins.rows)
       throw_error<InvalidArgumentError>("forest_bins", "there is no such row",
                                         {{"row", places[i]}, {"rows", bins.rows}});
-  made.codes = allocate_result(checked_multiply("forest_bins", made.rows, made.features),
-                               bins.codes.place());
+  made.codes = allocate_codes(made.rows, made.features, bins.codes.place());
   if constexpr (built_with_cuda)
     if (bins.codes.place().is_gpu()) {
       if (made.rows > 0)

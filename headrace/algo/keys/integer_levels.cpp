@@ -91,7 +91,9 @@ Tensor row_starts(const Tensor& entries, int64_t width) {
                                       {{"entries", entries.num_elements()}, {"width", width}});
   const ScopedTag tag("row_starts");
   const int64_t count = entries.num_elements() / width + 1;
-  Buffer made = allocate_result(count * entries.dtype().size_bytes(), entries.place());
+  const int64_t bytes = count * entries.dtype().size_bytes();
+  const Place place = entries.place();
+  Buffer made = place.is_host() ? Buffer::allocate(bytes) : allocate_result(bytes, place);
   if (entries.place().is_gpu()) {
     if constexpr (built_with_cuda) cuda::row_starts(entries, width, count, made);
   } else {
