@@ -201,19 +201,13 @@ NodePtr many_pagerank_table(const Graph& graph, const PageRankOptions& options,
   const auto run = [graph, options, starts = std::move(starts), rows, vertices,
                     inputs = OptionalInputs({shares, weights})](const std::vector<bool>& wanted,
                                                                 std::span<const Value> values) {
-    const auto numbers = [&](auto&& number) {
-      Buffer made = Buffer::allocate(8 * rows);
-      auto* const out = made.mutable_as<int64_t>();
-      for (int64_t i = 0; i < rows; ++i) out[i] = number(i);
-      return Tensor(TypeId::kInt64, {rows}, std::move(made));
-    };
     const auto given = inputs.columns(values);
     std::vector<Column> made;
     WantedColumns out(wanted, made);
     out.ids(graph, [&] {
-      return numbers([&](int64_t i) { return starts[static_cast<size_t>(i / vertices)]; });
+      return numbers_of(rows, [&](int64_t i) { return starts[static_cast<size_t>(i / vertices)]; });
     });
-    out.ids(graph, [&] { return numbers([&](int64_t i) { return i % vertices; }); });
+    out.ids(graph, [&] { return numbers_of(rows, [&](int64_t i) { return i % vertices; }); });
     out.column([&] { return many_pagerank(graph, options, *given[0], given[1]); });
     return made;
   };

@@ -3,6 +3,7 @@
 #include "headrace/graph/rank/pagerank.h"
 
 #include "headrace/exec/interrupt.h"
+#include "headrace/graph/rank/not_converged.h"
 #include "headrace/graph/rank/pagerank_kernels.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -179,7 +180,7 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
   Pulling pulling(graph, vectors, weights);
   pulling.start(options.alpha);
-  step_until_still(options, vertices, [&] { return pulling.step(options.alpha); });
+  step_until_still("pagerank", options, vertices, [&] { return pulling.step(options.alpha); });
   std::copy(pulling.ranks().begin(), pulling.ranks().end(), made.mutable_as<double>());
   return Column(TypeId::kFloat64, vertices, std::move(made));
 }

@@ -2,6 +2,7 @@
 // PageRank on a CUDA device: pulled along rows by falling degree, so that what is read most stays
 // near, with a block of threads, a warp or a thread for a row. Sums are made in orders that the
 // rows alone fix.
+#include "headrace/graph/rank/not_converged.h"
 #include "headrace/graph/rank/pagerank_kernels.h"
 #include "headrace/graph/structure/device_rows.h"
 #include "headrace/graph/structure/entry_weights.h"
@@ -277,7 +278,7 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   else
     pulling.take_degrees(out);
   pulling.start(vectors, options.alpha);
-  step_until_still(options, vertices, [&] { return pulling.step(); });
+  step_until_still("pagerank", options, vertices, [&] { return pulling.step(); });
   const Buffer made = pulling.by_vertex();
   call.finish(cudaGetLastError());
   return Column(TypeId::kFloat64, vertices, made);

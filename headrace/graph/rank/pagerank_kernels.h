@@ -1,28 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of PageRank: what rows pull; on a CUDA device all of it.
 #pragma once
-#include "headrace/exec/interrupt.h"
-#include "headrace/graph/rank/not_converged.h"
 #include "headrace/graph/rank/pagerank.h"
 
 #include <cstdint>
-
-namespace hr {
-
-/// Calls `step`, which gives the sum of changes, until that is small enough.
-template <class Step>
-void step_until_still(const PageRankOptions& options, int64_t vertices, Step&& step) {
-  const auto count = static_cast<double>(vertices);
-  double change = 0;
-  for (int64_t i = 0; i < options.max_iter; ++i) {
-    report_progress(i, options.max_iter);
-    change = step();
-    if (change < count * options.tolerance) return;
-  }
-  not_converged("pagerank", options.max_iter, change / count, options.tolerance, options.strict);
-}
-
-}  // namespace hr
 
 namespace hr::cpu {
 

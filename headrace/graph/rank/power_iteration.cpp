@@ -82,17 +82,13 @@ void divide(Vector& values, double by) {
 // Starts with `values`; `step(from, to)` until it changes little.
 template <class Step>
 Vector iterate(std::string_view op, Vector values, const PowerOptions& options, Step&& step) {
-  const auto vertices = static_cast<double>(values.size());
   Vector next(values.size());
-  double change = 0;
-  for (int64_t i = 0; i < options.max_iter; ++i) {
-    report_progress(i, options.max_iter);
+  step_until_still(op, options, static_cast<int64_t>(values.size()), [&] {
     step(std::as_const(values), next);
-    change = sum_of(values, [&](size_t v) { return std::abs(next[v] - values[v]); });
+    const double change = sum_of(values, [&](size_t v) { return std::abs(next[v] - values[v]); });
     std::swap(values, next);
-    if (change < vertices * options.tolerance) return values;
-  }
-  not_converged(op, options.max_iter, change / vertices, options.tolerance, options.strict);
+    return change;
+  });
   return values;
 }
 

@@ -188,19 +188,6 @@ Column distance_column(const Buffer& levels, int64_t rows) {
   return Column(TypeId::kInt64, rows, std::move(made), std::move(valid), -1);
 }
 
-// The ids of vertices that `number(row)` gives, null for -1.
-template <class Number>
-Tensor numbers_of(int64_t rows, Number&& number) {
-  Buffer made = Buffer::allocate(8 * rows);
-  if (rows > 0) {
-    auto* const out = made.mutable_as<int64_t>();
-    parallel_morsels(rows, [&](Morsel morsel) {
-      for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = number(i);
-    });
-  }
-  return Tensor(TypeId::kInt64, {rows}, std::move(made));
-}
-
 }  // namespace
 
 Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most) {

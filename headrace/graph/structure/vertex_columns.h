@@ -49,4 +49,17 @@ class WantedColumns {
   size_t place_ = 0;
 };
 
+/// What `number(row)` gives, int64: vertices whose ids are taken, none for -1.
+template <class Number>
+Tensor numbers_of(int64_t rows, Number&& number) {
+  Buffer made = Buffer::allocate(8 * rows);
+  if (rows > 0) {
+    auto* const out = made.mutable_as<int64_t>();
+    parallel_morsels(rows, [&](Morsel morsel) {
+      for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = number(i);
+    });
+  }
+  return Tensor(TypeId::kInt64, {rows}, std::move(made));
+}
+
 }  // namespace hr
