@@ -74,16 +74,41 @@ HR_VECTOR void exchange(Vec& a, Vec& b, std::index_sequence<lane...>) {
 }
 
 /// Transposes the square whose rows are `x[0 ... kWidth - 1]`: bit by bit of the row's and the
-/// lane's number.
-template <class T, int64_t d = 1>
+/// lane's number, up to `end`.
+template <class T, int64_t end = kWidth<T>, int64_t d = 1>
 HR_VECTOR void transpose(Vector<T>* x) {
-  if constexpr (d < kWidth<T>) {
+  if constexpr (d < end) {
     constexpr auto lanes = std::make_index_sequence<static_cast<size_t>(kWidth<T>)>{};
 #pragma GCC unroll 16
     for (int64_t u = 0; u < kWidth<T>; ++u)
       if ((u & d) == 0) exchange<d>(x[u], x[u | d], lanes);
-    transpose<T, 2 * d>(x);
+    transpose<T, end, 2 * d>(x);
   }
+}
+
+/// `a` and `b`, half a vector each, side by side.
+template <class T, size_t... lane>
+HR_VECTOR Vector<T> joined(const T* a, const T* b, std::index_sequence<lane...>) {
+  typedef T Half __attribute__((vector_size(kVectorBytes / 2)));
+  Half low, high;
+  __builtin_memcpy(&low, a, sizeof low);
+  __builtin_memcpy(&high, b, sizeof high);
+  return __builtin_shufflevector(low, high, static_cast<int>(lane)...);
+}
+
+/// Loads and transposes the square whose rows begin at `row(0)`, `row(1)`, ...: halves change
+/// places as they are loaded, so that the one unit of AVX-512 for shuffles has less to do.
+template <class T, class Row>
+HR_VECTOR void load_transposed(const Row& row, Vector<T>* x) {
+  constexpr auto lanes = std::make_index_sequence<static_cast<size_t>(kWidth<T>)>{};
+  constexpr int64_t half = kWidth<T> / 2;
+#pragma GCC unroll 16
+  for (int64_t u = 0; u < half; ++u) {
+    const T *upper = row(u), *lower = row(u + half);
+    x[u] = joined(upper, lower, lanes);
+    x[u + half] = joined(upper + half, lower + half, lanes);
+  }
+  transpose<T, half>(x);
 }
 
 template <class Vec, size_t... lane>

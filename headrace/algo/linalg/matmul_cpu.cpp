@@ -213,10 +213,8 @@ void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* 
       // The last square may take rows again.
       const int64_t i = std::max<int64_t>(0, std::min(first, width - side));
       Vector<T> square[side];
-#pragma GCC unroll 16
-      for (int64_t row = 0; row < side; ++row)
-        square[row] = load(x + std::min(i + row, width - 1) * row_stride + k);
-      transpose<T>(square);
+      load_transposed<T>(
+          [&](int64_t row) { return x + std::min(i + row, width - 1) * row_stride + k; }, square);
 #pragma GCC unroll 16
       for (int64_t row = 0; row < side; ++row) store<T>(square[row], to + (k + row) * width + i);
     }
@@ -253,61 +251,72 @@ void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<
 }
 #else
 /// Rows `i` on, as many as two vectors have lanes: squares of the matrix are turned in registers.
+/// What lies `ahead` elements on is fetched meanwhile.
 template <class T>
 HWY_INLINE void multiply_rows(const MatrixView<const T>& a, int64_t i, const T* x, T* sums,
-                              int64_t begin, int64_t end) {
+                              int64_t begin, int64_t end, int64_t ahead) {
   const hn::ScalableTag<T> tag;
   constexpr int64_t side = kWidth<T>;
+  const T* rows[2] = {&a(i, 0), &a(i + side, 0)};
   auto upper = hn::Zero(tag), lower = hn::Zero(tag);
-  const T* rows = &a(i, 0);
-  const int64_t whole = begin + (end - begin) / side * side;
-  for (int64_t k = begin; k < whole; k += side) {
+  for (int64_t k = begin; k < end; k += side) {
+    // The last square ends at the last column and begins with some again.
+    const int64_t first = std::min(k, end - side);
+    if (ahead != 0)
+#pragma GCC unroll 32
+      for (int64_t row = 0; row < 2 * side; ++row)
+        __builtin_prefetch(rows[0] + row * a.row_stride + k + ahead);
 #pragma GCC unroll 2
     for (int half = 0; half < 2; ++half) {  // two squares at once have no room in the registers
       Vector<T> square[side];
-#pragma GCC unroll 16
-      for (int64_t row = 0; row < side; ++row)
-        square[row] = load(rows + (half * side + row) * a.row_stride + k);
-      transpose<T>(square);
+      const T* from = rows[half] + first;
+      load_transposed<T>([&](int64_t row) { return from + row * a.row_stride; }, square);
       auto& sum = half == 0 ? upper : lower;
 #pragma GCC unroll 16
       for (int64_t step = 0; step < side; ++step) {
+        if (first + step < k) continue;
         auto column = hn::Zero(tag);
         __builtin_memcpy(&column, &square[step], sizeof column);
-        sum = fused(column, hn::Set(tag, x[k + step]), sum);
+        sum = fused(column, hn::Set(tag, x[first + step]), sum);
       }
     }
   }
   hn::StoreU(upper, tag, sums);
   hn::StoreU(lower, tag, sums + side);
-  for (int64_t k = whole; k < end; ++k)
-    for (int64_t row = 0; row < 2 * side; ++row)
-      sums[row] = std::fma(rows[row * a.row_stride + k], x[k], sums[row]);
 }
 
 template <class T>
 void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
                      Update update) {
   constexpr int64_t group = 2 * kWidth<T>;
+  // Long rows are fetched by the processor itself, which follows few streams within short ones.
+  constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
+  const int64_t stride = std::abs(a.row_stride);
+  const int64_t ahead =
+      stride > kPage ? 0 : a.row_stride * std::max(group, 2 * kPage / std::max<int64_t>(1, stride));
   T sums[group];
-  for (int64_t i = 0; i < out.rows; i += group)
+  for (int64_t i = 0; i < out.rows; i += group) {
+    const int64_t rows = std::min(group, out.rows - i);
+    const int64_t first = std::max<int64_t>(0, std::min(i, out.rows - group));  // some again
     for (int64_t begin = 0; begin < a.columns; begin += kSumBlock) {
       const int64_t end = std::min(a.columns, begin + kSumBlock);
-      const int64_t rows = std::min(group, out.rows - i);
-      if (rows == group)
-        multiply_rows(a, i, x, sums, begin, end);
-      else
+      if (first + group <= out.rows && a.columns >= kWidth<T>) {
+        multiply_rows(a, first, x, sums, begin, end, ahead);
+      } else {
         for (int64_t row = 0; row < rows; ++row) {
           sums[row] = 0;
           for (int64_t k = begin; k < end; ++k)
             sums[row] = std::fma(a(i + row, k), x[k], sums[row]);
         }
+      }
       const bool set = begin == 0 && update == Update::kSet;
       for (int64_t row = 0; row < rows; ++row) {
+        const T sum = sums[i - first + row];
         T& to = out(i + row, 0);
-        to = set ? sums[row] : update == Update::kSubtract ? to - sums[row] : to + sums[row];
+        to = set ? sum : update == Update::kSubtract ? to - sum : to + sum;
       }
     }
+  }
 }
 #endif
 
