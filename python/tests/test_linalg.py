@@ -411,6 +411,26 @@ def test_small_values_of_graded_matrices_are_exact() -> None:
     np.testing.assert_allclose(np.asarray(made), many, 1e-12)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 16, 31, 33, 64, 65, 130])
+def test_singular_values_alone_are_those_beside_vectors(size: int) -> None:
+    q = np.linalg.qr(random(size + 3, size)).Q
+    spread = np.logspace(0, -4, size)
+    for a in (
+        random(size, size),
+        random(2 * size, size),
+        np.eye(size) + 1e-9 * random(size, size),
+        np.ones((size, size)) + 1e-6 * random(size, size),  # one large, the others in a heap
+        np.diag(abs(np.arange(size) - size / 2) + 0.01) + np.eye(size, k=1),
+        q,
+        q * np.where(np.arange(size) % 2, 1.0, 2 + 1e-12),
+        q * spread,
+        q * spread[::-1],
+        random(size, size).round(),
+    ):
+        s = np.asarray(hr.linalg.svd(a).S)
+        np.testing.assert_allclose(np.asarray(hr.linalg.svdvals(a)), s, 0, 1e-14 * s[0])
+
+
 @pytest.mark.parametrize("order", [None, 1, -1, 2, -2, np.inf, -np.inf, 0, 3, 0.5, "fro", "nuc"])
 @pytest.mark.parametrize("keepdims", [False, True])
 def test_norms_are_numpys(order: Any, keepdims: bool) -> None:

@@ -81,9 +81,17 @@ TEST_F(Factors, SameBitsForAnyThreadsAndSimdLevel) {
   const Tensor gram = product(turned(a), a);
   const auto make = [&] {
     const Svd parts = svd(a);
-    return std::vector<Tensor>{cholesky(gram), solve(gram, b), qr(a).q,
-                               parts.u,        parts.s,        parts.vh,
-                               tall_q(a),      det(gram),      eigh(gram).vectors};
+    return std::vector<Tensor>{cholesky(gram),
+                               solve(gram, b),
+                               qr(a).q,
+                               parts.u,
+                               parts.s,
+                               parts.vh,
+                               tall_q(a),
+                               det(gram),
+                               eigh(gram).vectors,
+                               svd(a, SvdVectors::kNone).s,
+                               eigh(gram, false).values};
   };
   set_threads(1);
   const std::vector<Tensor> one = make();

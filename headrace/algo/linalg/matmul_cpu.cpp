@@ -294,13 +294,14 @@ void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<
   const int64_t stride = std::abs(a.row_stride);
   const int64_t ahead =
       stride > kPage ? 0 : a.row_stride * std::max(group, 2 * kPage / std::max<int64_t>(1, stride));
+  const bool whole = out.rows >= group && a.columns >= kWidth<T>;
   T sums[group];
   for (int64_t i = 0; i < out.rows; i += group) {
     const int64_t rows = std::min(group, out.rows - i);
-    const int64_t first = std::max<int64_t>(0, std::min(i, out.rows - group));  // some again
+    const int64_t first = whole ? std::min(i, out.rows - group) : i;  // some again
     for (int64_t begin = 0; begin < a.columns; begin += kSumBlock) {
       const int64_t end = std::min(a.columns, begin + kSumBlock);
-      if (first + group <= out.rows && a.columns >= kWidth<T>) {
+      if (whole) {
         multiply_rows(a, first, x, sums, begin, end, ahead);
       } else {
         for (int64_t row = 0; row < rows; ++row) {

@@ -21,8 +21,15 @@ namespace {
 constexpr int64_t kBlock = 32;
 constexpr int64_t kTaskValues = 32768;  // that a task reflects
 
-/// A reflection that turns `x` into (x[0], 0, ..., 0): its vector is 1 and what replaces the rest.
-/// The factor of the reflection.
+/// Reflects `y` by what `reflect` left in `x`.
+void apply_one(const double* x, double factor, double* y, int64_t count) {
+  const double part = factor * (y[0] + cpu::dot(x + 1, y + 1, count - 1));
+  y[0] -= part;
+  cpu::add_scaled(y + 1, -part, x + 1, count - 1);
+}
+
+}  // namespace
+
 double reflect(double* x, int64_t count) {
   double largest = 0;
   for (int64_t i = 1; i < count; ++i) largest = std::max(largest, std::fabs(x[i]));
@@ -37,15 +44,6 @@ double reflect(double* x, int64_t count) {
   x[0] = head * largest;
   return factor;
 }
-
-/// Reflects `y` by what `reflect` left in `x`.
-void apply_one(const double* x, double factor, double* y, int64_t count) {
-  const double part = factor * (y[0] + cpu::dot(x + 1, y + 1, count - 1));
-  y[0] -= part;
-  cpu::add_scaled(y + 1, -part, x + 1, count - 1);
-}
-
-}  // namespace
 
 Reflections::Reflections(const MatrixView<double>& columns)
     : columns_(columns), factors_(doubles(std::min(columns.rows, columns.columns))) {

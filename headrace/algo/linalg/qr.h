@@ -29,6 +29,10 @@ HR_API Qr qr(const Tensor& a, QrMode mode = QrMode::kReduced);
 /// that factor does not exist. Its signs are not those of `qr`.
 HR_API Tensor tall_q(const Tensor& a);
 
+/// A reflection that turns `x` into (x[0], 0, ..., 0): its vector is 1 and what replaces the rest.
+/// The factor of the reflection.
+double reflect(double* x, int64_t count);
+
 /// The factors of a matrix whose columns are the rows of `columns`: R on and above its diagonal,
 /// reflections beyond it.
 class Reflections {

@@ -3,16 +3,104 @@
 #define HWY_TARGET_INCLUDE "headrace/algo/linalg/row_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
+#include "headrace/base/simd_fused.h"
+//
 #include "headrace/algo/linalg/row_simd.h"
 //
 #include "headrace/algo/linalg/row_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 
 HWY_BEFORE_NAMESPACE();
 
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Tag = hn::CappedTag<double, 8>;
+
+constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(Tag()));
+constexpr int64_t kVectors = 16 / kLanes;
+
+/// Rows whose sums stay in registers.
+constexpr int64_t kSumRows = HWY_TARGET == HWY_AVX3 ? 4 : HWY_TARGET == HWY_AVX2 ? 2 : 1;
+
+template <int64_t kRows>
+HWY_INLINE void dots_of(const double* rows, int64_t stride, const double* x, int64_t n,
+                        double* out) {
+  hn::Vec<Tag> sums[kRows][kVectors];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+    for (int64_t v = 0; v < kVectors; ++v) sums[i][v] = hn::Zero(Tag());
+  int64_t j = 0;
+  for (; j + 16 <= n; j += 16)
+#pragma GCC unroll 16
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto along = hn::LoadU(Tag(), x + j + v * kLanes);
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < kRows; ++i)
+        sums[i][v] = fused(hn::LoadU(Tag(), rows + i * stride + j + v * kLanes), along, sums[i][v]);
+    }
+  for (int64_t i = 0; i < kRows; ++i) {
+    if (j < n) {
+      double lanes[16];
+#pragma GCC unroll 16
+      for (int64_t v = 0; v < kVectors; ++v) hn::StoreU(sums[i][v], Tag(), lanes + v * kLanes);
+      for (int64_t k = j; k < n; ++k)
+        lanes[k - j] = std::fma(rows[i * stride + k], x[k], lanes[k - j]);
+#pragma GCC unroll 16
+      for (int64_t v = 0; v < kVectors; ++v) sums[i][v] = hn::LoadU(Tag(), lanes + v * kLanes);
+    }
+#pragma GCC unroll 4
+    for (int64_t half = kVectors / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < half; ++v) sums[i][v] = hn::Add(sums[i][v], sums[i][v + half]);
+    double lanes[kLanes];
+    hn::StoreU(sums[i][0], Tag(), lanes);
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+    out[i] = lanes[0];
+  }
+}
+
+void dots(const MatrixView<const double>& rows, const double* x, double* out) {
+  int64_t i = 0;
+  for (; i + kSumRows <= rows.rows; i += kSumRows)
+    dots_of<kSumRows>(&rows(i, 0), rows.row_stride, x, rows.columns, out + i);
+  for (; i < rows.rows; ++i) dots_of<1>(&rows(i, 0), rows.row_stride, x, rows.columns, out + i);
+}
+
+template <int64_t kRows>
+HWY_INLINE void add_rows_of(const double* rows, int64_t stride, const double* factors, int64_t n,
+                            double* HWY_RESTRICT to) {
+  hn::Vec<Tag> scales[kRows];
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < kRows; ++i) scales[i] = hn::Set(Tag(), factors[i]);
+  int64_t j = 0;
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes) {
+    auto first = hn::LoadU(Tag(), to + j), second = hn::LoadU(Tag(), to + j + kLanes);
+#pragma GCC unroll 8
+    for (int64_t i = 0; i < kRows; ++i) {
+      first = fused(scales[i], hn::LoadU(Tag(), rows + i * stride + j), first);
+      second = fused(scales[i], hn::LoadU(Tag(), rows + i * stride + j + kLanes), second);
+    }
+    hn::StoreU(first, Tag(), to + j);
+    hn::StoreU(second, Tag(), to + j + kLanes);
+  }
+  for (; j < n; ++j)
+    for (int64_t i = 0; i < kRows; ++i) to[j] = std::fma(factors[i], rows[i * stride + j], to[j]);
+}
+
+void add_rows(const MatrixView<const double>& rows, const double* factors, double* to) {
+  constexpr int64_t kAtOnce = 8;
+  int64_t i = 0;
+  for (; i + kAtOnce <= rows.rows; i += kAtOnce)
+    add_rows_of<kAtOnce>(&rows(i, 0), rows.row_stride, factors + i, rows.columns, to);
+  for (; i < rows.rows; ++i)
+    add_rows_of<1>(&rows(i, 0), rows.row_stride, factors + i, rows.columns, to);
+}
 
 constexpr int64_t kStrip = 32;  // columns whose row stays in registers
 
@@ -68,6 +156,14 @@ double dot(const double* a, const double* b, int64_t n) {
 
 void add_scaled(double* to, double scale, const double* from, int64_t n) {
   HR_SIMD(add_scaled)(to, scale, from, n);
+}
+
+void dots(const MatrixView<const double>& rows, const double* x, double* out) {
+  HR_SIMD(dots)(rows, x, out);
+}
+
+void add_rows(const MatrixView<const double>& rows, const double* factors, double* to) {
+  HR_SIMD(add_rows)(rows, factors, to);
 }
 
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n) {

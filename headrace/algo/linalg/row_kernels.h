@@ -14,6 +14,12 @@ double dot(const double* a, const double* b, int64_t n);
 /// to += scale * from.
 void add_scaled(double* to, double scale, const double* from, int64_t n);
 
+/// out[i]: the sum of products of row i of `rows` and `x`, by fma in 16 lanes and one tree.
+void dots(const MatrixView<const double>& rows, const double* x, double* out);
+
+/// to += the sum of factors[i] times row i, one row after the other by fma.
+void add_rows(const MatrixView<const double>& rows, const double* factors, double* to);
+
 /// Turns two rows by the angle of cosine `c` and sine `s`.
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);
 

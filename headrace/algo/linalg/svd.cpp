@@ -2,6 +2,7 @@
 // Rotations of pairs of rows until all are orthogonal.
 #include "headrace/algo/linalg/svd.h"
 
+#include "headrace/algo/linalg/bidiagonal.h"
 #include "headrace/algo/linalg/eigh.h"
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -154,6 +156,19 @@ void check_finite(const MatrixView<double>& a) {
         throw_error<InvalidArgumentError>("svd", "an entry is not finite");
 }
 
+/// The values, falling, of a square matrix whose entries are at most 2; false where the smallest
+/// would lose digits to the largest.
+bool find_values(const MatrixView<double>& a, double* values) {
+  constexpr double kApart = 0x1p-16;
+  const int64_t size = a.rows;
+  Buffer diagonals = doubles(2 * size);
+  auto *diagonal = diagonals.mutable_as<double>(), *beside = diagonal + size;
+  reduce_to_bidiagonal(a, diagonal, beside);
+  if (!bidiagonal_values(diagonal, beside, values, size)) return false;
+  std::sort(values, values + size, std::greater<>());
+  return size == 0 || values[size - 1] > kApart * values[0];
+}
+
 /// Parts of one decomposition, as rows: of a matrix with `length` rows and `size` columns, no more.
 struct Parts {
   MatrixView<double> left;   ///< [kept, length], rows are columns of U; none kept: no vectors
@@ -183,6 +198,10 @@ void decompose(const MatrixView<double>& columns, const Parts& to) {
                                  with_vectors ? size : 0, size};
   for (int64_t j = 0; j < size; ++j)
     for (int64_t i = 0; i < size; ++i) triangle(j, i) = tall ? upright->r(i, j) : columns(j, i);
+  if (!with_vectors && find_values(triangle, to.values)) {
+    for (int64_t i = 0; i < size; ++i) to.values[i] = std::ldexp(to.values[i], exponent);
+    return;
+  }
   std::vector<int64_t> order, column;
   const Reflections reflections(triangle, column);
   for (int64_t i = 0; i < size; ++i)

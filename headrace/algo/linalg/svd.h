@@ -17,10 +17,11 @@ struct Svd {
 /// rows of R of about one size (within 2^-13) are turned by the eigenvectors of their products;
 /// then rotations of pairs until all rows are orthogonal (Demmel and Veselic 1992, Drmac and
 /// Veselic 2008). So small singular values of graded matrices are exact to 12 digits or more, as
-/// large ones are; below 1e-140 of the largest entry they may be zero. Float64 inside; float32 for
-/// float32, else float64. O(rows columns^2) and some ten times columns^3; the same bits for any
-/// number of threads. Throws TypeMismatchError unless `a` is real and has two or more dimensions,
-/// InvalidArgumentError for NaN and infinite entries.
+/// large ones are; below 1e-140 of the largest entry they may be zero. Values alone, where they are
+/// within 2^16 of each other, are those of the bidiagonal form, exact to some 1e-16 of the largest.
+/// Float64 inside; float32 for float32, else float64. O(rows columns^2) and some ten times
+/// columns^3; the same bits for any number of threads. Throws TypeMismatchError unless `a` is real
+/// and has two or more dimensions, InvalidArgumentError for NaN and infinite entries.
 HR_API Svd svd(const Tensor& a, SvdVectors vectors = SvdVectors::kReduced);
 
 struct Lstsq {
