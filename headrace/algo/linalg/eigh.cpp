@@ -2,6 +2,7 @@
 // Householder reduction and implicit QR steps.
 #include "headrace/algo/linalg/eigh.h"
 
+#include "headrace/algo/linalg/condensed.h"
 #include "headrace/algo/linalg/eigh_kernels.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/qr.h"
@@ -19,35 +20,81 @@
 namespace hr {
 namespace {
 
-/// One implicit QR step with Wilkinson's shift on the rows [first, last] of the tridiagonal matrix.
-/// Cosines and sines go to `angles`, if there is one.
+/// The entry out of place that an implicit QR step moves down the rows [first, last] of a
+/// tridiagonal matrix.
+class Bulge {
+ public:
+  Bulge() = default;
+  Bulge(double* d, double* e, int64_t first, int64_t last, double shift)
+      : d_(d), e_(e), first_(first), last_(last), x_(d[first] - shift), z_(e[first]) {}
+
+  /// Turns rows k and k + 1, for k from `first` to `last` - 1, by cosine `c` and sine `s`.
+  [[gnu::always_inline]] void turn(int64_t k, double& c, double& s) {
+    const double r = std::sqrt(x_ * x_ + z_ * z_);  // no entry is large, tiny ones do not count
+    c = r == 0 ? 1 : x_ / r;
+    s = r == 0 ? 0 : z_ / r;
+    if (k > first_) e_[k - 1] = r;
+    const double upper = d_[k];
+    const double lower = d_[k + 1];
+    const double side = e_[k];
+    d_[k] = c * c * upper + 2 * c * s * side + s * s * lower;
+    d_[k + 1] = s * s * upper - 2 * c * s * side + c * c * lower;
+    e_[k] = c * s * (lower - upper) + (c * c - s * s) * side;
+    if (k + 1 < last_) {
+      x_ = e_[k];
+      z_ = s * e_[k + 1];
+      e_[k + 1] *= c;
+    }
+  }
+
+ private:
+  double* d_ = nullptr;
+  double* e_ = nullptr;
+  int64_t first_ = 0;
+  int64_t last_ = 0;
+  double x_ = 0;
+  double z_ = 0;
+};
+
+/// One implicit QR step with Wilkinson's shift on the rows [first, last]. Cosines and sines go to
+/// `angles`, if there is one.
 void step(double* angles, double* d, double* e, int64_t first, int64_t last) {
   const double delta = (d[last - 1] - d[last]) / 2;
   const double away = delta + std::copysign(std::hypot(delta, e[last - 1]), delta);
-  const double shift = d[last] - e[last - 1] / away * e[last - 1];
-  double x = d[first] - shift;
-  double z = e[first];
+  Bulge bulge(d, e, first, last, d[last] - e[last - 1] / away * e[last - 1]);
   for (int64_t k = first; k < last; ++k) {
-    const double r = std::sqrt(x * x + z * z);  // no entry is large, and tiny ones do not count
-    const double c = r == 0 ? 1 : x / r;
-    const double s = r == 0 ? 0 : z / r;
-    if (k > first) e[k - 1] = r;
-    const double upper = d[k];
-    const double lower = d[k + 1];
-    const double side = e[k];
-    d[k] = c * c * upper + 2 * c * s * side + s * s * lower;
-    d[k + 1] = s * s * upper - 2 * c * s * side + c * c * lower;
-    e[k] = c * s * (lower - upper) + (c * c - s * s) * side;
-    if (k + 1 < last) {
-      x = e[k];
-      z = s * e[k + 1];
-      e[k + 1] *= c;
-    }
+    double c, s;
+    bulge.turn(k, c, s);
     if (angles != nullptr) {
       *angles++ = c;
       *angles++ = s;
     }
   }
+}
+
+constexpr int64_t kBulges = 4;
+constexpr int64_t kApart = 3;  // rows between bulges, which then touch no entry of each other
+
+/// As many steps as there are shifts, one behind the other: turns of one bulge wait for each other,
+/// so a processor works on all bulges at once.
+void steps(const double* shifts, double* d, double* e, int64_t first, int64_t last) {
+  constexpr int64_t kLag = (kBulges - 1) * kApart;
+  Bulge bulges[kBulges];
+  double c, s;
+  const auto turn = [&](int64_t bulge, int64_t k) {
+    if (k < first || k >= last) return;
+    if (k == first) bulges[bulge] = Bulge(d, e, first, last, shifts[bulge]);
+    bulges[bulge].turn(k, c, s);
+  };
+  int64_t row = first;  // of the first bulge
+  for (; row <= first + kLag; ++row)
+    for (int64_t bulge = 0; bulge < kBulges; ++bulge) turn(bulge, row - bulge * kApart);
+  for (; row < last; ++row)
+#pragma GCC unroll 4
+    for (int64_t bulge = 0; bulge < kBulges; ++bulge)
+      bulges[bulge].turn(row - bulge * kApart, c, s);
+  for (; row < last + kLag; ++row)
+    for (int64_t bulge = 0; bulge < kBulges; ++bulge) turn(bulge, row - bulge * kApart);
 }
 
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -119,9 +166,22 @@ class Turns {
   cpu::Sweep sweeps_[kMostSweeps];
 };
 
+void iterate(Turns* turns, double* values, double* beside, int64_t size);
+
+/// The eigenvalues of the last rows of a tridiagonal matrix, the nearest to its last entry first.
+void find_shifts(const double* d, const double* e, int64_t last, double* shifts) {
+  double beside[kBulges];
+  std::copy_n(d + last + 1 - kBulges, kBulges, shifts);
+  std::copy_n(e + last + 1 - kBulges, kBulges - 1, beside);
+  iterate(nullptr, shifts, beside, kBulges);
+  std::sort(shifts, shifts + kBulges,
+            [&](double a, double b) { return std::fabs(a - d[last]) < std::fabs(b - d[last]); });
+}
+
 /// Eigenvalues of a tridiagonal matrix, and what its eigenvectors do to vectors (null: nothing).
 void iterate(Turns* turns, double* values, double* beside, int64_t size) {
   constexpr double kNothing = kEpsilon * kEpsilon;
+  constexpr int64_t kFewRows = 16;
   const auto is_split = [&](int64_t k) {
     const double around = std::fabs(values[k]) + std::fabs(values[k + 1]);
     return std::fabs(beside[k]) <= std::max(kEpsilon * around, kNothing);
@@ -136,7 +196,15 @@ void iterate(Turns* turns, double* values, double* beside, int64_t size) {
     while (first > 0 && !is_split(first - 1)) --first;
     if (--steps_left == 0)
       throw_error<InternalError>("eigh", "the iteration did not converge", {{"size", size}});
-    step(turns == nullptr ? nullptr : turns->add(first, last), values, beside, first, last);
+    if (turns != nullptr) {
+      step(turns->add(first, last), values, beside, first, last);
+    } else if (last - first < kFewRows) {
+      step(nullptr, values, beside, first, last);
+    } else {
+      double shifts[kBulges];
+      find_shifts(values, beside, last, shifts);
+      steps(shifts, values, beside, first, last);
+    }
   }
   if (turns != nullptr) turns->apply();
 }
@@ -209,22 +277,17 @@ class Shifted {
 
 /// Makes of the reflections in `matrix` the transpose of the orthogonal matrix that gives the input
 /// back.
-void make_vectors(double* matrix, const double* betas, int64_t size) {
+void make_vectors(double* matrix, const double* factors, int64_t size) {
   if (size == 0) return;
   const MatrixView<double> all{matrix, size, size, size};
   const MatrixView<double> vectors = all.block(0, 1, size - 1, size - 1);
-  Buffer factors = doubles(size - 1);
-  for (int64_t k = 0; k + 1 < size; ++k) {
-    double* v = &vectors(k, k);
-    const double head = v[0];  // of the vectors of `reflect` never 0
-    factors.mutable_as<double>()[k] = betas[k] * head * head;
-    for (int64_t j = 1; j < size - 1 - k && betas[k] != 0; ++j) v[j] /= head;
-  }
+  Buffer kept = doubles(size - 1);
+  std::copy_n(factors, size - 1, kept.mutable_as<double>());
   Buffer room = doubles(size * size);
   const MatrixView<double> made{room.mutable_as<double>(), size, size, size};
   std::fill_n(made.data, size * size, 0.0);
   made(0, 0) = 1;
-  Reflections(vectors, std::move(factors)).make_basis(made.block(1, 1, size - 1, size - 1));
+  Reflections(vectors, std::move(kept)).make_basis(made.block(1, 1, size - 1, size - 1));
   std::copy_n(made.data, size * size, matrix);
 }
 
@@ -232,9 +295,9 @@ void make_vectors(double* matrix, const double* betas, int64_t size) {
 
 void eigh(double* matrix, double* values, double* scratch, int64_t size) {
   const double unit = normalize(matrix, size);
-  double* const betas = scratch + size;
-  cpu::reduce_to_tridiagonal(matrix, values, scratch, betas, scratch + 2 * size, size);
-  make_vectors(matrix, betas, size);
+  double* const factors = scratch + size;
+  reduce_to_tridiagonal({matrix, size, size, size}, values, scratch, factors);
+  make_vectors(matrix, factors, size);
   Turns turns({matrix, size, size, size});
   iterate(&turns, values, scratch, size);
   for (int64_t i = 0; i < size; ++i) values[i] *= unit;
@@ -251,9 +314,9 @@ void eigh_largest(double* matrix, double* values, double* vectors, double* scrat
   const double unit = normalize(matrix, size);
   double* const diagonal = scratch;
   double* const beside = scratch + size;
-  double* const betas = scratch + 2 * size;
+  double* const factors = scratch + 2 * size;
   double* const room = scratch + 3 * size;
-  cpu::reduce_to_tridiagonal(matrix, diagonal, beside, betas, room, size);
+  reduce_to_tridiagonal({matrix, size, size, size}, diagonal, beside, factors);
   std::copy_n(diagonal, size, values);
   std::copy_n(beside, size - 1, room);
   iterate(nullptr, values, room, size);
@@ -272,7 +335,7 @@ void eigh_largest(double* matrix, double* values, double* vectors, double* scrat
       if (round < 3) shifted.solve(x);
     }
   }
-  cpu::reflect_back(matrix, betas, vectors, count, size);
+  cpu::reflect_back(matrix, factors, vectors, count, size);
   for (int64_t i = 0; i < size; ++i) values[i] *= unit;
 }
 

@@ -5,11 +5,6 @@
 
 namespace hr::cpu {
 
-/// Leaves the diagonal in `diagonal`, the subdiagonal in the second one, and in row k of `a`, right
-/// of the diagonal, the vector of the k-th reflection, whose factor is `betas[k]`. `scratch` is n.
-void reduce_to_tridiagonal(double* a, double* diagonal, double* beside, double* betas,
-                           double* scratch, int64_t n);
-
 /// Angles by which rows k and k + 1 turn, for k from `first` to `last` - 1: cosine and sine.
 struct Sweep {
   int64_t first;
@@ -24,7 +19,8 @@ inline constexpr int64_t kTurnedColumns = 32;
 void turn_rows(double* strip, const Sweep* sweeps, int64_t count);
 
 /// Turns vectors of the tridiagonal matrix, `count` rows of `n`, into those of the input.
-void reflect_back(const double* a, const double* betas, double* vectors, int64_t count, int64_t n);
+void reflect_back(const double* a, const double* factors, double* vectors, int64_t count,
+                  int64_t n);
 
 /// Makes `x` a unit vector that has no part along the `count` unit vectors before.
 void orthogonalize(double* x, const double* before, int64_t count, int64_t n);

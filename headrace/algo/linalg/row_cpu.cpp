@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -25,6 +26,19 @@ constexpr int64_t kVectors = 16 / kLanes;
 
 /// Rows whose sums stay in registers.
 constexpr int64_t kSumRows = HWY_TARGET == HWY_AVX3 ? 4 : HWY_TARGET == HWY_AVX2 ? 2 : 1;
+
+/// By one tree of 16 lanes.
+HWY_INLINE double sum_of(hn::Vec<Tag>* sums) {
+#pragma GCC unroll 4
+  for (int64_t half = kVectors / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < half; ++v) sums[v] = hn::Add(sums[v], sums[v + half]);
+  double lanes[kLanes];
+  hn::StoreU(sums[0], Tag(), lanes);
+  for (int64_t half = kLanes / 2; half > 0; half /= 2)
+    for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
+  return lanes[0];
+}
 
 template <int64_t kRows>
 HWY_INLINE void dots_of(const double* rows, int64_t stride, const double* x, int64_t n,
@@ -53,15 +67,7 @@ HWY_INLINE void dots_of(const double* rows, int64_t stride, const double* x, int
 #pragma GCC unroll 16
       for (int64_t v = 0; v < kVectors; ++v) sums[i][v] = hn::LoadU(Tag(), lanes + v * kLanes);
     }
-#pragma GCC unroll 4
-    for (int64_t half = kVectors / 2; half > 0; half /= 2)
-#pragma GCC unroll 8
-      for (int64_t v = 0; v < half; ++v) sums[i][v] = hn::Add(sums[i][v], sums[i][v + half]);
-    double lanes[kLanes];
-    hn::StoreU(sums[i][0], Tag(), lanes);
-    for (int64_t half = kLanes / 2; half > 0; half /= 2)
-      for (int64_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-    out[i] = lanes[0];
+    out[i] = sum_of(sums[i]);
   }
 }
 
@@ -100,6 +106,48 @@ void add_rows(const MatrixView<const double>& rows, const double* factors, doubl
     add_rows_of<kAtOnce>(&rows(i, 0), rows.row_stride, factors + i, rows.columns, to);
   for (; i < rows.rows; ++i)
     add_rows_of<1>(&rows(i, 0), rows.row_stride, factors + i, rows.columns, to);
+}
+
+/// Rows of one line of a symmetric matrix, from its square on the diagonal, at `j0`, on.
+template <int64_t kRows>
+HWY_INLINE void multiply_symmetric_rows(const double* rows, int64_t stride, const double* factors,
+                                        int64_t j0, const double* x, double* HWY_RESTRICT to,
+                                        double* own) {
+  hn::Vec<Tag> sums[kRows][kVectors], scales[kRows];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < kRows; ++i) {
+    scales[i] = hn::Set(Tag(), factors[i]);
+#pragma GCC unroll 16
+    for (int64_t v = 0; v < kVectors; ++v)
+      sums[i][v] = hn::Mul(hn::LoadU(Tag(), rows + i * stride + j0 + v * kLanes),
+                           hn::LoadU(Tag(), x + j0 + v * kLanes));
+  }
+  for (int64_t j = j0 + 16; j < stride; j += 16)
+#pragma GCC unroll 16
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const int64_t at = j + v * kLanes;
+      const auto along = hn::LoadU(Tag(), x + at);
+      auto other = hn::LoadU(Tag(), to + at);
+#pragma GCC unroll 4
+      for (int64_t i = 0; i < kRows; ++i) {
+        const auto row = hn::LoadU(Tag(), rows + i * stride + at);
+        sums[i][v] = fused(row, along, sums[i][v]);
+        other = fused(scales[i], row, other);
+      }
+      hn::StoreU(other, Tag(), to + at);
+    }
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < kRows; ++i) own[i] += sum_of(sums[i]);
+}
+
+void multiply_symmetric(const MatrixView<const double>& a, int64_t begin, int64_t end,
+                        const double* x, double* to) {
+  const auto rows = [&]<int64_t kRows>(int64_t i, std::integral_constant<int64_t, kRows>) {
+    multiply_symmetric_rows<kRows>(&a(i, 0), a.row_stride, x + i, i / 16 * 16, x, to, to + i);
+  };
+  int64_t i = begin;
+  for (; i + kSumRows <= end; i += kSumRows) rows(i, std::integral_constant<int64_t, kSumRows>());
+  for (; i < end; ++i) rows(i, std::integral_constant<int64_t, 1>());
 }
 
 constexpr int64_t kStrip = 32;  // columns whose row stays in registers
@@ -164,6 +212,11 @@ void dots(const MatrixView<const double>& rows, const double* x, double* out) {
 
 void add_rows(const MatrixView<const double>& rows, const double* factors, double* to) {
   HR_SIMD(add_rows)(rows, factors, to);
+}
+
+void multiply_symmetric(const MatrixView<const double>& a, int64_t begin, int64_t end,
+                        const double* x, double* to) {
+  HR_SIMD(multiply_symmetric)(a, begin, end, x, to);
 }
 
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n) {

@@ -20,6 +20,12 @@ void dots(const MatrixView<const double>& rows, const double* x, double* out);
 /// to += the sum of factors[i] times row i, one row after the other by fma.
 void add_rows(const MatrixView<const double>& rows, const double* factors, double* to);
 
+/// Adds to `to` what rows [begin, end) of the upper triangle of a symmetric matrix, and the rows
+/// below that mirror them, give times `x`: each is read once. Columns are whole lanes, squares of
+/// 16 on the diagonal are filled, `begin` is a multiple of 16.
+void multiply_symmetric(const MatrixView<const double>& a, int64_t begin, int64_t end,
+                        const double* x, double* to);
+
 /// Turns two rows by the angle of cosine `c` and sine `s`.
 void rotate_rows(double* upper, double* lower, double c, double s, int64_t n);
 

@@ -2,11 +2,12 @@
 // Rotations of pairs of rows until all are orthogonal.
 #include "headrace/algo/linalg/svd.h"
 
-#include "headrace/algo/linalg/bidiagonal.h"
+#include "headrace/algo/linalg/condensed.h"
 #include "headrace/algo/linalg/eigh.h"
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/qr.h"
+#include "headrace/algo/linalg/quotients.h"
 #include "headrace/algo/linalg/row_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
