@@ -91,7 +91,7 @@ void bind_graph_centrality(nb::module_& m);
 void bind_vectorizers(nb::module_& m);
 void bind_temporal(nb::module_& m);
 void bind_window(nb::module_& m);
-void bind_row_groups(nb::module_& m);
+void bind_parquet(nb::module_& m);
 void bind_facade(nb::module_& m);
 
 /// Of functions of one name the one that makes a node.

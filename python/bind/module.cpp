@@ -51,6 +51,6 @@ NB_MODULE(_core, m) {
   bind_vectorizers(m);
   bind_temporal(m);
   bind_window(m);
-  bind_row_groups(m);
+  bind_parquet(m);
   bind_facade(m);
 }

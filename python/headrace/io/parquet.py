@@ -66,140 +66,21 @@ def _call(op: str, path: Any, work: Any) -> Any:
         _core.record_fallback(op, "Parquet by pyarrow", time.perf_counter() - start)
 
 
-def _aside(work: Any) -> Any:
-    """Run `work` on another thread: on this one, Ctrl-C would wait for pyarrow."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    thread = ThreadPoolExecutor(1)
-    try:
-        return thread.submit(work).result()
-    finally:
-        thread.shutdown(wait=False)
-
-
-def _place(op: str, source: Any) -> Any:
-    if isinstance(source, str | os.PathLike):
-        return os.fspath(source)
-    if hasattr(source, "read"):
-        return source
-    if isinstance(source, bytes | bytearray | memoryview):
-        import io
-
-        return io.BytesIO(source)
-    raise TypeMismatchError(
-        f"{op}: expected a path, bytes or a file: type={type(source).__name__!r}"
-    )
-
-
-def _stamp(op: str, path: Any) -> tuple[int, ...] | None:
-    if not isinstance(path, str):
-        return None
-    try:
-        found = os.stat(path)
-        if stat.S_ISDIR(found.st_mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    except OSError as error:
-        what = f"{op}: cannot read the file: path={path!r}; {error.strerror}"
-        raise input_error(what, path, error.errno or 0) from None
-    return (found.st_size, found.st_mtime_ns, found.st_ino)
-
-
-def _wanted(op: str, columns: Iterable[str] | None, names: list[str]) -> list[str]:
+def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
+    mark(op)
+    place = os.fspath(source) if isinstance(source, os.PathLike) else source
+    file = _core.ParquetFile(op, place)
+    names = file.names
     if isinstance(columns, str):
         raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
     wanted = names if columns is None else list(columns)
     for name in wanted:
         if name not in names:
             _core.no_such_column(op, names, name)
-    return wanted
-
-
-def _table(op: str, arrow: Any) -> _core.Table:
-    """The columns of a pyarrow table; raises with name and type for an unsupported one."""
-    columns = _core.from_arrow(arrow, op)
-    return _core.Table(columns.names, [columns.column(i, op) for i in range(len(columns.names))])
-
-
-class _Groups:
-    """The row groups of a file for the engine: column statistics and rows."""
-
-    def __init__(
-        self, op: str, place: Any, file: Any, names: list[str], stamp: tuple[int, ...] | None
-    ) -> None:
-        self.op, self.place, self.names = op, place, names
-        self.file = file
-        self.stamp = stamp
-        self.none = _table(op, file.schema_arrow.empty_table().select(names))
-
-    def _check(self) -> None:
-        if self.stamp is not None and _stamp(self.op, self.place) != self.stamp:
-            what = f"{self.op}: the file changed since it was scanned: path={self.place!r}"
-            raise input_error(what, self.place)
-
-    def rows(self) -> list[int]:
-        """Row counts of the groups."""
-        metadata = self.file.metadata
-        return [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
-
-    def bounds(self, column: int) -> _core.Table:
-        """Minimum, maximum and null count of a column in each group."""
-        from headrace.io.parquet_statistics import bounds
-
-        return _table(self.op, bounds(self.file, self.names[column]))
-
-    def read(self, columns: list[int]) -> _core.Table:
-        """Read these columns completely."""
-        self._check()
-        names = [self.names[c] for c in columns]
-        metadata = self.file.metadata
-        groups = (metadata.row_group(g) for g in range(metadata.num_row_groups))
-        many = sum(group.total_byte_size for group in groups) > _SOON
-
-        def read() -> Any:
-            return self.file.read(columns=names).select(names)
-
-        arrow = _call(self.op, self.place, lambda: _aside(read) if many else read())
-        return _table(self.op, arrow)
-
-    def batches(self, group: int, columns: list[int], rows: int) -> Iterator[_core.Table]:
-        """Read these columns of one group in batches of rows.
-
-        The file is reopened, since a reader keeps its last decoded page; pages are read one by one,
-        so that a few rows need few bytes.
-        """
-        import pyarrow as pa
-
-        self._check()
-        names = [self.names[c] for c in columns]
-        read = functools.partial(_call, self.op, self.place)
-        pages = functools.partial(
-            _pyarrow(self.op).ParquetFile,
-            self.place,
-            metadata=self.file.metadata,
-            buffer_size=_PAGES,
-            pre_buffer=False,
-        )
-        with read(pages) as file:
-            batches = read(lambda: file.iter_batches(rows, row_groups=[group], columns=names))
-            while (batch := read(lambda: next(batches, None))) is not None:
-                yield _table(self.op, pa.Table.from_batches([batch]).select(names))
-
-
-def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
-
-    mark(op)
-    parquet = _pyarrow(op)
-    place = _place(op, source)
-    # Reads go to the opened file, even if its path names another one by then.
-    stamp = _stamp(op, place)
-    file = _call(op, place, lambda: parquet.ParquetFile(place))
-    names = _wanted(op, columns, list(file.schema_arrow.names))
-    groups = _Groups(op, place, file, names, None if now else stamp)
+    places = [names.index(name) for name in wanted]
     if now:
-        return frame_of_table(groups.read(list(range(len(names)))))
-    name = os.path.basename(place) if isinstance(place, str) else "a file object"
-    table = _core.row_groups_table(op, name, groups.none, groups.rows(), groups)
-    return frame_of_parts(table, names)
+        return frame_of_table(file.read(places))
+    return frame_of_parts(file.scan(places), wanted)
 
 
 def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/chunk_reader.h"
+
+#include "headrace/algo/bits/bitmap_writer.h"
+#include "headrace/algo/select/concat.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/utf8.h"
+#include "headrace/io/parquet/bit_packing_kernels.h"
+#include "headrace/io/parquet/convert.h"
+#include "headrace/io/parquet/refusal.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace hr::parquet {
+
+namespace {
+
+constexpr int64_t kBlock = 1024;
+constexpr const char* kOp = "read_parquet";
+
+struct Sixteen {
+  uint64_t low;
+  uint64_t high;
+};
+
+// Moves the values that follow each other to the slots that are valid, from the last one on, and
+// zeros the others.
+template <class T>
+void spread_as(T* values, const uint8_t* valid, int64_t first, int64_t slots, int64_t dense) {
+  for (int64_t end = slots; end > dense;) {
+    const int64_t begin = std::max<int64_t>(end - 64, 0), count = end - begin;
+    const uint64_t bits = load_bits(valid, first + begin, count);
+    if (bits == 0) {
+      std::memset(static_cast<void*>(values + begin), 0, static_cast<size_t>(count) * sizeof(T));
+    } else {
+      for (int64_t i = count - 1; i >= 0; --i) {
+        const auto bit = static_cast<int64_t>(bits >> i & 1);
+        dense -= bit;
+        values[begin + i] = bit ? values[dense] : T{};
+      }
+    }
+    end = begin;
+  }
+}
+
+void spread(std::byte* values, int64_t width, const uint8_t* valid, int64_t first, int64_t slots,
+            int64_t dense) {
+  switch (width) {
+    case 1:
+      return spread_as(reinterpret_cast<uint8_t*>(values), valid, first, slots, dense);
+    case 2:
+      return spread_as(reinterpret_cast<uint16_t*>(values), valid, first, slots, dense);
+    case 4:
+      return spread_as(reinterpret_cast<uint32_t*>(values), valid, first, slots, dense);
+    case 8:
+      return spread_as(reinterpret_cast<uint64_t*>(values), valid, first, slots, dense);
+    default:
+      return spread_as(reinterpret_cast<Sixteen*>(values), valid, first, slots, dense);
+  }
+}
+
+void put_ones(const BitmapWriter& to, int64_t at, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const int64_t some = std::min(count - i, 64 - ((at + i) & 63));
+    to.put(at + i, some == 64 ? ~uint64_t{0} : (uint64_t{1} << some) - 1, some);
+    i += some;
+  }
+}
+
+void put_bits(const BitmapWriter& to, int64_t at, const uint8_t* bits, int64_t from,
+              int64_t count) {
+  for (int64_t i = 0; i < count; i += 64) {
+    const int64_t some = std::min<int64_t>(count - i, 64);
+    to.put(at + i, load_bits(bits, from + i, some), some);
+  }
+}
+
+// Bitmaps are read in whole words.
+int64_t word_bytes(int64_t bits) {
+  return divide_up(bits, 64) * 8;
+}
+
+StringView view_of(std::string_view text, uint32_t buffer, uint64_t offset) {
+  StringView view{};
+  view.size = static_cast<uint32_t>(text.size());
+  if (text.size() <= sizeof view.inlined) {
+    if (!text.empty()) std::memcpy(view.inlined, text.data(), text.size());
+    return view;
+  }
+  if (offset > UINT32_MAX) unsupported("a row group has more than 4 GiB of text in a column");
+  std::memcpy(view.indirect.prefix, text.data(), sizeof view.indirect.prefix);
+  view.indirect.buffer = buffer;
+  view.indirect.offset = static_cast<uint32_t>(offset);
+  return view;
+}
+
+// Texts of a block mostly lie side by side, with their sizes between them, which are ASCII as well.
+void check_utf8(const std::string_view* texts, int64_t count) {
+  if (count == 0) return;
+  const char* const begin = texts[0].data();
+  const char* const end = texts[count - 1].data() + texts[count - 1].size();
+  if (begin && begin <= end && is_ascii({begin, static_cast<size_t>(end - begin)})) return;
+  for (int64_t i = 0; i < count; ++i)
+    if (!is_valid_utf8(texts[i])) damaged("a text is not UTF-8: '" + printable(texts[i]) + "'");
+}
+
+// The bits that a level up to `most` takes.
+int level_bits(int most) {
+  return std::bit_width(static_cast<unsigned>(most));
+}
+
+// The levels of version 1 that a page begins with, behind their size; what follows stays.
+std::string_view take_levels(std::string_view& bytes, Encoding encoding) {
+  if (encoding != Encoding::kRle) unsupported("levels that are packed as by the first writers");
+  uint32_t size;
+  if (bytes.size() < 4) damaged("the levels of a page are cut off");
+  std::memcpy(&size, bytes.data(), 4);
+  if (size > bytes.size() - 4) damaged("the levels of a page are longer than the page");
+  const std::string_view levels = bytes.substr(4, size);
+  bytes.remove_prefix(4 + size_t{size});
+  return levels;
+}
+
+// Both kinds of levels of a page, and the values behind them.
+struct Parts {
+  Parts(const Leaf& leaf, const Page& page) : values(page.bytes) {
+    const PageHeader& header = page.header;
+    if (header.kind == PageKind::kDataV2) {
+      repetition = page.levels.substr(0, static_cast<size_t>(header.repetition_bytes));
+      definition = page.levels.substr(static_cast<size_t>(header.repetition_bytes));
+      return;
+    }
+    if (leaf.max_repetition > 0) repetition = take_levels(values, header.repetition_encoding);
+    if (leaf.max_definition > 0) definition = take_levels(values, header.definition_encoding);
+  }
+
+  std::string_view repetition{};
+  std::string_view definition{};
+  std::string_view values;
+};
+
+bool may_be_null(const Leaf& leaf) {
+  const int items = leaf.lists.empty() ? 0 : leaf.lists.back().item;
+  return leaf.max_definition > items;
+}
+
+}  // namespace
+
+FlatRows::FlatRows(const Leaf& leaf, int64_t rows) {
+  if (leaf.dtype.is_bool())
+    values = Buffer::allocate_zeroed(word_bytes(rows));
+  else
+    values = Buffer::allocate_spillable(checked_multiply(kOp, rows, leaf.dtype.size_bytes()));
+  if (may_be_null(leaf)) validity = Buffer::allocate_zeroed(word_bytes(rows));
+}
+
+RowsTarget FlatRows::target(int64_t row) {
+  RowsTarget to{.row = row};
+  if (values) to.values = values.mutable_data();
+  if (validity) to.validity = validity.mutable_data();
+  return to;
+}
+
+Column FlatRows::finish(const Leaf& leaf, int64_t rows, int64_t nulls, std::vector<Buffer> text) {
+  values.seal();
+  Buffer valid = nulls > 0 ? std::move(validity) : Buffer();
+  if (leaf.dtype.is_string())
+    return Column::strings(rows, std::move(values), std::move(text), std::move(valid), nulls);
+  return Column(leaf.dtype, rows, std::move(values), std::move(valid), nulls);
+}
+
+ChunkReader::ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk,
+                         int64_t rows, int64_t read_bytes, uint32_t first_text)
+    : leaf_(leaf),
+      pages_(source, chunk, read_bytes),
+      rows_left_(rows),
+      entries_left_(chunk.num_values),
+      first_text_(first_text) {
+  if (chunk.type != leaf.physical) damaged("a column has another type than the schema says");
+  if (leaf.max_repetition == 0 && chunk.num_values != rows)
+    damaged("a column has other values than its row group has rows");
+}
+
+void ChunkReader::next_page() {
+  for (;;) {
+    Page page;
+    if (!pages_.next(page)) damaged("a column has fewer values than its row group has rows");
+    if (page.header.kind == PageKind::kIndex) continue;
+    if (page.header.kind == PageKind::kDictionary) {
+      load_dictionary(page);
+      continue;
+    }
+    slot_ = 0;
+    if (leaf_.max_repetition > 0)
+      list_levels(page);
+    else
+      flat_levels(page);
+    return;
+  }
+}
+
+void ChunkReader::flat_levels(const Page& page) {
+  const Parts parts(leaf_, page);
+  slots_ = page.header.num_values;
+  if (slots_ > rows_left_) damaged("a column has more values than its row group has rows");
+  rows_left_ -= slots_;
+  all_valid_ = true;
+  if (leaf_.max_definition > 0) {
+    valid_ = Buffer::allocate_zeroed(word_bytes(slots_));
+    HybridReader levels(parts.definition, 1);
+    if (slots_ > 0)
+      all_valid_ = levels.read_bits(slots_, valid_.mutable_as<uint64_t>(), 0) == slots_;
+  }
+  begin_values(page.header, parts.values);
+}
+
+// Adds the levels to those of the pages before; the slots of this one are the items that there are.
+void ChunkReader::list_levels(const Page& page) {
+  const Parts parts(leaf_, page);
+  const int64_t entries = page.header.num_values;
+  if (entries > entries_left_) damaged("a column has more values than it says");
+  entries_left_ -= entries;
+  HybridReader repetition(parts.repetition, level_bits(leaf_.max_repetition));
+  HybridReader definition(parts.definition, level_bits(leaf_.max_definition));
+  valid_ = Buffer::allocate_zeroed(word_bytes(entries));
+  slots_ = 0;
+  int64_t valid = 0;
+  const auto item = static_cast<uint32_t>(leaf_.lists.back().item);
+  std::array<uint32_t, kBlock> reps, defs;
+  for (int64_t done = 0; done < entries;) {
+    const int64_t some = std::min(entries - done, kBlock);
+    repetition.read(some, reps.data());
+    definition.read(some, defs.data());
+    char* const out = levels_.reserve(2 * some);
+    for (int64_t i = 0; i < some; ++i) {
+      const uint32_t r = reps[static_cast<size_t>(i)], d = defs[static_cast<size_t>(i)];
+      if (r > static_cast<uint32_t>(leaf_.max_repetition) ||
+          d > static_cast<uint32_t>(leaf_.max_definition))
+        damaged("a level is out of range");
+      if (r == 0 && --rows_left_ < 0) damaged("a column has more rows than its row group");
+      out[2 * i] = static_cast<char>(r);
+      out[2 * i + 1] = static_cast<char>(d);
+      if (d < item) continue;
+      if (d == static_cast<uint32_t>(leaf_.max_definition)) {
+        set_bit(valid_.mutable_as<uint8_t>(), slots_, true);
+        ++valid;
+      }
+      ++slots_;
+    }
+    levels_.advance(2 * some);
+    done += some;
+  }
+  all_valid_ = valid == slots_;
+  begin_values(page.header, parts.values);
+}
+
+void ChunkReader::begin_values(const PageHeader& header, std::string_view bytes) {
+  values_ = nullptr;
+  is_coded_ =
+      header.encoding == Encoding::kRleDictionary || header.encoding == Encoding::kPlainDictionary;
+  // A page without values need not have what comes before them.
+  if (slots_ == 0 || (!all_valid_ && count_bits(valid_.as<uint8_t>(), 0, slots_) == 0)) return;
+  if (!is_coded_) {
+    values_ = read_values(leaf_, header.encoding, bytes, header.num_values);
+    return;
+  }
+  if (!has_dictionary_) damaged("a column has indices and no dictionary");
+  if (bytes.empty()) damaged("a page is cut off");
+  indices_ = HybridReader(bytes.substr(1), static_cast<uint8_t>(bytes[0]));
+}
+
+void ChunkReader::load_dictionary(const Page& page) {
+  if (has_dictionary_) damaged("a column has two dictionaries");
+  const int64_t count = page.header.num_values;
+  const int64_t least = std::max<int64_t>(leaf_.stored_bytes, 4);
+  if ((page.header.encoding != Encoding::kPlain &&
+       page.header.encoding != Encoding::kPlainDictionary) ||
+      leaf_.physical == PhysicalType::kBoolean)
+    damaged("a dictionary has an encoding that dictionaries do not have");
+  const int64_t each = leaf_.stored_bytes > 0 ? leaf_.stored_bytes : least;
+  if (count > static_cast<int64_t>(page.bytes.size()) / each)
+    damaged("a dictionary has fewer values than it says");
+  has_dictionary_ = true;
+  dictionary_size_ = count;
+  if (leaf_.conversion == Conversion::kNull) return;
+  dictionary_ = Buffer::allocate(count * leaf_.dtype.size_bytes());
+  std::byte* const out = count > 0 ? dictionary_.mutable_data() : nullptr;
+  values_ = read_values(leaf_, Encoding::kPlain, page.bytes, count);
+  if (leaf_.conversion == Conversion::kText) {
+    // Views into the page itself, which stays.
+    std::array<std::string_view, kBlock> texts;
+    bool is_far = false;
+    for (int64_t done = 0; done < count;) {
+      const int64_t some = std::min(count - done, kBlock);
+      values_->texts(some, texts.data());
+      check_utf8(texts.data(), some);
+      for (int64_t i = 0; i < some; ++i) {
+        const std::string_view text = texts[static_cast<size_t>(i)];
+        const StringView view =
+            view_of(text, first_text_, static_cast<uint64_t>(text.data() - page.bytes.data()));
+        is_far |= view.size > sizeof view.inlined;
+        std::memcpy(out + 16 * (done + i), &view, sizeof view);
+      }
+      done += some;
+    }
+    if (is_far) dictionary_text_ = pages_.take();
+  } else if (leaf_.conversion == Conversion::kUuid) {
+    RowsTarget own;
+    read_encoded(count, out, own);
+    for (int64_t i = 0; i < count; ++i) {  // they number the target's text
+      auto* const view = reinterpret_cast<StringView*>(out) + i;
+      view->indirect.buffer = first_text_;
+    }
+    dictionary_text_ = own.text.finish();
+  } else {
+    RowsTarget none;
+    read_encoded(count, out, none);
+  }
+  values_ = nullptr;
+}
+
+void ChunkReader::read(int64_t count, RowsTarget& to) {
+  while (count > 0) {
+    if (slot_ == slots_) {
+      next_page();
+      continue;
+    }
+    const int64_t some = std::min(count, slots_ - slot_);
+    read_slots(some, to);
+    count -= some;
+  }
+}
+
+void ChunkReader::read_slots(int64_t count, RowsTarget& to) {
+  const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
+  const int64_t dense = valid ? count_bits(valid, slot_, count) : count;
+  if (to.validity) {
+    const BitmapWriter validity(to.validity);
+    if (valid)
+      put_bits(validity, to.row, valid, slot_, count);
+    else
+      put_ones(validity, to.row, count);
+  } else if (dense < count) {
+    damaged("a column without nulls has a null");
+  }
+  if (leaf_.dtype.is_bool()) {
+    read_bools(count, to);
+  } else {
+    const int64_t width = leaf_.dtype.size_bytes();
+    std::byte* const out = to.values + to.row * width;
+    read_dense(dense, out, to);
+    if (dense < count) spread(out, width, valid, slot_, count, dense);
+  }
+  to.nulls += count - dense;
+  to.row += count;
+  slot_ += count;
+}
+
+void ChunkReader::read_bools(int64_t count, RowsTarget& to) {
+  const BitmapWriter out(to.values);
+  const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
+  std::array<uint64_t, kBlock / 64 + 1> dense;
+  for (int64_t done = 0; done < count;) {
+    const int64_t some = std::min(count - done, kBlock);
+    const int64_t there = valid ? count_bits(valid, slot_ + done, some) : some;
+    dense.fill(0);
+    if (there > 0) {
+      if (!values_) damaged("the values of a page have another form than its column");
+      values_->bits(there, dense.data());
+    }
+    const auto* const bits = reinterpret_cast<const uint8_t*>(dense.data());
+    if (!valid) {
+      put_bits(out, to.row + done, bits, 0, some);
+    } else {
+      for (int64_t i = 0, next = 0; i < some; ++i)
+        if (get_bit(valid, slot_ + done + i))
+          out.put(to.row + done + i, get_bit(bits, next++) ? 1 : 0, 1);
+    }
+    done += some;
+  }
+}
+
+void ChunkReader::read_dense(int64_t count, std::byte* out, RowsTarget& to) {
+  if (count == 0) return;
+  if (leaf_.conversion == Conversion::kNull) damaged("a column of nulls has a value");
+  if (is_coded_)
+    read_indices(count, out);
+  else
+    read_encoded(count, out, to);
+}
+
+void ChunkReader::read_indices(int64_t count, std::byte* out) {
+  const int64_t width = leaf_.dtype.size_bytes();
+  const auto check = [&](uint32_t index) {
+    if (index >= dictionary_size_) damaged("an index lies outside of its dictionary");
+  };
+  std::array<uint32_t, kBlock> indices;
+  while (count > 0) {
+    const int64_t some = std::min(count, kBlock);
+    indices_.read(some, indices.data());
+    check(cpu::greatest(indices.data(), some));
+    cpu::gather(dictionary_.data(), width, indices.data(), some, out);
+    out += some * width;
+    count -= some;
+  }
+}
+
+// Values that are in no dictionary.
+void ChunkReader::read_encoded(int64_t count, std::byte* out, RowsTarget& to) {
+  switch (leaf_.conversion) {
+    case Conversion::kNone:
+      return values_->fixed(count, out);
+    case Conversion::kText:
+    case Conversion::kCategory:
+      return read_texts(count, out, to);
+    default:
+      break;
+  }
+  if (leaf_.physical == PhysicalType::kByteArray) return read_texts(count, out, to);
+  const int64_t stored = leaf_.stored_bytes, width = leaf_.dtype.size_bytes();
+  if (!stored_) stored_ = Buffer::allocate(kBlock * stored);
+  for (int64_t done = 0; done < count;) {
+    const int64_t some = std::min(count - done, kBlock);
+    std::byte* const block = stored_.mutable_data();
+    values_->fixed(some, block);
+    std::byte* const at = out + done * width;
+    if (leaf_.conversion == Conversion::kUuid) {
+      char* const text = to.text.reserve(some * kUuidCharacters);
+      for (int64_t i = 0; i < some; ++i) {
+        format_uuid(block + 16 * i, text + kUuidCharacters * i);
+        const StringView view =
+            view_of({text + kUuidCharacters * i, kUuidCharacters}, first_text_ + 1,
+                    static_cast<uint64_t>(to.text.size() + kUuidCharacters * i));
+        std::memcpy(at + 16 * i, &view, sizeof view);
+      }
+      to.text.advance(some * kUuidCharacters);
+    } else {
+      convert(leaf_, block, some, at);
+    }
+    done += some;
+  }
+}
+
+void ChunkReader::read_texts(int64_t count, std::byte* out, RowsTarget& to) {
+  std::array<std::string_view, kBlock> texts;
+  while (count > 0) {
+    const int64_t some = std::min(count, kBlock);
+    values_->texts(some, texts.data());
+    if (leaf_.conversion != Conversion::kDecimal) check_utf8(texts.data(), some);
+    for (int64_t i = 0; i < some; ++i) {
+      const std::string_view text = texts[static_cast<size_t>(i)];
+      if (leaf_.conversion == Conversion::kDecimal) {
+        decimal_of_bytes(text, out);
+        out += 16;
+      } else if (leaf_.conversion == Conversion::kCategory) {
+        const int32_t code = categories_.add(text);
+        std::memcpy(out, &code, sizeof code);
+        out += sizeof code;
+      } else {
+        const StringView view =
+            view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
+        if (view.size > sizeof view.inlined) to.text.append(text);
+        std::memcpy(out, &view, sizeof view);
+        out += sizeof view;
+      }
+    }
+    count -= some;
+  }
+}
+
+Column ChunkReader::flat_column(int64_t slots, FlatRows rows, int64_t nulls, ByteBuffer text) {
+  if (leaf_.conversion != Conversion::kCategory)
+    return rows.finish(leaf_, slots, nulls, {dictionary_text_, text.finish()});
+  rows.values.seal();
+  return Column(TypeId::kInt32, slots, std::move(rows.values),
+                nulls > 0 ? std::move(rows.validity) : Buffer(), nulls);
+}
+
+Column ChunkReader::read_all() {
+  if (leaf_.max_repetition > 0) return read_lists();
+  const int64_t rows = rows_left_;
+  FlatRows made(leaf_, rows);
+  RowsTarget to = made.target(0);
+  {
+    const Pin pin{{&made.values, 0, made.values.size_bytes(), true}};
+    read(rows, to);
+  }
+  const Column codes = flat_column(rows, std::move(made), to.nulls, std::move(to.text));
+  if (leaf_.conversion != Conversion::kCategory) return codes;
+  return Column::categories(rows, codes.values_buffer(), categories_.finish(leaf_.is_ordered),
+                            codes.validity_buffer(), codes.null_count());
+}
+
+Column ChunkReader::read_lists() {
+  std::vector<Column> parts;
+  while (entries_left_ > 0) {
+    next_page();
+    if (slots_ == 0) continue;
+    FlatRows made(leaf_, slots_);
+    RowsTarget to = made.target(0);
+    {
+      const Pin pin{{&made.values, 0, made.values.size_bytes(), true}};
+      read_slots(slots_, to);
+    }
+    parts.push_back(flat_column(to.row, std::move(made), to.nulls, std::move(to.text)));
+  }
+  if (rows_left_ != 0) damaged("a column has fewer rows than its row group");
+  const bool is_coded = leaf_.conversion == Conversion::kCategory;
+  const Dtype dtype = is_coded ? Dtype(TypeId::kInt32) : leaf_.dtype;
+  Column items = parts.empty() ? Column(dtype, 0, {}) : concatenate(kOp, dtype, parts);
+  if (is_coded)
+    items = Column::categories(items.num_rows(), items.values_buffer(),
+                               categories_.finish(leaf_.is_ordered), items.validity_buffer(),
+                               items.null_count());
+  return lists_of(std::move(items));
+}
+
+// Lists around lists around items, from the levels of all pages.
+Column ChunkReader::lists_of(Column items) const {
+  const size_t depth = leaf_.lists.size();
+  struct Level {
+    ByteBuffer spans{};
+    std::vector<bool> valid{};
+    int64_t rows = 0;
+    int64_t items = 0;
+    int64_t nulls = 0;
+  };
+  std::vector<Level> levels(depth);
+  const auto* const pairs = reinterpret_cast<const uint8_t*>(levels_.data());
+  for (int64_t e = 0; e < levels_.size() / 2; ++e) {
+    const size_t r = pairs[2 * e];
+    const int d = pairs[2 * e + 1];
+    if (e == 0 && r != 0) damaged("the first list of a column goes on with another one");
+    for (size_t k = 0; k < depth; ++k) {
+      const ListLevel& is = leaf_.lists[k];
+      Level& level = levels[k];
+      if (r <= k) {
+        const bool valid = d >= is.present;
+        const ListSpan span{valid ? level.items : 0, 0};
+        level.spans.append({reinterpret_cast<const char*>(&span), sizeof span});
+        level.valid.push_back(valid);
+        level.nulls += !valid;
+        ++level.rows;
+      }
+      if (d < is.item) break;
+      if (r <= k + 1) {
+        if (level.rows == 0) damaged("an item belongs to no list");
+        ++level.items;
+        ListSpan* const last =
+            reinterpret_cast<ListSpan*>(level.spans.reserve(0)) - 1;  // the last one
+        ++last->size;
+      }
+    }
+  }
+  for (size_t k = depth; k-- > 0;) {
+    Level& level = levels[k];
+    Buffer spans = level.spans.finish(), validity;
+    if (level.nulls > 0) {
+      validity = Buffer::allocate_zeroed(word_bytes(level.rows));
+      auto* const bits = validity.mutable_as<uint8_t>();
+      for (int64_t i = 0; i < level.rows; ++i) {
+        const bool valid = level.valid[static_cast<size_t>(i)];
+        set_bit(bits, i, valid);
+      }
+    }
+    items = Column::lists(level.rows, std::move(spans), std::move(items), std::move(validity),
+                          level.nulls);
+  }
+  return items;
+}
+
+}  // namespace hr::parquet

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// A column chunk to rows: levels to validity and lists, pages to values in their final place.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/io/byte_buffer.h"
+#include "headrace/io/parquet/hybrid.h"
+#include "headrace/io/parquet/pages.h"
+#include "headrace/io/parquet/schema.h"
+#include "headrace/io/parquet/values.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace hr::parquet {
+
+/// Where values of a chunk go, and what belongs to them.
+struct RowsTarget {
+  std::byte* values = nullptr;  ///< of row 0; of bools a bitmap of zeros
+  void* validity = nullptr;     ///< a bitmap of zeros; null where a leaf has no nulls
+  int64_t row = 0;              ///< the next one
+  int64_t nulls = 0;            ///< among those before it that were read
+  ByteBuffer text{};            ///< of strings that are not in a dictionary
+};
+
+/// Buffers for rows of a leaf, for several targets at once.
+struct FlatRows {
+  FlatRows(const Leaf& leaf, int64_t rows);
+
+  RowsTarget target(int64_t row);
+
+  /// The column when all rows are there. `text`: the buffers that views of strings number.
+  Column finish(const Leaf& leaf, int64_t rows, int64_t nulls, std::vector<Buffer> text);
+
+  Buffer values{};
+  Buffer validity{};
+};
+
+/// A cursor over the rows of one chunk, for one thread. Throws Refusal for what cannot be read.
+class ChunkReader {
+ public:
+  /// `rows`: of the row group. Views of strings number their text from `first_text` on: the
+  /// dictionary's, then the target's own.
+  ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk, int64_t rows,
+              int64_t read_bytes, uint32_t first_text = 0);
+
+  /// The next `count` rows of a leaf that is in no list and no category.
+  void read(int64_t count, RowsTarget& to);
+
+  /// All rows of any leaf, as a column. Called first and once.
+  Column read_all();
+
+  /// The dictionary's text, for the column.
+  const Buffer& dictionary_text() const { return dictionary_text_; }
+
+ private:
+  void next_page();
+  void begin_values(const PageHeader& header, std::string_view bytes);
+  void load_dictionary(const Page& page);
+  void flat_levels(const Page& page);
+  void list_levels(const Page& page);
+  void read_slots(int64_t count, RowsTarget& to);
+  void read_bools(int64_t count, RowsTarget& to);
+  void read_dense(int64_t count, std::byte* out, RowsTarget& to);
+  void read_indices(int64_t count, std::byte* out);
+  void read_encoded(int64_t count, std::byte* out, RowsTarget& to);
+  void read_texts(int64_t count, std::byte* out, RowsTarget& to);
+  Column flat_column(int64_t slots, FlatRows rows, int64_t nulls, ByteBuffer text);
+  Column read_lists();
+  Column lists_of(Column items) const;
+
+  const Leaf& leaf_;
+  PageStream pages_;
+  int64_t rows_left_;     // that no page was read of
+  int64_t entries_left_;  // the same of pairs of levels
+  uint32_t first_text_;
+
+  // Of the current page.
+  std::unique_ptr<ValueReader> values_{};
+  HybridReader indices_{};
+  bool is_coded_ = false;
+  int64_t slots_ = 0;
+  int64_t slot_ = 0;  // the next one
+  bool all_valid_ = true;
+  Buffer valid_{};       // a bit a slot, unless all are
+  ByteBuffer levels_{};  // of all pages, where there are lists: repetition, definition
+
+  bool has_dictionary_ = false;
+  int64_t dictionary_size_ = 0;
+  Buffer dictionary_{};  // values as ours
+  Buffer dictionary_text_{};
+  DictionaryBuilder categories_{};
+  Buffer stored_{};  // a block of values before their conversion
+};
+
+}  // namespace hr::parquet

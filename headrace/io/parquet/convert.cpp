@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/convert.h"
+
+#include "headrace/io/parquet/refusal.h"
+
+#include <bit>
+#include <cstring>
+
+namespace hr::parquet {
+
+namespace {
+
+__extension__ using Int128 = __int128;
+__extension__ using UInt128 = unsigned __int128;
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+template <class T>
+void store(std::byte* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+template <class To>
+void narrow(const std::byte* stored, int64_t count, std::byte* out) {
+  int32_t lost = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto value = load<int32_t>(stored + 4 * i);
+    const auto fitted = static_cast<To>(value);
+    lost |= value ^ static_cast<int32_t>(fitted);
+    store(out + i * static_cast<int64_t>(sizeof(To)), fitted);
+  }
+  if (lost != 0) damaged("an integer does not fit into the bits that its column says");
+}
+
+void narrow(Dtype dtype, const std::byte* stored, int64_t count, std::byte* out) {
+  switch (dtype.id()) {
+    case TypeId::kInt8:
+      return narrow<int8_t>(stored, count, out);
+    case TypeId::kUInt8:
+      return narrow<uint8_t>(stored, count, out);
+    case TypeId::kInt16:
+      return narrow<int16_t>(stored, count, out);
+    default:
+      return narrow<uint16_t>(stored, count, out);
+  }
+}
+
+// Nanoseconds of the day, then the day as Julius Caesar's successors count.
+void convert_int96(const std::byte* stored, int64_t count, std::byte* out) {
+  constexpr int64_t kEpoch = 2'440'588, kDay = int64_t{86'400} * 1'000'000'000;
+  for (int64_t i = 0; i < count; ++i, stored += 12) {
+    const auto nanos = load<int64_t>(stored);
+    const int64_t days = int64_t{load<int32_t>(stored + 8)} - kEpoch;
+    int64_t result;
+    if (__builtin_mul_overflow(days, kDay, &result) ||
+        __builtin_add_overflow(result, nanos, &result))
+      unsupported("a timestamp lies outside of the years 1677 to 2262");
+    store(out + 8 * i, result);
+  }
+}
+
+float float_of_half(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
+  const uint32_t exponent = half >> 10 & 31, fraction = half & 0x3FF;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000 | fraction << 13);
+  if (exponent == 0) {
+    const float small = static_cast<float>(fraction) * 0x1p-24F;
+    return sign ? -small : small;
+  }
+  return std::bit_cast<float>(sign | (exponent + 112) << 23 | fraction << 13);
+}
+
+void convert_decimals(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out) {
+  const int64_t width = leaf.stored_bytes;
+  for (int64_t i = 0; i < count; ++i, stored += width, out += 16) {
+    if (leaf.physical == PhysicalType::kInt32)
+      store(out, static_cast<Int128>(load<int32_t>(stored)));
+    else if (leaf.physical == PhysicalType::kInt64)
+      store(out, static_cast<Int128>(load<int64_t>(stored)));
+    else
+      decimal_of_bytes({reinterpret_cast<const char*>(stored), static_cast<size_t>(width)}, out);
+  }
+}
+
+}  // namespace
+
+void decimal_of_bytes(std::string_view bytes, std::byte* out) {
+  const bool is_negative = !bytes.empty() && (static_cast<uint8_t>(bytes[0]) & 128) != 0;
+  const uint8_t filler = is_negative ? 255 : 0;
+  UInt128 value = is_negative ? ~UInt128{0} : UInt128{0};
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const auto byte = static_cast<uint8_t>(bytes[i]);
+    const size_t left = bytes.size() - i;
+    const bool is_spare = left > 16;
+    if ((is_spare && byte != filler) || (left == 16 && ((byte ^ filler) & 128) != 0))
+      unsupported("a decimal has more than 38 digits");
+    if (!is_spare) value = value << 8 | byte;
+  }
+  store(out, value);
+}
+
+void format_uuid(const std::byte* bytes, char* out) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  for (int i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) *out++ = '-';
+    const auto byte = static_cast<uint8_t>(bytes[i]);
+    *out++ = kHex[byte >> 4];
+    *out++ = kHex[byte & 15];
+  }
+}
+
+void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out) {
+  switch (leaf.conversion) {
+    case Conversion::kNarrow:
+      return narrow(leaf.dtype, stored, count, out);
+    case Conversion::kWiden:
+      for (int64_t i = 0; i < count; ++i)
+        store(out + 8 * i, int64_t{load<int32_t>(stored + 4 * i)});
+      return;
+    case Conversion::kInt96:
+      return convert_int96(stored, count, out);
+    case Conversion::kHalf:
+      for (int64_t i = 0; i < count; ++i)
+        store(out + 4 * i, float_of_half(load<uint16_t>(stored + 2 * i)));
+      return;
+    case Conversion::kDecimal:
+      return convert_decimals(leaf, stored, count, out);
+    default:
+      if (stored != out && count > 0)
+        std::memcpy(out, stored, static_cast<size_t>(count * leaf.stored_bytes));
+  }
+}
+
+}  // namespace hr::parquet

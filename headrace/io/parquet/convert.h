@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as they are stored to values of our dtypes.
+#pragma once
+#include "headrace/io/parquet/schema.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace hr::parquet {
+
+/// Of `count` stored values of `leaf.stored_bytes` each, as a conversion to a fixed width (all but
+/// kText, kCategory, kUuid, kBit and kNull) has it. `stored` and `out` may be the same where the
+/// conversion is kNone. Throws Refusal for a value that does not fit.
+void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out);
+
+/// A decimal in big-endian two's complement of any length, to 16 bytes.
+void decimal_of_bytes(std::string_view bytes, std::byte* out);
+
+/// The usual 36 characters of a UUID of 16 bytes.
+void format_uuid(const std::byte* bytes, char* out);
+
+inline constexpr int64_t kUuidCharacters = 36;
+
+}  // namespace hr::parquet

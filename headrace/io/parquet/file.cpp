@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/file.h"
+
+#include "headrace/algo/select/concat.h"
+#include "headrace/base/error.h"
+#include "headrace/base/utf8.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/parquet/bounds.h"
+#include "headrace/io/parquet/chunk_reader.h"
+#include "headrace/io/parquet/refusal.h"
+#include "headrace/io/row_groups.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+
+namespace hr {
+
+namespace {
+
+using namespace parquet;
+
+constexpr int64_t kTailBytes = 8;                // the footer's size and the magic
+constexpr int64_t kFewBytes = int64_t{1} << 17;  // read at once where few rows may be wanted
+constexpr int64_t kManyBytes = int64_t{1} << 20;
+
+// Where something was refused, for the message.
+struct Origin {
+  std::string_view op;
+  std::string_view file;
+  std::string_view column{};
+  int64_t group = -1;
+};
+
+[[noreturn]] void raise(const Origin& origin, const Refusal& refusal) {
+  std::string what = refusal.is_damage() ? "the file is damaged: " : "";
+  what += refusal.what();
+  const Detail path("path", origin.file), column("column", origin.column),
+      group("row_group", origin.group);
+  const std::string_view fix =
+      refusal.is_damage() ? "fetch or write the file again"
+                          : "read the other columns: columns=[...], or write the file otherwise";
+  std::string message = origin.column.empty() ? error_message(origin.op, what, {path}, fix)
+                        : origin.group < 0
+                            ? error_message(origin.op, what, {column, path}, fix)
+                            : error_message(origin.op, what, {column, group, path}, fix);
+  if (!refusal.is_damage()) throw UnsupportedError(std::move(message));
+  throw InputError(std::move(message), std::string(origin.file));
+}
+
+template <class F>
+auto with_origin(const Origin& origin, const F& f) {
+  try {
+    return f();
+  } catch (const Refusal& refusal) {
+    raise(origin, refusal);
+  }
+}
+
+// The bytes of the footer, which the metadata refers to.
+Buffer read_footer(const ByteSource& source) {
+  const int64_t size = source.known_size();
+  char tail[kTailBytes];
+  if (size < kTailBytes + 4) damaged("it is too short for a Parquet file");
+  source.read(size - kTailBytes, tail, kTailBytes);
+  const std::string_view magic(tail + 4, 4);
+  if (magic == "PARE") unsupported("the file is encrypted");
+  if (magic != "PAR1") damaged("it does not end as a Parquet file does");
+  uint32_t footer;
+  std::memcpy(&footer, tail, sizeof footer);
+  if (footer > size - kTailBytes - 4) damaged("its footer is longer than the file");
+  Buffer bytes = Buffer::allocate(footer);
+  if (footer > 0) source.read(size - kTailBytes - footer, bytes.mutable_as<char>(), footer);
+  return bytes;
+}
+
+bool is_flat(const Leaf& leaf) {
+  return leaf.lists.empty() && leaf.conversion != Conversion::kCategory;
+}
+
+std::shared_ptr<ByteSource> loaded(std::shared_ptr<ByteSource> source) {
+  source->load(std::numeric_limits<int64_t>::max());
+  return source;
+}
+
+}  // namespace
+
+struct ParquetFile::State {
+  State(std::string op_, std::string name_, Open open_)
+      : op(std::move(op_)), name(std::move(name_)), open(std::move(open_)), first(loaded(open())) {
+    with_origin({op, name}, [&] {
+      footer = read_footer(*first);
+      metadata = parse_file_metadata({footer.as<char>(), static_cast<size_t>(footer.size_bytes())});
+      columns = read_schema(metadata);
+    });
+    for (const ColumnSchema& column : columns) names.push_back(column.name);
+  }
+
+  Origin origin(const ColumnSchema& column, int64_t group) const {
+    return {op, name, column.name, group};
+  }
+
+  const RowGroupMetadata& group(int64_t g) const {
+    return metadata.row_groups[static_cast<size_t>(g)];
+  }
+
+  const ColumnChunk& chunk(const ColumnSchema& column, int64_t g) const {
+    const ColumnChunk& found = group(g).chunks[static_cast<size_t>(column.leaf.index)];
+    if (found.is_encrypted) unsupported("the column is encrypted");
+    if (found.is_elsewhere) unsupported("the column is in another file");
+    return found;
+  }
+
+  // These columns; throws for those that cannot be read.
+  std::vector<ColumnSchema> chosen(const std::vector<int64_t>& places) const {
+    std::vector<ColumnSchema> found;
+    for (const int64_t place : places) {
+      const ColumnSchema& column = columns[static_cast<size_t>(place)];
+      if (!column.refusal.empty())
+        throw_error<UnsupportedError>(
+            op, "a column has values that cannot be read",
+            {{"column", column.name}, {"type", column.refusal}, {"path", name}},
+            "cast it before the file is written, or leave the column out: columns=[...]");
+      found.push_back(column);
+    }
+    return found;
+  }
+
+  Table none(const std::vector<ColumnSchema>& wanted) const;
+  Table read(const ByteSource& source, const std::vector<ColumnSchema>& wanted) const;
+
+  std::string op;
+  std::string name;
+  Open open;
+  std::shared_ptr<ByteSource> first;
+  Buffer footer{};
+  FileMetadata metadata{};
+  std::vector<ColumnSchema> columns{};
+  std::vector<std::string> names{};
+};
+
+namespace {
+
+// One column of all row groups that is being read.
+struct ColumnReading {
+  ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups)
+      : column(of), is_flat(hr::is_flat(of.leaf)), parts(is_flat ? 0 : groups) {
+    if (!is_flat) return;
+    rows.emplace(of.leaf, num_rows);
+    nulls.resize(groups);
+    text.resize(of.leaf.dtype.is_string() ? 2 * groups : 0);
+  }
+
+  void read(const ByteSource& source, const ColumnChunk& chunk, int64_t group, int64_t first_row,
+            int64_t count) {
+    const auto g = static_cast<size_t>(group);
+    ChunkReader reader(source, column.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g));
+    if (!is_flat) {
+      parts[g] = reader.read_all();
+      return;
+    }
+    const int64_t width = column.leaf.dtype.is_bool() ? 0 : column.leaf.dtype.size_bytes();
+    RowsTarget to = rows->target(first_row);
+    const Pin pin{{&rows->values, first_row * width, (first_row + count) * width, true}};
+    reader.read(count, to);
+    nulls[g] = to.nulls;
+    if (text.empty()) return;
+    text[2 * g] = reader.dictionary_text();
+    text[2 * g + 1] = to.text.finish();
+  }
+
+  Column finish(std::string_view op, int64_t num_rows) {
+    if (!is_flat)
+      return parts.empty() ? Column(column.dtype, 0, {}) : concatenate(op, column.dtype, parts);
+    return rows->finish(column.leaf, num_rows,
+                        std::accumulate(nulls.begin(), nulls.end(), int64_t{0}), std::move(text));
+  }
+
+  const ColumnSchema& column;
+  bool is_flat;
+  std::optional<FlatRows> rows{};
+  std::vector<int64_t> nulls{};
+  std::vector<Buffer> text{};
+  std::vector<Column> parts;
+};
+
+}  // namespace
+
+Table ParquetFile::State::none(const std::vector<ColumnSchema>& wanted) const {
+  std::vector<std::string> labels;
+  std::vector<Column> values;
+  for (const ColumnSchema& column : wanted) {
+    labels.push_back(column.name);
+    values.emplace_back(column.dtype, 0, Buffer());
+  }
+  return Table(std::move(labels), std::move(values));
+}
+
+Table ParquetFile::State::read(const ByteSource& source,
+                               const std::vector<ColumnSchema>& wanted) const {
+  const size_t groups = metadata.row_groups.size();
+  std::vector<int64_t> begin(groups + 1);
+  for (size_t g = 0; g < groups; ++g) begin[g + 1] = begin[g] + metadata.row_groups[g].num_rows;
+  std::vector<ColumnReading> readings;
+  readings.reserve(wanted.size());
+  for (const ColumnSchema& column : wanted) readings.emplace_back(column, begin[groups], groups);
+  const auto columns_count = std::ssize(wanted);
+  parallel_for(std::ssize(metadata.row_groups) * columns_count, [&](int64_t task) {
+    const int64_t g = task / columns_count;
+    ColumnReading& reading = readings[static_cast<size_t>(task % columns_count)];
+    const int64_t rows = group(g).num_rows;
+    if (rows == 0 && reading.is_flat) return;
+    with_origin(origin(reading.column, g), [&] {
+      reading.read(source, chunk(reading.column, g), g, begin[static_cast<size_t>(g)], rows);
+    });
+  });
+  source.check_unchanged();
+  std::vector<std::string> labels;
+  std::vector<Column> values;
+  for (ColumnReading& reading : readings) {
+    labels.push_back(reading.column.name);
+    values.push_back(reading.finish(op, begin[groups]));
+  }
+  return Table(std::move(labels), std::move(values));
+}
+
+namespace {
+
+// The next rows of one column of a row group.
+class ColumnCursor {
+ public:
+  ColumnCursor(const ByteSource& source, const ColumnSchema& column, const ColumnChunk& chunk,
+               int64_t rows)
+      : column_(column), reader_(source, column.leaf, chunk, rows, kFewBytes) {}
+
+  Column next(int64_t count) {
+    if (is_flat(column_.leaf)) {
+      FlatRows rows(column_.leaf, count);
+      RowsTarget to = rows.target(0);
+      const Pin pin{{&rows.values, 0, rows.values.size_bytes(), true}};
+      reader_.read(count, to);
+      return rows.finish(column_.leaf, count, to.nulls,
+                         {reader_.dictionary_text(), to.text.finish()});
+    }
+    if (!whole_) whole_ = reader_.read_all();
+    at_ += count;
+    return whole_->slice(at_ - count, count);
+  }
+
+ private:
+  const ColumnSchema& column_;
+  ChunkReader reader_;
+  std::optional<Column> whole_{};
+  int64_t at_ = 0;
+};
+
+}  // namespace
+
+ParquetFile::ParquetFile(std::string op, std::string name, Open open)
+    : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open))) {}
+
+const std::vector<std::string>& ParquetFile::names() const {
+  return state_->names;
+}
+
+Table ParquetFile::read(const std::vector<int64_t>& columns) const {
+  return state_->read(*state_->first, state_->chosen(columns));
+}
+
+NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
+  // Readings share what they need: plans may outlive this object.
+  struct Scan {
+    std::shared_ptr<const State> file;
+    std::vector<ColumnSchema> columns;
+
+    std::vector<ColumnSchema> some(const std::vector<bool>& wanted) const {
+      std::vector<ColumnSchema> found;
+      for (size_t c = 0; c < wanted.size(); ++c)
+        if (wanted[c]) found.push_back(columns[c]);
+      return found;
+    }
+  };
+  struct GroupReading {
+    std::shared_ptr<const Scan> scan;
+    std::shared_ptr<ByteSource> source;
+    std::vector<ColumnSchema> columns;
+    std::vector<std::unique_ptr<ColumnCursor>> cursors{};
+    int64_t group;
+    int64_t left;
+
+    std::optional<Table> next(int64_t most) {
+      if (left == 0) return std::nullopt;
+      const int64_t count = std::min(left, most);
+      std::vector<std::string> labels;
+      std::vector<Column> values(columns.size());
+      for (const ColumnSchema& column : columns) labels.push_back(column.name);
+      parallel_for(std::ssize(columns), [&](int64_t c) {
+        const auto place = static_cast<size_t>(c);
+        const State& file = *scan->file;
+        with_origin(file.origin(columns[place], group), [&] {
+          if (!cursors[place])
+            cursors[place] = std::make_unique<ColumnCursor>(*source, columns[place],
+                                                            file.chunk(columns[place], group),
+                                                            file.group(group).num_rows);
+          values[place] = cursors[place]->next(count);
+        });
+      });
+      source->check_unchanged();
+      left -= count;
+      return Table(std::move(labels), std::move(values));
+    }
+  };
+  auto scan = std::make_shared<const Scan>(Scan{state_, state_->chosen(columns)});
+  std::vector<int64_t> rows;
+  for (const RowGroupMetadata& group : state_->metadata.row_groups) rows.push_back(group.num_rows);
+  return scan_row_groups(
+      {.op = state_->op,
+       .name = state_->name,
+       .none = state_->none(scan->columns),
+       .rows = std::move(rows),
+       .bounds =
+           [scan](int64_t column) {
+             return column_bounds(scan->file->metadata, scan->columns[static_cast<size_t>(column)]);
+           },
+       .read =
+           [scan](const std::vector<bool>& wanted) {
+             return scan->file->read(*loaded(scan->file->open()), scan->some(wanted));
+           },
+       .read_group =
+           [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
+             auto reading = std::make_shared<GroupReading>(
+                 GroupReading{.scan = scan,
+                              .source = loaded(scan->file->open()),
+                              .columns = scan->some(wanted),
+                              .group = group,
+                              .left = scan->file->group(group).num_rows});
+             reading->cursors.resize(reading->columns.size());
+             return [reading, batch_rows] { return reading->next(batch_rows); };
+           }});
+}
+
+}  // namespace hr

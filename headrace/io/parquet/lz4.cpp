@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/lz4.h"
+
+#include "headrace/io/parquet/copy_match.h"
+
+namespace hr::parquet {
+
+namespace {
+
+// Adds the bytes that a length of 15 continues in; false when they leave the block.
+bool take_more(const uint8_t*& p, const uint8_t* end, int64_t& length) {
+  for (;;) {
+    if (p == end) return false;
+    const uint8_t more = *p++;
+    length += more;
+    if (more != 255) return true;
+  }
+}
+
+uint32_t big_endian(const char* p) {
+  const auto byte = [p](int i) { return uint32_t{static_cast<uint8_t>(p[i])}; };
+  return byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
+}
+
+bool unpack_frames(std::string_view frames, char* out, int64_t size) {
+  while (!frames.empty()) {
+    if (frames.size() < 8) return false;
+    const int64_t unpacked = big_endian(frames.data());
+    const size_t packed = big_endian(frames.data() + 4);
+    frames.remove_prefix(8);
+    if (packed > frames.size() || unpacked > size) return false;
+    if (!unpack_lz4(frames.substr(0, packed), out, unpacked)) return false;
+    frames.remove_prefix(packed);
+    out += unpacked;
+    size -= unpacked;
+  }
+  return size == 0;
+}
+
+}  // namespace
+
+bool unpack_lz4(std::string_view block, char* out, int64_t size) {
+  const auto* p = reinterpret_cast<const uint8_t*>(block.data());
+  const uint8_t* const end = p + block.size();
+  char* const begin = out;
+  char* const out_end = out + size;
+  while (p < end) {
+    const uint32_t token = *p++;
+    int64_t length = token >> 4;
+    if (length < 15 && end - p >= 16 && length <= out_end - out) {
+      std::memcpy(out, p, 16);
+    } else {
+      if (length == 15 && !take_more(p, end, length)) return false;
+      if (length > end - p || length > out_end - out) return false;
+      if (length > 0) std::memcpy(out, p, static_cast<size_t>(length));
+    }
+    p += length;
+    out += length;
+    if (p == end) break;  // the last sequence has no match
+    if (end - p < 2) return false;
+    const int64_t distance = p[0] | p[1] << 8;
+    p += 2;
+    length = token & 15;
+    if (length == 15 && !take_more(p, end, length)) return false;
+    length += 4;
+    if (distance == 0 || distance > out - begin || length > out_end - out) return false;
+    copy_match(out, distance, length);
+    out += length;
+  }
+  return out == out_end;
+}
+
+bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size) {
+  return unpack_frames(frames, out, size) || unpack_lz4(frames, out, size);
+}
+
+}  // namespace hr::parquet

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// LZ4's block format, unpacked from untrusted bytes.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace hr::parquet {
+
+/// Unpacks a block to exactly `size` bytes at `out`, behind which kUnpackSlack more are writable.
+/// False when the block is damaged or holds another number of bytes.
+bool unpack_lz4(std::string_view block, char* out, int64_t size);
+
+/// The same of blocks as Hadoop's codec frames them, each behind its two sizes; of a bare block
+/// where there are no frames, which other writers mean by the same name.
+bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size);
+
+}  // namespace hr::parquet

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/pages.h"
+
+#include "headrace/io/parquet/refusal.h"
+#include "headrace/io/parquet/snappy.h"
+
+#include <algorithm>
+#include <cstring>
+
+#ifdef HR_WITH_ZLIB
+#include <zlib.h>
+#endif
+
+namespace hr::parquet {
+
+namespace {
+
+constexpr int64_t kHeaderBytes = 512;                 // most headers are shorter
+constexpr int64_t kLongestHeader = int64_t{1} << 24;  // they may have statistics
+constexpr int64_t kForgotten = 100;  // bytes of a header that old writers did not count
+
+void check_sum([[maybe_unused]] uint32_t expected, [[maybe_unused]] std::string_view bytes) {
+#ifdef HR_WITH_ZLIB
+  if (crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()) != expected)
+    damaged("the checksum of a page is wrong");
+#endif
+}
+
+}  // namespace
+
+PageStream::PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes)
+    : source_(source),
+      codec_(chunk.codec),
+      unpacker_(chunk.codec),
+      read_bytes_(read_bytes),
+      at_(chunk.begin()) {
+  const int64_t size = source.known_size();
+  if (at_ > size || chunk.compressed_bytes > size - at_) damaged("a column lies behind the file");
+  end_ = std::min(at_ + chunk.compressed_bytes + kForgotten, size);
+}
+
+// The next `size` bytes, or as many as there are.
+std::string_view PageStream::peek(int64_t size) {
+  const int64_t there = filled_ - begin_;
+  if (there < size && at_ < end_) {
+    const int64_t room = std::min(std::max(size, read_bytes_), there + end_ - at_);
+    if (room > window_.size_bytes()) {
+      Buffer larger = Buffer::allocate(room);
+      if (there > 0)
+        std::memcpy(larger.mutable_data(), window_.data() + begin_, static_cast<size_t>(there));
+      window_ = std::move(larger);
+    } else if (there > 0) {
+      std::memmove(window_.mutable_data(), window_.data() + begin_, static_cast<size_t>(there));
+    }
+    begin_ = 0;
+    const int64_t more = std::min(room - there, end_ - at_);
+    source_.read(at_, window_.mutable_as<char>() + there, more);
+    at_ += more;
+    filled_ = there + more;
+  }
+  return {window_.as<char>() + begin_, static_cast<size_t>(std::min(size, filled_ - begin_))};
+}
+
+PageHeader PageStream::next_header() {
+  for (int64_t size = kHeaderBytes;; size *= 8) {
+    const std::string_view bytes = peek(size);
+    int64_t used = 0;
+    try {
+      const PageHeader header = parse_page_header(bytes, used);
+      begin_ += used;
+      return header;
+    } catch (const Refusal&) {
+      if (static_cast<int64_t>(bytes.size()) < size || size > kLongestHeader) throw;
+    }
+  }
+}
+
+std::string_view PageStream::unpack(std::string_view packed, int64_t size) {
+  if (size > most_unpacked(codec_, static_cast<int64_t>(packed.size())))
+    damaged("a page says that it is larger than its bytes can be");
+  if (!unpacked_ || unpacked_.size_bytes() < size + kUnpackSlack)
+    unpacked_ = Buffer::allocate(size + kUnpackSlack);
+  unpacker_.unpack(packed, unpacked_.mutable_as<char>(), size);
+  return {unpacked_.as<char>(), static_cast<size_t>(size)};
+}
+
+bool PageStream::next(Page& page) {
+  if (filled_ == begin_ && at_ == end_) return false;
+  page.header = next_header();
+  const PageHeader& header = page.header;
+  std::string_view packed = peek(header.compressed_bytes);
+  if (static_cast<int64_t>(packed.size()) < header.compressed_bytes)
+    damaged("a page is longer than its column");
+  begin_ += header.compressed_bytes;
+  if (header.checksum) check_sum(*header.checksum, packed);
+  page.levels = {};
+  int64_t size = header.uncompressed_bytes;
+  if (header.kind == PageKind::kDataV2) {
+    const int64_t levels = header.definition_bytes + header.repetition_bytes;
+    page.levels = packed.substr(0, static_cast<size_t>(levels));
+    packed.remove_prefix(static_cast<size_t>(levels));
+    size -= levels;
+  }
+  if (codec_ != Codec::kNone && header.is_compressed) {
+    page.bytes = unpack(packed, size);
+  } else {
+    if (static_cast<int64_t>(packed.size()) != size) damaged("a page has two different sizes");
+    page.bytes = packed;
+  }
+  last_ = page.bytes;
+  return true;
+}
+
+Buffer PageStream::take() {
+  if (last_.data() == unpacked_.as<char>() && unpacked_) return std::move(unpacked_);
+  Buffer copy = Buffer::allocate(static_cast<int64_t>(last_.size()));
+  if (!last_.empty()) std::memcpy(copy.mutable_data(), last_.data(), last_.size());
+  return copy;
+}
+
+}  // namespace hr::parquet

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages of a column chunk, one after the other, read in pieces and unpacked.
+#pragma once
+#include "headrace/io/parquet/codecs.h"
+#include "headrace/io/parquet/metadata.h"
+#include "headrace/io/source.h"
+#include "headrace/memory/buffer/buffer.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace hr::parquet {
+
+/// A page whose bytes are there until the next one is asked for.
+struct Page {
+  PageHeader header{};
+  std::string_view levels{};  ///< of version 2: repetition, then definition
+  std::string_view bytes{};   ///< unpacked; of version 1 with the levels before the values
+};
+
+/// For one thread. Memory is that of one page, packed and unpacked, and of what is read at once.
+class PageStream {
+ public:
+  /// Of a source whose bytes are loaded. `read_bytes`: how many are read at once.
+  PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes);
+
+  /// The next page; false behind the last. Checksums are compared where a page has one. Throws
+  /// Refusal.
+  bool next(Page& page);
+
+  /// The unpacked bytes of the last page, for who keeps them: they stand at `Page::bytes` in it.
+  Buffer take();
+
+ private:
+  std::string_view peek(int64_t size);
+  PageHeader next_header();
+  std::string_view unpack(std::string_view packed, int64_t size);
+
+  const ByteSource& source_;
+  Codec codec_;
+  PageUnpacker unpacker_;
+  int64_t read_bytes_;
+  int64_t at_;   // of the file, behind what was read
+  int64_t end_;  // of the chunk
+  Buffer window_{};
+  int64_t begin_ = 0;  // what of the window was not yet used
+  int64_t filled_ = 0;
+  Buffer unpacked_{};
+  std::string_view last_{};
+};
+
+}  // namespace hr::parquet

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which columns a Parquet file has for us, and how the values of their leaves become ours.
+#pragma once
+#include "headrace/base/dtype.h"
+#include "headrace/io/parquet/metadata.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hr::parquet {
+
+/// What is done with a value as it is stored.
+enum class Conversion : uint8_t {
+  kNone,      ///< the bytes as they are
+  kNarrow,    ///< of 32 bits, to an integer of 8 or 16
+  kWiden,     ///< of 32 bits, to an int64
+  kInt96,     ///< days and nanoseconds, to nanoseconds
+  kDecimal,   ///< an integer or big-endian bytes, to 128 bits
+  kHalf,      ///< float16 to float32
+  kUuid,      ///< 16 bytes to text
+  kText,      ///< bytes to a string
+  kCategory,  ///< bytes to a code
+  kBit,       ///< bools
+  kNull,      ///< a column without values
+};
+
+/// Where a list of a leaf begins to be: a definition level of at least `present` says that the list
+/// is there, of at least `item` that it has an item.
+struct ListLevel {
+  int present = 0;
+  int item = 0;
+};
+
+struct Leaf {
+  int64_t index = 0;  ///< of its chunk in a row group
+  PhysicalType physical = PhysicalType::kInt32;
+  int64_t stored_bytes = 0;  ///< of a value, 0 for kByteArray and kBoolean
+  Dtype dtype{};             ///< of the values: the items of the innermost list
+  Conversion conversion = Conversion::kNone;
+  int max_definition = 0;
+  int max_repetition = 0;
+  std::vector<ListLevel> lists{};  ///< from the outermost one
+  bool is_ordered = false;         ///< of categories
+  bool is_signed_order = true;     ///< statistics of old writers can be believed
+};
+
+/// A column of the table: a leaf of the file, or lists of one.
+struct ColumnSchema {
+  std::string name{};
+  Dtype dtype{};
+  Leaf leaf{};
+  std::string refusal{};  ///< why it cannot be read; empty when it can
+};
+
+/// The children of the root, in order. Throws Refusal for names that are not UTF-8 or have a NUL.
+std::vector<ColumnSchema> read_schema(const FileMetadata& file);
+
+}  // namespace hr::parquet

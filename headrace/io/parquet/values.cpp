@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/parquet/values.h"
+
+#include "headrace/io/byte_buffer.h"
+#include "headrace/io/parquet/bit_packing_kernels.h"
+#include "headrace/io/parquet/delta.h"
+#include "headrace/io/parquet/hybrid.h"
+#include "headrace/io/parquet/refusal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+namespace hr::parquet {
+
+namespace {
+
+constexpr const char* kEarly = "a page has fewer values than it says";
+constexpr int64_t kBlock = 1024;
+
+class PlainFixed final : public ValueReader {
+ public:
+  PlainFixed(int64_t width, std::string_view bytes) : width_(width), bytes_(bytes) {}
+
+  void fixed(int64_t count, std::byte* out) override {
+    const auto left = static_cast<int64_t>(bytes_.size());
+    if (count > left / width_) damaged(kEarly);
+    if (count == 0) return;
+    std::memcpy(out, bytes_.data(), static_cast<size_t>(count * width_));
+    bytes_.remove_prefix(static_cast<size_t>(count * width_));
+  }
+
+ private:
+  int64_t width_;
+  std::string_view bytes_;
+};
+
+class SplitFixed final : public ValueReader {
+ public:
+  SplitFixed(int64_t width, std::string_view bytes)
+      : width_(width), count_(static_cast<int64_t>(bytes.size()) / width), bytes_(bytes) {}
+
+  void fixed(int64_t count, std::byte* out) override {
+    if (count > count_ - at_) damaged(kEarly);
+    cpu::join_bytes(reinterpret_cast<const uint8_t*>(bytes_.data()), count_, width_, at_, count,
+                    out);
+    at_ += count;
+  }
+
+ private:
+  int64_t width_;
+  int64_t count_;
+  std::string_view bytes_;
+  int64_t at_ = 0;
+};
+
+class DeltaFixed final : public ValueReader {
+ public:
+  DeltaFixed(int64_t width, std::string_view bytes) : width_(width), reader_(bytes) {}
+
+  void fixed(int64_t count, std::byte* out) override {
+    std::array<int64_t, kBlock> block;
+    for (int64_t done = 0; done < count;) {
+      const int64_t some = std::min(count - done, kBlock);
+      reader_.read(some, block.data());
+      std::byte* const to = out + done * width_;
+      if (width_ == 8) {
+        std::memcpy(to, block.data(), static_cast<size_t>(8 * some));
+      } else {  // sums of 32 bits wrap there
+        for (int64_t i = 0; i < some; ++i) {
+          const auto value = static_cast<int32_t>(block[static_cast<size_t>(i)]);
+          std::memcpy(to + 4 * i, &value, 4);
+        }
+      }
+      done += some;
+    }
+  }
+
+ private:
+  int64_t width_;
+  DeltaReader reader_;
+};
+
+class PlainBits final : public ValueReader {
+ public:
+  explicit PlainBits(std::string_view bytes) : bytes_(bytes) {}
+
+  void bits(int64_t count, uint64_t* bitmap) override {
+    if (count > static_cast<int64_t>(bytes_.size()) * 8 - at_) damaged(kEarly);
+    append_bits(bitmap, 0, reinterpret_cast<const uint8_t*>(bytes_.data()), at_, count);
+    at_ += count;
+  }
+
+ private:
+  std::string_view bytes_;
+  int64_t at_ = 0;
+};
+
+// The text behind 4 bytes with its length.
+std::string_view prefixed(std::string_view bytes) {
+  uint32_t size;
+  if (bytes.size() < 4) damaged("the size of a page's part is cut off");
+  std::memcpy(&size, bytes.data(), 4);
+  if (size > bytes.size() - 4) damaged("a part of a page is longer than the page");
+  return bytes.substr(4, size);
+}
+
+class RunBits final : public ValueReader {
+ public:
+  explicit RunBits(std::string_view bytes) : reader_(prefixed(bytes), 1) {}
+
+  void bits(int64_t count, uint64_t* bitmap) override { reader_.read_bits(count, bitmap, 0); }
+
+ private:
+  HybridReader reader_;
+};
+
+class PlainTexts final : public ValueReader {
+ public:
+  explicit PlainTexts(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
+
+  void texts(int64_t count, std::string_view* out) override {
+    for (int64_t i = 0; i < count; ++i) {
+      uint32_t size;
+      if (end_ - at_ < 4) damaged(kEarly);
+      std::memcpy(&size, at_, 4);
+      at_ += 4;
+      if (size > static_cast<uint64_t>(end_ - at_)) damaged("a text is longer than its page");
+      out[i] = {at_, size};
+      at_ += size;
+    }
+  }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
+
+// Lengths that are all read at once, since what follows lies behind them.
+struct Lengths {
+  Lengths(std::string_view bytes, int64_t most) {
+    DeltaReader reader(bytes);
+    count = reader.count();
+    if (count > most) damaged("a page has more texts than values");
+    numbers = Buffer::allocate(8 * count);
+    if (count > 0) reader.read(count, numbers.mutable_as<int64_t>());
+    rest = reader.rest();
+  }
+
+  int64_t next() {
+    if (at == count) damaged(kEarly);
+    const int64_t length = numbers.as<int64_t>()[at++];
+    if (length < 0 || length > UINT32_MAX) damaged("the length of a text is out of range");
+    return length;
+  }
+
+  Buffer numbers{};
+  int64_t count = 0;
+  int64_t at = 0;
+  std::string_view rest{};
+};
+
+class DeltaLengthTexts final : public ValueReader {
+ public:
+  DeltaLengthTexts(std::string_view bytes, int64_t most)
+      : lengths_(bytes, most), text_(lengths_.rest) {}
+
+  void texts(int64_t count, std::string_view* out) override {
+    for (int64_t i = 0; i < count; ++i) out[i] = next();
+  }
+
+  std::string_view next() {
+    const auto size = static_cast<size_t>(lengths_.next());
+    if (size > text_.size()) damaged("a text is longer than its page");
+    const std::string_view text = text_.substr(0, size);
+    text_.remove_prefix(size);
+    return text;
+  }
+
+ private:
+  Lengths lengths_;
+  std::string_view text_;
+};
+
+// Each text begins as the one before it does.
+class DeltaTexts final : public ValueReader {
+ public:
+  DeltaTexts(std::string_view bytes, int64_t most)
+      : prefixes_(bytes, most), suffixes_(prefixes_.rest, most) {}
+
+  void texts(int64_t count, std::string_view* out) override {
+    // The texts move while they grow: their places first, and what points to them at last.
+    grown_.clear();
+    grown_.append(last_);
+    int64_t before = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t prefix = prefixes_.next(), begin = grown_.size();
+      if (prefix > begin - before) damaged("a text repeats more of the one before than there is");
+      const std::string_view suffix = suffixes_.next();
+      char* const to = grown_.reserve(prefix + static_cast<int64_t>(suffix.size()));
+      if (prefix > 0) std::memcpy(to, grown_.data() + before, static_cast<size_t>(prefix));
+      if (!suffix.empty()) std::memcpy(to + prefix, suffix.data(), suffix.size());
+      grown_.advance(prefix + static_cast<int64_t>(suffix.size()));
+      out[i] = {nullptr, static_cast<size_t>(grown_.size() - begin)};
+      before = begin;
+    }
+    size_t at = last_.size();
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = {grown_.data() + at, out[i].size()};
+      at += out[i].size();
+    }
+    if (count > 0) last_ = out[count - 1];
+  }
+
+ private:
+  Lengths prefixes_;
+  DeltaLengthTexts suffixes_;
+  ByteBuffer grown_{};
+  std::string last_{};
+};
+
+// Values of a fixed width that are encoded as texts are.
+class FixedTexts final : public ValueReader {
+ public:
+  FixedTexts(int64_t width, std::unique_ptr<ValueReader> texts)
+      : width_(width), texts_(std::move(texts)) {}
+
+  void fixed(int64_t count, std::byte* out) override {
+    std::array<std::string_view, kBlock> block;
+    for (int64_t done = 0; done < count;) {
+      const int64_t some = std::min(count - done, kBlock);
+      texts_->texts(some, block.data());
+      for (int64_t i = 0; i < some; ++i, out += width_) {
+        const std::string_view text = block[static_cast<size_t>(i)];
+        if (static_cast<int64_t>(text.size()) != width_)
+          damaged("a value has another width than its column");
+        std::memcpy(out, text.data(), text.size());
+      }
+      done += some;
+    }
+  }
+
+ private:
+  int64_t width_;
+  std::unique_ptr<ValueReader> texts_;
+};
+
+[[noreturn]] void no_such_encoding(Encoding encoding) {
+  damaged("the encoding of a page is not one for its type: encoding=" +
+          std::to_string(static_cast<int>(encoding)));
+}
+
+bool is_integer(PhysicalType type) {
+  return type == PhysicalType::kInt32 || type == PhysicalType::kInt64;
+}
+
+}  // namespace
+
+void ValueReader::fixed(int64_t, std::byte*) {
+  damaged("the values of a page have another form than its column");
+}
+
+void ValueReader::texts(int64_t, std::string_view*) {
+  damaged("the values of a page have another form than its column");
+}
+
+void ValueReader::bits(int64_t, uint64_t*) {
+  damaged("the values of a page have another form than its column");
+}
+
+std::unique_ptr<ValueReader> read_values(const Leaf& leaf, Encoding encoding,
+                                         std::string_view bytes, int64_t most) {
+  const PhysicalType type = leaf.physical;
+  const int64_t width = leaf.stored_bytes;
+  switch (encoding) {
+    case Encoding::kPlain:
+      if (type == PhysicalType::kBoolean) return std::make_unique<PlainBits>(bytes);
+      if (type == PhysicalType::kByteArray) return std::make_unique<PlainTexts>(bytes);
+      return std::make_unique<PlainFixed>(width, bytes);
+    case Encoding::kRle:
+      if (type == PhysicalType::kBoolean) return std::make_unique<RunBits>(bytes);
+      break;
+    case Encoding::kDeltaBinaryPacked:
+      if (is_integer(type)) return std::make_unique<DeltaFixed>(width, bytes);
+      break;
+    case Encoding::kDeltaLengthByteArray:
+      if (type == PhysicalType::kByteArray) return std::make_unique<DeltaLengthTexts>(bytes, most);
+      break;
+    case Encoding::kDeltaByteArray:
+      if (type == PhysicalType::kByteArray) return std::make_unique<DeltaTexts>(bytes, most);
+      if (type == PhysicalType::kFixed)
+        return std::make_unique<FixedTexts>(width, std::make_unique<DeltaTexts>(bytes, most));
+      break;
+    case Encoding::kByteStreamSplit:
+      if (width > 0 && type != PhysicalType::kInt96)
+        return std::make_unique<SplitFixed>(width, bytes);
+      break;
+    default:
+      break;
+  }
+  no_such_encoding(encoding);
+}
+
+}  // namespace hr::parquet
