@@ -105,7 +105,9 @@ void check_utf8(const std::string_view* texts, int64_t count) {
   const char* const end = texts[count - 1].data() + texts[count - 1].size();
   if (begin && begin <= end && is_ascii({begin, static_cast<size_t>(end - begin)})) return;
   for (int64_t i = 0; i < count; ++i)
-    if (!is_valid_utf8(texts[i])) damaged("a text is not UTF-8: '" + printable(texts[i]) + "'");
+    if (!is_valid_utf8(texts[i]))
+      damaged("byte " + std::to_string(valid_utf8_bytes(texts[i])) +
+              " of a text is not UTF-8: '" + printable(texts[i]) + "'");
 }
 
 // The bits that a level up to `most` takes.

@@ -239,8 +239,10 @@ class ColumnCursor {
     if (is_flat(column_.leaf)) {
       FlatRows rows(column_.leaf, count);
       RowsTarget to = rows.target(0);
-      const Pin pin{{&rows.values, 0, rows.values.size_bytes(), true}};
-      reader_.read(count, to);
+      {
+        const Pin pin{{&rows.values, 0, rows.values.size_bytes(), true}};
+        reader_.read(count, to);
+      }
       return rows.finish(column_.leaf, count, to.nulls,
                          {reader_.dictionary_text(), to.text.finish()});
     }
