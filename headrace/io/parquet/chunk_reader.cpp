@@ -98,6 +98,22 @@ StringView view_of(std::string_view text, uint32_t buffer, uint64_t offset) {
   return view;
 }
 
+// The view of a text of at most 12 bytes, of which 12 can be read.
+StringView inline_view(const char* text, uint32_t size) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr auto kLow = [](uint32_t bytes) {  // ones in so many bytes
+    return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * bytes) - 1;
+  };
+  uint64_t first;
+  uint32_t last;
+  std::memcpy(&first, text, sizeof first);
+  std::memcpy(&last, text + 8, sizeof last);
+  first &= kLow(size);
+  last &= static_cast<uint32_t>(kLow(size > 8 ? size - 8 : 0));
+  const uint64_t words[2] = {size | first << 32, first >> 32 | uint64_t{last} << 32};
+  return std::bit_cast<StringView>(words);
+}
+
 // Texts of a block mostly lie side by side, with their sizes between them, which are ASCII as well.
 void check_utf8(const std::string_view* texts, int64_t count) {
   if (count == 0) return;
@@ -453,6 +469,8 @@ void ChunkReader::read_texts(int64_t count, std::byte* out, RowsTarget& to) {
     const int64_t some = std::min(count, kBlock);
     values_->texts(some, texts.data());
     if (leaf_.conversion != Conversion::kDecimal) check_utf8(texts.data(), some);
+    const std::string_view last = texts[static_cast<size_t>(some - 1)];
+    const char* const readable = last.data() + last.size();  // they lie in order
     for (int64_t i = 0; i < some; ++i) {
       const std::string_view text = texts[static_cast<size_t>(i)];
       if (leaf_.conversion == Conversion::kDecimal) {
@@ -462,6 +480,10 @@ void ChunkReader::read_texts(int64_t count, std::byte* out, RowsTarget& to) {
         const int32_t code = categories_.add(text);
         std::memcpy(out, &code, sizeof code);
         out += sizeof code;
+      } else if (text.size() <= sizeof StringView::inlined && readable - text.data() >= 12) {
+        const StringView view = inline_view(text.data(), static_cast<uint32_t>(text.size()));
+        std::memcpy(out, &view, sizeof view);
+        out += sizeof view;
       } else {
         const StringView view =
             view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
