@@ -4,6 +4,8 @@
 #include "headrace/io/parquet_footer.h"
 
 #include "headrace/base/error.h"
+#include "headrace/io/parquet/refusal.h"
+#include "headrace/io/parquet/thrift.h"
 
 #include <cstring>
 
@@ -12,117 +14,25 @@ namespace hr {
 namespace {
 
 constexpr std::string_view kMagic = "PAR1";
-constexpr int kDeepest = 64;
 
-// Types of fields and of elements, as the compact protocol numbers them.
-enum Type : uint8_t {
-  kStop = 0,
-  kTrue = 1,
-  kFalse = 2,
-  kByte = 3,
-  kInt16 = 4,
-  kInt32 = 5,
-  kInt64 = 6,
-  kDouble = 7,
-  kBinary = 8,
-  kList = 9,
-  kSet = 10,
-  kMap = 11,
-  kStruct = 12,
-};
+using parquet::for_each_field;
+using parquet::ThriftReader;
+using Type = parquet::ThriftType;
 
 [[noreturn]] void fail(std::string_view what) {
   throw_error<InternalError>("to_parquet", "the encoded part is no Parquet file",
                              {{"reason", what}});
 }
 
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
-
-  size_t at() const { return at_; }
-
-  std::string_view since(size_t begin) const { return bytes_.substr(begin, at_ - begin); }
-
-  std::string_view rest() const { return bytes_.substr(at_); }
-
-  int64_t integer() {
-    const uint64_t bits = varint();
-    return static_cast<int64_t>(bits >> 1) ^ -static_cast<int64_t>(bits & 1);
+// What `work` gives; bytes that cannot be read are our own bug.
+template <class Work>
+auto checked(const Work& work) {
+  try {
+    return work();
+  } catch (const parquet::Refusal& refusal) {
+    fail(refusal.what());
   }
-
-  // The header of the next field of a struct, whose id is 0 before the first; false at the end.
-  bool next_field(int64_t& id, Type& type) {
-    const uint8_t head = byte();
-    if (head == kStop) return false;
-    type = static_cast<Type>(head & 15);
-    id = head >> 4 ? id + (head >> 4) : integer();
-    return true;
-  }
-
-  int64_t list_size(Type& type) {
-    const uint8_t head = byte();
-    type = static_cast<Type>(head & 15);
-    const uint64_t size = head >> 4 == 15 ? varint() : head >> 4;
-    if (size > bytes_.size()) fail("a list is too long");
-    return static_cast<int64_t>(size);
-  }
-
-  void skip(Type type, bool in_list, int depth = 0) {
-    if (depth > kDeepest) fail("it is nested too deeply");
-    Type inner;
-    switch (type) {
-      case kTrue:
-      case kFalse:
-        if (in_list) advance(1);
-        return;
-      case kByte:
-        return advance(1);
-      case kInt16:
-      case kInt32:
-      case kInt64:
-        varint();
-        return;
-      case kDouble:
-        return advance(8);
-      case kBinary:
-        return advance(varint());
-      case kList:
-      case kSet:
-        for (int64_t i = list_size(inner); i > 0; --i) skip(inner, true, depth + 1);
-        return;
-      case kStruct:
-        for (int64_t id = 0; next_field(id, inner);) skip(inner, false, depth + 1);
-        return;
-      default:
-        fail("it has an unknown type");  // of maps Parquet has none
-    }
-  }
-
- private:
-  uint8_t byte() {
-    if (at_ == bytes_.size()) fail("the footer is cut off");
-    return static_cast<uint8_t>(bytes_[at_++]);
-  }
-
-  void advance(uint64_t count) {
-    if (count > bytes_.size() - at_) fail("the footer is cut off");
-    at_ += count;
-  }
-
-  uint64_t varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const uint64_t part = byte();
-      value |= (part & 127) << shift;
-      if (part < 128) return value;
-    }
-    fail("a number is too long");
-  }
-
-  std::string_view bytes_;
-  size_t at_ = 0;
-};
+}
 
 void append_varint(std::string& out, uint64_t value) {
   for (; value >= 128; value >>= 7) out += static_cast<char>(value | 128);
@@ -134,11 +44,11 @@ void append_integer(std::string& out, int64_t value) {
 }
 
 void append_field(std::string& out, int step, Type type) {
-  out += static_cast<char>(step << 4 | type);
+  out += static_cast<char>(step << 4 | static_cast<int>(type));
 }
 
 void append_list(std::string& out, int64_t size) {
-  out += static_cast<char>((size < 15 ? size << 4 : 15 << 4) | kStruct);
+  out += static_cast<char>((size < 15 ? size << 4 : 15 << 4) | static_cast<int>(Type::kStruct));
   if (size >= 15) append_varint(out, static_cast<uint64_t>(size));
 }
 
@@ -155,16 +65,16 @@ constexpr Places kMetaDataPlaces{"\x09\x0a\x0b\x0e"};
 constexpr Places kChunkPlaces{"\x02\x04\x06", 3, &kMetaDataPlaces};
 
 // Copies a struct whose bytes were moved by `shift`. A place of 0 stands for none.
-void copy_moved(Reader& in, const Places& places, int64_t shift, std::string& out) {
+void copy_moved(ThriftReader& in, const Places& places, int64_t shift, std::string& out) {
   Type type;
   size_t begin = in.at();
   for (int64_t id = 0; in.next_field(id, type); begin = in.at()) {
     out += in.since(begin);
     begin = in.at();
-    if (type == kInt64 && places.ids.find(static_cast<char>(id)) != std::string_view::npos) {
+    if (type == Type::kInt64 && places.ids.find(static_cast<char>(id)) != std::string_view::npos) {
       const int64_t place = in.integer();
       append_integer(out, place > 0 ? place + shift : place);
-    } else if (type == kStruct && places.inner && id == places.inner_id) {
+    } else if (type == Type::kStruct && places.inner && id == places.inner_id) {
       copy_moved(in, *places.inner, shift, out);
     } else {
       in.skip(type, false);
@@ -190,20 +100,13 @@ struct File {
   std::string_view footer;
 };
 
-// Calls `f(id, type)` at the value of each field; what it does not read is skipped.
-void for_each_field(Reader& in, const auto& f) {
-  Type type;
-  for (int64_t id = 0; in.next_field(id, type);)
-    if (!f(id, type)) in.skip(type, false);
-}
-
 }  // namespace
 
 ParquetChunks parquet_chunks(std::string_view bytes) {
   const File file(bytes);
   ParquetChunks chunks{.pages = file.pages};
   int64_t groups = 0;
-  Reader in(file.footer);
+  ThriftReader in(file.footer);
   const auto read_chunks = [&] {
     Type of;
     chunks.count = in.list_size(of);
@@ -212,16 +115,18 @@ ParquetChunks parquet_chunks(std::string_view bytes) {
     chunks.records = in.since(begin);
   };
   const auto read_group = [&](int64_t id, Type type) {
-    if (id == 1 && type == kList) return read_chunks(), true;
-    if (id == 2 && type == kInt64) return chunks.total_byte_size = in.integer(), true;
-    if (id == 6 && type == kInt64) return chunks.total_compressed = in.integer(), true;
+    if (id == 1 && type == Type::kList) return read_chunks(), true;
+    if (id == 2 && type == Type::kInt64) return chunks.total_byte_size = in.integer(), true;
+    if (id == 6 && type == Type::kInt64) return chunks.total_compressed = in.integer(), true;
     return false;
   };
-  for_each_field(in, [&](int64_t id, Type type) {
-    if (id != 4 || type != kList) return false;
-    groups = in.list_size(type);
-    for (int64_t g = 0; g < groups; ++g) for_each_field(in, read_group);
-    return true;
+  checked([&] {
+    for_each_field(in, [&](int64_t id, Type type) {
+      if (id != 4 || type != Type::kList) return false;
+      groups = in.list_size(type);
+      for (int64_t g = 0; g < groups; ++g) for_each_field(in, read_group);
+      return true;
+    });
   });
   if (groups != 1) fail("it has other than one row group");
   return chunks;
@@ -229,17 +134,19 @@ ParquetChunks parquet_chunks(std::string_view bytes) {
 
 ParquetFooter::ParquetFooter(std::string_view file) {
   const File whole(file);
-  Reader in(whole.footer);
+  ThriftReader in(whole.footer);
   size_t begin = 0;
   bool has_rows = false, has_groups = false;
-  for_each_field(in, [&](int64_t id, Type type) {
-    if (id != 3 && id != 4) return false;
-    std::string& before = id == 3 ? before_rows_ : before_groups_;
-    before = in.since(begin);
-    (id == 3 ? has_rows : has_groups) = true;
-    in.skip(type, false);
-    begin = in.at();
-    return true;
+  checked([&] {
+    for_each_field(in, [&](int64_t id, Type type) {
+      if (id != 3 && id != 4) return false;
+      std::string& before = id == 3 ? before_rows_ : before_groups_;
+      before = in.since(begin);
+      (id == 3 ? has_rows : has_groups) = true;
+      in.skip(type, false);
+      begin = in.at();
+      return true;
+    });
   });
   if (!has_rows || !has_groups) fail("it has no row groups");
   after_groups_ = in.since(begin);
@@ -254,22 +161,24 @@ void ParquetFooter::add(int64_t rows, const std::vector<ParquetChunks>& parts) {
     compressed += part.total_compressed;
   }
   const int64_t begin = offset_;
-  append_field(groups_, 1, kList);
+  append_field(groups_, 1, Type::kList);
   append_list(groups_, count);
   for (const ParquetChunks& part : parts) {
-    Reader in(part.records);
-    for (int64_t i = 0; i < part.count; ++i) copy_moved(in, kChunkPlaces, offset_ - 4, groups_);
+    ThriftReader in(part.records);
+    checked([&] {
+      for (int64_t i = 0; i < part.count; ++i) copy_moved(in, kChunkPlaces, offset_ - 4, groups_);
+    });
     offset_ += static_cast<int64_t>(part.pages.size());
   }
-  append_field(groups_, 1, kInt64);
+  append_field(groups_, 1, Type::kInt64);
   append_integer(groups_, total);
-  append_field(groups_, 1, kInt64);
+  append_field(groups_, 1, Type::kInt64);
   append_integer(groups_, rows);
-  append_field(groups_, 2, kInt64);
+  append_field(groups_, 2, Type::kInt64);
   append_integer(groups_, begin);
-  append_field(groups_, 1, kInt64);
+  append_field(groups_, 1, Type::kInt64);
   append_integer(groups_, compressed);
-  groups_ += static_cast<char>(kStop);
+  groups_ += '\0';
   ++num_groups_;
   rows_ += rows;
 }

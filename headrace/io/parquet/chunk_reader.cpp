@@ -20,6 +20,7 @@ namespace hr::parquet {
 namespace {
 
 constexpr int64_t kBlock = 1024;
+constexpr int64_t kPinnedRows = int64_t{1} << 16;  // few enough for a small budget
 constexpr const char* kOp = "read_parquet";
 
 struct Sixteen {
@@ -122,8 +123,8 @@ void check_utf8(const std::string_view* texts, int64_t count) {
   if (begin && begin <= end && is_ascii({begin, static_cast<size_t>(end - begin)})) return;
   for (int64_t i = 0; i < count; ++i)
     if (!is_valid_utf8(texts[i]))
-      damaged("byte " + std::to_string(valid_utf8_bytes(texts[i])) +
-              " of a text is not UTF-8: '" + printable(texts[i]) + "'");
+      damaged("byte " + std::to_string(valid_utf8_bytes(texts[i])) + " of a text is not UTF-8: '" +
+              printable(texts[i]) + "'");
 }
 
 // The bits that a level up to `most` takes.
@@ -353,6 +354,16 @@ void ChunkReader::read(int64_t count, RowsTarget& to) {
   }
 }
 
+void ChunkReader::read(int64_t count, const FlatRows& rows, RowsTarget& to) {
+  const int64_t width = leaf_.dtype.is_bool() ? 0 : leaf_.dtype.size_bytes();
+  while (count > 0) {
+    const int64_t some = std::min(count, kPinnedRows);
+    const Pin pin{{&rows.values, to.row * width, (to.row + some) * width, true}};
+    read(some, to);
+    count -= some;
+  }
+}
+
 void ChunkReader::read_slots(int64_t count, RowsTarget& to) {
   const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
   const int64_t dense = valid ? count_bits(valid, slot_, count) : count;
@@ -475,6 +486,7 @@ void ChunkReader::read_texts(int64_t count, std::byte* out, RowsTarget& to) {
       const std::string_view text = texts[static_cast<size_t>(i)];
       if (leaf_.conversion == Conversion::kDecimal) {
         decimal_of_bytes(text, out);
+        check_digits(leaf_.dtype, out, 1);
         out += 16;
       } else if (leaf_.conversion == Conversion::kCategory) {
         const int32_t code = categories_.add(text);
@@ -509,10 +521,7 @@ Column ChunkReader::read_all() {
   const int64_t rows = rows_left_;
   FlatRows made(leaf_, rows);
   RowsTarget to = made.target(0);
-  {
-    const Pin pin{{&made.values, 0, made.values.size_bytes(), true}};
-    read(rows, to);
-  }
+  read(rows, made, to);
   const Column codes = flat_column(rows, std::move(made), to.nulls, std::move(to.text));
   if (leaf_.conversion != Conversion::kCategory) return codes;
   return Column::categories(rows, codes.values_buffer(), categories_.finish(leaf_.is_ordered),

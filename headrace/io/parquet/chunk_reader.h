@@ -47,8 +47,9 @@ class ChunkReader {
   ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk, int64_t rows,
               int64_t read_bytes, uint32_t first_text = 0);
 
-  /// The next `count` rows of a leaf that is in no list and no category.
-  void read(int64_t count, RowsTarget& to);
+  /// The next `count` rows of a leaf that is in no list and no category, of which `to` is a
+  /// target. Few of them are pinned at a time.
+  void read(int64_t count, const FlatRows& rows, RowsTarget& to);
 
   /// All rows of any leaf, as a column. Called first and once.
   Column read_all();
@@ -57,6 +58,7 @@ class ChunkReader {
   const Buffer& dictionary_text() const { return dictionary_text_; }
 
  private:
+  void read(int64_t count, RowsTarget& to);
   void next_page();
   void begin_values(const PageHeader& header, std::string_view bytes);
   void load_dictionary(const Page& page);

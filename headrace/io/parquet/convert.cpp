@@ -77,6 +77,7 @@ float float_of_half(uint16_t half) {
 
 void convert_decimals(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out) {
   const int64_t width = leaf.stored_bytes;
+  std::byte* const begin = out;
   for (int64_t i = 0; i < count; ++i, stored += width, out += 16) {
     if (leaf.physical == PhysicalType::kInt32)
       store(out, static_cast<Int128>(load<int32_t>(stored)));
@@ -85,9 +86,21 @@ void convert_decimals(const Leaf& leaf, const std::byte* stored, int64_t count, 
     else
       decimal_of_bytes({reinterpret_cast<const char*>(stored), static_cast<size_t>(width)}, out);
   }
+  check_digits(leaf.dtype, begin, count);
 }
 
 }  // namespace
+
+void check_digits(Dtype dtype, const std::byte* decimals, int64_t count) {
+  UInt128 limit = 1;
+  for (int i = 0; i < dtype.precision(); ++i) limit *= 10;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto value = load<UInt128>(decimals + 16 * i);
+    const bool is_negative = value >> 127 != 0;
+    if ((is_negative ? -value : value) >= limit)
+      damaged("a decimal has more digits than its column says");
+  }
+}
 
 void decimal_of_bytes(std::string_view bytes, std::byte* out) {
   const bool is_negative = !bytes.empty() && (static_cast<uint8_t>(bytes[0]) & 128) != 0;

@@ -17,6 +17,9 @@ void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte
 /// A decimal in big-endian two's complement of any length, to 16 bytes.
 void decimal_of_bytes(std::string_view bytes, std::byte* out);
 
+/// Throws Refusal unless these values of 16 bytes have at most as many digits as the dtype.
+void check_digits(Dtype dtype, const std::byte* decimals, int64_t count);
+
 /// The usual 36 characters of a UUID of 16 bytes.
 void format_uuid(const std::byte* bytes, char* out);
 

@@ -161,10 +161,8 @@ struct ColumnReading {
       parts[g] = reader.read_all();
       return;
     }
-    const int64_t width = column.leaf.dtype.is_bool() ? 0 : column.leaf.dtype.size_bytes();
     RowsTarget to = rows->target(first_row);
-    const Pin pin{{&rows->values, first_row * width, (first_row + count) * width, true}};
-    reader.read(count, to);
+    reader.read(count, *rows, to);
     nulls[g] = to.nulls;
     if (text.empty()) return;
     text[2 * g] = reader.dictionary_text();
@@ -239,10 +237,7 @@ class ColumnCursor {
     if (is_flat(column_.leaf)) {
       FlatRows rows(column_.leaf, count);
       RowsTarget to = rows.target(0);
-      {
-        const Pin pin{{&rows.values, 0, rows.values.size_bytes(), true}};
-        reader_.read(count, to);
-      }
+      reader_.read(count, rows, to);
       return rows.finish(column_.leaf, count, to.nulls,
                          {reader_.dictionary_text(), to.text.finish()});
     }

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet files, for now through pyarrow, as listed by `hr.fallbacks`."""
+"""Parquet files: read by the engine, for now written by pyarrow, as listed by `hr.fallbacks`."""
 
 from __future__ import annotations
 
-import errno
-import functools
 import os
-import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -26,44 +23,22 @@ if TYPE_CHECKING:
 
 __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
 
-#: Bytes of a column that are read at once.
-_PAGES = 1 << 18
 
-#: Decompressed bytes that pyarrow reads fast enough for Ctrl-C to be responsive.
-_SOON = 1 << 24
-
-
-def _pyarrow(op: str) -> Any:
+def _pyarrow() -> Any:
     """Import `pyarrow.parquet`, or raise with the name of the extra."""
     try:
         from pyarrow import parquet
     except ImportError as error:
         raise UnsupportedError(
-            f"{op}: Parquet needs pyarrow, which is not installed; pip install 'headrace[parquet]'"
+            "to_parquet: Parquet is written by pyarrow, which is not installed; pip install "
+            "'headrace[parquet]'"
         ) from error
     if is_strict():
         raise UnsupportedError(
-            f"{op}: Parquet is read and written by pyarrow, and hr.strict() is on; use "
-            "CSV, or switch strict mode off"
+            "to_parquet: Parquet is written by pyarrow, and hr.strict() is on; use CSV, or switch "
+            "strict mode off"
         )
     return parquet
-
-
-def _call(op: str, path: Any, work: Any) -> Any:
-    """Call pyarrow; its errors become ours, its time counts as a fallback."""
-    import pyarrow as pa
-
-    start = time.perf_counter()
-    try:
-        return work()
-    except InputError:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        code = getattr(error, "errno", None) or 0
-        name = path if isinstance(path, str) else ""
-        raise input_error(f"{op}: {error}: path={path!r}", name, code) from error
-    finally:
-        _core.record_fallback(op, "Parquet by pyarrow", time.perf_counter() - start)
 
 
 def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
@@ -84,29 +59,30 @@ def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> Da
 
 
 def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
-    """Read a Parquet file, for now through pyarrow, whose memory the columns share.
+    """Read a Parquet file. All cores decode; the columns are in the budget.
 
     Parameters
     ----------
     source : path, bytes or binary file object
-        A Parquet file.
+        A Parquet file. Of a file object that can seek only the wanted bytes are read.
     columns : list of str, optional
         The columns to read, in this order; the others are not touched.
 
     Raises
     ------
     hr.UnsupportedError
-        Without pyarrow (install ``headrace[parquet]``), under `hr.strict`, and for columns of an
-        unsupported type.
+        For encrypted files, and for wanted columns of a type that Headrace does not have: structs,
+        maps, binary data.
     hr.InputError
-        (an OSError) For an unreadable source; for a missing file also a FileNotFoundError.
+        (an OSError) For an unreadable source, with path and column of what is damaged; for a
+        missing file also a FileNotFoundError.
     hr.ColumnNotFoundError
         (a KeyError) For an unknown column.
 
     Notes
     -----
-    `hr.fallbacks` counts the time, since this is not a native reader. Memory allocated by pyarrow
-    is outside the budget; joined chunks are inside.
+    Every byte is checked, text too: whatever a file holds, it ends in a frame or in one of these
+    errors. Times of day become timedeltas, UUIDs strings, float16 float32.
 
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
     >>> hr.read_parquet("/tmp/hr-doc.parquet", columns=["s"]).to_dict()
@@ -151,7 +127,7 @@ def write_parquet(
         (an OSError) If writing fails; the old file is untouched.
     """
     mark("to_parquet")
-    parquet = _pyarrow("to_parquet")
+    parquet = _pyarrow()
     import pyarrow as pa
 
     table = frame.to_arrow()
@@ -162,6 +138,13 @@ def write_parquet(
         parquet.write_table(part, file, compression=compression)
         return file.getvalue()
 
-    place = os.fspath(path)
-    size = (table.num_rows, table.num_columns)
-    _call("to_parquet", place, lambda: _core.write_parquet(place, *size, encode))
+    place, start = os.fspath(path), time.perf_counter()
+    try:
+        _core.write_parquet(place, table.num_rows, table.num_columns, encode)
+    except InputError:
+        raise
+    except (OSError, pa.ArrowException) as error:
+        code = getattr(error, "errno", None) or 0
+        raise input_error(f"to_parquet: {error}: path={place!r}", place, code) from error
+    finally:
+        _core.record_fallback("to_parquet", "Parquet by pyarrow", time.perf_counter() - start)
