@@ -314,7 +314,7 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
   for (const RowGroupMetadata& group : state_->metadata.row_groups) rows.push_back(group.num_rows);
   return scan_row_groups(
       {.op = state_->op,
-       .name = state_->name,
+       .name = state_->name.substr(state_->name.rfind('/') + 1),
        .none = state_->none(scan->columns),
        .rows = std::move(rows),
        .bounds =
