@@ -38,7 +38,7 @@ FOLDER_ORDER = {
     "relational": "rows order join aggregate",
     "graph": "structure search rank density community embedding",
 }
-# Folders of rooms that have files beside them: a format whose parts are of no use elsewhere.
+# Folders of rooms that also have files of their own: a format whose parts are of no use elsewhere.
 FORMAT_FOLDERS = {"io/parquet"}
 FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}
 MOST_STEMS = 40

@@ -36,7 +36,7 @@ class Outside {
   std::shared_ptr<PyObject> object_;
 };
 
-// A file object that can seek: only what is wanted is read, by one thread at a time.
+// A file object that can seek: only the parts asked for are read, by one thread at a time.
 class FileObjectSource final : public hr::ByteSource {
  public:
   FileObjectSource(std::string op, nb::handle file)

@@ -642,7 +642,7 @@ def test_other_doors_for_text_that_is_not_utf8(tmp_path: Any) -> None:
     path = tmp_path / "bad.parquet"
     pq.write_table(table, path)
     for read in (hr.read_parquet, hr.scan_parquet):
-        with pytest.raises(hr.InputError, match=r"byte 3 of a text.*column='s'"):
+        with pytest.raises(hr.InputError, match=r"byte 3 of a string.*column='s'"):
             read(path).to_dict()
     for values in (["a", "\ud800"], np.array(["a", "\ud800"], dtype=object)):
         with pytest.raises(hr.InvalidArgumentError, match=r"surrogate.*row=1"):

@@ -7,7 +7,7 @@
 
 namespace hr::parquet {
 
-/// Least and greatest value and number of nulls in each row group, null where the file does not
+/// Minimum, maximum and number of nulls in each row group, null where the file does not
 /// say it or says what means nothing: NaN, bytes of a wrong size, an order that is not ours.
 ColumnBounds column_bounds(const FileMetadata& file, const ColumnSchema& column);
 

@@ -99,10 +99,10 @@ StringView view_of(std::string_view text, uint32_t buffer, uint64_t offset) {
   return view;
 }
 
-// The view of a text of at most 12 bytes, of which 12 can be read.
+// The view of a string of at most 12 bytes, of which 12 can be read.
 StringView inline_view(const char* text, uint32_t size) {
   static_assert(std::endian::native == std::endian::little);
-  constexpr auto kLow = [](uint32_t bytes) {  // ones in so many bytes
+  constexpr auto kLow = [](uint32_t bytes) {  // ones in this number of bytes
     return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * bytes) - 1;
   };
   uint64_t first;
@@ -115,7 +115,8 @@ StringView inline_view(const char* text, uint32_t size) {
   return std::bit_cast<StringView>(words);
 }
 
-// Texts of a block mostly lie side by side, with their sizes between them, which are ASCII as well.
+// Strings of a block mostly lie side by side, with their sizes between them, which are ASCII as
+// well.
 void check_utf8(const std::string_view* texts, int64_t count) {
   if (count == 0) return;
   const char* const begin = texts[0].data();
@@ -123,8 +124,8 @@ void check_utf8(const std::string_view* texts, int64_t count) {
   if (begin && begin <= end && is_ascii({begin, static_cast<size_t>(end - begin)})) return;
   for (int64_t i = 0; i < count; ++i)
     if (!is_valid_utf8(texts[i]))
-      damaged("byte " + std::to_string(valid_utf8_bytes(texts[i])) + " of a text is not UTF-8: '" +
-              printable(texts[i]) + "'");
+      damaged("byte " + std::to_string(valid_utf8_bytes(texts[i])) +
+              " of a string is not UTF-8: '" + printable(texts[i]) + "'");
 }
 
 // The bits that a level up to `most` takes.
@@ -237,7 +238,7 @@ void ChunkReader::flat_levels(const Page& page) {
   begin_values(page.header, parts.values);
 }
 
-// Adds the levels to those of the pages before; the slots of this one are the items that there are.
+// Adds the levels to those of the pages before; the slots of this one are the items of its lists.
 void ChunkReader::list_levels(const Page& page) {
   const Parts parts(leaf_, page);
   const int64_t entries = page.header.num_values;

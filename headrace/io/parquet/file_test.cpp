@@ -132,7 +132,7 @@ TEST(ParquetFile, EachCutIsAnError) {
   const std::string file = whole();
   for (size_t size = 0; size < file.size(); ++size) {
     EXPECT_THROW(read(file.substr(0, size)), InputError) << size;
-    // The same with an end that looks right.
+    // The same with the end of a whole file.
     const std::string ended = file.substr(0, size) + file.substr(file.size() - 8);
     if (ended == file) continue;
     EXPECT_THROW(read(ended), Error) << size;

@@ -67,7 +67,7 @@ class ThriftStruct {
   int last_ = 0;
 };
 
-/// Integers packed one behind the other, the lowest bits first.
+/// Packed integers, the lowest bits first.
 inline std::string packed(const std::vector<uint64_t>& values, int width) {
   std::string out((values.size() * static_cast<size_t>(width) + 7) / 8, '\0');
   size_t bit = 0;

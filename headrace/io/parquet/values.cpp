@@ -126,7 +126,7 @@ class PlainTexts final : public ValueReader {
       if (end_ - at_ < 4) damaged(kEarly);
       std::memcpy(&size, at_, 4);
       at_ += 4;
-      if (size > static_cast<uint64_t>(end_ - at_)) damaged("a text is longer than its page");
+      if (size > static_cast<uint64_t>(end_ - at_)) damaged("a string is longer than its page");
       out[i] = {at_, size};
       at_ += size;
     }
@@ -142,7 +142,7 @@ struct Lengths {
   Lengths(std::string_view bytes, int64_t most) {
     DeltaReader reader(bytes);
     count = reader.count();
-    if (count > most) damaged("a page has more texts than values");
+    if (count > most) damaged("a page has more strings than values");
     numbers = Buffer::allocate(8 * count);
     if (count > 0) reader.read(count, numbers.mutable_as<int64_t>());
     rest = reader.rest();
@@ -151,7 +151,7 @@ struct Lengths {
   int64_t next() {
     if (at == count) damaged(kEarly);
     const int64_t length = numbers.as<int64_t>()[at++];
-    if (length < 0 || length > UINT32_MAX) damaged("the length of a text is out of range");
+    if (length < 0 || length > UINT32_MAX) damaged("the length of a string is out of range");
     return length;
   }
 
@@ -172,7 +172,7 @@ class DeltaLengthTexts final : public ValueReader {
 
   std::string_view next() {
     const auto size = static_cast<size_t>(lengths_.next());
-    if (size > text_.size()) damaged("a text is longer than its page");
+    if (size > text_.size()) damaged("a string is longer than its page");
     const std::string_view text = text_.substr(0, size);
     text_.remove_prefix(size);
     return text;
@@ -183,20 +183,20 @@ class DeltaLengthTexts final : public ValueReader {
   std::string_view text_;
 };
 
-// Each text begins as the one before it does.
+// Each string begins as the one before it does.
 class DeltaTexts final : public ValueReader {
  public:
   DeltaTexts(std::string_view bytes, int64_t most)
       : prefixes_(bytes, most), suffixes_(prefixes_.rest, most) {}
 
   void texts(int64_t count, std::string_view* out) override {
-    // The texts move while they grow: their places first, and what points to them at last.
+    // The strings move while they grow: their places first, and what points to them at last.
     grown_.clear();
     grown_.append(last_);
     int64_t before = 0;
     for (int64_t i = 0; i < count; ++i) {
       const int64_t prefix = prefixes_.next(), begin = grown_.size();
-      if (prefix > begin - before) damaged("a text repeats more of the one before than there is");
+      if (prefix > begin - before) damaged("a string repeats more of the one before than there is");
       const std::string_view suffix = suffixes_.next();
       char* const to = grown_.reserve(prefix + static_cast<int64_t>(suffix.size()));
       if (prefix > 0) std::memcpy(to, grown_.data() + before, static_cast<size_t>(prefix));
@@ -220,7 +220,7 @@ class DeltaTexts final : public ValueReader {
   std::string last_{};
 };
 
-// Values of a fixed width that are encoded as texts are.
+// Values of a fixed width that are encoded as strings are.
 class FixedTexts final : public ValueReader {
  public:
   FixedTexts(int64_t width, std::unique_ptr<ValueReader> texts)
