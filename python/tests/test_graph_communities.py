@@ -79,6 +79,14 @@ def test_leiden_communities_are_connected():
     assert ours >= 0.99 * networkx.community.modularity(theirs, louvain)
 
 
+def test_leiden_parts_what_lost_its_middle():
+    loops = [(v, v) for v in (2, 3, 4, 6, 7)]
+    edges = [(0, 1), (0, 2), (0, 3), (0, 5), (0, 7), (1, 3), (1, 4), (1, 5), *loops]
+    theirs = networkx.Graph(edges)
+    for group in groups_of(hr.graph.Graph(theirs).leiden()):
+        assert networkx.is_connected(theirs.subgraph(group))
+
+
 def test_modularity_is_that_of_networkx():
     random = np.random.default_rng(5)
     for graph in random_graphs(80, 13, directed=False, weighted=True):

@@ -2,6 +2,7 @@
 // Louvain and Leiden: move, put together, again on what is left.
 #include "headrace/graph/community/communities.h"
 
+#include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/community/local_moving.h"
@@ -44,6 +45,30 @@ void check_resolution(std::string_view op, double resolution) {
                                       {{"resolution", resolution}});
 }
 
+// Calls f(v, at) for the entries of each vertex.
+template <class F>
+void each_entry(const WeightedRows& rows, F&& f) {
+  parallel_vertices(rows.vertices(), [&](Morsel morsel) {
+    for (auto v = static_cast<uint32_t>(morsel.begin); v < static_cast<uint64_t>(morsel.end); ++v)
+      for (int64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) f(v, static_cast<size_t>(i));
+  });
+}
+
+// The connected parts of groups: a vertex that held one together may have left it in the last
+// round, and modularity only gains by the split.
+Groups connected_parts(const WeightedRows& rows, const Groups& groups) {
+  DisjointSets<uint32_t> sets(rows.vertices());
+  each_entry(rows, [&](uint32_t v, size_t at) {
+    if (groups[rows.targets[at]] == groups[v]) sets.join(v, rows.targets[at]);
+  });
+  Groups made(groups.size());
+  parallel_vertices(rows.vertices(), [&](Morsel morsel) {
+    for (int64_t v = morsel.begin; v < morsel.end; ++v)
+      made[static_cast<size_t>(v)] = sets.root(static_cast<uint32_t>(v));
+  });
+  return made;
+}
+
 // One pass of Leiden from `groups`; whether a vertex moved.
 bool improve(const WeightedRows& rows, Resolution resolution, uint64_t seed, Groups& groups) {
   WeightedRows level = rows;
@@ -52,8 +77,6 @@ bool improve(const WeightedRows& rows, Resolution resolution, uint64_t seed, Gro
   bool moved = false;
   for (;;) {
     moved = move_vertices(level, resolution, seed, of_level) > 0 || moved;
-    groups = vertices;
-    compose(groups, of_level);
     Groups parts = refine(level, resolution, seed, of_level);
     const int64_t count = number_groups(parts, parts.size());
     if (count == level.vertices()) break;
@@ -65,6 +88,8 @@ bool improve(const WeightedRows& rows, Resolution resolution, uint64_t seed, Gro
     compose(vertices, parts);
     of_level = std::move(of_parts);
   }
+  groups = std::move(vertices);
+  compose(groups, connected_parts(level, of_level));
   number_groups(groups, groups.size());
   return moved;
 }
@@ -111,15 +136,6 @@ Groups best_of(const WeightedRows& rows, const Options& options, Find&& find) {
     best = std::move(other);
   }
   return best;
-}
-
-// Calls f(v, at) for the entries of each vertex.
-template <class F>
-void each_entry(const WeightedRows& rows, F&& f) {
-  parallel_vertices(rows.vertices(), [&](Morsel morsel) {
-    for (auto v = static_cast<uint32_t>(morsel.begin); v < static_cast<uint64_t>(morsel.end); ++v)
-      for (int64_t i = rows.offsets[v]; i < rows.offsets[v + 1]; ++i) f(v, static_cast<size_t>(i));
-  });
 }
 
 }  // namespace
