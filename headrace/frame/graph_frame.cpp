@@ -32,7 +32,7 @@ Graph graph_from_edges(const Frame& edges, std::string_view source, std::string_
 Column edge_weights(const Graph& graph, const Series& weights) {
   const Column all = weights.astype(TypeId::kFloat64).column();
   if (!graph.is_deduplicated()) return all;
-  const Column& rows = graph.edge_rows();
+  const Column rows = graph.edge_rows();
   if (rows.num_rows() != graph.num_edges())
     throw_error<InvalidArgumentError>("edge_weights", "the graph does not keep its edges", {},
                                       "make it with keep_edges");

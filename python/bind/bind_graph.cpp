@@ -56,6 +56,14 @@ void bind_graph(nb::module_& m) {
             return graph.to(place_from(device));
           },
           "device"_a, Unlocked())
+      .def(
+          "changed",
+          [](const Graph& graph, const NodePtr& kinds, const std::vector<NodePtr>& first,
+             const std::vector<NodePtr>& second) {
+            return graph.changed("Graph", columns_of({kinds})[0], columns_of(first),
+                                 columns_of(second));
+          },
+          "kinds"_a, "first"_a, "second"_a, Unlocked())
       .def("edge_rows", [](const Graph& graph) { return hr::lazy_value(graph.edge_rows()); })
       .def("ids",
            [](const Graph& graph) {

@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from graphs import atlas, by_vertex, networkx, random_graphs, rmat, same_for_any_threads
+from headrace.lazy.handle import array_of
 
 import headrace as hr
+from headrace.graph import changes
 
 Graph = hr.graph.Graph
 
@@ -378,6 +380,89 @@ def test_updates():
         assert smaller.number_of_edges() == theirs.number_of_edges()
     with pytest.raises(hr.InvalidArgumentError, match="remove_nodes: no such vertex: vertex=9"):
         Graph([(0, 1)]).remove_nodes([9])
+
+
+def same_graph(ours, expected):
+    assert ours.nodes().to_dict("list") == expected.nodes().to_dict("list")
+    assert ours.edges().to_dict("list") == expected.edges().to_dict("list")
+    for a, b in zip(ours._graph.entries()[:2], expected._graph.entries()[:2], strict=True):
+        assert (array_of(a).to_numpy() == array_of(b).to_numpy()).all()
+
+
+def test_many_changes_without_a_look(monkeypatch):
+    """What a graph of all edges is, whether changes wait or are built anew when there are many."""
+    random = np.random.default_rng(4)
+    start = random.integers(0, 50, (60, 2))
+    steps = [random.integers(0, 70, (3, 2)) for _ in range(40)]
+    for short in (changes.SHORT, 10):
+        monkeypatch.setattr(changes, "SHORT", short)
+        for options in ({}, {"directed": True}, {"multigraph": True}, {"duplicates": "first"}):
+            ours, left = Graph(start, **options), start
+            for at, step in enumerate(steps):
+                ours = ours.add_edges(step)
+                left = np.concatenate([left, step])
+                if at % 3 == 0:
+                    ours = ours.remove_edges(left[::9])
+                    gone = {tuple(row) for row in left[::9].tolist()}
+                    gone |= set() if options.get("directed") else {row[::-1] for row in gone}
+                    left = np.array([row for row in left.tolist() if tuple(row) not in gone])
+            every = np.unique(np.concatenate([start, *steps]))
+            same_graph(ours, Graph(left, nodes=every.tolist(), **options))
+
+
+def test_changes_of_all_kinds_of_graphs():
+    frame = hr.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "x"], "c": [1, 2, 2], "d": ["y"] * 3})
+    keys = {"source": ["a", "b"], "target": ["c", "d"]}
+    more = hr.DataFrame({"a": [0], "b": ["z"], "c": [2], "d": ["x"]})
+    ours = Graph(frame, **keys).add_edges(more).remove_edges(hr.DataFrame([(1, "x", 1, "y")]))
+    every = hr.concat([frame[1:], more], ignore_index=True)
+    same_graph(ours, Graph(every, nodes=[(1, "x")], **keys))
+    # Ids of another dtype, weights that are added up, a graph without vertices: built anew.
+    small = Graph(hr.DataFrame({"a": np.array([1], np.int8), "b": np.array([2], np.int8)}))
+    assert small.add_edges(hr.DataFrame({"a": [300], "b": [2]})).nodes().vertex.to_list() == [
+        *(1, 2, 300)
+    ]
+    table = hr.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1.0, 2.0]})
+    total = Graph(table, weight="w", duplicates="sum").add_edges(table[:1])
+    assert sorted(total.edges().w.to_list()) == [2.0, 2.0]
+    assert total.remove_edges([(1, 0)]).edges().w.to_list() == [2.0]
+    assert Graph().add_edges(hr.DataFrame({"source": [3], "target": [4]})).has_edge(4, 3)
+    assert Graph().add_nodes([7]).remove_nodes([7]).number_of_nodes() == 0
+    with pytest.raises(hr.InvalidArgumentError, match="a missing value names no vertex"):
+        Graph([("a", "b")]).add_edges([("a", None), ("a", "c")])
+    with pytest.raises(hr.InvalidArgumentError, match="missing weights"):
+        Graph(table, weight="w").add_edges(table.assign(w=[None, 1.0]))
+    floats = Graph([(0.5, 1.5)]).remove_edges([(0.5, float("nan")), (1.5, 0.5)])
+    assert floats.number_of_edges() == 0 and len(floats) == 2
+
+
+def test_attributes_after_changes():
+    people = hr.DataFrame({"id": [0, 1, 2], "age": [10, 20, 30]})
+    graph = Graph([(0, 1), (1, 2)], nodes=people)
+    later = graph.add_nodes(hr.DataFrame({"id": [1, 5], "age": [21, 50]})).remove_nodes([0])
+    later = later.add_edges([(0, 5)])
+    found = later.nodes()
+    assert found.vertex.to_list() == [0, 1, 2, 5]
+    assert [None if pd.isna(a) else a for a in found.age.to_list()] == [None, 21, 30, 50]
+    both = found.assign(degree=later.degree().degree)
+    assert both.degree.to_list() == [1, 1, 1, 1]
+    again = pickle.loads(pickle.dumps(later))
+    assert again.nodes(age=50).vertex.to_list() == [5]
+    assert graph.nodes().age.to_list() == [10, 20, 30]
+
+
+def test_changes_have_the_same_bits_for_any_threads():
+    source, target = rmat(15, 8)
+    frame = hr.DataFrame({"a": source, "b": target, "w": np.arange(len(source))})
+
+    def run():
+        graph = Graph(frame, weight="w").add_edges(frame[:500].assign(b=frame.b[:500] + 7))
+        graph = graph.remove_edges(frame[["a", "b"]][100:300]).add_nodes([10**6])
+        graph = graph.remove_nodes(graph.nodes().vertex.to_list()[5:50])
+        matrix = graph.adjacency(True)
+        return [matrix.indptr, matrix.indices, matrix.data, graph.edges().w]
+
+    same_for_any_threads(run)
 
 
 def test_a_graph_of_twice_the_limit():

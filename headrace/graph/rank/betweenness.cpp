@@ -237,7 +237,7 @@ void spread(const Graph& graph, const SimpleRows& rows, const Vector& sums, cons
 Column edge_betweenness(const Graph& graph, const BetweennessOptions& options,
                         const std::optional<Column>& weights) {
   constexpr std::string_view kOp = "edge_betweenness_centrality";
-  const int64_t edges = graph.edge_rows().num_rows();
+  const int64_t edges = graph.num_edges();
   Buffer made = Buffer::allocate_zeroed(8 * edges);
   if (edges == 0) return Column(TypeId::kFloat64, 0, std::move(made));
   const SimpleRows rows = simple_rows(kOp, graph, weights, WeightRule::kPositive);
@@ -286,7 +286,7 @@ NodePtr edge_betweenness_table(const Graph& graph, BetweennessOptions options,
                                const NodePtr& weights, uint64_t domain) {
   return graph_table(
       "edge_betweenness_centrality", arguments_of(options), {{"betweenness", TypeId::kFloat64}},
-      OptionalInputs::given({weights}), graph.edge_rows().num_rows(), domain,
+      OptionalInputs::given({weights}), graph.num_edges(), domain,
       [graph, options, inputs = OptionalInputs({weights})](const std::vector<bool>&,
                                                            std::span<const Value> values) {
         return std::vector{edge_betweenness(graph, options, inputs.columns(values)[0])};

@@ -8,6 +8,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/graph/structure/csr_kernels.h"
+#include "headrace/graph/structure/graph_changes.h"
 #include "headrace/graph/structure/graph_kernels.h"
 #include "headrace/graph/structure/number_vertices.h"
 #include "headrace/memory/spill/spill.h"
@@ -175,7 +176,7 @@ Column number_edges(Csr& csr, int64_t edges) {
       entries, static_cast<uint64_t>(std::max<int64_t>(edges, 1) - 1),
       [&](int64_t row, int64_t count, uint64_t* out) { std::copy_n(rows + row, count, out); },
       {reads});
-  if (map.size() < edges && entries > 0) {
+  if (entries > 0) {
     Buffer numbered = Buffer::allocate_spillable(4 * entries);
     auto* const out = numbered.mutable_as<uint32_t>();
     parallel_morsels(entries, {reads, {&numbered, 0, 32, 32, entries, 0, 0, true}},
@@ -320,6 +321,7 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
         made->ids = {built.ids};
         made->out = std::move(built.out);
         made->num_edges = built.num_edges;
+        made->edges_given = source[0].num_rows();
         made->num_self_loops = built.num_self_loops;
         made->is_deduplicated = built.is_deduplicated;
         made->edge_rows = built.edge_rows;
@@ -348,8 +350,49 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
   const int64_t entries = made->out.entries();
   made->num_self_loops = counts.loops;
   made->num_edges = options.directed ? entries : (entries + counts.loops) / 2;
-  if (options.keep_edges) made->edge_rows = number_edges(made->out, edges);
+  made->edges_given = edges;
+  if (options.keep_edges && made->is_deduplicated) made->edge_rows = number_edges(made->out, edges);
   state_ = std::move(made);
+}
+
+Graph Graph::changed(std::string_view op, const Column& kinds, const std::vector<Column>& first,
+                     const std::vector<Column>& second) const {
+  const State& base = *state_;
+  auto made = std::make_shared<State>(base);
+  GraphChanges changes =
+      graph_changes(op, base.ids, base.options.directed, base.edges_given, kinds, first, second);
+  const bool has_rows = base.options.keep_edges && base.is_deduplicated;
+  const Buffer none, &rows = has_rows ? base.edge_rows.values_buffer() : none;
+  std::vector<PinnedRange> held;
+  if (has_rows && rows.size_bytes() > 0) held.push_back({&rows, 0, rows.size_bytes()});
+  {
+    const Pin pin(held);
+    const Repeated repeated = base.options.multigraph   ? Repeated::kAll
+                              : base.options.keep_first ? Repeated::kFirst
+                                                        : Repeated::kLast;
+    ChangedRows changed =
+        changed_rows(base.out, base.num_self_loops, has_rows ? rows.as<int64_t>() : nullptr,
+                     changes.vertices, changes.removed, changes.added, repeated);
+    made->out = std::move(changed.csr);
+    made->num_self_loops = changed.self_loops;
+  }
+  made->forms = std::make_shared<State::Forms>();
+  made->domain = new_domain();
+  made->ids = std::move(changes.ids);
+  made->edges_given += changes.further_edges;
+  const int64_t entries = made->out.entries();
+  made->num_edges = base.options.directed ? entries : (entries + made->num_self_loops) / 2;
+  made->is_deduplicated = made->num_edges < made->edges_given;
+  made->edge_rows = {};
+  if (base.options.keep_edges && made->is_deduplicated)
+    made->edge_rows = number_edges(made->out, made->edges_given);
+  return Graph(std::shared_ptr<const State>(std::move(made)));
+}
+
+Column Graph::edge_rows() const {
+  const State& state = *state_;
+  return state.options.keep_edges && !state.is_deduplicated ? counted_ids(state.num_edges)
+                                                            : state.edge_rows;
 }
 
 Graph Graph::to(Place place) const {

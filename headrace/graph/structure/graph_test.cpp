@@ -80,7 +80,8 @@ TEST_P(GraphTest, HasTheLastOfEdgesThatRepeat) {
         }
         const Csr& csr = graph.out();
         ASSERT_EQ(csr.entries(), static_cast<int64_t>(last.size()));
-        const std::span<const int64_t> rows = graph.edge_rows().values<int64_t>();
+        const Column edge_rows = graph.edge_rows();
+        const std::span<const int64_t> rows = edge_rows.values<int64_t>();
         int64_t place = 0, loops = 0;
         std::set<int64_t> kept;
         for (const auto& [ends, row] : last) {
@@ -183,7 +184,8 @@ TEST_P(GraphTest, LevelsAreUniqueAndMoveByOne) {
 TEST_P(GraphTest, RanksAreAFixedPoint) {
   const Edges edges = some_edges(40000, 5000, 9);
   const Graph graph = edges.graph({true, false, false, true});
-  const std::span<const int64_t> rows = graph.edge_rows().values<int64_t>();
+  const Column edge_rows = graph.edge_rows();
+  const std::span<const int64_t> rows = edge_rows.values<int64_t>();
   std::vector<double> kept;
   for (const int64_t row : rows) kept.push_back(edges.weights[static_cast<size_t>(row)]);
   const Column found = pagerank(graph, {0.85, 500, 1e-15}, {}, column_of(kept));

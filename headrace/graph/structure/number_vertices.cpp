@@ -205,40 +205,59 @@ bool find_without_gaps(const std::vector<Column>& ids, const std::vector<Column>
   }
 }
 
+// -1, 0 or 1: the vertex before, equal to or behind a row.
+int compare_rows(const std::vector<Column>& ids, int64_t vertex, const std::vector<Column>& asked,
+                 int64_t row) {
+  for (size_t key = 0; key < ids.size(); ++key)
+    if (const int each = compare(ids[key], vertex, asked[key], row); each != 0) return each;
+  return 0;
+}
+
+// `of(row, low)` for each row of `asked`, the first `low` ids of which are below it.
+template <class F>
+Column by_search(const std::vector<Column>& ids, const std::vector<Column>& asked, F&& of) {
+  const int64_t rows = asked[0].num_rows();
+  Buffer made = Buffer::allocate(8 * rows);
+  auto* const out = rows ? made.mutable_as<int64_t>() : nullptr;
+  parallel_morsels(rows, [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      int64_t low = 0, high = ids[0].num_rows();
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (compare_rows(ids, middle, asked, row) < 0)
+          low = middle + 1;
+        else
+          high = middle;
+      }
+      out[row] = of(row, low);
+    }
+  });
+  made.seal();
+  return Column(TypeId::kInt64, rows, std::move(made));
+}
+
 }  // namespace
 
 Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& asked) {
   const int64_t rows = asked[0].num_rows();
   Buffer found = Buffer::allocate(8 * rows);
   if (rows == 0) return Column(TypeId::kInt64, 0, std::move(found));
-  const auto order = [&](int64_t vertex, int64_t row) {
-    for (size_t key = 0; key < ids.size(); ++key)
-      if (const int each = compare(ids[key], vertex, asked[key], row); each != 0) return each;
-    return 0;
-  };
-  auto* const out = found.mutable_as<int64_t>();
-  if (find_without_gaps(ids, asked, out)) {
+  if (find_without_gaps(ids, asked, found.mutable_as<int64_t>())) {
     found.seal();
     return Column(TypeId::kInt64, rows, std::move(found));
   }
-  parallel_morsels(rows, [&](Morsel morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      int64_t low = 0, high = ids[0].num_rows();
-      while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (order(middle, row) < 0)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      const bool is_missing = std::any_of(asked.begin(), asked.end(), [&](const Column& key) {
-        return key.is_null(row) || is_nan(key, row);
-      });
-      out[row] = !is_missing && low < ids[0].num_rows() && order(low, row) == 0 ? low : -1;
-    }
+  return by_search(ids, asked, [&](int64_t row, int64_t low) {
+    const bool is_missing = std::any_of(asked.begin(), asked.end(), [&](const Column& key) {
+      return key.is_null(row) || is_nan(key, row);
+    });
+    const bool is_there =
+        !is_missing && low < ids[0].num_rows() && compare_rows(ids, low, asked, row) == 0;
+    return is_there ? low : -1;
   });
-  found.seal();
-  return Column(TypeId::kInt64, rows, std::move(found));
+}
+
+Column count_below(const std::vector<Column>& ids, const std::vector<Column>& asked) {
+  return by_search(ids, asked, [](int64_t, int64_t low) { return low; });
 }
 
 Column counted_ids(int64_t count) {

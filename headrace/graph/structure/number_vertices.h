@@ -26,6 +26,9 @@ HR_API NumberedVertices number_vertices(std::string_view op,
 /// ascending, of the same dtypes. A binary search a row, but for integers without gaps.
 HR_API Column find_vertices(const std::vector<Column>& ids, const std::vector<Column>& asked);
 
+/// How many of the ids are below each row of `asked`, int64.
+HR_API Column count_below(const std::vector<Column>& ids, const std::vector<Column>& asked);
+
 /// The ids 0, 1, ... of that many vertices, int64.
 HR_API Column counted_ids(int64_t count);
 

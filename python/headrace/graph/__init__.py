@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from headrace.graph.files import write_matrix_market as write_matrix_market
     from headrace.graph.flow import maximum_flow as maximum_flow
     from headrace.graph.flow import minimum_cut as minimum_cut
-    from headrace.graph.generators import rmat as rmat
     from headrace.graph.graph import Graph as Graph
     from headrace.graph.graphml import read_graphml as read_graphml
     from headrace.graph.graphml import write_graphml as write_graphml
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from headrace.graph.similarity import overlap as overlap
     from headrace.graph.similarity import sorensen as sorensen
     from headrace.graph.similarity import two_hop_neighbors as two_hop_neighbors
+    from headrace.graph.sources import rmat as rmat
     from headrace.graph.spanning import maximum_spanning_edges as maximum_spanning_edges
     from headrace.graph.spanning import maximum_spanning_tree as maximum_spanning_tree
     from headrace.graph.spanning import minimum_spanning_edges as minimum_spanning_edges
@@ -101,7 +101,6 @@ _MODULES = {
     ),
     "files": "read_edgelist read_matrix_market write_matrix_market",
     "flow": "maximum_flow minimum_cut",
-    "generators": "rmat",
     "graph": "Graph",
     "graphml": "read_graphml write_graphml",
     "hypergraph": "hypergraph",
@@ -114,6 +113,7 @@ _MODULES = {
     "ranks": "eigenvector_centrality hits katz_centrality pagerank",
     "sampling": "neighbor_sample random_walks",
     "similarity": "cosine jaccard overlap sorensen two_hop_neighbors",
+    "sources": "rmat",
     "spanning": (
         "maximum_spanning_edges maximum_spanning_tree minimum_spanning_edges minimum_spanning_tree"
     ),

@@ -20,9 +20,20 @@ from headrace.errors import (
 )
 from headrace.facade import facade, missing_of_module
 from headrace.frame.columns import frame_of, is_frame, new_frame
+from headrace.frame.concat import concat
+from headrace.graph.changes import (
+    ADD_EDGES,
+    ADD_NODES,
+    REMOVE_EDGES,
+    REMOVE_NODES,
+    Change,
+    changed,
+    edges_after,
+    is_long,
+)
 from headrace.graph.sources import Edges, edges_of, key_names, nodes_of, same_dtype
 from headrace.lazy.handle import array_of, mark
-from headrace.series.column import is_series, new_series
+from headrace.series.column import is_series, new_series, series_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,12 +101,25 @@ class Graph:
     ['a', 'b', 'c']
     """
 
-    __slots__ = ("_duplicates", "_edges", "_given", "_graph", "_node_frame")
+    __slots__ = (
+        "_attributes",
+        "_changes",
+        "_done",
+        "_duplicates",
+        "_edges",
+        "_given",
+        "_made",
+        "_node_frame",
+    )
     _given: Edges
-    _graph: _core.Graph
+    #: What was changed since `_given`, and how many of these changes the engine's graph has.
+    _changes: tuple[Change, ...]
+    _done: int
+    _made: _core.Graph
     #: The edges that are in the graph, once they are needed.
     _edges: DataFrame | None
-    #: Attributes of vertices, in their rows.
+    #: Attributes of vertices, and the same in the rows of the vertices once they are needed.
+    _attributes: DataFrame | None
     _node_frame: DataFrame | None
     #: NetworkX leaves its functions to this engine.
     __networkx_backend__ = "headrace"
@@ -148,7 +172,8 @@ class Graph:
                 part.append(column._node)
         keeps_edges = len(frame.columns) > len({*given.source, *given.target})
         self._given, self._edges, self._node_frame = given, None, None
-        self._graph = _core.graph(
+        self._changes, self._done, self._attributes = (), 0, None
+        self._made = _core.graph(
             parts[0],
             parts[1],
             parts[2],
@@ -165,7 +190,17 @@ class Graph:
         if self._graph.is_deduplicated and self._duplicates not in ("last", "first"):
             self._combine()
         if attributes is not None and len(attributes.columns) > keys:
-            self._attach(attributes)
+            if attributes.duplicated(key_names("vertex", keys)).any():
+                raise InvalidArgumentError("Graph: a vertex has two rows in nodes")
+            self._attributes = attributes
+
+    @property
+    def _graph(self) -> _core.Graph:
+        """The engine's graph, with all changes."""
+        if self._done < len(self._changes):
+            self._made = changed(self._made, self._changes[self._done :])
+            self._done = len(self._changes)
+        return self._made
 
     @staticmethod
     def _check_weight(weights: Series) -> None:
@@ -206,16 +241,13 @@ class Graph:
             frame = frame.assign(**values)
         self._build(given._replace(frame=frame[list(given.frame.columns)], nodes=nodes))
 
-    def _attach(self, attributes: DataFrame) -> None:
-        """Attributes of vertices, in the rows of the vertices; null where nothing is said."""
-        names = key_names("vertex", len(self._given.source))
-        if attributes.duplicated(names).any():
-            raise InvalidArgumentError("Graph: a vertex has two rows in nodes")
-        nodes = self._vertices()
+    def _attached(self, attributes: DataFrame) -> DataFrame:
+        """Attributes in the rows of the vertices; null where nothing is said."""
+        nodes, names = self._vertices(), key_names("vertex", len(self._given.source))
         attributes = attributes.assign(**{n: attributes[n].astype(nodes[n].dtype) for n in names})
         merged = nodes.merge(attributes, on=names, how="left")
         _core.force(list(merged._nodes.values()))
-        self._node_frame = merged._in_domain(self._graph.domain)
+        return merged._in_domain(self._graph.domain)
 
     # ---- rows of vertices ------------------------------------------------------------------------
     def _vertices(self) -> DataFrame:
@@ -233,19 +265,26 @@ class Graph:
 
     def _find_columns(self, asked: DataFrame) -> npt.NDArray[np.int64]:
         """The numbers of vertices that rows name, -1 where there is none."""
-        ids, exact = self._vertices(), True
-        nodes = []
-        for name, column in zip(ids.columns, (asked[n] for n in asked.columns), strict=True):
-            dtype, cast = ids[name].dtype, column
+        columns, exact = self._as_ids([asked[name] for name in asked.columns])
+        if not columns:
+            return np.full(len(asked), -1)
+        found = array_of(self._graph.find([each._node for each in columns])).to_numpy()
+        return found if exact is True else np.where(exact, found, -1)
+
+    def _as_ids(self, asked: list[Series]) -> tuple[list[Series], Any]:
+        """Columns in the dtypes of ids, none if they have none in common, and which rows can."""
+        exact: Any = True
+        made = []
+        for column, node in zip(asked, self._made.ids(), strict=True):
+            dtype, cast = series_of(node).dtype, column
             if str(column.dtype) != str(dtype):
                 are_numbers = [each.kind in "iufb" for each in (column.dtype, dtype)]
                 if len(column) and are_numbers[0] != are_numbers[1]:
-                    return np.full(len(asked), -1)
+                    return [], False
                 cast = column.astype(str(dtype))
                 exact = exact & (cast == column).to_numpy() if all(are_numbers) else exact
-            nodes.append(cast._node)
-        found = array_of(self._graph.find(nodes)).to_numpy()
-        return found if exact is True else np.where(exact, found, -1)
+            made.append(cast)
+        return made, exact
 
     def _find(self, op: str, vertices: Any, word: str = "vertex") -> npt.NDArray[np.int64]:
         """The numbers of these vertices; an error names one that is not there."""
@@ -293,12 +332,10 @@ class Graph:
 
     def _edge_frame(self) -> DataFrame:
         if self._edges is None:
-            given = self._given
+            self._edges = edges_after(self._given.frame, self._changes)
             if self._graph.is_deduplicated:
                 rows = array_of(self._with_edges().edge_rows())
-                self._edges = given.frame.iloc[rows].reset_index(drop=True)
-            else:
-                self._edges = given.frame
+                self._edges = self._edges.iloc[rows].reset_index(drop=True)
         return self._edges
 
     def _with_edges(self) -> _core.Graph:
@@ -311,7 +348,8 @@ class Graph:
         parts = [same_dtype(list(key)) for key in zip(*keys, strict=True)]
         source, target, nodes = ([key[side]._node for key in parts] for side in range(3))
         first, directed, several = self._duplicates == "first", *self._kind()[:2]
-        return _core.graph(source, target, nodes, directed, several, first, True)
+        made = _core.graph(source, target, nodes, directed, several, first, True)
+        return changed(made, self._changes)
 
     def _picked_edges(self, numbers: _core.Node) -> DataFrame:
         rows = array_of(numbers).to_numpy()
@@ -371,11 +409,14 @@ class Graph:
         1
         """
         mark("to")
+        if self._changes:
+            return self._of(self._edge_frame(), self.nodes()).to(device)
         made = object.__new__(Graph)
         made._duplicates, made._edges = self._duplicates, None
         made._given = self._given._replace(frame=self._given.frame.to(device))
-        made._node_frame = None if self._node_frame is None else self._node_frame.to(device)
-        made._graph = self._graph.to(device)
+        made._attributes = None if self._attributes is None else self._attributes.to(device)
+        made._changes, made._done, made._node_frame = (), 0, None
+        made._made = self._graph.to(device)
         return made
 
     def number_of_nodes(self) -> int:
@@ -463,8 +504,11 @@ class Graph:
         >>> hr.graph.Graph([(0, 1)], nodes=kinds).nodes(kind="x").vertex.to_list()
         [0, 2]
         """
-        frame = self._node_frame if self._node_frame is not None else self._vertices()
-        return _where("nodes", frame, conditions)
+        if self._attributes is None:
+            return _where("nodes", self._vertices(), conditions)
+        if self._node_frame is None:
+            self._node_frame = self._attached(self._attributes)
+        return _where("nodes", self._node_frame, conditions)
 
     def edges(self, **conditions: Any) -> DataFrame:
         """The edges in the order they were given, under their columns' names.
@@ -592,16 +636,79 @@ class Graph:
             edges = _below(edges, turned[list(edges.columns)])
         return self._of(edges, self.nodes(), directed=True)
 
+    # ---- changes ---------------------------------------------------------------------------------
+    def _with(self, change: Change, attributes: DataFrame | None) -> Graph:
+        """A graph that shares what there is and has one more change."""
+        if self._made.place != "host":
+            return self.to("cpu")._with(change, attributes).to(self._made.place)
+        made = object.__new__(Graph)
+        for name in ("_duplicates", "_given", "_done", "_made"):
+            setattr(made, name, getattr(self, name))
+        made._changes, made._attributes = (*self._changes, change), attributes
+        made._edges, made._node_frame = None, None
+        if is_long(made._changes, len(self._given.frame)):
+            return made._of(made._edge_frame(), made.nodes())
+        return made
+
+    def _can_add(self, change: Change) -> bool:
+        """Whether further ids can be told by a change; else edges are built anew, or are wrong."""
+        is_same = all(
+            str(column.dtype) == str(series_of(node).dtype) and not column.isna().any()
+            for side in (change.first, change.second)
+            for column, node in zip(side, self._made.ids(), strict=True)
+        )
+        return is_same and self._made.num_vertices > 0
+
     def add_edges(self, frame: Any) -> Graph:
         """A new graph with further edges, under the columns' names of `edges`.
+
+        A few of them are a log beside the rows of this graph, which both share: the next algorithm
+        copies the rows once, with the changes. More than an eighth of the edges are built anew, as
+        are those of ``duplicates="sum"`` and the like.
 
         >>> graph = hr.graph.Graph([(0, 1)])
         >>> graph.add_edges([(1, 2)]).number_of_edges(), graph.number_of_edges()
         (2, 1)
         """
-        edges = self._edge_frame()
-        more = frame if is_frame(frame) else new_frame(frame)
-        return self._of(_below(edges, more[list(edges.columns)]), self.nodes())
+        given, more = self._given, frame if is_frame(frame) else new_frame(frame)
+        more = more[list(given.frame.columns)].reset_index(drop=True)
+        if given.weight is not None:
+            self._check_weight(more[given.weight])
+        ends = ([more[name] for name in names] for names in given[1:3])
+        change = Change(ADD_EDGES, *ends, more)
+        is_plain = self.is_multigraph() or self._duplicates in ("last", "first")
+        if is_plain and not is_long([change], len(given.frame)) and self._can_add(change):
+            return self._with(change, self._attributes)
+        return self._of(_below(self._edge_frame(), more), self.nodes())
+
+    def add_nodes(self, nodes: Any, vertex: str | list[str] | None = None) -> Graph:
+        """A new graph with further vertices; attributes that a frame has are theirs from now on.
+
+        Parameters
+        ----------
+        nodes, vertex
+            As `Graph` takes them; vertices may be there already.
+
+        >>> graph = hr.graph.Graph([(0, 1)]).add_nodes([5, 1])
+        >>> graph.nodes().vertex.to_list(), graph.number_of_edges()
+        ([0, 1, 5], 1)
+        """
+        given = self._given
+        names = key_names("vertex", len(given.source))
+        like = given.frame[given.source[0]].dtype
+        ids, more = nodes_of(nodes, vertex, len(names), like)
+        attributes = self._attributes
+        if more is not None and len(more.columns) > len(names):
+            both = more if attributes is None else concat([attributes, more], ignore_index=True)
+            attributes = both.groupby(names).last().reset_index()
+        change = Change(ADD_NODES, ids, ids)
+        if self._can_add(change):
+            return self._with(change, attributes)
+        every = dict(zip(names, ids, strict=True))
+        every = concat([self._vertices(), frame_of({n: c._node for n, c in every.items()})])
+        made = self._of(self._edge_frame(), every.reset_index(drop=True))
+        made._attributes = attributes
+        return made
 
     def remove_edges(self, pairs: Any) -> Graph:
         """A new graph without the edges between these vertices, whether there are such or not.
@@ -616,24 +723,19 @@ class Graph:
         {0: [0], 1: [1]}
         """
         frame = pairs if is_frame(pairs) else new_frame(pairs)
+        keys, columns = len(self._given.source), [frame[name] for name in frame.columns]
         if not len(frame):
             return self
-        names, keys = list(frame.columns), len(self._given.source)
-        edges = self._edge_frame()
-        ends = [
-            [self._find_columns(given[part]) for part in parts]
-            for given, parts in (
-                (frame, (names[:keys], names[keys:])),
-                (edges, (self._given.source, self._given.target)),
-            )
-        ]
-        codes = []
-        for pair in ends:
-            sides = np.stack(pair) if self.is_directed() else np.sort(np.stack(pair), axis=0)
-            one, other = sides[:, sides.min(axis=0) >= 0].astype(np.uint64)
-            codes.append(one << np.uint64(32) | other)
-        stays = new_series(~np.isin(codes[1], codes[0]))
-        return self._of(edges[stays].reset_index(drop=True), self.nodes())
+        first, exact = self._as_ids(columns[:keys])
+        second, too = self._as_ids(columns[keys:])
+        if not first or not second:
+            return self
+        named = ~functools.reduce(lambda a, b: a | b, (each.isna() for each in first + second))
+        rows = np.flatnonzero(named.to_numpy() & exact & too)
+        first, second = (
+            [each.iloc[rows].reset_index(drop=True) for each in side] for side in (first, second)
+        )
+        return self._with(Change(REMOVE_EDGES, first, second), self._attributes)
 
     def remove_nodes(self, vertices: Any) -> Graph:
         """A new graph without these vertices and their edges.
@@ -641,9 +743,14 @@ class Graph:
         >>> hr.graph.Graph([(0, 1), (1, 2), (2, 3)]).remove_nodes([1]).nodes().vertex.to_list()
         [0, 2, 3]
         """
-        stays = np.ones(len(self), bool)
-        stays[self._find("remove_nodes", vertices)] = False
-        return self.subgraph(self.nodes().iloc[np.flatnonzero(stays)][self._vertices().columns])
+        rows = np.unique(self._find("remove_nodes", vertices))
+        taken = self._vertices().iloc[rows].reset_index(drop=True)
+        ids = [taken[name] for name in taken.columns]
+        attributes = self._attributes
+        if attributes is not None:
+            stays = np.setdiff1d(np.arange(len(self)), rows)
+            attributes = self.nodes().iloc[stays].reset_index(drop=True)
+        return self._with(Change(REMOVE_NODES, ids, ids), attributes)
 
     # ---- to others -------------------------------------------------------------------------------
     def adjacency(self, weight: str | bool | None = None) -> csr_matrix:
@@ -729,7 +836,8 @@ class Graph:
         return f"<p>{html.escape(repr(self))}</p>{drawn}{self.edges().head(5)._repr_html_()}"
 
     def __reduce__(self) -> Any:
-        return _rebuilt, (self._edge_frame(), self.nodes(), self._given[1:4], *self._kind())
+        edges, given = self._edge_frame(), self._given
+        return _rebuilt, (edges, list(edges.columns), self.nodes(), given[1:4], *self._kind())
 
     def _kind(self) -> tuple[bool, bool, str]:
         return self.is_directed(), self.is_multigraph(), self._duplicates
@@ -742,7 +850,11 @@ class Graph:
         return missing_of_module(__name__)(name)
 
 
-def _rebuilt(edges: DataFrame, nodes: DataFrame, names: tuple[Any, ...], *kind: Any) -> Graph:
+def _rebuilt(
+    edges: DataFrame, columns: list[Any], nodes: DataFrame, names: tuple[Any, ...], *kind: Any
+) -> Graph:
+    # Frames travel with names that are strings.
+    edges = frame_of(dict(zip(columns, edges._nodes.values(), strict=True)))
     made = object.__new__(Graph)
     directed, multigraph, made._duplicates = kind
     source, target, weight = names

@@ -15,7 +15,8 @@ from headrace.errors import (
     TypeMismatchError,
     UnsupportedError,
 )
-from headrace.frame.columns import is_frame, new_frame
+from headrace.frame.columns import frame_of_parts, is_frame, new_frame
+from headrace.lazy.handle import mark
 from headrace.series.column import new_series, series_of
 
 if TYPE_CHECKING:
@@ -204,3 +205,43 @@ def same_dtype(columns: list[Series]) -> list[Series]:
     if word.startswith(("decimal", "list", "complex")):
         raise UnsupportedError(f"Graph: vertices cannot have ids of this dtype: dtype={word}")
     return [each if str(each.dtype) == word else each.astype(word) for each in columns]
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: int = 0,
+) -> DataFrame:
+    """Edges of a random graph with hubs, as those of the Graph500 benchmark.
+
+    Parameters
+    ----------
+    scale : int
+        There are ``2 ** scale`` vertices, not all of which have edges; at most 32.
+    edge_factor : int, default 16
+        Edges for each vertex; some come several times, and some are self loops.
+    a, b, c : float
+        The shares of the first three quarters of the adjacency matrix, into which edges fall again
+        and again.
+    seed : int, default 0
+        An edge is a function of the seed and its number, for any number of threads.
+
+    Returns
+    -------
+    DataFrame
+        ``source`` and ``target``, uint32.
+
+    Notes
+    -----
+    R-MAT (D. Chakrabarti, Y. Zhan, C. Faloutsos, SDM 2004), the vertices permuted.
+
+    >>> hr.graph.rmat(4, 2, seed=1).shape
+    (32, 2)
+    """
+    mark("rmat")
+    table = _core.graph_rmat(scale, edge_factor << max(scale, 0), a, b, c, seed)
+    return frame_of_parts(table, ["source", "target"])
