@@ -8,6 +8,7 @@
 #include "headrace/graph/density/matching.h"
 #include "headrace/graph/density/similarity.h"
 #include "headrace/graph/density/two_hop.h"
+#include "headrace/graph/density/weighted_matching.h"
 #include "headrace/graph/embedding/neighbor_sample.h"
 #include "headrace/graph/embedding/random_walks.h"
 #include "headrace/graph/search/spanning_forest.h"
@@ -61,6 +62,12 @@ void bind_graph_structure(nb::module_& m) {
         return hr::lazy_value(hr::greedy_matching(op, graph, column_of(order)));
       },
       "op"_a, "graph"_a, "order"_a, Unlocked());
+  m.def(
+      "graph_max_weight_matching",
+      [](const Graph& graph, const MaybeNode& weights, bool max_cardinality) {
+        return hr::lazy_value(hr::max_weight_matching(graph, column_of(weights), max_cardinality));
+      },
+      "graph"_a, "weights"_a, "max_cardinality"_a, Unlocked());
   m.def(
       "graph_hopcroft_karp",
       [](const Graph& graph, const NodePtr& top) {

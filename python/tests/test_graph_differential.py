@@ -552,8 +552,12 @@ def matchings(w: World) -> None:
         color = by_vertex(w.ours.bipartite_color(), "color")
         assert all(color[u] != color[v] for u, v in w.theirs.edges())
     if w.weighted:
-        heavy = networkx.max_weight_matching(w.theirs)
-        total = sum(w.theirs[u][v]["weight"] for u, v in heavy)
+        for most in (True, False):
+            heavy = networkx.max_weight_matching(w.theirs, most)
+            total = sum(w.theirs[u][v]["weight"] for u, v in heavy)
+            best = w.ours.max_weight_matching(most)
+            assert _is_matching(w, best) == len(heavy) or not most
+            near([sum(listed(best, "weight"))], [total])
         found = sum(listed(w.ours.approx_weighted_matching(), "weight"))
         _is_matching(w, w.ours.approx_weighted_matching())
         assert total / 2 - 1e-9 <= found <= total + 1e-9

@@ -55,6 +55,76 @@ def test_weighted_matching():
         assert sorted(taken) == sorted(pairs_of(found))
 
 
+def matching_of(found, graph, weighed=True):
+    """The weight of a matching and its edges."""
+    edges = pairs_of(found)
+    ends = [v for edge in edges for v in edge]
+    assert len(ends) == len(set(ends))
+    return sum(graph.edges[edge]["weight"] if weighed else 1 for edge in edges), len(edges)
+
+
+def test_matchings_of_the_greatest_weight():
+    random = np.random.default_rng(6)
+    draws = (
+        lambda: int(random.integers(-2, 4)),
+        lambda: float(random.integers(1, 200)) / 8,
+        lambda: float(random.random()),
+    )
+    graphs = [*atlas()[::3], *random_graphs(150, 47, directed=False)]
+    for graph in graphs:
+        draw = draws[random.integers(3)]
+        for *_, data in graph.edges(data=True):
+            data["weight"] = draw()
+        for most in (False, True):
+            best = networkx.max_weight_matching(graph, most)
+            weight = sum(graph.edges[edge]["weight"] for edge in best)
+            found = matching_of(hr.graph.max_weight_matching(graph, most), graph)
+            assert found[0] == pytest.approx(weight, rel=1e-12, abs=1e-12)
+            assert found[1] == len(best) or not most
+        best = networkx.max_weight_matching(graph, True, weight="none")
+        found = hr.graph.max_weight_matching(graph, weight=None)
+        assert matching_of(found, graph, False)[1] == len(best)
+
+
+def test_matchings_within_blossoms():
+    """Cycles in cycles that shrink, expand and shrink again (NetworkX's hard cases)."""
+    nested = [
+        *((1, 2, 45), (1, 5, 45), (2, 3, 50), (3, 4, 45), (4, 5, 50), (1, 6, 30)),
+        *((3, 9, 35), (4, 8, 35), (5, 7, 26), (9, 10, 5)),
+    ]
+    graph = networkx.Graph()
+    graph.add_weighted_edges_from(nested)
+    best = networkx.max_weight_matching(graph)
+    found = hr.graph.max_weight_matching(graph)
+    assert set(map(frozenset, pairs_of(found))) == set(map(frozenset, best))
+    # A ladder of triangles, each of which must be opened again.
+    random = np.random.default_rng(2)
+    ladder = networkx.Graph()
+    for i in range(120):
+        ends = ((3 * i, 3 * i + 1), (3 * i + 1, 3 * i + 2), (3 * i, 3 * i + 2), (3 * i, 3 * i + 4))
+        for u, v in ends:
+            ladder.add_edge(u, v, weight=int(random.integers(8, 12)))
+    best = networkx.max_weight_matching(ladder)
+    found = matching_of(hr.graph.max_weight_matching(ladder), ladder)
+    assert found[0] == sum(ladder.edges[edge]["weight"] for edge in best)
+
+
+def test_ends_of_the_greatest_weight():
+    assert len(hr.graph.Graph().max_weight_matching()) == 0
+    assert len(hr.graph.max_weight_matching([(0, 0)])) == 0
+    several = hr.DataFrame({"a": [0, 1, 0], "b": [1, 0, 1], "w": [1.0, 5.0, 2.0]})
+    graph = hr.graph.Graph(several, weight="w", multigraph=True)
+    assert graph.max_weight_matching().w.to_list() == [5.0]
+    for factor in (2.0**900, 2.0**-900):
+        other = several.assign(w=several.w * factor)
+        assert len(hr.graph.Graph(other, weight="w").max_weight_matching()) == 1
+    with pytest.raises(hr.InvalidArgumentError, match="max_weight_matching: the graph is dir"):
+        hr.graph.max_weight_matching(hr.graph.Graph([(0, 1)], directed=True))
+    with pytest.raises(hr.InvalidArgumentError, match="a weight is not finite: edge=0"):
+        endless = several[:1].assign(w=float("inf"))
+        hr.graph.Graph(endless, weight="w").max_weight_matching()
+
+
 def test_negative_weights_are_left_out():
     frame = hr.DataFrame({"a": [0, 2, 4], "b": [1, 3, 5], "w": [-1.0, 0.0, 2.0]})
     found = hr.graph.approx_weighted_matching(hr.graph.Graph(frame, weight="w"))

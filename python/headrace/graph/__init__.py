@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from headrace.graph.matching import bipartite_color as bipartite_color
     from headrace.graph.matching import hopcroft_karp_matching as hopcroft_karp_matching
     from headrace.graph.matching import is_bipartite as is_bipartite
+    from headrace.graph.matching import max_weight_matching as max_weight_matching
     from headrace.graph.matching import maximal_matching as maximal_matching
     from headrace.graph.matching import projected_graph as projected_graph
     from headrace.graph.matching import weighted_projected_graph as weighted_projected_graph
@@ -107,7 +108,7 @@ _MODULES = {
     "layouts": "layout",
     "matching": (
         "approx_weighted_matching bipartite_color hopcroft_karp_matching is_bipartite "
-        "maximal_matching projected_graph weighted_projected_graph"
+        "max_weight_matching maximal_matching projected_graph weighted_projected_graph"
     ),
     "order": "is_directed_acyclic_graph topological_generations topological_sort",
     "ranks": "eigenvector_centrality hits katz_centrality pagerank",
@@ -156,6 +157,7 @@ __all__ = [
     "layout",
     "leiden",
     "louvain",
+    "max_weight_matching",
     "maximal_matching",
     "maximum_flow",
     "maximum_spanning_edges",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of a graph: a short log beside the rows that are there, which one pass puts in."""
+"""Changes of a graph: a short log next to the rows that are there, applied in one pass."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Change(NamedTuple):
 
 
 def is_long(changes: Sequence[Change], edges: int) -> bool:
-    """Whether a graph of so many edges is better built anew."""
+    """Whether a graph of that many edges is better built anew."""
     return sum(each.rows for each in changes) > max(SHORT, edges * SHARE)
 
 

@@ -662,9 +662,9 @@ class Graph:
     def add_edges(self, frame: Any) -> Graph:
         """A new graph with further edges, under the columns' names of `edges`.
 
-        A few of them are a log beside the rows of this graph, which both share: the next algorithm
-        copies the rows once, with the changes. More than an eighth of the edges are built anew, as
-        are those of ``duplicates="sum"`` and the like.
+        A few of them wait in a log next to the rows of this graph, which both share: the next
+        algorithm copies the rows once, with the changes. More than an eighth of the edges are built
+        anew, as are those of ``duplicates="sum"`` and the like.
 
         >>> graph = hr.graph.Graph([(0, 1)])
         >>> graph.add_edges([(1, 2)]).number_of_edges(), graph.number_of_edges()

@@ -81,6 +81,46 @@ def approx_weighted_matching(G: Any, weight: str | bool | None = True) -> DataFr
     return graph._picked_edges(found)
 
 
+def max_weight_matching(
+    G: Any, maxcardinality: bool = False, weight: str | bool | None = True
+) -> DataFrame:
+    """Edges without a common vertex, of the greatest weight that there could be.
+
+    Parameters
+    ----------
+    G : Graph, or what `Graph` takes
+        Undirected.
+    maxcardinality : bool, default False
+        Of the matchings with the most edges that of the greatest weight.
+    weight : str, bool or None
+        The attribute of edges that weighs them; True: the graph's; None: 1 each.
+
+    Returns
+    -------
+    DataFrame
+        Rows of `Graph.edges`, in their order; one of those that weigh the same.
+
+    Raises
+    ------
+    InvalidArgumentError
+        For a directed graph, or a weight that is not finite.
+
+    Notes
+    -----
+    Blossoms (J. Edmonds, 1965; Z. Galil, ACM Computing Surveys 18, 1986), on one thread: at most
+    the cube of the vertices. For large graphs see `approx_weighted_matching`.
+
+    >>> pay = hr.DataFrame({"a": [0, 1, 2], "b": [1, 2, 3], "euro": [3, 4, 3]})
+    >>> hr.graph.max_weight_matching(hr.graph.Graph(pay, weight="euro")).euro.to_list()
+    [3, 3]
+    """
+    graph = undirected_graph_of(G, "max_weight_matching")
+    mark("max_weight_matching")
+    weights = graph._weights("max_weight_matching", weight)
+    found = _core.graph_max_weight_matching(graph._with_edges(), weights, maxcardinality)
+    return graph._picked_edges(found)
+
+
 def hopcroft_karp_matching(G: Any, top_nodes: Any = None) -> DataFrame:
     """As many edges as possible without a common vertex, of a graph of two sides.
 
