@@ -34,6 +34,12 @@ double tree(double* lanes) {
   return lanes[0];
 }
 
+double tree(const Vector* sums) {
+  double lanes[kSumLanes];
+  for (int64_t v = 0; v < kSumVectors; ++v) hn::StoreU(sums[v], Tag(), lanes + v * kLanes);
+  return tree(lanes);
+}
+
 void widen_points(const float* from, int64_t panels, int64_t features, const double* shift,
                   double* out) {
   for (int64_t p = 0; p < panels; ++p)
@@ -114,11 +120,7 @@ HWY_INLINE void gradient_block(const double* points, int64_t count, int64_t feat
     }
   }
   for (int k = 0; k < kOutputs; ++k)
-    for (int j = 0; j < kFeatures; ++j) {
-      double lanes[kSumLanes];
-      for (int64_t v = 0; v < kSumVectors; ++v) hn::StoreU(sums[k][j][v], tag, lanes + v * kLanes);
-      out[k * (features + 1) + j] += tree(lanes);
-    }
+    for (int j = 0; j < kFeatures; ++j) out[k * (features + 1) + j] += tree(sums[k][j]);
 }
 
 template <int kFeatures>
@@ -147,14 +149,18 @@ void add_point_gradients(const double* points, int64_t count, const double* resi
 
 void add_point_moments(const double* points, int64_t count, const double* weights, int64_t features,
                        double* sums, double* squares) {
+  constexpr Tag tag;
   for (int64_t j = 0; j < features; ++j, points += kPanel) {
-    double first[kSumLanes] = {}, second[kSumLanes] = {};
+    Vector first[kSumVectors], second[kSumVectors];
+    for (int64_t v = 0; v < kSumVectors; ++v) first[v] = second[v] = hn::Zero(tag);
     for (int64_t i = 0; i < count; i += kSumLanes) {
       const double* from = points + i / kPanel * kPanel * features + i % kPanel;
-      for (int64_t lane = 0; lane < kSumLanes; ++lane) {
-        const double part = weights[i + lane] * from[lane];
-        first[lane] += part;
-        second[lane] += part * from[lane];
+#pragma GCC unroll 8
+      for (int64_t v = 0; v < kSumVectors; ++v) {
+        const auto value = hn::LoadU(tag, from + v * kLanes);
+        const auto part = hn::Mul(hn::LoadU(tag, weights + i + v * kLanes), value);
+        first[v] = hn::Add(first[v], part);
+        second[v] = hn::Add(second[v], hn::Mul(part, value));
       }
     }
     sums[j] += tree(first);
@@ -167,16 +173,23 @@ void add_point_moments(const double* points, int64_t count, const double* weight
 /// `scores` are replaced by derivatives; `powers` has exp(-|score|) and `logs` log1p of it.
 double logistic(const double* targets, const double* weights, int64_t count, const double* powers,
                 const double* logs, double* scores) {
-  double lanes[kSumLanes] = {};
+  constexpr Tag tag;
+  const auto zero = hn::Zero(tag), one = hn::Set(tag, 1.0);
+  Vector sums[kSumVectors];
+  for (int64_t v = 0; v < kSumVectors; ++v) sums[v] = zero;
   for (int64_t i = 0; i < count; i += kSumLanes)
-    for (int64_t lane = 0; lane < kSumLanes; ++lane) {
-      const int64_t at = i + lane;
-      const double score = scores[at], power = powers[at];
-      lanes[lane] += weights[at] * (logs[at] + ((score > 0 ? score : 0.0) - targets[at] * score));
-      const double share = (score > 0 ? 1.0 : power) / (1 + power);
-      scores[at] = weights[at] * (share - targets[at]);
+#pragma GCC unroll 8
+    for (int64_t v = 0; v < kSumVectors; ++v) {
+      const int64_t at = i + v * kLanes;
+      const auto score = hn::LoadU(tag, scores + at), power = hn::LoadU(tag, powers + at);
+      const auto target = hn::LoadU(tag, targets + at), weight = hn::LoadU(tag, weights + at);
+      const auto above = hn::Gt(score, zero);
+      const auto linear = hn::Sub(hn::IfThenElseZero(above, score), hn::Mul(target, score));
+      sums[v] = hn::Add(sums[v], hn::Mul(weight, hn::Add(hn::LoadU(tag, logs + at), linear)));
+      const auto share = hn::Div(hn::IfThenElse(above, one, power), hn::Add(one, power));
+      hn::StoreU(hn::Mul(weight, hn::Sub(share, target)), tag, scores + at);
     }
-  return tree(lanes);
+  return tree(sums);
 }
 
 double squared_hinge(const double* targets, const double* weights, int64_t count, double* scores) {

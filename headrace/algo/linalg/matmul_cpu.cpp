@@ -202,23 +202,45 @@ void multiply_small(const MatrixView<const T>& a, const MatrixView<const T>& b,
   }
 }
 
+/// How far on rows of `stride` elements are fetched, in steps of `group` rows, beyond which none is
+/// used: processors follow few streams within short rows, and fetch long ones themselves.
+template <class T>
+int64_t fetched_ahead(int64_t stride, int64_t group) {
+  constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
+  const int64_t length = std::max<int64_t>(1, std::abs(stride));
+  return length > kPage ? 0 : stride * std::max(group, 2 * kPage / length);
+}
+
 /// A panel of whole rows that lie contiguous: squares of them are turned in registers.
 template <class T>
 void pack_rows(const T* x, int64_t depth, int64_t row_stride, int64_t width, T* to) {
   constexpr int64_t side = kWidth<T>;
-  // What a panel narrower than a square writes too much, the next step replaces.
-  const int64_t whole = (width < side ? std::max<int64_t>(depth - 1, 0) : depth) / side * side;
-  for (int64_t k = 0; k < whole; k += side)
+  const int64_t ahead = fetched_ahead<T>(row_stride, width);
+  const auto turn = [&](int64_t k) {
     for (int64_t first = 0; first < width; first += side) {
       // The last square may take rows again.
       const int64_t i = std::max<int64_t>(0, std::min(first, width - side));
+      const T* from = x + i * row_stride + k;
+      if (ahead != 0)
+#pragma GCC unroll 16
+        for (int64_t row = 0; row < side; ++row)
+          __builtin_prefetch(from + row * row_stride + ahead);
       Vector<T> square[side];
       load_transposed<T>(
-          [&](int64_t row) { return x + std::min(i + row, width - 1) * row_stride + k; }, square);
+          [&](int64_t row) { return from + std::min(row, width - 1 - i) * row_stride; }, square);
 #pragma GCC unroll 16
       for (int64_t row = 0; row < side; ++row) store<T>(square[row], to + (k + row) * width + i);
     }
-  for (int64_t k = whole; k < depth; ++k)
+  };
+  // What a panel narrower than a square writes too much, the next step replaces.
+  const int64_t last = depth - side - (width < side ? 1 : 0);
+  int64_t k = 0;
+  for (; k <= last; k += side) turn(k);
+  if (k < depth && last >= 0 && width >= side) {  // columns again
+    turn(last);
+    return;
+  }
+  for (; k < depth; ++k)
     for (int64_t i = 0; i < width; ++i) to[k * width + i] = x[k + i * row_stride];
 }
 
@@ -289,11 +311,7 @@ template <class T>
 void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<T>& out,
                      Update update) {
   constexpr int64_t group = 2 * kWidth<T>;
-  // Long rows are fetched by the processor itself, which follows few streams within short ones.
-  constexpr int64_t kPage = 4096 / static_cast<int64_t>(sizeof(T));
-  const int64_t stride = std::abs(a.row_stride);
-  const int64_t ahead =
-      stride > kPage ? 0 : a.row_stride * std::max(group, 2 * kPage / std::max<int64_t>(1, stride));
+  const int64_t ahead = fetched_ahead<T>(a.row_stride, group);
   const bool whole = out.rows >= group && a.columns >= kWidth<T>;
   T sums[group];
   for (int64_t i = 0; i < out.rows; i += group) {
