@@ -49,6 +49,16 @@ struct TileRow {
   /// room for `kTileColumns`.
   int64_t at_most(double reduced, int32_t* positions) const;
 
+  /// `num_rows` of its rows from position `from` on.
+  TileRow part(int64_t from, int64_t num_rows) const {
+    TileRow made = *this;
+    made.first += from;
+    made.count = num_rows;
+    made.values += from;
+    made.norms += from;
+    return made;
+  }
+
   double lower(int64_t r) const { return (near(r) - slack) / unit; }
 
   double upper(int64_t r) const { return (near(r) + slack) / unit; }

@@ -7,6 +7,7 @@
 #include "headrace/learn/distance_tiles.h"
 
 #include <algorithm>
+#include <bit>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -27,8 +28,10 @@ int64_t positions_at_most(const float* values, const float* norms, float factor,
   for (; r + lanes <= count; r += lanes) {
     const auto value =
         hn::Add(hn::LoadU(tag, norms + r), hn::Mul(times, hn::LoadU(tag, values + r)));
-    if (!hn::AllTrue(tag, hn::Gt(value, bound)))
-      for (int64_t i = r; i < r + lanes; ++i) keep(i);
+    uint64_t near = 0;
+    hn::StoreMaskBits(tag, hn::Not(hn::Gt(value, bound)), reinterpret_cast<uint8_t*>(&near));
+    for (; near != 0; near &= near - 1)
+      positions[found++] = static_cast<int32_t>(r + std::countr_zero(near));
   }
   for (; r < count; ++r) keep(r);
   return found;

@@ -89,10 +89,12 @@ struct Nearest {
   /// Drops those that `count` others are nearer than.
   void narrow(int64_t count) {
     if (static_cast<int64_t>(found.size()) < count) return;
-    std::nth_element(
-        found.begin(), found.begin() + (count - 1), found.end(),
-        [](const Candidate& a, const Candidate& b) { return is_nearer(a.upper, b.upper); });
-    threshold = std::min(threshold, found[static_cast<size_t>(count - 1)].upper);
+    thread_local std::vector<double> uppers;
+    uppers.clear();
+    for (const Candidate& each : found) uppers.push_back(each.upper);
+    const auto last = uppers.begin() + (count - 1);
+    std::nth_element(uppers.begin(), last, uppers.end(), is_nearer);
+    threshold = std::min(threshold, *last);
     std::erase_if(found, [&](const Candidate& each) { return each.lower > threshold; });
   }
 
@@ -213,13 +215,18 @@ Neighbors nearest_neighbors(const Tensor& points, const Tensor& asked, int64_t c
     BudgetedVector<int64_t> chosen(static_cast<size_t>(end - begin));
     std::iota(chosen.begin(), chosen.end(), begin);
     std::vector<Nearest> nearest(chosen.size());
-    for_tiles(rows, queries, chosen, metric, [&](const TileRow& row) {
-      Nearest& own = nearest[static_cast<size_t>(row.query - begin)];
+    for_tiles(rows, queries, chosen, metric, [&](const TileRow& block) {
+      Nearest& own = nearest[static_cast<size_t>(block.query - begin)];
       int32_t positions[kTileColumns];
-      const int64_t near = row.at_most(own.threshold, positions);
-      for (int64_t p = 0; p < near; ++p)
-        if (!others || row.first + positions[p] != row.query)
-          own.add(row, positions[p], count, rows, queries, metric);
+      // Among the first rows of all, each narrows soon what of the next may be near.
+      for (int64_t from = 0, step = 0; from < block.count; from += step) {
+        step = std::min(block.count - from, std::max(room, block.first + from));
+        const TileRow row = block.part(from, step);
+        const int64_t near = row.at_most(own.threshold, positions);
+        for (int64_t p = 0; p < near; ++p)
+          if (!others || row.first + positions[p] != row.query)
+            own.add(row, positions[p], count, rows, queries, metric);
+      }
     });
     parallel_for((end - begin + 63) / 64, [&](int64_t k) {
       for (int64_t q = begin + k * 64; q < std::min(end, begin + (k + 1) * 64); ++q) {
