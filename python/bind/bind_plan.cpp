@@ -124,8 +124,8 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
 }  // namespace
 
 hr::Place place_from(const std::string& word) {
-  if (word == "cpu") return hr::host;
-  if (word == "sim") return hr::simulated;
+  if (word == "cpu" || word == "host") return hr::host;
+  if (word == "sim" || word == "sim:0") return hr::simulated;
   if (word == "cuda") return hr::cuda_place();
   if (word.starts_with("cuda:") && word.size() > 5 && word.size() < 8 &&
       word.find_first_not_of("0123456789", 5) == std::string::npos)

@@ -123,3 +123,22 @@ def test_embeddings(device, rows, dimensions):
         same(model.fit_transform(there(part, device)), theirs, device)
     done = {each[0] for each in hr.fallbacks()}
     assert done == (set() if device == "sim" else {"umap_graph"})
+
+
+def test_rows_by_positions_of_the_host(device, rows):
+    x = there(rows, device)
+    places, mask = np.array([5, 2, 2999, 5]), rows[:, 0] > 0
+    same(x[places], rows[places], device)
+    same(x[places.tolist()], rows[places], device)
+    same(x[mask], rows[mask], device)
+    same(x[places].to("cpu"), rows[places])
+    same(hr.asarray(rows[:3]).to(x.device), rows[:3], device)
+    assert hr.fallbacks() == ()
+
+
+def test_cross_validation(device, rows):
+    labels = (rows[:, 0] > 0).astype("int64")
+    model, x = hr.learn.LogisticRegression(), there(rows, device)
+    expected = hr.learn.cross_val_score(model, rows, labels)
+    for y in (labels, there(labels, device)):
+        np.testing.assert_array_equal(hr.learn.cross_val_score(model, x, y), expected)

@@ -55,6 +55,9 @@ def get_item(array: Array, key: Any) -> Array:
     mark("getitem")
     if isinstance(key, Deferred | list) or _is_numpy_array(key):
         picked = selector(key)
+        place = _core.place_ahead(array._node)
+        if place != "host" and not isinstance(key, Deferred):  # of the host, goes to the rows
+            picked = picked.to(place)
         if picked.dtype == "bool":
             return array_of(_core.filter(array._node, picked._node))
         return array_of(_core.take(array._node, picked._node))

@@ -81,7 +81,7 @@ class Deferred(Operators, _core.BufferSource):
         ----------
         device : str
             ``"cuda"`` (or ``"cuda:1"``), ``"cpu"``, or ``"sim"``, the simulated device that
-            ``HEADRACE_DEVICE=sim`` opens.
+            ``HEADRACE_DEVICE=sim`` opens; or the `device` of other values.
 
         Raises
         ------

@@ -443,7 +443,7 @@ def beside(X: Any, made: Any) -> Any:
     if not is_ours(X):
         return made
     device = _core.place_ahead(X._node) if is_array(X) or is_series(X) else "host"
-    return asarray(made) if device == "host" else asarray(made).to(device.removesuffix(":0"))
+    return asarray(made) if device == "host" else asarray(made).to(device)
 
 
 def _framed(made: Any, names: list[str]) -> DataFrame:
