@@ -178,3 +178,39 @@ def test_vectorizers_say_what_is_wrong():
     for options in ({"stop_words": 3}, {"token_pattern": "*"}):
         with pytest.raises(hr.InvalidArgumentError, match=next(iter(options))):
             learn.CountVectorizer(**options).fit(["some words"])
+
+
+NEGATIVE = {
+    "DBSCAN": ({"eps": 0.9, "min_samples": 4}, "labels_"),
+    "LogisticRegression": ({"tol": 1e-9}, "coef_"),
+    "LinearSVC": ({"tol": 1e-9, "max_iter": 100_000}, "coef_"),
+    "LinearSVR": ({"tol": 1e-9, "max_iter": 100_000}, "coef_"),
+    "GaussianNB": ({}, "theta_"),
+    "MultinomialNB": ({}, "feature_log_prob_"),
+    "StandardScaler": ({}, "var_"),
+}
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_negative_weights_where_scikit_learn_adds_them(name: str) -> None:
+    from sklearn.utils import all_estimators
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    X = abs(X) if name == "MultinomialNB" else X
+    y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(int)
+    weights = 1.0 + rng.integers(0, 3, 200)
+    weights[::10] = -0.5
+    parameters, attribute = NEGATIVE[name]
+    ours, theirs = (
+        np.asarray(getattr(kind(**parameters).fit(X, y, sample_weight=weights), attribute))
+        for kind in (getattr(hr.learn, name), dict(all_estimators())[name])
+    )
+    np.testing.assert_allclose(ours, theirs, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge", "Lasso", "KMeans"])
+def test_negative_weights_elsewhere_are_an_error(name: str) -> None:
+    X = np.arange(20.0).reshape(10, 2)
+    with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
+        getattr(hr.learn, name)().fit(X, X[:, 0], sample_weight=np.r_[-1.0, np.ones(9)])

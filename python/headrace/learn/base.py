@@ -105,8 +105,7 @@ class Estimator:
     def _get_param_names(cls) -> list[str]:
         if cls.__init__ is object.__init__:
             return []
-        names = list(inspect.signature(cls.__init__).parameters)
-        return sorted(names[1:])
+        return sorted(list(inspect.signature(cls.__init__).parameters)[1:])
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name; with `deep`, also those of estimators among them.
@@ -774,8 +773,10 @@ def check_targets(estimator: Estimator, y: Any, rows: int) -> Any:
     return targets
 
 
-def check_weights(estimator: Estimator, weights: Any, rows: int) -> Array | None:
-    """Weights of rows as an array of float64, or None."""
+def check_weights(
+    estimator: Estimator, weights: Any, rows: int, *, negative: bool = False
+) -> Array | None:
+    """Weights of rows as float64, or None; `negative` ones where scikit-learn only adds them."""
     if weights is None:
         return None
     name = type(estimator).__name__
@@ -788,12 +789,11 @@ def check_weights(estimator: Estimator, weights: Any, rows: int) -> Array | None
         raise InvalidArgumentError(
             f"{name}: sample_weight.shape == {made.shape}, expected {(rows,)}!"
         )
-    total = float(made.sum())
-    if not np.isfinite(total):
+    if not np.isfinite(float(made.sum())):
         raise InvalidArgumentError(f"{name}: Input sample_weight contains NaN or infinity")
-    if float(made.min()) < 0:
-        raise InvalidArgumentError(f"Negative values in data passed to {name}: sample_weight")
-    if total == 0:
+    if not negative and float(made.min()) < 0:
+        raise InvalidArgumentError(f"{name}: Negative values in data passed to `sample_weight`")
+    if not made.any():
         raise InvalidArgumentError(
             f"{name}: Sample weights must contain at least one non-zero number"
         )

@@ -69,7 +69,7 @@ class _NaiveBayes(Estimator):
         rows = self._check(X, fit=True)
         self.classes_, codes = check_classes(self, check_labels(self, y, rows.shape[0]))
         self.__dict__.pop("class_count_", None)
-        self._add(rows, codes, check_weights(self, sample_weight, rows.shape[0]))
+        self._add(rows, codes, check_weights(self, sample_weight, rows.shape[0], negative=True))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -94,7 +94,7 @@ class _NaiveBayes(Estimator):
                 f"classes {known.tolist()}"
             )
         self.classes_ = known
-        weights = check_weights(self, sample_weight, rows.shape[0])
+        weights = check_weights(self, sample_weight, rows.shape[0], negative=True)
         self._add(rows, np.searchsorted(known, found)[codes], weights)
         return self
 

@@ -96,7 +96,7 @@ class DBSCAN(Estimator):
         check_count(self, "min_samples")
         metric = engine_metric(self)
         rows = check_rows(self, X, fit=True)
-        weights = check_weights(self, sample_weight, len(rows))
+        weights = check_weights(self, sample_weight, len(rows), negative=True)
         weighed = engine_weights(weights)
         mark("dbscan")
         labels, core = _core.dbscan(rows._node, weighed._node, self.eps, self.min_samples, metric)

@@ -42,6 +42,11 @@ def weighed(weights: Numbers | None, shares: Numbers | None) -> Numbers | None:
     return shares if weights is None else weights if shares is None else weights * shares
 
 
+def without_negative(weights: Any) -> Numbers | None:
+    """Weights with which liblinear goes on: it leaves out rows of negative ones."""
+    return None if weights is None else np.maximum(np.asarray(weights), 0.0)
+
+
 def check_numbers(model: Any) -> None:
     """Raise unless the numbers among the parameters are what they must be."""
     if not (is_number(model.C) and model.C > 0):
@@ -135,7 +140,7 @@ class LinearClassifier(Estimator):
         """Rows, the place of each label in `classes_` (see `check_classes`), weights of rows."""
         rows = dense_or_sparse(self, X, fit=True, allow_nan="inf")  # the fit finds them
         labels = check_labels(self, y, rows.shape[0])
-        weights = check_weights(self, sample_weight, rows.shape[0])
+        weights = check_weights(self, sample_weight, rows.shape[0], negative=True)
         self.classes_, codes = check_classes(self, labels, on_device=on_device)
         if len(self.classes_) < 2:
             raise InvalidArgumentError(

@@ -14,7 +14,13 @@ from headrace.errors import InvalidArgumentError
 from headrace.learn.base import answer, beside, frozen, is_number, refuse
 from headrace.learn.decomposition.singular import kind_of_result
 from headrace.learn.labels import class_weights
-from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
+from headrace.learn.linear.classifier import (
+    LinearClassifier,
+    check_numbers,
+    minimize,
+    weighed,
+    without_negative,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,6 +147,8 @@ class LogisticRegression(LinearClassifier):
         shares = class_weights(self, codes, weights, self.class_weight)
         weights = weighed(weights, None if shares is None else shares[np.asarray(codes)])
         classes, liblinear = len(self.classes_), self.solver == "liblinear"
+        if liblinear:
+            weights = without_negative(weights)
         if liblinear and classes > 2:
             raise InvalidArgumentError(
                 "LogisticRegression: The 'liblinear' solver does not support multiclass "

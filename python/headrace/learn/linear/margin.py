@@ -21,7 +21,13 @@ from headrace.learn.base import (
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, matrix_node
 from headrace.learn.labels import class_weights
-from headrace.learn.linear.classifier import LinearClassifier, check_numbers, minimize, weighed
+from headrace.learn.linear.classifier import (
+    LinearClassifier,
+    check_numbers,
+    minimize,
+    weighed,
+    without_negative,
+)
 from headrace.learn.linear.elastic_net import LinearRegressor
 from headrace.random.generator import seed_from
 
@@ -153,7 +159,7 @@ class LinearSVC(LinearClassifier):
         self._refuse_params(multi_class="ovr")
         rows, codes, weights = self._check_data(X, y, sample_weight)
         count, shares = len(self.classes_), class_weights(self, codes, weights, self.class_weight)
-        tasks = []
+        tasks, weights = [], without_negative(weights)
         for place in range(count) if count > 2 else [1]:
             own, share = codes == place, None
             if shares is not None:  # of more classes, liblinear weighs the one and not the others
@@ -274,8 +280,8 @@ class LinearSVR(LinearRegressor):
         rows = dense_or_sparse(self, X, fit=True)
         samples = rows.shape[0]
         targets = check_targets(self, check_labels(self, y, samples), samples)
-        weights = check_weights(self, sample_weight, samples)
-        given = None if weights is None else np.asarray(weights)
+        weights = check_weights(self, sample_weight, samples, negative=True)
+        given = without_negative(weights)
         if self.loss == "epsilon_insensitive":
             costs = self.C * (np.ones((1, samples)) if given is None else given[None, :])
             made, self.n_iter_ = _by_dual(

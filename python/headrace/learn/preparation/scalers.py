@@ -126,7 +126,7 @@ class StandardScaler(_Scaler):
         """Add the rows of `X` to the means and variances."""
         first = not self.__sklearn_is_fitted__()
         columns = self._read(X, first=first)
-        weights = check_weights(self, sample_weight, columns.shape[0])
+        weights = check_weights(self, sample_weight, columns.shape[0], negative=True)
         if weights is None:
             mean, var, count = columns.statistics("mean", "var", "count")
         else:
