@@ -34,6 +34,16 @@ std::optional<Column> column_of(const MaybeNode& node) {
 
 void bind_graph_structure(nb::module_& m) {
   m.def(
+      "graph_most_similar",
+      [](const Graph& graph, int kind, const std::vector<int64_t>& starts, int64_t most,
+         const MaybeNode& weights) {
+        hr::SimilarVertices found = hr::most_similar(graph, static_cast<hr::Similarity>(kind),
+                                                     starts, most, column_of(weights));
+        return std::vector{hr::lazy_value(found.first), hr::lazy_value(found.second),
+                           hr::lazy_value(found.share)};
+      },
+      "graph"_a, "kind"_a, "starts"_a, "most"_a, "weights"_a, Unlocked());
+  m.def(
       "graph_similarity",
       [](const Graph& graph, int kind, const NodePtr& first, const NodePtr& second,
          const MaybeNode& weights) {

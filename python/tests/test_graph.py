@@ -258,6 +258,25 @@ def test_other_graphs():
     assert "3 vertices, 3 edges" in repr(graph) and "<table" in graph._repr_html_()
 
 
+def test_two_sides():
+    likes = hr.DataFrame({"user": [1, 1, 2, 1], "item": [1, 2, 2, 1], "w": [1, 2, 3, 4]})
+    graph = Graph.from_bipartite(likes, "user", "item", weight="w")
+    assert (graph.number_of_nodes(), graph.number_of_edges()) == (4, 3)
+    assert graph.is_bipartite() and graph.has_edge(("user", 1), ("item", 1))
+    assert not graph.has_edge(("user", 1), ("user", 2))
+    assert len(graph.hopcroft_karp_matching()) == 2
+    assert graph.edges()[["user", "item", "w"]].to_dict("list") == {
+        "user": [1, 2, 1],
+        "item": [2, 2, 1],
+        "w": [2, 3, 4],
+    }
+    mixed = Graph.from_bipartite(likes.assign(item=["a", "b", "b", "a"]), multigraph=True)
+    assert mixed.nodes().vertex_1.to_list() == ["a", "b", "1", "2"]
+    assert mixed.number_of_edges() == 4
+    with pytest.raises(hr.InvalidArgumentError, match="one column for both sides: source='user'"):
+        Graph.from_bipartite(likes, "user", "user")
+
+
 def test_one_plan():
     names = hr.DataFrame({"vertex": [0, 1, 2, 3], "name": ["a", "b", "c", "d"]})
     graph = Graph([(0, 1), (1, 2), (2, 0), (2, 3)])

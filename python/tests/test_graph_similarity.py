@@ -79,6 +79,31 @@ def test_pairs_by_default_are_those_with_common_neighbors():
         assert len(found) == len(hr.graph.two_hop_neighbors(graph))
 
 
+def test_the_most_similar_of_each_vertex():
+    random = np.random.default_rng(5)
+    for graph in random_graphs(60, 26, directed=False, weighted=True):
+        most = int(random.integers(1, 5))
+        weight = "weight" if random.integers(2) and graph.size() else None
+        ours = hr.graph.Graph(graph)
+        every = hr.graph.two_hop_neighbors(ours, sorted(graph))[["first", "second"]]
+        for kind in KINDS:
+            found = rows_of(getattr(hr.graph, kind)(ours, weight=weight, top_k=most))
+            pairs = rows_of(getattr(hr.graph, kind)(ours, every, weight))
+            wanted = []
+            for vertex in sorted(graph):
+                own = [row for row in pairs if row[0] == vertex]
+                wanted += sorted(own, key=lambda row: (-row[2], row[1]))[:most]
+            assert found == wanted
+    keys = hr.DataFrame({"a": [0, 0], "b": ["x", "y"], "c": [1, 1], "d": ["z", "z"]})
+    graph = hr.graph.Graph(keys, source=["a", "b"], target=["c", "d"])
+    assert rows_of(graph.jaccard(top_k=3)) == [(0, "x", 0, "y", 1.0), (0, "y", 0, "x", 1.0)]
+    with pytest.raises(hr.InvalidArgumentError, match="jaccard: top_k is of all pairs: top_k=2"):
+        graph.jaccard([], top_k=2)
+    with pytest.raises(hr.InvalidArgumentError, match=r"cosine: expected a positive.*top_k=0"):
+        graph.cosine(top_k=0)
+    assert len(hr.graph.Graph().overlap(top_k=1)) == 0
+
+
 def test_hubs_and_several_keys():
     edges = [(0, i) for i in range(1, 3000)] + [(5000, i) for i in range(2990, 3010)]
     graph = hr.graph.Graph(edges)
@@ -95,7 +120,11 @@ def test_same_bits_for_any_threads():
     graph = hr.graph.Graph(np.stack([source, target], 1))
     pairs = np.random.default_rng(1).choice(graph.nodes().vertex.to_numpy(), (20_000, 2))
     same_for_any_threads(
-        lambda: [graph.cosine(pairs).cosine, graph.two_hop_neighbors().common[:100_000]]
+        lambda: [
+            graph.cosine(pairs).cosine,
+            graph.two_hop_neighbors().common[:100_000],
+            graph.cosine(top_k=3).second,
+        ]
     )
     matrix = graph.adjacency().to_scipy()
     common = (matrix @ matrix).toarray()

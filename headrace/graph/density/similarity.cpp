@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/graph/density/intersect_rows.h"
 #include "headrace/graph/structure/entry_weights.h"
+#include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -106,6 +107,115 @@ Column similarity(const Graph& graph, Similarity kind, const Column& first, cons
   }
   made.seal();
   return Column(TypeId::kFloat64, pairs, std::move(made));
+}
+
+namespace {
+
+constexpr int64_t kStarts = 1 << 6;  // of a task
+constexpr double kUnmet = -1;
+
+// What each vertex has in common with one, and which have anything.
+struct Common {
+  BudgetedVector<double> sums{};
+  BudgetedVector<uint32_t> met{};
+};
+
+struct SimilarVertex {
+  double share;
+  uint32_t vertex;
+};
+
+// The lists of all tasks as one column.
+template <class T, class F>
+Column column_of(TypeId dtype, const std::vector<BudgetedVector<SimilarVertex>>& lists,
+                 std::span<const int64_t> begins, F&& value) {
+  Buffer made = Buffer::allocate(8 * begins.back());
+  auto* const out = begins.back() ? made.mutable_as<T>() : nullptr;
+  parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t task) {
+    T* to = out + begins[static_cast<size_t>(task)];
+    for (size_t i = 0; i < lists[static_cast<size_t>(task)].size(); ++i)
+      *to++ = value(static_cast<size_t>(task), i);
+  });
+  made.seal();
+  return Column(dtype, begins.back(), std::move(made));
+}
+
+}  // namespace
+
+SimilarVertices most_similar(const Graph& graph, Similarity kind, std::span<const int64_t> starts,
+                             int64_t most, const std::optional<Column>& weights) {
+  const std::string_view op = word_of(kind);
+  check(graph, op);
+  if (most < 1)
+    throw_error<InvalidArgumentError>(op, "expected a positive number of vertices",
+                                      {{"top_k", most}});
+  const Csr& csr = graph.out();
+  const CsrRows rows(csr);
+  const bool is_cosine = kind == Similarity::kCosine;
+  Buffer given;
+  BudgetedVector<double> sums;
+  if (weights) {
+    given = entry_weights(op, csr, *weights, WeightRule::kNotNegative);
+    sums = sums_of(csr, given.as<double>(), is_cosine);
+  }
+  const double* const weight = weights ? given.as<double>() : nullptr;
+  const auto size_of = [&](int64_t v) {
+    return weight ? sums[static_cast<size_t>(v)] : static_cast<double>(rows.degree(v));
+  };
+  const auto add_up = [&](int64_t u, Common& found) {
+    for (int64_t i = rows.offsets[u]; i < rows.offsets[u + 1]; ++i) {
+      const uint32_t between = rows.targets[i];
+      for (int64_t j = rows.offsets[between]; j < rows.offsets[between + 1]; ++j) {
+        const uint32_t v = rows.targets[j];
+        if (v == u) continue;
+        if (found.sums[v] == kUnmet) {
+          found.sums[v] = 0;
+          found.met.push_back(v);
+        }
+        found.sums[v] += !weight     ? 1
+                         : is_cosine ? weight[i] * weight[j]
+                                     : std::min(weight[i], weight[j]);
+      }
+    }
+  };
+  ScratchPool<Common> pool([&] {
+    return Common{BudgetedVector<double>(static_cast<size_t>(csr.vertices), kUnmet), {}};
+  });
+  const auto count = static_cast<int64_t>(starts.size());
+  const auto tasks = static_cast<size_t>((count + kStarts - 1) / kStarts);
+  std::vector<BudgetedVector<SimilarVertex>> lists(tasks);
+  std::vector<BudgetedVector<int64_t>> firsts(tasks);
+  parallel_morsels(count, kStarts, {}, [&](Morsel morsel) {
+    pool.lend([&](Common& found) {
+      BudgetedVector<SimilarVertex> all;
+      for (int64_t at = morsel.begin; at < morsel.end; ++at) {
+        const int64_t u = starts[static_cast<size_t>(at)];
+        add_up(u, found);
+        for (const uint32_t v : found.met) {
+          all.push_back({share(kind, found.sums[v], size_of(u), size_of(v)), v});
+          found.sums[v] = kUnmet;
+        }
+        found.met.clear();
+        const auto kept = std::min<size_t>(all.size(), static_cast<size_t>(most));
+        std::ranges::partial_sort(
+            all, all.begin() + static_cast<int64_t>(kept), {},
+            [](const SimilarVertex& each) { return std::pair(-each.share, each.vertex); });
+        const auto task = static_cast<size_t>(morsel.index);
+        lists[task].insert(lists[task].end(), all.begin(),
+                           all.begin() + static_cast<int64_t>(kept));
+        firsts[task].insert(firsts[task].end(), kept, u);
+        all.clear();
+      }
+    });
+  });
+  std::vector<int64_t> begins{0};
+  for (const auto& list : lists) begins.push_back(begins.back() + std::ssize(list));
+  const auto rows_of = [&](size_t task, size_t i) { return firsts[task][i]; };
+  const auto vertex_of = [&](size_t task, size_t i) { return int64_t{lists[task][i].vertex}; };
+  const auto share_of = [&](size_t task, size_t i) { return lists[task][i].share; };
+  return {column_of<int64_t>(TypeId::kInt64, lists, begins, rows_of),
+          column_of<int64_t>(TypeId::kInt64, lists, begins, vertex_of),
+          column_of<double>(TypeId::kFloat64, lists, begins, share_of)};
 }
 
 NodePtr similarity_table(const Graph& graph, Similarity kind, const NodePtr& first,

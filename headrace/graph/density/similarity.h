@@ -3,6 +3,8 @@
 #pragma once
 #include "headrace/graph/structure/graph.h"
 
+#include <optional>
+#include <span>
 #include <string_view>
 
 namespace hr {
@@ -21,7 +23,23 @@ std::string_view word_of(Similarity kind);
 HR_API Column similarity(const Graph& graph, Similarity kind, const Column& first,
                          const Column& second, const std::optional<Column>& weights);
 
-/// The same, later, as `first`, `second` (the ids) and the word; `weights` may be null.
+/// Vertices and those that are most like each, int64 and float64 [rows].
+struct SimilarVertices {
+  Column first;
+  Column second;
+  Column share;
+};
+
+/// For each vertex of `starts` the `most` others with which it shares the most, of those that have
+/// a neighbour in common with it: by falling share, then by number. What `similarity` gives for
+/// these pairs, without the others: paths of two edges are added up in a table of the vertices, 16
+/// bytes each and thread.
+HR_API SimilarVertices most_similar(const Graph& graph, Similarity kind,
+                                    std::span<const int64_t> starts, int64_t most,
+                                    const std::optional<Column>& weights);
+
+/// The same as the first, later, as `first`, `second` (the ids) and the word; `weights` may be
+/// null.
 HR_API NodePtr similarity_table(const Graph& graph, Similarity kind, const NodePtr& first,
                                 const NodePtr& second, const NodePtr& weights);
 

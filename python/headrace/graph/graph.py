@@ -390,6 +390,48 @@ class Graph:
             duplicates=self._duplicates,
         )
 
+    @classmethod
+    def from_bipartite(
+        cls,
+        frame: Any,
+        source: str | None = None,
+        target: str | None = None,
+        *,
+        weight: str | None = None,
+        edge_attr: str | Sequence[str] | None = None,
+        multigraph: bool = False,
+        duplicates: str = "last",
+    ) -> Graph:
+        """A graph of two sides: ids of `source` and of `target` are different vertices, even equal.
+
+        The id of a vertex has two parts, the name of its column and the value; `edges` has the
+        first ones as ``<column>_side``. Values of different dtypes become strings.
+
+        >>> likes = hr.DataFrame({"user": [1, 1, 2], "item": [1, 2, 2]})
+        >>> graph = hr.graph.Graph.from_bipartite(likes)
+        >>> graph.nodes().vertex_0.to_list(), graph.nodes().vertex_1.to_list()
+        (['item', 'item', 'user', 'user'], [1, 2, 1, 2])
+        >>> graph.neighbors(("user", 1)).vertex_1.to_list()
+        [1, 2]
+        """
+        attributes = [edge_attr] if isinstance(edge_attr, str) else list(edge_attr or ())
+        given = edges_of(frame, source, target, weight, attributes)
+        (one,), (other,) = given.source, given.target
+        if one == other:
+            raise InvalidArgumentError(f"from_bipartite: one column for both sides: source={one!r}")
+        edges = given.frame.assign(**{f"{one}_side": str(one), f"{other}_side": str(other)})
+        if len({column.dtype.kind in "iufb" for column in (edges[one], edges[other])}) == 2:
+            edges = edges.assign(**{n: edges[n].astype("str") for n in (one, other)})
+        return cls(
+            edges,
+            source=[f"{one}_side", one],
+            target=[f"{other}_side", other],
+            weight=weight,
+            edge_attr=attributes,
+            multigraph=multigraph,
+            duplicates=duplicates,
+        )
+
     @property
     def device(self) -> str:
         """Where the graph is: "host" or "cuda:0".

@@ -10,7 +10,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.graph.graph import graph_of, undirected_graph_of
 from headrace.graph.sources import key_names
-from headrace.lazy.handle import mark
+from headrace.lazy.handle import array_of, mark
 from headrace.series.column import new_series
 
 if TYPE_CHECKING:
@@ -79,8 +79,14 @@ def _pair_rows(graph: Graph, op: str, pairs: Any) -> tuple[_core.Node, _core.Nod
     return first._node, second._node
 
 
-def _similarity(op: str, G: Any, pairs: Any, weight: str | bool | None) -> DataFrame:
+def _similarity(
+    op: str, G: Any, pairs: Any, weight: str | bool | None, top_k: int | None
+) -> DataFrame:
     graph = undirected_graph_of(G, op)
+    if top_k is not None:
+        if pairs is not None:
+            raise InvalidArgumentError(f"{op}: top_k is of all pairs: top_k={top_k}; leave out one")
+        return _most_similar(op, graph, weight, top_k)
     if pairs is None:
         first, second = list(two_hop_nodes(graph, None).values())[-2:]
     else:
@@ -93,7 +99,21 @@ def _similarity(op: str, G: Any, pairs: Any, weight: str | bool | None) -> DataF
     return frame_of(dict(zip(names, _core.parts(table, len(names)), strict=True)))
 
 
-def jaccard(G: Any, pairs: Any = None, weight: str | bool | None = None) -> DataFrame:
+def _most_similar(op: str, graph: Graph, weight: str | bool | None, top_k: int) -> DataFrame:
+    mark(op)
+    starts, weights = list(range(len(graph))), graph._weights(op, weight)
+    *ends, share = _core.graph_most_similar(graph._graph, _KINDS.index(op), starts, top_k, weights)
+    ids, made = graph._vertices(), {}
+    for word, numbers in zip(("first", "second"), ends, strict=True):
+        taken = ids.iloc[array_of(numbers).to_numpy()]
+        names = key_names(word, len(ids.columns))
+        made |= dict(zip(names, taken._nodes.values(), strict=True))
+    return frame_of({**made, op: share})._in_domain(_core.new_domain())
+
+
+def jaccard(
+    G: Any, pairs: Any = None, weight: str | bool | None = None, *, top_k: int | None = None
+) -> DataFrame:
     """The share of the neighbours of two vertices that are neighbours of both.
 
     Parameters
@@ -106,6 +126,9 @@ def jaccard(G: Any, pairs: Any = None, weight: str | bool | None = None) -> Data
     weight : str or bool, optional
         The attribute of edges that weighs neighbours, none negative; True: the graph's. The share
         of the lesser weights in the greater ones.
+    top_k : int, optional
+        In place of `pairs`: for each vertex the `top_k` others that are most like it, by falling
+        share, then in the order of vertices; found when the line runs.
 
     Returns
     -------
@@ -125,32 +148,41 @@ def jaccard(G: Any, pairs: Any = None, weight: str | bool | None = None) -> Data
 
     >>> hr.graph.jaccard([(0, 1), (0, 2), (1, 2), (2, 3)], [(0, 1), (0, 3)]).jaccard.to_list()
     [0.3333333333333333, 0.5]
+    >>> best = hr.graph.jaccard([(0, 1), (0, 2), (1, 2), (2, 3)], top_k=1)
+    >>> best.second.to_list()
+    [3, 3, 0, 0]
     """
-    return _similarity("jaccard", G, pairs, weight)
+    return _similarity("jaccard", G, pairs, weight, top_k)
 
 
-def overlap(G: Any, pairs: Any = None, weight: str | bool | None = None) -> DataFrame:
+def overlap(
+    G: Any, pairs: Any = None, weight: str | bool | None = None, *, top_k: int | None = None
+) -> DataFrame:
     """Common neighbours over those of the vertex that has fewer; see `jaccard`.
 
     >>> hr.graph.overlap([(0, 1), (0, 2), (1, 2), (2, 3)], [(0, 3)]).overlap.to_list()
     [1.0]
     """
-    return _similarity("overlap", G, pairs, weight)
+    return _similarity("overlap", G, pairs, weight, top_k)
 
 
-def sorensen(G: Any, pairs: Any = None, weight: str | bool | None = None) -> DataFrame:
+def sorensen(
+    G: Any, pairs: Any = None, weight: str | bool | None = None, *, top_k: int | None = None
+) -> DataFrame:
     """Common neighbours over the mean number of neighbours (T. Sørensen, 1948); see `jaccard`.
 
     >>> hr.graph.sorensen([(0, 1), (0, 2), (1, 2), (2, 3)], [(0, 1)]).sorensen.to_list()
     [0.5]
     """
-    return _similarity("sorensen", G, pairs, weight)
+    return _similarity("sorensen", G, pairs, weight, top_k)
 
 
-def cosine(G: Any, pairs: Any = None, weight: str | bool | None = None) -> DataFrame:
+def cosine(
+    G: Any, pairs: Any = None, weight: str | bool | None = None, *, top_k: int | None = None
+) -> DataFrame:
     """The cosine of the angle between two vertices' rows of the adjacency matrix; see `jaccard`.
 
     >>> hr.graph.cosine([(0, 1), (0, 2), (1, 2), (2, 3)], [(0, 1)]).cosine.to_list()
     [0.5]
     """
-    return _similarity("cosine", G, pairs, weight)
+    return _similarity("cosine", G, pairs, weight, top_k)
