@@ -37,6 +37,7 @@ PATHS = [
     lambda _g, _u, v: ((), {"target": v, "weight": "weight"}),
     lambda _g, _u, _v: ((), {}),
 ]
+TREES = [*PLAIN, lambda _g, _u, _v: ((), {"data": False, "weight": "none"})]
 CALLS = {
     **dict.fromkeys(
         words("""
@@ -50,10 +51,23 @@ CALLS = {
             number_connected_components number_of_isolates number_of_selfloops
             number_weakly_connected_components out_degree_centrality overall_reciprocity
             transitivity weakly_connected_components
+            maximal_matching maximum_spanning_tree minimum_spanning_tree
         """),
         PLAIN,
     ),
     **dict.fromkeys(("ancestors", "descendants", "node_connected_component"), ONE_NODE[:1]),
+    "is_isolate": ONE_NODE[:1],
+    "edge_betweenness_centrality": [
+        *PLAIN,
+        lambda g, _u, _v: ((), {"k": max(len(g) // 2, 1), "seed": 3, "weight": "weight"}),
+        lambda _g, _u, _v: ((), {"normalized": False}),
+    ],
+    "jaccard_coefficient": [*PLAIN, lambda _g, u, v: (([(u, v), (v, u), (u, u)],), {})],
+    "k_truss": [lambda _g, _u, _v: ((3,), {}), lambda _g, _u, _v: ((4,), {})],
+    "lowest_common_ancestor": TWO_NODES,
+    "reciprocity": SOME_NODES,
+    **dict.fromkeys(("maximum_spanning_edges", "minimum_spanning_edges"), TREES),
+    "to_dict_of_lists": [*PLAIN, lambda _g, u, v: (([v, u],), {})],
     **dict.fromkeys(("bfs_edges", "bfs_predecessors", "bfs_successors", "bfs_tree"), SEARCH),
     **dict.fromkeys(("triangles", "clustering"), SOME_NODES),
     "all_shortest_paths": [lambda _g, u, v: ((u, v), {}), lambda _g, u, v: ((u, v, "weight"), {})],
@@ -120,7 +134,7 @@ OTHERS = words("""
     directed_combinatorial_laplacian_matrix directed_laplacian_matrix leiden_communities
     louvain_communities modularity normalized_laplacian_matrix tournament_matrix
     bethe_hessian_matrix directed_modularity_matrix eigenvector_centrality hits katz_centrality
-    modularity_matrix
+    modularity_matrix max_weight_matching forceatlas2_layout biadjacency_matrix relabel_nodes
 """)
 MADE = words("""
     complete_bipartite_graph complete_graph cycle_graph empty_graph from_dict_of_lists from_edgelist
@@ -344,6 +358,62 @@ def test_made_graphs_are_networkxs_and_run_here(name):
     assert shown(backend.convert_to_nx(graph)) == shown(theirs)
     assert shown(networkx.pagerank(graph)) == shown(networkx.pagerank(theirs))
     assert networkx.number_of_isolates(networkx.complement(graph, backend="headrace")) >= 0
+
+
+def test_matchings_weigh_what_networkxs_do():
+    for seed, graph in enumerate(random_graphs(40, 14, directed=False, weighted=True)):
+        graph = named(graph, seed)
+        for most in (False, True):
+            ours, theirs = (
+                networkx.max_weight_matching(graph, most, **options)
+                for options in ({"backend": "headrace"}, {})
+            )
+            assert networkx.is_matching(graph, ours) and (len(ours) == len(theirs) or not most)
+            assert sum(graph.edges[e]["weight"] for e in ours) == pytest.approx(
+                sum(graph.edges[e]["weight"] for e in theirs)
+            )
+
+
+def test_places_and_other_names():
+    graph = networkx.karate_club_graph()
+    places = networkx.forceatlas2_layout(graph, seed=4, dim=3, backend="headrace")
+    assert list(places) == list(graph) and all(p.shape == (3,) for p in places.values())
+    again = networkx.forceatlas2_layout(graph, seed=4, dim=3, backend="headrace")
+    assert all((places[v] == again[v]).all() for v in graph)
+    names = {v: f"member {v}" for v in graph}
+    ours = networkx.relabel_nodes(graph, names, backend="headrace")
+    assert shown(backend.convert_to_nx(ours)) == shown(networkx.relabel_nodes(graph, names))
+    women = networkx.davis_southern_women_graph()
+    top = women.graph["top"]
+    ours, theirs = (
+        networkx.bipartite.biadjacency_matrix(women, top, **options)
+        for options in ({"backend": "headrace"}, {})
+    )
+    assert ours.sum(axis=1).tolist() == theirs.sum(axis=1).tolist()
+
+
+def test_strict_refuses_what_networkx_would_do():
+    directed = networkx.gn_graph(2000, seed=1)
+    with networkx.config(backend_priority=["headrace"]), hr.strict():
+        assert networkx.number_weakly_connected_components(directed) == 1
+        with pytest.raises(hr.Error, match="triangles of directed edges"):
+            networkx.clustering(directed)
+        directed.add_edge(0, 1, weight="far")
+        with pytest.raises(hr.Error, match=r"networkx\."):
+            networkx.pagerank(directed)
+
+
+def test_a_check_finds_changes_behind_a_conversion(monkeypatch):
+    graph = networkx.path_graph(30)
+    networkx.set_edge_attributes(graph, 1.0, "weight")
+    before = networkx.pagerank(graph, backend="headrace")
+    graph[3][4]["weight"] = 9.0
+    assert networkx.pagerank(graph, backend="headrace") == before  # NetworkX warns of it
+    monkeypatch.setenv("HEADRACE_NETWORKX_CHECK", "1")
+    with pytest.raises(hr.Error, match="changed behind its conversion"):
+        networkx.pagerank(graph, backend="headrace")
+    graph.__networkx_cache__.clear()
+    assert networkx.pagerank(graph, backend="headrace") != before
 
 
 def test_communities_are_partitions_and_good():

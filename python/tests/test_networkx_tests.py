@@ -14,7 +14,9 @@ TESTS = """
     centrality/tests/test_degree_centrality.py centrality/tests/test_eigenvector_centrality.py
     centrality/tests/test_harmonic_centrality.py centrality/tests/test_katz_centrality.py
     community/tests/test_louvain.py community/tests/test_quality.py components/tests
-    link_analysis/tests shortest_paths/tests
+    shortest_paths/tests
+    bipartite/tests/test_matrix.py link_analysis/tests tests/test_link_prediction.py
+    tests/test_lowest_common_ancestors.py tests/test_matching.py tree/tests/test_mst.py
     tests/test_cluster.py tests/test_core.py tests/test_isolate.py tests/test_reciprocity.py
     traversal/tests/test_bfs.py tree/tests/test_recognition.py
 """

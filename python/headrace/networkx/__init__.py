@@ -17,6 +17,7 @@ from typing import Any
 
 from headrace.networkx import (  # noqa: F401
     centralities,
+    edges,
     generators,
     groups,
     matrices,
@@ -24,8 +25,8 @@ from headrace.networkx import (  # noqa: F401
     paths,
     traversal,
 )
-from headrace.networkx.graph import convert_from_nx, convert_to_nx
-from headrace.networkx.table import FUNCTIONS, can_run, should_run
+from headrace.networkx.graph import convert_to_nx
+from headrace.networkx.table import FUNCTIONS, can_run, convert_from_nx, should_run
 
 __all__ = ["can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 

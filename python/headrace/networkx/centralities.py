@@ -114,6 +114,25 @@ def betweenness_centrality(
     return G.by_node(found["betweenness"].to_numpy())
 
 
+@function(_refuse_several)
+def edge_betweenness_centrality(
+    G: RowGraph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    seed: Any = None,
+) -> dict[Any, float]:
+    """How many shortest paths go along each edge."""
+    sources = None if k is None else [G.number(node) for node in seed.sample(G.nodes, k)]
+    if not len(G) or sources == []:
+        raise NotImplementedError("no sources")
+    column = G.column(weight)
+    found = centrality.edge_betweenness_centrality(
+        G.engine, None, normalized, column, sources=sources
+    )
+    return dict(zip(G.edges_of(), found["betweenness"].to_list(), strict=True))
+
+
 @function()
 def closeness_centrality(
     G: RowGraph, u: Any = None, distance: Any = None, wf_improved: bool = True

@@ -14,7 +14,7 @@ made("""
     from_scipy_sparse_array frucht_graph grid_2d_graph heawood_graph house_graph house_x_graph
     icosahedral_graph karate_club_graph krackhardt_kite_graph ladder_graph les_miserables_graph
     lollipop_graph moebius_kantor_graph null_graph octahedral_graph pappus_graph path_graph
-    petersen_graph reverse sedgewick_maze_graph star_graph tadpole_graph tetrahedral_graph
-    trivial_graph truncated_cube_graph truncated_tetrahedron_graph turan_graph tutte_graph
-    wheel_graph
+    petersen_graph relabel_nodes reverse sedgewick_maze_graph star_graph tadpole_graph
+    tetrahedral_graph trivial_graph truncated_cube_graph truncated_tetrahedron_graph turan_graph
+    tutte_graph wheel_graph
 """)

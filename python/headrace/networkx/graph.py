@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import networkx as nx
 import numpy as np
 
 from headrace import _core
+from headrace.errors import Error
 from headrace.frame.columns import frame_of
 from headrace.graph.graph import Graph
 from headrace.lazy.handle import array_of
@@ -110,6 +112,19 @@ class RowGraph:
         values = _array(self._columns[name])
         return source, target, values.astype(np.int64) if self.is_whole(attribute) else values
 
+    def check(self) -> None:
+        """Raise if the original is another graph by now: what is kept does not see all changes."""
+        now = RowGraph(self.original, {key: missing for key, (_, missing) in self._attributes})
+        same = [self.nodes == now.nodes, *map(np.array_equal, self.adjacency, now.adjacency)]
+        for key, (name, _) in self._attributes.items():
+            other = now._columns[now._attributes[key][0]]
+            same.append(np.array_equal(_array(self._columns[name]), _array(other)))
+        if not all(same):
+            raise Error(
+                "networkx: the graph was changed behind its conversion: by G[u][v][name] = value, "
+                "or the like; G.__networkx_cache__.clear() makes it read again"
+            )
+
     @cached_property
     def backward(self) -> RowGraph:
         """The graph with its edges the other way round, neighbours in NetworkX's order."""
@@ -145,6 +160,11 @@ class RowGraph:
         ends = np.cumsum(np.bincount(labels)).tolist()
         named = list(self.named(order))
         return [set(named[a:b]) for a, b in zip([0, *ends], ends, strict=False)]
+
+    def edges_of(self, numbers: Any = slice(None)) -> list[tuple[Any, Any]]:
+        """Both nodes of edges by their numbers, in NetworkX's order; all of them by default."""
+        ends = (self.named(_array(self._ends[end])[numbers]) for end in ("source", "target"))
+        return list(zip(*ends, strict=True))
 
     @cached_property
     def adjacency(self) -> tuple[Any, Any]:
@@ -214,12 +234,11 @@ def _plain(adjacency: Any, multigraph: bool) -> dict[Any, dict[Any, Any]]:
 
 def rows_of(graph: Any) -> RowGraph:
     """What functions are given: a converted graph, or one of ours, whose ids become nodes."""
-    return graph if isinstance(graph, RowGraph) else RowGraph(graph.to_networkx())
-
-
-def convert_from_nx(graph: Any, *, edge_attrs: Any = None, **_: Any) -> Any:
-    """NetworkX's graph as rows; attributes of edges that a function names are read at once."""
-    return RowGraph(graph, edge_attrs)
+    if not isinstance(graph, RowGraph):
+        return RowGraph(graph.to_networkx())
+    if os.environ.get("HEADRACE_NETWORKX_CHECK", "0") not in ("", "0"):
+        graph.check()
+    return graph
 
 
 def convert_to_nx(obj: Any, **_: Any) -> Any:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import networkx as nx
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import Error, InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.networkx.graph import RowGraph, rows_of
+from headrace.settings import is_strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,10 @@ def function(refuse: Function | None = None) -> Callable[[F], F]:
             try:
                 return made(rows_of(G), *arguments, **options)
             except (InvalidArgumentError, TypeMismatchError, UnsupportedError) as error:
-                raise NotImplementedError(str(error)) from error
+                raise NotImplementedError(_refused(made.__name__, str(error))) from error
+            except NotImplementedError as error:
+                _refused(made.__name__, str(error))
+                raise
 
         FUNCTIONS[made.__name__] = called
         if refuse is not None:
@@ -99,10 +103,24 @@ def can_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
 
 
 def _refused(name: str, why: str) -> bool | str:
-    """Why not, which `hr.fallbacks` lists too; True if nothing speaks against it."""
+    """Why not, which `hr.fallbacks` lists and `hr.strict` raises; True if nothing is against it."""
+    if why and is_strict():  # no NotImplementedError, which NetworkX takes for an invitation
+        raise Error(
+            f"networkx.{name}: {why}, and hr.strict() is on; call it with backend='networkx', or "
+            "switch strict mode off"
+        )
     if why:
         _core.record_fallback(f"networkx.{name}", why, 0.0)
     return why or True
+
+
+def convert_from_nx(graph: Any, *, edge_attrs: Any = None, name: str = "", **_: Any) -> RowGraph:
+    """NetworkX's graph as rows; attributes of edges that a function names are read at once."""
+    try:
+        return RowGraph(graph, edge_attrs)
+    except NotImplementedError as error:
+        _refused(name, str(error))
+        raise
 
 
 def should_run(name: str, args: Any, kwargs: dict[str, Any]) -> bool | str:
