@@ -129,21 +129,8 @@ class Reading {
     if (found == 0) {
       if (any(coded_)) read_codes(group, both(coded_, behind_));
     } else if (any(behind_)) {
-      read_behind(group, concatenate(source_.op, TypeId::kBool, tests));
-    }
-  }
-
-  // The other columns of rows that are tested.
-  void read_behind(int64_t group, const Column& test) {
-    const auto batches = source_.read_group(group, behind_, batch_rows_);
-    for (int64_t row = 0; row < test.num_rows();) {
-      const std::optional<Table> batch = batches();
-      if (!batch) break;
-      const int64_t count = std::min(batch->num_rows(), test.num_rows() - row);
-      const Column part = test.slice(row, count);
-      const Mask mask(part);
-      keep(batch->slice(0, count), behind_, &mask);
-      row += count;
+      const Column test = concatenate(source_.op, TypeId::kBool, tests);
+      keep(source_.read_picked(group, behind_, test), behind_, nullptr);
     }
   }
 

@@ -28,6 +28,9 @@ struct RowGroups {
   std::function<Table(const std::vector<bool>& wanted)> read{};
   /// The same of one group, in batches of about `rows`.
   std::function<Batches(int64_t group, const std::vector<bool>& wanted, int64_t rows)> read_group{};
+  /// The same of the rows of one group for which `test`, of its first rows, is true.
+  std::function<Table(int64_t group, const std::vector<bool>& wanted, const Column& test)>
+      read_picked{};
 };
 
 /// The table of a source. A plan reads only the columns that it needs; where it wants the first

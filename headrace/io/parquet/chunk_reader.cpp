@@ -19,7 +19,6 @@ namespace hr::parquet {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;
 constexpr int64_t kPinnedRows = int64_t{1} << 16;  // few enough for a small budget
 constexpr const char* kOp = "read_parquet";
 
@@ -206,21 +205,43 @@ ChunkReader::ChunkReader(const ByteSource& source, const Leaf& leaf, const Colum
 }
 
 void ChunkReader::next_page() {
-  for (;;) {
+  Page page;
+  if (!pages_.next(page)) damaged("a column has fewer values than its row group has rows");
+  load_page(page);
+}
+
+// Leaves `slots_` as it is for pages that are no data.
+void ChunkReader::load_page(Page& page) {
+  pages_.load(page);
+  if (page.header.kind == PageKind::kDictionary) return load_dictionary(page);
+  if (page.header.kind == PageKind::kIndex) return;
+  slot_ = 0;
+  if (leaf_.max_repetition > 0)
+    list_levels(page);
+  else
+    flat_levels(page);
+}
+
+// Moves past pages of which no row is picked, and begins the next one, unless all `count` rows are
+// over; gives the number of rows that were passed.
+int64_t ChunkReader::skip_pages(int64_t count, const uint8_t* mask, int64_t first) {
+  int64_t passed = 0;
+  while (slot_ == slots_ && passed < count) {
     Page page;
     if (!pages_.next(page)) damaged("a column has fewer values than its row group has rows");
-    if (page.header.kind == PageKind::kIndex) continue;
-    if (page.header.kind == PageKind::kDictionary) {
-      load_dictionary(page);
-      continue;
+    const int64_t rows = page.header.num_values;
+    const bool is_data =
+        page.header.kind == PageKind::kData || page.header.kind == PageKind::kDataV2;
+    if (is_data && rows <= std::min(count - passed, rows_left_) &&
+        count_bits(mask, first + passed, rows) == 0) {
+      pages_.skip(page);
+      rows_left_ -= rows;
+      passed += rows;
+    } else {
+      load_page(page);
     }
-    slot_ = 0;
-    if (leaf_.max_repetition > 0)
-      list_levels(page);
-    else
-      flat_levels(page);
-    return;
   }
+  return passed;
 }
 
 void ChunkReader::flat_levels(const Page& page) {
@@ -390,19 +411,15 @@ void ChunkReader::read_slots(int64_t count, RowsTarget& to) {
   slot_ += count;
 }
 
+// Rows of a bitmap; those of nulls stay zero.
 void ChunkReader::read_bools(int64_t count, RowsTarget& to) {
   const BitmapWriter out(to.values);
   const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
-  std::array<uint64_t, kBlock / 64 + 1> dense;
+  BlockBits dense;
   for (int64_t done = 0; done < count;) {
     const int64_t some = std::min(count - done, kBlock);
     const int64_t there = valid ? count_bits(valid, slot_ + done, some) : some;
-    dense.fill(0);
-    if (there > 0) {
-      if (!values_) damaged("the values of a page have another form than its column");
-      values_->bits(there, dense.data());
-    }
-    const auto* const bits = reinterpret_cast<const uint8_t*>(dense.data());
+    const uint8_t* const bits = bool_block(there, dense);
     if (!valid) {
       put_bits(out, to.row + done, bits, 0, some);
     } else {
@@ -412,6 +429,15 @@ void ChunkReader::read_bools(int64_t count, RowsTarget& to) {
     }
     done += some;
   }
+}
+
+const uint8_t* ChunkReader::bool_block(int64_t count, BlockBits& bits) {
+  bits.fill(0);
+  if (count > 0) {
+    if (!values_) damaged("the values of a page have another form than its column");
+    values_->bits(count, bits.data());
+  }
+  return reinterpret_cast<const uint8_t*>(bits.data());
 }
 
 void ChunkReader::read_dense(int64_t count, std::byte* out, RowsTarget& to) {
@@ -425,87 +451,170 @@ void ChunkReader::read_dense(int64_t count, std::byte* out, RowsTarget& to) {
 
 void ChunkReader::read_indices(int64_t count, std::byte* out) {
   const int64_t width = leaf_.dtype.size_bytes();
-  const auto check = [&](uint32_t index) {
-    if (index >= dictionary_size_) damaged("an index lies outside of its dictionary");
-  };
   std::array<uint32_t, kBlock> indices;
-  while (count > 0) {
-    const int64_t some = std::min(count, kBlock);
+  for (int64_t done = 0; done < count;) {
+    const int64_t some = std::min(count - done, kBlock);
     indices_.read(some, indices.data());
-    check(cpu::greatest(indices.data(), some));
-    cpu::gather(dictionary_.data(), width, indices.data(), some, out);
-    out += some * width;
-    count -= some;
+    put_indices(indices.data(), some, out + done * width);
+    done += some;
   }
 }
 
 // Values that are in no dictionary.
 void ChunkReader::read_encoded(int64_t count, std::byte* out, RowsTarget& to) {
-  switch (leaf_.conversion) {
-    case Conversion::kNone:
-      return values_->fixed(count, out);
-    case Conversion::kText:
-    case Conversion::kCategory:
-      return read_texts(count, out, to);
-    default:
-      break;
-  }
-  if (leaf_.physical == PhysicalType::kByteArray) return read_texts(count, out, to);
-  const int64_t stored = leaf_.stored_bytes, width = leaf_.dtype.size_bytes();
-  if (!stored_) stored_ = Buffer::allocate(kBlock * stored);
+  if (leaf_.conversion == Conversion::kNone) return values_->fixed(count, out);
+  const int64_t width = leaf_.dtype.size_bytes();
+  std::array<std::string_view, kBlock> texts;
   for (int64_t done = 0; done < count;) {
     const int64_t some = std::min(count - done, kBlock);
-    std::byte* const block = stored_.mutable_data();
-    values_->fixed(some, block);
-    std::byte* const at = out + done * width;
-    if (leaf_.conversion == Conversion::kUuid) {
-      char* const text = to.text.reserve(some * kUuidCharacters);
-      for (int64_t i = 0; i < some; ++i) {
-        format_uuid(block + 16 * i, text + kUuidCharacters * i);
-        const StringView view =
-            view_of({text + kUuidCharacters * i, kUuidCharacters}, first_text_ + 1,
-                    static_cast<uint64_t>(to.text.size() + kUuidCharacters * i));
-        std::memcpy(at + 16 * i, &view, sizeof view);
-      }
-      to.text.advance(some * kUuidCharacters);
+    if (leaf_.physical == PhysicalType::kByteArray) {
+      values_->texts(some, texts.data());
+      put_texts(texts.data(), some, out + done * width, to);
     } else {
-      convert(leaf_, block, some, at);
+      std::byte* const block = stored_block();
+      values_->fixed(some, block);
+      put_fixed(block, some, out + done * width, to);
     }
     done += some;
   }
 }
 
-void ChunkReader::read_texts(int64_t count, std::byte* out, RowsTarget& to) {
-  std::array<std::string_view, kBlock> texts;
+void ChunkReader::pick(int64_t count, const uint8_t* mask, int64_t first, const FlatRows& rows,
+                       RowsTarget& to) {
+  const int64_t width = leaf_.dtype.is_bool() ? 0 : leaf_.dtype.size_bytes();
   while (count > 0) {
-    const int64_t some = std::min(count, kBlock);
-    values_->texts(some, texts.data());
-    if (leaf_.conversion != Conversion::kDecimal) check_utf8(texts.data(), some);
-    const std::string_view last = texts[static_cast<size_t>(some - 1)];
-    const char* const readable = last.data() + last.size();  // they lie in order
-    for (int64_t i = 0; i < some; ++i) {
-      const std::string_view text = texts[static_cast<size_t>(i)];
-      if (leaf_.conversion == Conversion::kDecimal) {
-        decimal_of_bytes(text, out);
-        check_digits(leaf_.dtype, out, 1);
-        out += 16;
-      } else if (leaf_.conversion == Conversion::kCategory) {
-        const int32_t code = categories_.add(text);
-        std::memcpy(out, &code, sizeof code);
-        out += sizeof code;
-      } else if (text.size() <= sizeof StringView::inlined && readable - text.data() >= 12) {
-        const StringView view = inline_view(text.data(), static_cast<uint32_t>(text.size()));
-        std::memcpy(out, &view, sizeof view);
-        out += sizeof view;
-      } else {
-        const StringView view =
-            view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
-        if (view.size > sizeof view.inlined) to.text.append(text);
-        std::memcpy(out, &view, sizeof view);
-        out += sizeof view;
-      }
-    }
+    const int64_t passed = skip_pages(count, mask, first);
+    count -= passed;
+    first += passed;
+    const int64_t some = std::min({count, slots_ - slot_, kPinnedRows});
+    const int64_t wanted = count_bits(mask, first, some);
+    const Pin pin{{&rows.values, to.row * width, (to.row + wanted) * width, true}};
+    for (int64_t done = 0; done < some; done += kBlock)
+      pick_slots(std::min(some - done, kBlock), mask, first + done, to);
     count -= some;
+    first += some;
+  }
+}
+
+// Of at most a block.
+void ChunkReader::pick_slots(int64_t count, const uint8_t* mask, int64_t first, RowsTarget& to) {
+  const int64_t wanted = count_bits(mask, first, count);
+  if (wanted == count) return read_slots(count, to);
+  const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
+  std::array<uint32_t, kBlock> picks;  // among the values that are there
+  std::array<uint64_t, kBlock / 64 + 1> picked_valid{};
+  int64_t dense = 0, picked = 0, row = 0;
+  for (int64_t i = 0; i < count; i += 64) {
+    const int64_t some = std::min<int64_t>(count - i, 64);
+    const uint64_t there = valid ? load_bits(valid, slot_ + i, some) : ~uint64_t{0} >> (64 - some);
+    for (uint64_t bits = load_bits(mask, first + i, some); bits != 0; bits &= bits - 1, ++row) {
+      const int bit = std::countr_zero(bits);
+      if ((there >> bit & 1) == 0) continue;
+      const int64_t before = valid ? std::popcount(there & ((uint64_t{1} << bit) - 1)) : bit;
+      picks[static_cast<size_t>(picked++)] = static_cast<uint32_t>(dense + before);
+      picked_valid[static_cast<size_t>(row >> 6)] |= uint64_t{1} << (row & 63);
+    }
+    dense += valid ? std::popcount(there) : some;
+  }
+  const auto* const bits = reinterpret_cast<const uint8_t*>(picked_valid.data());
+  if (to.validity)
+    put_bits(BitmapWriter(to.validity), to.row, bits, 0, wanted);
+  else if (dense < count)
+    damaged("a column without nulls has a null");
+  const int64_t width = leaf_.dtype.is_bool() ? 0 : leaf_.dtype.size_bytes();
+  std::byte* const out = to.values + to.row * width;
+  if (leaf_.dtype.is_bool()) {
+    BlockBits values;
+    const uint8_t* const there = bool_block(dense, values);
+    const BitmapWriter rows(to.values);
+    for (int64_t i = 0, next = 0; i < wanted; ++i)
+      if (get_bit(bits, i))
+        rows.put(to.row + i, get_bit(there, picks[static_cast<size_t>(next++)]), 1);
+  } else {
+    pick_dense(dense, picks.data(), picked, out, to);
+    if (picked < wanted) spread(out, width, bits, 0, wanted, picked);
+  }
+  to.nulls += wanted - picked;
+  to.row += wanted;
+  slot_ += count;
+}
+
+// The values at `picks` of the next `count`.
+void ChunkReader::pick_dense(int64_t count, const uint32_t* picks, int64_t picked, std::byte* out,
+                             RowsTarget& to) {
+  if (count == 0) return;
+  if (leaf_.conversion == Conversion::kNull) damaged("a column of nulls has a value");
+  if (is_coded_) {
+    if (picked == 0) return indices_.skip(count);
+    std::array<uint32_t, kBlock> indices;
+    indices_.read(count, indices.data());
+    for (int64_t i = 0; i < picked; ++i) indices[static_cast<size_t>(i)] = indices[picks[i]];
+    put_indices(indices.data(), picked, out);
+  } else if (leaf_.physical == PhysicalType::kByteArray) {
+    std::array<std::string_view, kBlock> texts;
+    values_->texts(count, texts.data());
+    for (int64_t i = 0; i < picked; ++i) texts[static_cast<size_t>(i)] = texts[picks[i]];
+    put_texts(texts.data(), picked, out, to);
+  } else {
+    const int64_t stored = leaf_.stored_bytes;
+    std::byte* const block = stored_block();
+    values_->fixed(count, block);
+    for (int64_t i = 0; i < picked; ++i)
+      std::memmove(block + i * stored, block + picks[i] * stored, static_cast<size_t>(stored));
+    put_fixed(block, picked, out, to);
+  }
+}
+
+void ChunkReader::put_indices(const uint32_t* indices, int64_t count, std::byte* out) {
+  if (cpu::greatest(indices, count) >= dictionary_size_)
+    damaged("an index lies outside of its dictionary");
+  cpu::gather(dictionary_.data(), leaf_.dtype.size_bytes(), indices, count, out);
+}
+
+std::byte* ChunkReader::stored_block() {
+  if (!stored_) stored_ = Buffer::allocate(kBlock * leaf_.stored_bytes);
+  return stored_.mutable_data();
+}
+
+void ChunkReader::put_fixed(const std::byte* stored, int64_t count, std::byte* out,
+                            RowsTarget& to) {
+  if (leaf_.conversion != Conversion::kUuid) return convert(leaf_, stored, count, out);
+  char* const text = to.text.reserve(count * kUuidCharacters);
+  for (int64_t i = 0; i < count; ++i) {
+    format_uuid(stored + 16 * i, text + kUuidCharacters * i);
+    const StringView view = view_of({text + kUuidCharacters * i, kUuidCharacters}, first_text_ + 1,
+                                    static_cast<uint64_t>(to.text.size() + kUuidCharacters * i));
+    std::memcpy(out + 16 * i, &view, sizeof view);
+  }
+  to.text.advance(count * kUuidCharacters);
+}
+
+void ChunkReader::put_texts(const std::string_view* texts, int64_t count, std::byte* out,
+                            RowsTarget& to) {
+  if (count == 0) return;
+  if (leaf_.conversion == Conversion::kDecimal) {
+    for (int64_t i = 0; i < count; ++i) decimal_of_bytes(texts[i], out + 16 * i);
+    return check_digits(leaf_.dtype, out, count);
+  }
+  check_utf8(texts, count);
+  if (leaf_.conversion == Conversion::kCategory) {
+    for (int64_t i = 0; i < count; ++i) {
+      const int32_t code = categories_.add(texts[i]);
+      std::memcpy(out + 4 * i, &code, sizeof code);
+    }
+    return;
+  }
+  const char* const readable = texts[count - 1].data() + texts[count - 1].size();  // in order
+  for (int64_t i = 0; i < count; ++i) {
+    const std::string_view text = texts[i];
+    StringView view;
+    if (text.size() <= sizeof view.inlined && readable - text.data() >= 12) {
+      view = inline_view(text.data(), static_cast<uint32_t>(text.size()));
+    } else {
+      view = view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
+      if (view.size > sizeof view.inlined) to.text.append(text);
+    }
+    std::memcpy(out + 16 * i, &view, sizeof view);
   }
 }
 

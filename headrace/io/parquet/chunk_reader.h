@@ -9,6 +9,7 @@
 #include "headrace/io/parquet/schema.h"
 #include "headrace/io/parquet/values.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -51,6 +52,11 @@ class ChunkReader {
   /// target. Few of them are pinned at a time.
   void read(int64_t count, const FlatRows& rows, RowsTarget& to);
 
+  /// Of the next `count` rows those with a one in `mask`, from bit `first` of it on; `rows` has
+  /// room for these. Pages without any are not unpacked.
+  void pick(int64_t count, const uint8_t* mask, int64_t first, const FlatRows& rows,
+            RowsTarget& to);
+
   /// All rows of any leaf, as a column. Called first and once.
   Column read_all();
 
@@ -58,18 +64,30 @@ class ChunkReader {
   const Buffer& dictionary_text() const { return dictionary_text_; }
 
  private:
+  static constexpr int64_t kBlock = 1024;  // values that are looked at together
+  using BlockBits = std::array<uint64_t, kBlock / 64 + 1>;
+
   void read(int64_t count, RowsTarget& to);
   void next_page();
+  int64_t skip_pages(int64_t count, const uint8_t* mask, int64_t first);
+  void load_page(Page& page);
   void begin_values(const PageHeader& header, std::string_view bytes);
   void load_dictionary(const Page& page);
   void flat_levels(const Page& page);
   void list_levels(const Page& page);
   void read_slots(int64_t count, RowsTarget& to);
   void read_bools(int64_t count, RowsTarget& to);
+  const uint8_t* bool_block(int64_t count, BlockBits& bits);
   void read_dense(int64_t count, std::byte* out, RowsTarget& to);
   void read_indices(int64_t count, std::byte* out);
   void read_encoded(int64_t count, std::byte* out, RowsTarget& to);
-  void read_texts(int64_t count, std::byte* out, RowsTarget& to);
+  void pick_slots(int64_t count, const uint8_t* mask, int64_t first, RowsTarget& to);
+  void pick_dense(int64_t count, const uint32_t* picks, int64_t picked, std::byte* out,
+                  RowsTarget& to);
+  void put_indices(const uint32_t* indices, int64_t count, std::byte* out);
+  void put_fixed(const std::byte* stored, int64_t count, std::byte* out, RowsTarget& to);
+  void put_texts(const std::string_view* texts, int64_t count, std::byte* out, RowsTarget& to);
+  std::byte* stored_block();
   Column flat_column(int64_t slots, FlatRows rows, int64_t nulls, ByteBuffer text);
   Column read_lists();
   Column lists_of(Column items) const;
@@ -95,7 +113,7 @@ class ChunkReader {
   Buffer dictionary_{};  // values as ours
   Buffer dictionary_text_{};
   DictionaryBuilder categories_{};
-  Buffer stored_{};  // a block of values before their conversion
+  Buffer stored_{};  // a block of values as they are stored
 };
 
 }  // namespace hr::parquet

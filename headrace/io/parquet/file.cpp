@@ -2,6 +2,9 @@
 #include "headrace/io/parquet/file.h"
 
 #include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/filter.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/exec/workers.h"
@@ -11,6 +14,7 @@
 #include "headrace/io/row_groups.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -80,6 +84,25 @@ bool is_flat(const Leaf& leaf) {
   return leaf.lists.empty() && leaf.conversion != Conversion::kCategory;
 }
 
+// A bitmap of the rows for which a test is true.
+struct PickedRows {
+  explicit PickedRows(const Column& test)
+      : bits(Buffer::allocate_zeroed(8 * divide_up(test.num_rows(), 64))), rows(test.num_rows()) {
+    auto* const words = bits.mutable_as<uint64_t>();
+    for (int64_t i = 0; i < rows; i += 64) {
+      const int64_t some = std::min<int64_t>(rows - i, 64);
+      uint64_t word = load_bits(test.bits(), test.offset() + i, some);
+      if (test.validity()) word &= load_bits(test.validity(), test.offset() + i, some);
+      words[i / 64] = word;
+      count += std::popcount(word);
+    }
+  }
+
+  Buffer bits;
+  int64_t rows;
+  int64_t count = 0;
+};
+
 std::shared_ptr<ByteSource> loaded(std::shared_ptr<ByteSource> source) {
   source->load(std::numeric_limits<int64_t>::max());
   return source;
@@ -128,8 +151,25 @@ struct ParquetFile::State {
     return found;
   }
 
+  // Places of columns: those with the most bytes in a row group first, so that no worker begins one
+  // when the others are done.
+  std::vector<size_t> longest_first(const std::vector<ColumnSchema>& wanted, int64_t g) const {
+    std::vector<size_t> order(wanted.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    const auto bytes = [&](size_t c) {
+      return group(g).chunks[static_cast<size_t>(wanted[c].leaf.index)].compressed_bytes;
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return bytes(a) > bytes(b); });
+    return order;
+  }
+
   Table none(const std::vector<ColumnSchema>& wanted) const;
   Table read(const ByteSource& source, const std::vector<ColumnSchema>& wanted) const;
+  Column pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
+              const PickedRows& picked, const Column& test) const;
+  Table pick(const ByteSource& source, const std::vector<ColumnSchema>& wanted, int64_t g,
+             const Column& test) const;
 
   std::string op;
   std::string name;
@@ -255,6 +295,34 @@ class ColumnCursor {
 
 }  // namespace
 
+// The picked rows of one column of a row group.
+Column ParquetFile::State::pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
+                                const PickedRows& picked, const Column& test) const {
+  ChunkReader reader(source, column.leaf, chunk(column, g), group(g).num_rows, kFewBytes);
+  if (!hr::is_flat(column.leaf)) return filter(reader.read_all().slice(0, picked.rows), Mask(test));
+  FlatRows rows(column.leaf, picked.count);
+  RowsTarget to = rows.target(0);
+  reader.pick(picked.rows, picked.bits.as<uint8_t>(), 0, rows, to);
+  return rows.finish(column.leaf, picked.count, to.nulls,
+                     {reader.dictionary_text(), to.text.finish()});
+}
+
+Table ParquetFile::State::pick(const ByteSource& source, const std::vector<ColumnSchema>& wanted,
+                               int64_t g, const Column& test) const {
+  const PickedRows picked(test);
+  std::vector<std::string> labels;
+  std::vector<Column> values(wanted.size());
+  for (const ColumnSchema& column : wanted) labels.push_back(column.name);
+  const std::vector<size_t> order = longest_first(wanted, g);
+  parallel_for(std::ssize(wanted), [&](int64_t task) {
+    const size_t place = order[static_cast<size_t>(task)];
+    with_origin(origin(wanted[place], g),
+                [&] { values[place] = pick(source, wanted[place], g, picked, test); });
+  });
+  source.check_unchanged();
+  return Table(std::move(labels), std::move(values));
+}
+
 ParquetFile::ParquetFile(std::string op, std::string name, Open open)
     : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open))) {}
 
@@ -335,6 +403,11 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
                               .left = scan->file->group(group).num_rows});
              reading->cursors.resize(reading->columns.size());
              return [reading, batch_rows] { return reading->next(batch_rows); };
+           },
+       .read_picked =
+           [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
+             const State& file = *scan->file;
+             return file.pick(*loaded(file.open()), scan->some(wanted), group, test);
            }});
 }
 

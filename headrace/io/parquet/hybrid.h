@@ -29,6 +29,10 @@ class HybridReader {
   /// The next `count` values.
   void read(int64_t count, uint32_t* out);
 
+  void skip(int64_t count) {
+    while (count > 0) count -= next(count).count;
+  }
+
   /// The next `count` values of one bit as a bitmap, to be or-ed to the zeros from bit `at` on, in
   /// whole words; gives the number of ones.
   int64_t read_bits(int64_t count, uint64_t* bitmap, int64_t at);

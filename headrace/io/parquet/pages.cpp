@@ -87,6 +87,18 @@ std::string_view PageStream::unpack(std::string_view packed, int64_t size) {
 bool PageStream::next(Page& page) {
   if (filled_ == begin_ && at_ == end_) return false;
   page.header = next_header();
+  return true;
+}
+
+void PageStream::skip(const Page& page) {
+  begin_ += page.header.compressed_bytes;
+  if (begin_ <= filled_) return;
+  at_ += begin_ - filled_;
+  begin_ = filled_ = 0;
+  if (at_ > end_) damaged("a page is longer than its column");
+}
+
+void PageStream::load(Page& page) {
   const PageHeader& header = page.header;
   std::string_view packed = peek(header.compressed_bytes);
   if (static_cast<int64_t>(packed.size()) < header.compressed_bytes)
@@ -108,7 +120,6 @@ bool PageStream::next(Page& page) {
     page.bytes = packed;
   }
   last_ = page.bytes;
-  return true;
 }
 
 Buffer PageStream::take() {

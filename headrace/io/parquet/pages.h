@@ -24,9 +24,15 @@ class PageStream {
   /// Of a source whose bytes are loaded. `read_bytes`: how many are read at once.
   PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes);
 
-  /// The next page; false behind the last. Checksums are compared where a page has one. Throws
-  /// Refusal.
+  /// The header of the next page; false behind the last. `load` or `skip` follows.
   bool next(Page& page);
+
+  /// Reads and unpacks the page whose header was the last. Checksums are compared where a page has
+  /// one. Throws Refusal.
+  void load(Page& page);
+
+  /// Moves past it; bytes that are not there yet are not read.
+  void skip(const Page& page);
 
   /// The unpacked bytes of the last page, for who keeps them: they stand at `Page::bytes` in it.
   Buffer take();
