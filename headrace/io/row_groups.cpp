@@ -6,6 +6,7 @@
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
 
@@ -35,6 +36,10 @@ std::string groups_text(int64_t some, size_t all) {
   return "row groups " + std::to_string(some) + " of " + std::to_string(all);
 }
 
+std::string bytes_text(const RowGroups& source, int64_t before) {
+  return format_bytes(source.bytes_read() - before) + " of " + format_bytes(source.bytes) + " read";
+}
+
 // One reading of the rows that all predicates want, up to a limit.
 class Reading {
  public:
@@ -62,6 +67,7 @@ class Reading {
 
   Table run() {
     const std::vector<bool> may = groups_for(source_, predicates_, others_);
+    const int64_t before = source_.bytes_read();
     int64_t read = 0;
     for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
       read += may[group];
@@ -71,7 +77,7 @@ class Reading {
         read_codes(static_cast<int64_t>(group), coded_);
       if (may[group]) batch_rows_ = morsel_rows();
     }
-    note_on_step(groups_text(read, may.size()));
+    note_on_step(groups_text(read, may.size()) + ", " + bytes_text(source_, before));
     std::vector<std::string> names;
     std::vector<Column> columns;
     for (size_t c = 0; c < wanted_.size(); ++c) {
@@ -190,7 +196,12 @@ struct ScanRowGroups final : TableOperator {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState*) const override {
-    if (predicates.empty() && max_rows < 0) return source->read(wanted);
+    if (predicates.empty() && max_rows < 0) {
+      const int64_t before = source->bytes_read();
+      Table table = source->read(wanted);
+      note_on_step(bytes_text(*source, before));
+      return table;
+    }
     return Reading(*source, predicates, inputs, wanted, max_rows).run();
   }
 

@@ -19,10 +19,12 @@ struct RowGroups {
   /// The next rows of a group, of the columns that it was opened for; nothing at its end.
   using Batches = std::function<std::optional<Table>()>;
 
-  std::string op;               ///< "scan_parquet"
-  std::string name;             ///< of the source
-  Table none{};                 ///< all columns, without rows
-  std::vector<int64_t> rows{};  ///< of each group
+  std::string op;                         ///< "scan_parquet"
+  std::string name;                       ///< of the source
+  Table none{};                           ///< all columns, without rows
+  std::vector<int64_t> rows{};            ///< of each group
+  int64_t bytes = 0;                      ///< of the source
+  std::function<int64_t()> bytes_read{};  ///< by all readings so far
   std::function<ColumnBounds(int64_t column)> bounds{};
   /// The columns with true in `wanted`, of all groups.
   std::function<Table(const std::vector<bool>& wanted)> read{};

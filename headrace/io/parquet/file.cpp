@@ -14,6 +14,7 @@
 #include "headrace/io/row_groups.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -103,22 +104,47 @@ struct PickedRows {
   int64_t count = 0;
 };
 
-std::shared_ptr<ByteSource> loaded(std::shared_ptr<ByteSource> source) {
-  source->load(std::numeric_limits<int64_t>::max());
-  return source;
-}
+// A source that is loaded, and counts what is read of it.
+class CountedSource final : public ByteSource {
+ public:
+  CountedSource(std::shared_ptr<ByteSource> source, std::atomic<int64_t>& count)
+      : source_(std::move(source)), count_(count) {
+    source_->load(std::numeric_limits<int64_t>::max());
+  }
+
+  int64_t load(int64_t end) override { return source_->load(end); }
+
+  void read(int64_t offset, char* into, int64_t size) const override {
+    count_ += size;
+    source_->read(offset, into, size);
+  }
+
+  int64_t known_size() const override { return source_->known_size(); }
+
+  int64_t packed_size() const override { return source_->packed_size(); }
+
+  void check_unchanged() const override { source_->check_unchanged(); }
+
+ private:
+  std::shared_ptr<ByteSource> source_;
+  std::atomic<int64_t>& count_;
+};
 
 }  // namespace
 
 struct ParquetFile::State {
   State(std::string op_, std::string name_, Open open_)
-      : op(std::move(op_)), name(std::move(name_)), open(std::move(open_)), first(loaded(open())) {
+      : op(std::move(op_)), name(std::move(name_)), open(std::move(open_)), first(opened()) {
     with_origin({op, name}, [&] {
       footer = read_footer(*first);
       metadata = parse_file_metadata({footer.as<char>(), static_cast<size_t>(footer.size_bytes())});
       columns = read_schema(metadata);
     });
     for (const ColumnSchema& column : columns) names.push_back(column.name);
+  }
+
+  std::shared_ptr<ByteSource> opened() const {
+    return std::make_shared<CountedSource>(open(), bytes_read);
   }
 
   Origin origin(const ColumnSchema& column, int64_t group) const {
@@ -174,6 +200,7 @@ struct ParquetFile::State {
   std::string op;
   std::string name;
   Open open;
+  mutable std::atomic<int64_t> bytes_read{0};
   std::shared_ptr<ByteSource> first;
   Buffer footer{};
   FileMetadata metadata{};
@@ -385,19 +412,21 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
        .name = state_->name.substr(state_->name.rfind('/') + 1),
        .none = state_->none(scan->columns),
        .rows = std::move(rows),
+       .bytes = state_->first->known_size(),
+       .bytes_read = [scan] { return scan->file->bytes_read.load(); },
        .bounds =
            [scan](int64_t column) {
              return column_bounds(scan->file->metadata, scan->columns[static_cast<size_t>(column)]);
            },
        .read =
            [scan](const std::vector<bool>& wanted) {
-             return scan->file->read(*loaded(scan->file->open()), scan->some(wanted));
+             return scan->file->read(*scan->file->opened(), scan->some(wanted));
            },
        .read_group =
            [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
              auto reading = std::make_shared<GroupReading>(
                  GroupReading{.scan = scan,
-                              .source = loaded(scan->file->open()),
+                              .source = scan->file->opened(),
                               .columns = scan->some(wanted),
                               .group = group,
                               .left = scan->file->group(group).num_rows});
@@ -407,7 +436,7 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
        .read_picked =
            [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
              const State& file = *scan->file;
-             return file.pick(*loaded(file.open()), scan->some(wanted), group, test);
+             return file.pick(*file.opened(), scan->some(wanted), group, test);
            }});
 }
 
