@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/linalg/row_tiles_kernels.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 
 #include <utility>
 
@@ -63,6 +64,7 @@ void RowTiles::read(int64_t first, int64_t count, TileForm form, const double* s
   }
   int64_t column = 0;
   for (const Tensor& part : parts_) {
+    check_on_host("row_tiles", part.place());
     const AnyMatrix matrix(part);
     move(matrix.block(first, 0, count, matrix.columns), column);
     column += matrix.columns;

@@ -42,7 +42,8 @@ Edges some_edges(int64_t count, int64_t vertices, uint64_t seed, int64_t factor 
   const auto vertex = [&] {
     return random() % 8 == 0
                ? int64_t{0}
-               : factor * static_cast<int64_t>(random() % static_cast<uint64_t>(vertices));
+               : static_cast<int64_t>(static_cast<uint64_t>(factor) *
+                                      (random() % static_cast<uint64_t>(vertices)));
   };
   Edges made;
   for (int64_t i = 0; i < count; ++i) {

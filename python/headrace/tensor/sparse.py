@@ -250,7 +250,8 @@ class _Compressed(SparseMatrix):
         import torch
 
         parts = [part.to_torch() for part in (self.indptr, self.indices, self.data)]
-        return getattr(torch, f"sparse_{self.format}_tensor")(*parts, size=self.shape)
+        made = getattr(torch, f"sparse_{self.format}_tensor")
+        return made(*parts, size=self.shape, check_invariants=True)
 
     def __reduce__(self) -> Any:
         parts = tuple(np.asarray(part) for part in (self.data, self.indices, self.indptr))
