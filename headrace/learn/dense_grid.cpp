@@ -2,6 +2,7 @@
 // Sorts points by cell, and clusters cells.
 #include "headrace/learn/dense_grid.h"
 
+#include "headrace/algo/sort/sort.h"
 #include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/exec/workers.h"
 
@@ -17,6 +18,7 @@ namespace {
 /// By this much a cell is too small, so that rounding never makes it too wide.
 constexpr double kMargin = 1e-6;
 constexpr int64_t kReach = 2;
+constexpr int64_t kWord = static_cast<int64_t>(sizeof(int64_t));
 
 int bits_of(int64_t dimensions) {
   return dimensions < 3 ? 31 : 20;
@@ -34,19 +36,33 @@ void for_tiles(const RowTiles& x, int64_t begin, int64_t end, F body) {
   }
 }
 
-/// The least and the largest of each column.
-std::pair<std::array<double, 3>, std::array<double, 3>> range_of(const RowTiles& x) {
+struct Range {
   std::array<double, 3> least, most;
-  least.fill(std::numeric_limits<double>::infinity());
-  most.fill(-std::numeric_limits<double>::infinity());
-  for_tiles(x, 0, x.rows(), [&](int64_t, int64_t count, const double* points) {
-    for (size_t j = 0; j < static_cast<size_t>(x.columns()); ++j, points += count)
-      for (int64_t i = 0; i < count; ++i) {
-        least[j] = std::min(least[j], points[i]);
-        most[j] = std::max(most[j], points[i]);
+};
+
+/// The least and the largest of each column.
+Range range_of(const RowTiles& x) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr Range kNone{{kInfinity, kInfinity, kInfinity}, {-kInfinity, -kInfinity, -kInfinity}};
+  const auto d = static_cast<size_t>(x.columns());
+  std::vector<Range> parts(static_cast<size_t>(num_morsels(x.rows())), kNone);
+  parallel_morsels(x.rows(), [&](const Morsel& morsel) {
+    Range& range = parts[static_cast<size_t>(morsel.index)];
+    for_tiles(x, morsel.begin, morsel.end, [&](int64_t, int64_t count, const double* points) {
+      for (size_t j = 0; j < d; ++j, points += count) {
+        const auto [least, most] = std::minmax_element(points, points + count);
+        range.least[j] = std::min(range.least[j], *least);
+        range.most[j] = std::max(range.most[j], *most);
       }
+    });
   });
-  return {least, most};
+  Range whole = kNone;
+  for (const Range& range : parts)
+    for (size_t j = 0; j < d; ++j) {
+      whole.least[j] = std::min(whole.least[j], range.least[j]);
+      whole.most[j] = std::max(whole.most[j], range.most[j]);
+    }
+  return whole;
 }
 
 /// Calls `body(begin, end)` for blocks of cells.
@@ -80,40 +96,42 @@ DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
     : dimensions_(x.columns()), limit_(epsilon * epsilon), bits_(bits_of(dimensions_)) {
   const int64_t rows = x.rows();
   const auto d = static_cast<size_t>(dimensions_);
-  const std::array<double, 3> least = range_of(x).first;
+  const std::array<double, 3> least = range_of(x).least;
   const double side = cell_side(epsilon, dimensions_);
-  struct Located {
-    uint64_t key;
-    int64_t row;
-  };
-  BudgetedVector<Located> places(static_cast<size_t>(rows));
+  Buffer keys = Buffer::allocate(rows * kWord);
+  BudgetedVector<double> unsorted[3];
+  for (size_t j = 0; j < d; ++j) unsorted[j].resize(static_cast<size_t>(rows));
+  auto* const key_of = keys.mutable_as<uint64_t>();
   parallel_morsels(rows, [&](const Morsel& morsel) {
     for_tiles(x, morsel.begin, morsel.end, [&](int64_t first, int64_t count, const double* points) {
-      for (int64_t i = 0; i < count; ++i) {
-        uint64_t key = 0;
-        for (size_t j = 0; j < d; ++j) {
-          const double value = points[static_cast<int64_t>(j) * count + i];
-          key = key << bits_ | static_cast<uint64_t>((value - least[j]) / side + kReach);
+      std::fill_n(key_of + first, count, uint64_t{0});
+      for (size_t j = 0; j < d; ++j, points += count) {
+        std::copy_n(points, count, unsorted[j].data() + first);
+        for (int64_t i = 0; i < count; ++i) {
+          const auto place = static_cast<uint64_t>((points[i] - least[j]) / side + kReach);
+          key_of[first + i] = key_of[first + i] << bits_ | place;
         }
-        places[static_cast<size_t>(first + i)] = {key, first + i};
       }
     });
   });
-  std::sort(places.begin(), places.end(), [](const Located& a, const Located& b) {
-    return a.key != b.key ? a.key < b.key : a.row < b.row;
+  const Tensor numbers(dtype_of<uint64_t>(), {rows}, std::move(keys));
+  const Tensor order = argsort({as_column(numbers)}, {SortOrder()});
+  rows_.resize(static_cast<size_t>(rows));
+  BudgetedVector<uint64_t> sorted(rows_.size());
+  for (size_t j = 0; j < d; ++j) columns_[j].resize(rows_.size());
+  parallel_morsels(rows, [&](const Morsel& morsel) {
+    for (auto p = static_cast<size_t>(morsel.begin); p < static_cast<size_t>(morsel.end); ++p) {
+      const int64_t row = order.as<int64_t>()[p];
+      rows_[p] = row;
+      sorted[p] = numbers.as<uint64_t>()[row];
+      for (size_t j = 0; j < d; ++j) columns_[j][p] = unsorted[j][static_cast<size_t>(row)];
+    }
   });
-  rows_.resize(places.size());
-  for (size_t j = 0; j < d; ++j) columns_[j].resize(places.size());
-  for (size_t p = 0; p < places.size(); ++p) {
-    if (p == 0 || places[p].key != places[p - 1].key) {
-      keys_.push_back(places[p].key);
+  for (size_t p = 0; p < sorted.size(); ++p)
+    if (p == 0 || sorted[p] != sorted[p - 1]) {
+      keys_.push_back(sorted[p]);
       begins_.push_back(static_cast<int64_t>(p));
     }
-    rows_[p] = places[p].row;
-    double row[3];
-    x.read(places[p].row, 1, TileForm::kRows, nullptr, nullptr, row);
-    for (size_t j = 0; j < d; ++j) columns_[j][p] = row[j];
-  }
   begins_.push_back(rows);
 }
 
