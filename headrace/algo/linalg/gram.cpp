@@ -41,7 +41,12 @@ class Accumulator {
     double* const weighted = tile + kSumBlock * columns;
     double* const left = weighted + kSumBlock * columns;
     double* const right = left + kSumBlock * padded_to(columns, height_);
-    x_.read(begin, rows, TileForm::kRows, options_.shift, nullptr, tile);
+    constexpr int64_t kReadRows = 32;
+    parallel_for((rows + kReadRows - 1) / kReadRows, [&](int64_t task) {
+      const int64_t i = task * kReadRows;
+      x_.read(begin + i, std::min(kReadRows, rows - i), TileForm::kRows, options_.shift, nullptr,
+              tile + i * columns);
+    });
     const double* second = tile;
     if (options_.weights != nullptr) {
       const auto* const weights = options_.weights->as<double>();
@@ -60,8 +65,10 @@ class Accumulator {
     };
     panels(tile, height_, left);
     panels(second, width_, right);
-    parallel_for((columns + kTileRows - 1) / kTileRows, [&](int64_t task) {
-      const int64_t i = task * kTileRows, count = std::min(kTileRows, columns - i);
+    const int64_t tiles = (columns + kTileRows - 1) / kTileRows;
+    parallel_for(tiles, [&](int64_t task) {
+      const int64_t i = (tiles - 1 - task) * kTileRows;  // the widest first
+      const int64_t count = std::min(kTileRows, columns - i);
       cpu::multiply_packed(left + i * rows, right, rows,
                            MatrixView<double>{out + i * columns, count, i + count, columns},
                            update);
