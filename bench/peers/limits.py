@@ -145,6 +145,32 @@ def sort(x: Any) -> Any:
     return float(ordered.k.sum()), float(ordered.v.sum())
 
 
+def rows_of(x: Any) -> Any:
+    """Rows of sixteen columns, generated."""
+    matrix = (x[: len(x) // 16 * 16] * 3).reshape(-1, 16)
+    hr.eval(matrix)
+    return matrix
+
+
+def kmeans(x: Any) -> Any:
+    """Twenty clusters in ten iterations, from the first rows."""
+    rows = rows_of(x)
+    start = rows[:20].to_numpy()
+    return float(hr.learn.KMeans(20, init=start, n_init=1, max_iter=10, tol=0).fit(rows).inertia_)
+
+
+def pca(x: Any) -> Any:
+    """Four principal components."""
+    return hr.learn.PCA(4).fit(rows_of(x)).explained_variance_.to_numpy()
+
+
+def logistic(x: Any) -> Any:
+    """Two classes by a linear model."""
+    rows = rows_of(x)
+    classes = (rows[:, 0] + rows[:, 1] * rows[:, 2] > 0) * 1
+    return hr.learn.LogisticRegression(max_iter=20, tol=1e-9).fit(rows, classes).coef_.ravel()
+
+
 WORK = {
     "sort": sort,
     "convolution": convolution,
@@ -152,6 +178,9 @@ WORK = {
     "columns": columns,
     "groups": groups,
     "ECG job": ecg_job,
+    "KMeans": kmeans,
+    "PCA": pca,
+    "LogisticRegression": logistic,
 }
 
 
