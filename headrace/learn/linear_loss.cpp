@@ -127,6 +127,10 @@ class Rows {
   int64_t rows() const { return rows_; }
   int64_t features() const { return features_; }
 
+  /// The largest number of rows in which a column has an entry, over that of each column; none
+  /// where all have one in each row.
+  virtual Numbers rarities() const { return {}; }
+
   /// Products of the columns less `shift` of some rows, or nothing.
   virtual std::optional<Tensor> sample_products(const double* /*shift*/) const {
     return std::nullopt;
@@ -152,6 +156,9 @@ class Rows {
         },
         sums.data());
   }
+
+  /// The user's number of a column.
+  virtual int64_t column(int64_t j) const { return j; }
 
   /// Adds to `gradient`, and sums, squares and the weight to `moments` unless null; the loss.
   virtual double add_gradient(const Model& model, int64_t begin, int64_t end, double* gradient,
@@ -182,7 +189,7 @@ class Rows {
       if (!std::isfinite(mean))
         throw_error<InvalidArgumentError>("fit_linear",
                                           "a column is not finite, or too large to be added",
-                                          {{"column", static_cast<int64_t>(j)}});
+                                          {{"column", column(static_cast<int64_t>(j))}});
       mean /= weight;
       moments.squares[j] = std::max(0.0, moments.squares[j] / weight - mean * mean);
     }
@@ -286,10 +293,22 @@ class DeviceRows final : public DenseRows {
 
 class SparseRows : public Rows {
  public:
-  SparseRows(const Sparse& x, int64_t step, const double* targets, const double* weights)
-      : Rows(x.rows(), x.columns(), step, targets, weights), x_(x) {}
+  /// `columns`: the user's numbers of the columns, null where they are these.
+  SparseRows(const Sparse& x, int64_t step, const double* targets, const double* weights,
+             const int64_t* columns = nullptr)
+      : Rows(x.rows(), x.columns(), step, targets, weights), x_(x), columns_(columns) {}
+
+  Numbers rarities() const override {
+    Numbers counts(static_cast<size_t>(features_));
+    for_entries(0, rows_, [&](int64_t, int64_t j, double) { ++counts[static_cast<size_t>(j)]; });
+    const double most = counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+    for (double& count : counts) count = count > 0 ? most / count : 1;
+    return counts;
+  }
 
  private:
+  int64_t column(int64_t j) const override { return columns_ == nullptr ? j : columns_[j]; }
+
   /// `body(place, column, value)` for the entries of rows.
   template <class F>
   void for_entries(int64_t begin, int64_t end, F body) const {
@@ -336,6 +355,66 @@ class SparseRows : public Rows {
   }
 
   const Sparse& x_;
+  const int64_t* columns_;
+};
+
+/// The columns of a matrix that have entries: the others stay at zero, and vectors without them are
+/// far shorter where words were hashed.
+class UsedColumns {
+ public:
+  explicit UsedColumns(const Sparse& x) : x_(x), place_(static_cast<size_t>(x.columns()), -1) {
+    visit_indices([&](const auto* index, int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) place_[static_cast<size_t>(index[at])] = 0;
+    });
+    for (size_t j = 0; j < place_.size(); ++j)
+      if (place_[j] == 0) {
+        place_[j] = static_cast<int32_t>(columns_.size());
+        columns_.push_back(static_cast<int64_t>(j));
+      }
+  }
+
+  bool are_few() const { return static_cast<int64_t>(columns_.size()) <= x_.columns() / 2; }
+
+  const BudgetedVector<int64_t>& columns() const { return columns_; }
+
+  /// The matrix of these columns alone; shares rows and values.
+  Sparse matrix() const {
+    Buffer indices = Buffer::allocate(x_.indices().num_elements() * int64_t{sizeof(int32_t)});
+    auto* const to = indices.mutable_as<int32_t>();
+    visit_indices([&](const auto* index, int64_t begin, int64_t end) {
+      for (int64_t at = begin; at < end; ++at) to[at] = place_[static_cast<size_t>(index[at])];
+    });
+    return {x_.rows(), static_cast<int64_t>(columns_.size()), x_.indptr(),
+            Tensor(dtype_of<int32_t>(), x_.indices().shape(), std::move(indices)), x_.data()};
+  }
+
+  /// Values of these columns, and `more` at the end of each row, among zeros for the others.
+  Tensor spread(const Tensor& values, int64_t more) const {
+    const int64_t used = static_cast<int64_t>(columns_.size()) + more, all = x_.columns() + more;
+    const int64_t rows = values.num_elements() / used;
+    Buffer made = Buffer::allocate_zeroed(rows * all * int64_t{sizeof(double)});
+    auto* to = made.mutable_as<double>();
+    const auto* from = values.as<double>();
+    for (int64_t k = 0; k < rows; ++k, from += used, to += all) {
+      for (size_t j = 0; j < columns_.size(); ++j) to[columns_[j]] = from[j];
+      std::copy_n(from + columns_.size(), more, to + x_.columns());
+    }
+    Shape shape = values.shape();
+    shape.back() = all;
+    return Tensor(dtype_of<double>(), std::move(shape), std::move(made));
+  }
+
+ private:
+  template <class F>
+  void visit_indices(F body) const {
+    visit_entries(x_, [&]<class Index, class Number>(Index, Number) {
+      body(x_.indices().as<Index>(), x_.row_begin(0), x_.row_begin(x_.rows()));
+    });
+  }
+
+  const Sparse& x_;
+  BudgetedVector<int32_t> place_;  ///< of each column among those with entries, or -1
+  BudgetedVector<int64_t> columns_ = {};
 };
 
 // ---- the search
@@ -462,6 +541,10 @@ class Fit {
       diagonal_[j] = curve() * (squares[j] + means[j] * means[j]) * (1 + 1e-9) + problem_.l2;
       if (diagonal_[j] == 0) diagonal_[j] = 1;
     }
+    // Else the steps of rare columns, which many of a row take together, go too far.
+    const Numbers rarities = rows.rarities();
+    for (size_t j = 0; j < rarities.size(); ++j)
+      diagonal_[j] += (std::sqrt(rarities[j]) - 1) * (diagonal_[j] - problem_.l2);
     const std::optional<Tensor> products = rows.sample_products(shift_.data());
     if (!products) return;
     const auto* sample = products->as<double>();
@@ -598,9 +681,18 @@ LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weigh
                      const Tensor& start, const LinearProblem& problem) {
   const double* const goal = column_of(targets, x.rows(), "targets");
   const double* const weight = column_of(weights, x.rows(), "weights");
-  return fit(
-      x.rows(), x.columns(), false, [&](int64_t step) { return SparseRows(x, step, goal, weight); },
-      start, problem);
+  const auto fit_rows = [&](const Sparse& from, const int64_t* columns = nullptr) {
+    return fit(
+        from.rows(), from.columns(), false,
+        [&](int64_t step) { return SparseRows(from, step, goal, weight, columns); }, start,
+        problem);
+  };
+  if (start.num_elements() != 0) return fit_rows(x);
+  const UsedColumns used(x);
+  if (!used.are_few()) return fit_rows(x);
+  const LinearFit found = fit_rows(used.matrix(), used.columns().data());
+  return {used.spread(found.coefficients, 1), used.spread(found.scales, 0), found.iterations,
+          found.gradient, found.converged};
 }
 
 namespace {
