@@ -74,6 +74,12 @@ void put_rows(const Key* keys, int64_t begin, int64_t end, Place* next, Moves mo
   }
 }
 
+void make_room(std::span<const KeyedColumn> columns, int64_t rows, RowsByKey& made) {
+  for (const KeyedColumn& column : columns)
+    made.columns.push_back(
+        Buffer::allocate_spillable(checked_multiply("rows_by_key", column.width, rows)));
+}
+
 std::vector<std::pair<KeyedColumn, std::byte*>> moves_of(std::span<const KeyedColumn> columns,
                                                          RowsByKey& made) {
   std::vector<std::pair<KeyedColumn, std::byte*>> moves;
@@ -303,17 +309,24 @@ class NearKeys {
 
 template <class Key>
 void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
-               std::span<const KeyedColumn> columns, RowsByKey& made) {
+               std::span<const KeyedColumn> columns, const std::function<void()>& were_read,
+               RowsByKey& made) {
   const int bits = low_bits(rows, num_keys);
   if (bits > 0) {
     NearKeys<Key> near(keys, rows, num_keys);
-    if (near.count(made)) return near.move(columns, made);
+    if (near.count(made)) {
+      make_room(columns, rows, made);
+      return near.move(columns, made);
+    }
   }
-  if (((num_keys - 1) >> bits) == 0)
+  if (((num_keys - 1) >> bits) == 0) {
+    make_room(columns, rows, made);
     return sort_buckets<Key>(keys, std::max(bits, 1), {0, rows}, columns, num_keys, made);
+  }
   const RadixPartition partition = partition_by<Key>(keys, rows, num_keys, bits);
   std::vector<PartitionColumn> moves;
   if (bits == 0) {
+    make_room(columns, rows, made);
     for (size_t i = 0; i < columns.size(); ++i)
       moves.push_back({columns[i].from, columns[i].begin, columns[i].width, &made.columns[i], 0});
     partition.move(moves);
@@ -331,6 +344,8 @@ void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
     moved[i] = {&room[i], moved[i].width};
   }
   partition.move(moves);
+  if (were_read) were_read();
+  make_room(columns, rows, made);
   sort_buckets<Key>(moved.back(), bits, partition.begins(), {moved.data(), columns.size()},
                     num_keys, made);
 }
@@ -338,19 +353,18 @@ void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
 }  // namespace
 
 RowsByKey rows_by_key(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
-                      std::span<const KeyedColumn> columns) {
+                      std::span<const KeyedColumn> columns,
+                      const std::function<void()>& were_read) {
   RowsByKey made;
   made.offsets = Buffer::allocate_spillable(
       checked_multiply("rows_by_key", checked_add("rows_by_key", num_keys, 1), 8));
-  for (const KeyedColumn& column : columns)
-    made.columns.push_back(
-        Buffer::allocate_spillable(checked_multiply("rows_by_key", column.width, rows)));
   auto* const offsets = made.offsets.mutable_as<int64_t>();
   if (rows > 0 && keys.width == 4) {
-    sort_rows<uint32_t>(keys, rows, num_keys, columns, made);
+    sort_rows<uint32_t>(keys, rows, num_keys, columns, were_read, made);
   } else if (rows > 0) {
-    sort_rows<uint64_t>(keys, rows, num_keys, columns, made);
+    sort_rows<uint64_t>(keys, rows, num_keys, columns, were_read, made);
   } else {
+    make_room(columns, rows, made);
     const Pin pin({{&made.offsets, 0, 8 * num_keys, true}});
     std::fill_n(offsets, num_keys, 0);
   }

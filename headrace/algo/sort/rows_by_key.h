@@ -5,6 +5,7 @@
 #include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,10 @@ struct RowsByKey {
 /// the rows: into buckets of keys (radix_partition.h), then each bucket in cache; for few keys,
 /// one. Where keys go along with rows, as in banded matrices, chunks of rows go to their places at
 /// once. About 9 ns a row and core with one column of 4 bytes; the widths of keys and columns in
-/// temporary memory a row. The same for any number of threads.
+/// temporary memory a row. The same for any number of threads. `were_read` runs when keys and
+/// columns are no longer needed, before there is room for the result: it may free them.
 HR_API RowsByKey rows_by_key(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
-                             std::span<const KeyedColumn> columns);
+                             std::span<const KeyedColumn> columns,
+                             const std::function<void()>& were_read = {});
 
 }  // namespace hr

@@ -39,13 +39,18 @@ Buffer sources_of(const Csr& csr) {
   return made;
 }
 
-Csr transposed(const Csr& csr) {
-  const Buffer sources = sources_of(csr);
+Csr transposed(Csr csr) {
+  Buffer sources = sources_of(csr);
   std::vector<KeyedColumn> columns{{&sources, 4}};
   if (csr.edges) columns.push_back({&csr.edges, 4});
-  RowsByKey made = rows_by_key({&csr.targets}, csr.entries(), csr.vertices, columns);
-  return {csr.vertices, std::move(made.offsets), std::move(made.columns[0]),
-          csr.edges ? std::move(made.columns[1]) : Buffer()};
+  const bool has_edges = static_cast<bool>(csr.edges);
+  const int64_t vertices = csr.vertices;
+  RowsByKey made = rows_by_key({&csr.targets}, csr.entries(), vertices, columns, [&] {
+    csr = {};
+    sources = {};
+  });
+  return {vertices, std::move(made.offsets), std::move(made.columns[0]),
+          has_edges ? std::move(made.columns[1]) : Buffer()};
 }
 
 }  // namespace hr

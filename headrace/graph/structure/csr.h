@@ -45,8 +45,9 @@ struct CsrRows {
 };
 
 /// The entries the other way round: row v has the vertices whose rows have v. About 9 ns an entry
-/// and core, 12 bytes of temporary memory an entry (20 where edges are kept).
-HR_API Csr transposed(const Csr& csr);
+/// and core, 12 bytes of temporary memory an entry (20 where edges are kept). `csr`, if nobody else
+/// has it, is freed before the result takes room.
+HR_API Csr transposed(Csr csr);
 
 /// The vertex of each entry's row, uint32 [entries]; sealed.
 HR_API Buffer sources_of(const Csr& csr);

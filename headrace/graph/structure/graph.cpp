@@ -74,10 +74,11 @@ Ends both_ways(const Buffer& source, const Buffer& target, int64_t edges, bool k
 }
 
 // Rows by source, sorted: by target first, then the other way round.
-Csr sorted_rows(const Ends& ends, int64_t vertices, bool keep_edges) {
+Csr sorted_rows(Ends ends, int64_t vertices, bool keep_edges) {
   std::vector<KeyedColumn> columns{{&ends.from, 4}};
   if (keep_edges) columns.push_back({ends.rows ? &ends.rows : nullptr, 4});
-  RowsByKey by_target = rows_by_key({&ends.to}, ends.count, vertices, columns);
+  RowsByKey by_target = rows_by_key({&ends.to}, ends.count, vertices, columns, [&] { ends = {}; });
+  ends = {};
   return transposed({vertices, std::move(by_target.offsets), std::move(by_target.columns[0]),
                      keep_edges ? std::move(by_target.columns[1]) : Buffer()});
 }
@@ -339,8 +340,7 @@ Graph::Graph(std::string_view op, const std::vector<Column>& source,
   Ends ends{edges, numbered.numbers[0], numbered.numbers[1], {}};
   numbered.numbers.clear();
   if (!options.directed) ends = both_ways(ends.from, ends.to, edges, options.keep_edges);
-  made->out = sorted_rows(ends, numbered.count, options.keep_edges);
-  ends = {};
+  made->out = sorted_rows(std::move(ends), numbered.count, options.keep_edges);
   Counts counts = count_repeated(made->out);
   made->is_deduplicated = !options.multigraph && counts.repeated > 0;
   if (made->is_deduplicated) {
