@@ -484,18 +484,32 @@ def test_changes_have_the_same_bits_for_any_threads():
     same_for_any_threads(run)
 
 
-def test_a_graph_of_twice_the_limit():
+@pytest.mark.parametrize("directed", [True, False])
+def test_a_graph_of_twice_the_limit(directed):
     """Vectors of the vertices stay, rows stream: ranks and components have the same bits."""
     edges = hr.graph.rmat(13, 64, seed=1)
     hr.eval(edges)
 
     def run():
-        graph = Graph(edges, directed=True)
+        graph = Graph(edges, directed=directed)
         ranks, parts = graph.pagerank().pagerank, graph.connected_components().component
         return graph, [np.asarray(each).tobytes() for each in (ranks, parts)]
 
     graph, expected = run()
     limit = 4 * graph.number_of_edges()  # half of its rows by source and by target
     del graph
-    with hr.memory.limit(hr.memory.stats().used_bytes + limit):
-        assert run()[1] == expected
+    for room in (limit, 2 * limit):
+        with hr.memory.limit(hr.memory.stats().used_bytes + room):
+            assert run()[1] == expected
+
+
+def test_the_peak_of_a_build():
+    """Edges, both their directions, and as much again while these are sorted."""
+    edges = hr.graph.rmat(16, 16, seed=2)
+    hr.eval(edges)
+    count = len(edges)
+    for directed, most in ((True, 24), (False, 42)):
+        counted = hr.memory.StatisticsAdaptor()
+        with hr.memory.use_resource(counted):
+            Graph(edges, directed=directed)
+        assert 16 * count < counted.read().peak_bytes < most * count

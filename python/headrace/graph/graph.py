@@ -716,8 +716,8 @@ class Graph:
         more = more[list(given.frame.columns)].reset_index(drop=True)
         if given.weight is not None:
             self._check_weight(more[given.weight])
-        ends = ([more[name] for name in names] for names in given[1:3])
-        change = Change(ADD_EDGES, *ends, more)
+        first, second = ([more[name] for name in names] for names in given[1:3])
+        change = Change(ADD_EDGES, first, second, more)
         is_plain = self.is_multigraph() or self._duplicates in ("last", "first")
         if is_plain and not is_long([change], len(given.frame)) and self._can_add(change):
             return self._with(change, self._attributes)

@@ -103,7 +103,7 @@ def _most_similar(op: str, graph: Graph, weight: str | bool | None, top_k: int) 
     mark(op)
     starts, weights = list(range(len(graph))), graph._weights(op, weight)
     *ends, share = _core.graph_most_similar(graph._graph, _KINDS.index(op), starts, top_k, weights)
-    ids, made = graph._vertices(), {}
+    ids, made = graph._vertices(), dict[str, _core.Node]()
     for word, numbers in zip(("first", "second"), ends, strict=True):
         taken = ids.iloc[array_of(numbers).to_numpy()]
         names = key_names(word, len(ids.columns))
