@@ -9,6 +9,7 @@
 #include "headrace/learn/eager.h"
 #include "headrace/learn/elastic_net.h"
 #include "headrace/learn/linear_loss.h"
+#include "headrace/learn/log_shares.h"
 
 #include <utility>
 
@@ -255,6 +256,7 @@ void bind_linear(nb::module_& m) {
           "margin"_a, "epsilon"_a, "intercept_scaling"_a, "tolerance"_a, "most"_a, "seed"_a);
   m.def("fit_dual", fit_dual, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
   m.def("fit_dual", fit_dual_sparse, "x"_a, "targets"_a, "costs"_a, "problem"_a, Unlocked());
+  m.def("log_shares", lazy(&hr::log_shares), "scores"_a, Unlocked());
   m.def("linear_gradient", linear_gradient, "x"_a, "targets"_a, "weights"_a, "coefficients"_a,
         "loss"_a, Unlocked());
   m.def("linear_gradient", linear_gradient_sparse, "x"_a, "targets"_a, "weights"_a,

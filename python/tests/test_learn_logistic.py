@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hr.learn.LogisticRegression` against scikit-learn, with other data, weights and threads."""
 
+import functools
 import hashlib
+import operator
 import warnings
 
 import numpy as np
@@ -173,3 +175,26 @@ def test_refused():
     bad[3, 1] = np.nan
     with pytest.raises(ValueError, match="row=3, column=1"):
         learn.LogisticRegression().fit(bad, y)
+
+
+def test_logarithms_of_shares_are_those_of_the_plan():
+    from headrace.learn.labels import log_shares
+
+    rng = np.random.default_rng(2)
+    for shape in ((300, 10), (7, 3), (5, 2), (0, 4), (300,)):
+        for dtype in ("float64", "float32"):
+            scores = (30 * rng.normal(size=shape)).astype(dtype)
+            if len(scores) == 7:
+                scores[0, 1], scores[1, 0], scores[2], scores[3, 2] = np.nan, np.inf, -np.inf, 1e30
+            x = hr.asarray(scores)
+            if x.ndim == 1:
+                both = x.reshape(-1, 1) * hr.asarray(np.array([1, -1], dtype))
+                chain = -(np.maximum(both, 0) + np.log1p(np.exp(-abs(both))))
+            else:
+                columns = [x[:, place] for place in range(x.shape[1])]
+                most = functools.reduce(np.maximum, columns)
+                total = functools.reduce(operator.add, [np.exp(each - most) for each in columns])
+                chain = x - most.reshape(-1, 1) - np.log(total).reshape(-1, 1)
+            made = np.asarray(log_shares(x))
+            assert made.dtype == dtype
+            np.testing.assert_array_equal(made, np.asarray(chain))

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,7 @@ from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import is_on_device, refuse
+from headrace.learn.base import beside, frozen, is_on_device, refuse
 
 if TYPE_CHECKING:
     from headrace.learn.base import Estimator
@@ -76,3 +78,20 @@ def of_largest(classes: np.ndarray[Any, Any], scores: Array) -> Any:
         made = np.where(larger, classes[place], made)
         best = np.where(larger, scores[:, place], best)  # type: ignore[assignment]
     return made
+
+
+def log_shares(scores: Array) -> Array:
+    """Logarithms of the probabilities that scores stand for, ``[samples, classes]``; lazy.
+
+    One score a row is that of the second of two classes.
+    """
+    if not is_on_device(scores):
+        return Array(_core.log_shares(scores._node))
+    if scores.ndim == 1:
+        scores = scores.reshape(-1, 1) * beside(scores, frozen(np.array([1, -1], scores.dtype)))
+        return -(np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores))))
+    columns = [scores[:, place] for place in range(scores.shape[1])]
+    largest: Any = np.maximum
+    most = functools.reduce(largest, columns)
+    total = functools.reduce(operator.add, [np.exp(column - most) for column in columns])
+    return scores - most.reshape(-1, 1) - np.log(total).reshape(-1, 1)

@@ -28,7 +28,7 @@ from headrace.learn.base import (
 )
 from headrace.learn.decomposition.singular import dense_or_sparse, kind_of_result, matrix_node
 from headrace.learn.few_rows import few_rows
-from headrace.learn.labels import check_classes
+from headrace.learn.labels import check_classes, log_shares
 from headrace.learn.parameters import check_numbers
 from headrace.tensor.sparse import csr_matrix
 
@@ -103,9 +103,7 @@ class _NaiveBayes(Estimator):
         return self._scores(self._check(X, fit=False))
 
     def _log_proba(self, X: Any) -> Any:
-        joint = self._joint(X)
-        top = joint.max(axis=1).reshape(-1, 1)
-        return joint - (top + np.log(np.exp(joint - top).sum(axis=1).reshape(-1, 1)))
+        return log_shares(self._joint(X))
 
     def predict_joint_log_proba(self, X: Any) -> Any:
         """Logarithms of P(row, class): float64 ``[samples, classes]``."""

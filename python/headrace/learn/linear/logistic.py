@@ -3,17 +3,16 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
-from headrace.learn.base import answer, beside, frozen, is_number, refuse
+from headrace.learn.base import answer, is_number, refuse
 from headrace.learn.decomposition.singular import kind_of_result
-from headrace.learn.labels import class_weights
+from headrace.learn.labels import class_weights, log_shares
 from headrace.learn.linear.classifier import (
     LinearClassifier,
     check_numbers,
@@ -24,8 +23,6 @@ from headrace.learn.linear.classifier import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from headrace.array.array import Array
 
 _SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 _SHARES = {"l1": 1.0, "l2": 0.0, None: 0.0}
@@ -177,15 +174,7 @@ class LogisticRegression(LinearClassifier):
 
     def _log_shares(self, X: Any) -> Array:
         self._check_fitted()
-        scores = asarray(self._scores(X))
-        if scores.ndim == 1:
-            scores = scores.reshape(-1, 1) * beside(scores, frozen(np.array([1, -1], scores.dtype)))
-            return -(np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores))))
-        columns = [scores[:, place] for place in range(len(self.classes_))]
-        largest: Any = np.maximum
-        most = functools.reduce(largest, columns)
-        total = functools.reduce(operator.add, [np.exp(column - most) for column in columns])
-        return scores - most.reshape(-1, 1) - np.log(total).reshape(-1, 1)
+        return log_shares(asarray(self._scores(X)))
 
     def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes: ``[samples, classes]``."""
