@@ -82,7 +82,7 @@ def in_turns(works: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
     first = sum(time_of(work, 1)[0] for work in works.values())
     gc.disable()
-    for _ in range(max(31, int(0.2 / first))):
+    for _ in range(max(31, int(0.8 / first))):
         for name, work in works.items():
             times[name].append(short_time_of(work))
     gc.enable()
