@@ -9,9 +9,11 @@
 #include "headrace/functions/strings/character_classes.h"
 #include "headrace/functions/strings/characters.h"
 #include "headrace/functions/strings/string_transform.h"
+#include "headrace/learn/text_words_kernels.h"
 
 #include <array>
 #include <atomic>
+#include <bit>
 
 namespace hr {
 namespace {
@@ -101,7 +103,28 @@ void TextAnalyzer::add_word(std::string_view word) {
   joined_.push_back(' ');
 }
 
+void TextAnalyzer::find_ascii_words(std::string_view text) {
+  size_t begin = 0;
+  bool inside = false;
+  for (size_t block = 0; block <= text.size() / 64; ++block) {
+    const uint64_t word = bits_[block];
+    uint64_t borders = word ^ (word << 1 | (inside ? 1 : 0));
+    for (; borders != 0; borders &= borders - 1) {
+      const size_t at = 64 * block + static_cast<size_t>(std::countr_zero(borders));
+      if (inside && static_cast<int64_t>(at - begin) >= options_.shortest_word)
+        add_word(text.substr(begin, at - begin));
+      begin = at;
+      inside = !inside;
+    }
+  }
+}
+
 void TextAnalyzer::find_words(std::string_view text) {
+  if (bits_.size() <= text.size() / 64) bits_.resize(text.size() / 64 + 1);
+  if (cpu::word_bits(text.data(), static_cast<int64_t>(text.size()), bits_.data())) {
+    find_ascii_words(text);
+    return word_terms();
+  }
   size_t at = 0, bytes = 1;
   while (at < text.size()) {
     if (!word_at(text, at, bytes)) {

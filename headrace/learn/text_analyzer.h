@@ -54,6 +54,7 @@ class HR_API TextAnalyzer {
   std::string_view lowered(std::string_view text);
   void add_word(std::string_view word);
   void find_words(std::string_view text);
+  void find_ascii_words(std::string_view text);
   void find_characters(std::string_view text);
   void find_characters_in_words(std::string_view text);
   void word_terms();
@@ -64,6 +65,7 @@ class HR_API TextAnalyzer {
   TermMap stop_words_{};
   bool stops_ = false;
   std::string lower_{};
+  std::vector<uint64_t> bits_{};  // of the bytes of words
   std::string joined_{};
   std::vector<Span> words_{};         // in `joined_`
   std::vector<size_t> characters_{};  // where they begin in `joined_`, and the end

@@ -267,3 +267,22 @@ def test_errors():
     weights = hr.learn.TfidfTransformer().fit(counts)
     with pytest.raises(ValueError, match="X has 1 features, but TfidfTransformer is expecting 2"):
         weights.transform(counts[:, :1])
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+def test_words_at_borders_of_blocks(lowercase):
+    letters = np.array(list("abyzABYZ019_ @[`{/:-^\x7f.\n"))
+    rng = np.random.default_rng(4)
+    texts = [
+        "".join(letters[rng.integers(0, len(letters), size)])
+        for size in [*range(1, 70), *range(120, 135), 300]
+    ]
+    texts += ["x" * size for size in (63, 64, 65, 128)] + [" " * 64 + "ab", "ab" + " " * 64]
+    texts += [each + "é" for each in texts[40:70]]
+    ours, theirs = (
+        kind(lowercase=lowercase).fit(texts)
+        for kind in (hr.learn.CountVectorizer, text.CountVectorizer)
+    )
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    difference = ours.transform(texts) != theirs.transform(texts)
+    assert difference.nnz == 0
