@@ -727,4 +727,37 @@ LinearGradient linear_gradient(const Sparse& x, const Tensor& targets, const Ten
   return gradient_of(all, coefficients, loss);
 }
 
+namespace {
+
+constexpr int64_t kShareTaskRows = 16384;
+
+template <class T>
+Tensor log_shares_of(const Tensor& x) {
+  const bool two = x.num_dimensions() == 1;
+  const cpu::ClassScores<T> scores{x.as<T>(), two ? 2 : x.shape()[1], x.strides()[0],
+                                   two ? 0 : x.strides()[1]};
+  const int64_t rows = x.shape()[0], classes = scores.classes;
+  Buffer made = Buffer::allocate(checked_multiply("log_shares", rows, classes) *
+                                 static_cast<int64_t>(sizeof(T)));
+  T* const out = made.mutable_as<T>();
+  parallel_for((rows + kShareTaskRows - 1) / kShareTaskRows, [&](int64_t task) {
+    const int64_t end = std::min(rows, (task + 1) * kShareTaskRows);
+    for (int64_t i = task * kShareTaskRows; i < end && classes > 0; i += cpu::kShareRows)
+      cpu::share_scores(scores, two, i, std::min(cpu::kShareRows, end - i), out + i * classes);
+  });
+  return Tensor(x.dtype(), {rows, classes}, std::move(made));
+}
+
+}  // namespace
+
+Tensor log_shares(const Tensor& scores) {
+  if (!scores.dtype().is_floating() || scores.num_dimensions() < 1 || scores.num_dimensions() > 2)
+    throw_error<TypeMismatchError>(
+        "log_shares", "expected float32 or float64 scores [rows] or [rows, classes]",
+        {{"dimensions", scores.num_dimensions()}, {"dtype", scores.dtype().name()}});
+  const ScopedTag tag("log_shares");
+  return scores.dtype() == dtype_of<double>() ? log_shares_of<double>(scores)
+                                              : log_shares_of<float>(scores);
+}
+
 }  // namespace hr

@@ -67,6 +67,13 @@ HR_API LinearGradient linear_gradient(const Tensor& x, const Tensor& targets, co
 HR_API LinearGradient linear_gradient(const Sparse& x, const Tensor& targets, const Tensor& weights,
                                       const Tensor& coefficients, LinearLoss loss);
 
+/// The logarithms of exp(score) over the sum of those of its row, in the order of the classes, all
+/// less the largest score: finite where the share is too small for a float. Of scores [rows], which
+/// are those of the second of two classes against the first, [rows, 2]. Float32 or float64 as
+/// `scores`; NaN spreads over its row. Each row for itself, so the same bits for any number of
+/// threads. Throws TypeMismatchError for other dtypes and shapes.
+HR_API Tensor log_shares(const Tensor& scores);
+
 /// Why dense rows on a device have no kernel for CUDA; empty: they have one.
 HR_API std::string why_no_linear_kernel(const Tensor& x, const Tensor& targets,
                                         const Tensor& weights, int64_t outputs);

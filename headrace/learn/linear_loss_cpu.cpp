@@ -330,6 +330,64 @@ double point_residuals(const LinearProblem& problem, const double* targets, cons
   return value;
 }
 
+namespace {
+
+template <class T>
+void apply(VectorFunction function, T* values, int64_t count) {
+  if constexpr (std::is_same_v<T, double>)
+    unary_function64(function)(values, values, count);
+  else
+    unary_function32(function)(values, values, count);
+}
+
+/// Of two classes: -(max(z, 0) + log1p(exp(-|z|))) of the score z and of -z.
+template <class T>
+void two_shares(const ClassScores<T>& scores, int64_t begin, int64_t count, T* out) {
+  T rest[kShareRows];
+  for (int64_t i = 0; i < count; ++i) rest[i] = -std::fabs(scores(begin + i, 0));
+  apply(VectorFunction::kExp, rest, count);
+  apply(VectorFunction::kLog1p, rest, count);
+  for (int64_t i = 0; i < count; ++i) {
+    const T z = scores(begin + i, 0);
+    out[2 * i] = -((z > 0 ? z : T{0}) + rest[i]);
+    out[2 * i + 1] = -((z < 0 ? -z : T{0}) + rest[i]);
+  }
+}
+
+template <class T>
+void shares(const ClassScores<T>& scores, int64_t begin, int64_t count, T* out) {
+  T most[kShareRows], total[kShareRows], power[kShareRows];
+  const int64_t classes = scores.classes;
+  for (int64_t i = 0; i < count; ++i) most[i] = scores(begin + i, 0);
+  for (int64_t k = 1; k < classes; ++k)
+    for (int64_t i = 0; i < count; ++i) {
+      const T score = scores(begin + i, k);
+      most[i] = most[i] >= score || std::isnan(most[i]) ? most[i] : score;
+    }
+  for (int64_t k = 0; k < classes; ++k) {
+    for (int64_t i = 0; i < count; ++i) {
+      const T less = scores(begin + i, k) - most[i];
+      power[i] = less;
+      out[i * classes + k] = less;
+    }
+    apply(VectorFunction::kExp, power, count);
+    for (int64_t i = 0; i < count; ++i) total[i] = k == 0 ? power[i] : total[i] + power[i];
+  }
+  apply(VectorFunction::kLog, total, count);
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t k = 0; k < classes; ++k) out[i * classes + k] -= total[i];
+}
+
+}  // namespace
+
+template <class T>
+void share_scores(const ClassScores<T>& scores, bool two, int64_t begin, int64_t count, T* out) {
+  (two ? two_shares<T> : shares<T>)(scores, begin, count, out);
+}
+
+template void share_scores(const ClassScores<float>&, bool, int64_t, int64_t, float*);
+template void share_scores(const ClassScores<double>&, bool, int64_t, int64_t, double*);
+
 }  // namespace hr::cpu
 
 #endif

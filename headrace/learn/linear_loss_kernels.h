@@ -47,6 +47,25 @@ void add_point_moments(const double* points, int64_t count, const double* weight
 double point_residuals(const LinearProblem& problem, const double* targets, const double* weights,
                        int64_t count, double* scores, double* gradient, int64_t row);
 
+/// The most rows whose scores are shared at once.
+inline constexpr int64_t kShareRows = 256;
+
+/// A view of scores in memory.
+template <class T>
+struct ClassScores {
+  const T* data;
+  int64_t classes;
+  int64_t row_stride;
+  int64_t column_stride;
+
+  T operator()(int64_t i, int64_t k) const { return data[i * row_stride + k * column_stride]; }
+};
+
+/// What `log_shares` makes of the scores of rows [begin, begin + count), or with `two` of the one
+/// of each: [count, classes].
+template <class T>
+void share_scores(const ClassScores<T>& scores, bool two, int64_t begin, int64_t count, T* out);
+
 }  // namespace hr::cpu
 
 namespace hr::cuda {

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/learn/eager.h"
 #include "headrace/learn/forest_kernels.h"
+#include "headrace/learn/linear_loss.h"
 #include "headrace/learn/pca_kernels.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -62,6 +63,14 @@ struct PcaReconstructionError final : OperatorOf<PcaReconstructionError, ApplyPc
 
   Tensor apply(const Pca& model, const Tensor& rows) const override {
     return pca_reconstruction_error(model, rows);
+  }
+};
+
+struct LogShares final : OperatorOf<LogShares> {
+  std::string_view name() const override { return "log_shares"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return log_shares(std::get<Tensor>(inputs[0]));
   }
 };
 
@@ -200,6 +209,19 @@ NodePtr predict_forest_out_of_bag(const Forest& model, const NodePtr& x, const N
     return {forest_predict_out_of_bag(model, in[0], chances, options)};
   };
   return run_eagerly("forest_predict_out_of_bag", given, run)[0];
+}
+
+NodePtr log_shares(const NodePtr& scores) {
+  const Signature& from = scores->signature();
+  if (from.form != Form::kTensor || !from.dtype.is_floating() || from.shape.empty() ||
+      from.shape.size() > 2)
+    throw_error<TypeMismatchError>(
+        "log_shares", "expected float32 or float64 scores [rows] or [rows, classes]",
+        {{"dimensions", from.shape.size()}, {"dtype", from.dtype.name()}});
+  const int64_t classes = from.shape.size() == 1 ? 2 : from.shape[1];
+  return apply_operator(LogShares::make(),
+                        array_signature(from.dtype, {from.shape[0], classes}, from.domain),
+                        {scores});
 }
 
 }  // namespace hr

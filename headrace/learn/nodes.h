@@ -35,4 +35,7 @@ HR_API NodePtr apply_forest(const Forest& model, const NodePtr& x);
 HR_API NodePtr predict_forest_out_of_bag(const Forest& model, const NodePtr& x,
                                          const NodePtr& weights, const ForestOptions& options);
 
+/// Of `scores` [rows] or [rows, classes], on the host.
+HR_API NodePtr log_shares(const NodePtr& scores);
+
 }  // namespace hr

@@ -9,7 +9,7 @@
 #include "headrace/functions/strings/character_classes.h"
 #include "headrace/functions/strings/characters.h"
 #include "headrace/functions/strings/string_transform.h"
-#include "headrace/learn/text_words_kernels.h"
+#include "headrace/learn/text_analyzer_kernels.h"
 
 #include <array>
 #include <atomic>

@@ -9,7 +9,7 @@
 #include "headrace/learn/eager.h"
 #include "headrace/learn/elastic_net.h"
 #include "headrace/learn/linear_loss.h"
-#include "headrace/learn/log_shares.h"
+#include "headrace/learn/nodes.h"
 
 #include <utility>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells the bytes of words, a vector at a time.
-#define HWY_TARGET_INCLUDE "headrace/learn/text_words_cpu.cpp"
+#define HWY_TARGET_INCLUDE "headrace/learn/text_analyzer_cpu.cpp"
 #include "headrace/base/simd_targets.h"
 //
-#include "headrace/learn/text_words_kernels.h"
+#include "headrace/learn/text_analyzer_kernels.h"
 
 #include <algorithm>
 
