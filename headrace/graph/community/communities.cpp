@@ -5,7 +5,8 @@
 #include "headrace/algo/sparse/disjoint_sets.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
-#include "headrace/graph/community/local_moving.h"
+#include "headrace/graph/community/communities_kernels.h"
+#include "headrace/graph/community/levels.h"
 
 #include <cmath>
 #include <limits>
@@ -17,18 +18,12 @@ namespace {
 
 using Groups = BudgetedVector<uint32_t>;
 
-constexpr int64_t kFew = 1 << 10;  // vertices
 constexpr uint64_t kDraws = 8;
 
 Groups alone(int64_t vertices) {
   Groups made(static_cast<size_t>(vertices));
   std::iota(made.begin(), made.end(), 0u);
   return made;
-}
-
-// Groups of groups: `of_vertices` of numbers below the size of `of_groups`.
-void compose(Groups& of_vertices, const Groups& of_groups) {
-  for (uint32_t& group : of_vertices) group = of_groups[group];
 }
 
 Column column_of(Groups groups) {
@@ -69,67 +64,72 @@ Groups connected_parts(const WeightedRows& rows, const Groups& groups) {
   return made;
 }
 
-// One pass of Leiden from `groups`; whether a vertex moved.
-bool improve(const WeightedRows& rows, Resolution resolution, uint64_t seed, Groups& groups) {
-  WeightedRows level = rows;
-  Groups of_level = groups;                  // groups of the level's vertices
-  Groups vertices = alone(rows.vertices());  // the level's vertex of each vertex
-  bool moved = false;
-  for (;;) {
-    moved = move_vertices(level, resolution, seed, of_level) > 0 || moved;
-    Groups parts = refine(level, resolution, seed, of_level);
-    const int64_t count = number_groups(parts, parts.size());
-    if (count == level.vertices()) break;
-    // The parts start in the groups that they are parts of.
-    Groups of_parts(static_cast<size_t>(count));
-    for (size_t v = 0; v < parts.size(); ++v) of_parts[parts[v]] = of_level[v];
-    number_groups(of_parts, of_level.size());
-    level = aggregate(level, parts, count);
-    compose(vertices, parts);
-    of_level = std::move(of_parts);
+// The steps of levels on the host.
+struct HostWork {
+  static int64_t vertices(const WeightedRows& rows) { return rows.vertices(); }
+
+  static Groups alone(int64_t vertices) { return hr::alone(vertices); }
+
+  static Groups copy(const Groups& groups) { return groups; }
+
+  static int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
+                               Groups& groups) {
+    return hr::move_vertices(rows, resolution, seed, groups);
   }
-  groups = std::move(vertices);
-  compose(groups, connected_parts(level, of_level));
-  number_groups(groups, groups.size());
-  return moved;
+
+  static Groups refine(const WeightedRows& rows, Resolution resolution, uint64_t seed,
+                       const Groups& groups) {
+    return hr::refine(rows, resolution, seed, groups);
+  }
+
+  static int64_t number_groups(Groups& groups, int64_t bound) {
+    return hr::number_groups(groups, static_cast<size_t>(bound));
+  }
+
+  static WeightedRows aggregate(const WeightedRows& rows, const Groups& groups, int64_t count) {
+    return hr::aggregate(rows, groups, count);
+  }
+
+  // Groups of groups: `of_vertices` of numbers below the size of `of_groups`.
+  static void compose(Groups& of_vertices, const Groups& of_groups) {
+    for (uint32_t& group : of_vertices) group = of_groups[group];
+  }
+
+  // The groups that numbered parts are in.
+  static Groups of_parts(const Groups& parts, const Groups& groups, int64_t count) {
+    Groups made(static_cast<size_t>(count));
+    for (size_t v = 0; v < parts.size(); ++v) made[parts[v]] = groups[v];
+    return made;
+  }
+
+  static Groups connected_parts(const WeightedRows& rows, const Groups& groups) {
+    return hr::connected_parts(rows, groups);
+  }
+
+  static double modularity(const WeightedRows& rows, double resolution) {
+    return modularity_alone(rows, resolution);
+  }
+};
+
+Groups pass_of(const WeightedRows& rows, const LouvainOptions& options, uint64_t seed) {
+  HostWork work;
+  return pass_of_louvain(work, rows, options, seed);
 }
 
-Groups pass_of_louvain(const WeightedRows& rows, const LouvainOptions& options, uint64_t seed) {
-  const Resolution resolution{options.resolution / static_cast<double>(rows.total)};
-  Groups groups = alone(rows.vertices());
-  double before = modularity(rows, options.resolution, groups);
-  WeightedRows level = rows;
-  for (int64_t i = 0; i != options.max_level; ++i) {
-    Groups of_level = alone(level.vertices());
-    if (move_vertices(level, resolution, seed, of_level) == 0) break;
-    const int64_t count = number_groups(of_level, of_level.size());
-    const double now = modularity(level, options.resolution, of_level);
-    if (now <= before) break;
-    compose(groups, of_level);
-    if (now - before <= options.threshold || count == level.vertices()) break;
-    before = now;
-    level = aggregate(level, of_level, count);
-  }
-  return groups;
-}
-
-Groups passes_of_leiden(const WeightedRows& rows, const LeidenOptions& options, uint64_t seed) {
-  const Resolution resolution{options.resolution / static_cast<double>(rows.total)};
-  Groups groups = alone(rows.vertices());
-  for (int64_t i = 0; i != options.n_iterations; ++i)
-    if (!improve(rows, resolution, seed + static_cast<uint64_t>(i), groups)) break;
-  return groups;
+Groups pass_of(const WeightedRows& rows, const LeidenOptions& options, uint64_t seed) {
+  HostWork work;
+  return pass_of_leiden(work, rows, options, seed);
 }
 
 // The best of a few draws where vertices are few: there one unlucky order costs much.
-template <class Options, class Find>
-Groups best_of(const WeightedRows& rows, const Options& options, Find&& find) {
+template <class Options>
+Groups best_of(const WeightedRows& rows, const Options& options) {
   if (rows.total == 0) return alone(rows.vertices());
-  Groups best = find(rows, options, options.seed);
-  if (rows.vertices() > kFew) return best;
+  Groups best = pass_of(rows, options, options.seed);
+  if (rows.vertices() > kFewVertices) return best;
   double most = modularity(rows, options.resolution, best);
   for (uint64_t i = 1; i < kDraws; ++i) {
-    Groups other = find(rows, options, options.seed ^ i << 32);
+    Groups other = pass_of(rows, options, options.seed ^ i << 32);
     const double now = modularity(rows, options.resolution, other);
     if (now <= most) continue;
     most = now;
@@ -140,10 +140,20 @@ Groups best_of(const WeightedRows& rows, const Options& options, Find&& find) {
 
 }  // namespace
 
+BudgetedVector<uint32_t> louvain_groups(const WeightedRows& rows, const LouvainOptions& options) {
+  return best_of(rows, options);
+}
+
+BudgetedVector<uint32_t> leiden_groups(const WeightedRows& rows, const LeidenOptions& options) {
+  return best_of(rows, options);
+}
+
 Column louvain(const Graph& graph, const std::optional<Column>& weights,
                const LouvainOptions& options) {
   check_resolution("louvain", options.resolution);
-  return column_of(best_of(weighted_rows("louvain", graph, weights), options, pass_of_louvain));
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::louvain(graph, weights, options);
+  return column_of(louvain_groups(weighted_rows("louvain", graph, weights), options));
 }
 
 Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weights,
@@ -157,7 +167,7 @@ Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weig
         "use a size from 1 on and a weight above 0, at most 1");
   WeightedRows rows = weighted_rows(kOp, graph, weights);
   if (rows.total == 0) return column_of(alone(rows.vertices()));
-  const Resolution resolution{options.louvain.resolution / static_cast<double>(rows.total)};
+  const Resolution resolution = resolution_of(options.louvain.resolution, rows.total);
   BudgetedVector<int64_t> together(rows.targets.size());
   for (int64_t i = 0; i < options.ensemble_size; ++i) {
     report_progress(i, options.ensemble_size);
@@ -175,13 +185,15 @@ Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weig
     rows.weights[at] = std::llrint(weight * kWhole) * (rows.targets[at] == v ? 2 : 1);
   });
   add_up(rows, rows.vertices());
-  return column_of(best_of(rows, options.louvain, pass_of_louvain));
+  return column_of(best_of(rows, options.louvain));
 }
 
 Column leiden(const Graph& graph, const std::optional<Column>& weights,
               const LeidenOptions& options) {
   check_resolution("leiden", options.resolution);
-  return column_of(best_of(weighted_rows("leiden", graph, weights), options, passes_of_leiden));
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::leiden(graph, weights, options);
+  return column_of(leiden_groups(weighted_rows("leiden", graph, weights), options));
 }
 
 double modularity(const Graph& graph, const Column& labels, const std::optional<Column>& weights,
@@ -203,8 +215,8 @@ std::string word_of(const Options& options) {
 template <class Options>
 NodePtr community_table(std::string_view op, const Graph& graph, const NodePtr& weights,
                         std::string details, const Options& options,
-                        Column (*find)(const Graph&, const std::optional<Column>&,
-                                       const Options&)) {
+                        Column (*find)(const Graph&, const std::optional<Column>&, const Options&),
+                        Kernels kernels) {
   const auto run = [graph, options, find](const std::vector<bool>&, std::span<const Value> values) {
     return std::vector{
         find(graph, values.empty() ? std::nullopt : std::optional(std::get<Column>(values[0])),
@@ -213,23 +225,25 @@ NodePtr community_table(std::string_view op, const Graph& graph, const NodePtr& 
   std::vector<NodePtr> inputs;
   if (weights) inputs.push_back(weights);
   return vertex_table(graph, op, std::move(details), {{"community", TypeId::kInt64}},
-                      std::move(inputs), run);
+                      std::move(inputs), run, kernels);
 }
 
 }  // namespace
 
 NodePtr louvain_table(const Graph& graph, const NodePtr& weights, const LouvainOptions& options) {
-  return community_table("louvain", graph, weights, word_of(options), options, &louvain);
+  return community_table("louvain", graph, weights, word_of(options), options, &louvain,
+                         Kernels::kHostAndCuda);
 }
 
 NodePtr leiden_table(const Graph& graph, const NodePtr& weights, const LeidenOptions& options) {
-  return community_table("leiden", graph, weights, word_of(options), options, &leiden);
+  return community_table("leiden", graph, weights, word_of(options), options, &leiden,
+                         Kernels::kHostAndCuda);
 }
 
 NodePtr ensemble_clustering_table(const Graph& graph, const NodePtr& weights,
                                   const EnsembleOptions& options) {
   return community_table("ecg", graph, weights, word_of(options.louvain), options,
-                         &ensemble_clustering);
+                         &ensemble_clustering, Kernels::kHost);
 }
 
 }  // namespace hr

@@ -5,7 +5,9 @@
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/community/sub_rounds.h"
 
+#include <algorithm>
 #include <atomic>
+#include <span>
 
 namespace hr {
 
@@ -241,6 +243,22 @@ Vertices refine(const WeightedRows& rows, Resolution resolution, uint64_t seed,
   return refining.take();
 }
 
+namespace {
+
+double modularity_of(std::span<const int64_t> within, std::span<const int64_t> degrees,
+                     const WeightedRows& rows, double resolution) {
+  double sum = 0;
+  for (size_t first = 0; first < within.size(); first += kModularityPiece) {
+    double piece = 0;
+    for (size_t g = first; g < std::min(first + kModularityPiece, within.size()); ++g)
+      piece += modularity_share(within[g], degrees[g], rows.total, resolution);
+    sum += piece;
+  }
+  return sum;
+}
+
+}  // namespace
+
 double modularity(const WeightedRows& rows, double resolution, const Vertices& groups) {
   BudgetedVector<int64_t> within(groups.size()), degrees(groups.size());
   for (size_t v = 0; v < groups.size(); ++v) {
@@ -249,13 +267,22 @@ double modularity(const WeightedRows& rows, double resolution, const Vertices& g
       if (groups[rows.targets[static_cast<size_t>(i)]] == groups[v])
         within[groups[v]] += rows.weights[static_cast<size_t>(i)];
   }
-  const auto total = static_cast<double>(rows.total);
-  double sum = 0;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const double share = static_cast<double>(degrees[g]) / total;
-    sum += static_cast<double>(within[g]) / total - resolution * share * share;
-  }
-  return sum;
+  return modularity_of(within, degrees, rows, resolution);
+}
+
+double modularity_alone(const WeightedRows& rows, double resolution) {
+  BudgetedVector<int64_t> loops(rows.degrees.size());
+  parallel_vertices(rows.vertices(), [&](Morsel morsel) {
+    for (auto v = static_cast<uint32_t>(morsel.begin); v < static_cast<uint64_t>(morsel.end); ++v) {
+      const auto row = std::span(rows.targets)
+                           .subspan(static_cast<size_t>(rows.offsets[v]),
+                                    static_cast<size_t>(rows.offsets[v + 1] - rows.offsets[v]));
+      const auto [first, last] = std::equal_range(row.begin(), row.end(), v);
+      for (auto at = first; at != last; ++at)
+        loops[v] += rows.weights[static_cast<size_t>(rows.offsets[v] + (at - row.begin()))];
+    }
+  });
+  return modularity_of(loops, rows.degrees, rows, resolution);
 }
 
 }  // namespace hr

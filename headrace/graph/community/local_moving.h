@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of Louvain and Leiden: vertices move to better communities, communities are refined.
 #pragma once
+#include "headrace/base/api.h"
 #include "headrace/graph/structure/weighted_rows.h"
 
 namespace hr {
@@ -9,11 +10,21 @@ namespace hr {
 struct Resolution {
   double per_total = 0;  ///< resolution over the weight of all rows
 
-  double gain(int64_t weight, int64_t degree, int64_t group) const {
+  HR_BOTH double gain(int64_t weight, int64_t degree, int64_t group) const {
     return static_cast<double>(weight) -
            per_total * static_cast<double>(degree) * static_cast<double>(group);
   }
 };
+
+/// What a group adds to the modularity: sums go over pieces of so many, then over pieces.
+inline constexpr size_t kModularityPiece = 1 << 7;
+
+HR_BOTH inline double modularity_share(int64_t within, int64_t degree, int64_t total,
+                                       double resolution) {
+  const auto all = static_cast<double>(total);
+  const double share = static_cast<double>(degree) / all;
+  return static_cast<double>(within) / all - resolution * share * share;
+}
 
 /// Moves vertices to the groups of neighbours where they gain most, until few do; groups are ids
 /// below the number of vertices. Vertices of one sub-round, drawn by `seed`, decide on the same
@@ -29,5 +40,8 @@ BudgetedVector<uint32_t> refine(const WeightedRows& rows, Resolution resolution,
 /// Sum over groups of (weight within - resolution * degree^2 / total) / total.
 double modularity(const WeightedRows& rows, double resolution,
                   const BudgetedVector<uint32_t>& groups);
+
+/// The same of vertices that are groups of their own.
+double modularity_alone(const WeightedRows& rows, double resolution);
 
 }  // namespace hr

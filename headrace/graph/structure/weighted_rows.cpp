@@ -5,24 +5,39 @@
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/base/error.h"
 #include "headrace/graph/structure/entry_weights.h"
+#include "headrace/graph/structure/weight_scale.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 namespace hr {
 
 namespace {
 
-// A power of two that makes weights whole without bringing their sum beyond 2^61.
-double scale_of(const double* weights, int64_t entries) {
-  bool is_whole = true;
-  double sum = 0;
-  for (int64_t i = 0; i < entries; ++i) {
-    is_whole = is_whole && weights[i] == std::rint(weights[i]);
-    sum += 2 * weights[i];
-  }
-  if (sum == 0 || (is_whole && sum < 0x1p52)) return 1;
-  return std::ldexp(1.0, 60 - std::ilogb(sum));
+double scale_for(const double* weights, int64_t entries) {
+  const auto pieces = static_cast<size_t>(num_morsels(entries));
+  std::vector<double> greatest(pieces);
+  std::vector<int64_t> parts(pieces);
+  std::atomic<bool> is_whole = true;
+  parallel_morsels(entries, [&](Morsel morsel) {
+    const std::span own(weights + morsel.begin, weights + morsel.end);
+    for (const double weight : own) {
+      greatest[static_cast<size_t>(morsel.index)] =
+          std::max(greatest[static_cast<size_t>(morsel.index)], weight);
+      if (weight != std::rint(weight)) is_whole.store(false, std::memory_order_relaxed);
+    }
+  });
+  const double most = greatest.empty() ? 0 : std::ranges::max(greatest);
+  if (most == 0) return 1;
+  const int exponent = std::ilogb(most);
+  parallel_morsels(entries, [&](Morsel morsel) {
+    for (int64_t i = morsel.begin; i < morsel.end; ++i)
+      parts[static_cast<size_t>(morsel.index)] += weight_parts(weights[i], exponent);
+  });
+  return scale_of(std::accumulate(parts.begin(), parts.end(), int64_t{0}), exponent, is_whole);
 }
 
 }  // namespace
@@ -41,16 +56,20 @@ void add_up(WeightedRows& rows, int64_t vertices) {
   for (const int64_t degree : rows.degrees) rows.total += degree;
 }
 
-WeightedRows weighted_rows(std::string_view op, const Graph& graph,
-                           const std::optional<Column>& weights) {
+void check_undirected(std::string_view op, const Graph& graph) {
   if (graph.is_directed())
     throw_error<InvalidArgumentError>(op, "the graph is directed", {}, "use graph.to_undirected()");
+}
+
+WeightedRows weighted_rows(std::string_view op, const Graph& graph,
+                           const std::optional<Column>& weights) {
+  check_undirected(op, graph);
   const Csr& csr = graph.out();
   const int64_t entries = csr.entries();
   Buffer given;
   if (weights) given = entry_weights(op, csr, *weights, WeightRule::kNotNegative);
   WeightedRows made;
-  if (weights) made.scale = scale_of(given.as<double>(), entries);
+  if (weights) made.scale = scale_for(given.as<double>(), entries);
   const auto* const targets = csr.targets.as<uint32_t>();
   made.offsets.assign(csr.offsets.as<int64_t>(), csr.offsets.as<int64_t>() + csr.vertices + 1);
   made.targets.resize(static_cast<size_t>(entries));

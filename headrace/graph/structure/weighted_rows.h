@@ -31,6 +31,9 @@ struct WeightedRows {
 WeightedRows weighted_rows(std::string_view op, const Graph& graph,
                            const std::optional<Column>& weights);
 
+/// Throws InvalidArgumentError for a directed graph.
+void check_undirected(std::string_view op, const Graph& graph);
+
 /// Sums up the degrees and the total of rows whose weights are there.
 void add_up(WeightedRows& rows, int64_t vertices);
 
