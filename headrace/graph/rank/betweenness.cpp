@@ -3,6 +3,7 @@
 #include "headrace/graph/rank/betweenness.h"
 
 #include "headrace/base/error.h"
+#include "headrace/graph/rank/betweenness_kernels.h"
 #include "headrace/graph/search/dijkstra.h"
 #include "headrace/graph/search/waves.h"
 #include "headrace/graph/structure/optional_inputs.h"
@@ -140,10 +141,7 @@ int64_t wave_of(int64_t vertices) {
   return std::max<int64_t>(2 * threads(), std::min<int64_t>(64, (1 << 20) / vertices));
 }
 
-struct Scale {
-  double of_others;
-  double of_sources;
-};
+using Scale = BetweennessScale;
 
 // NetworkX's: of a sample a source is not a source of paths through itself, unless ends count.
 Scale scale_of(const Graph& graph, const BetweennessOptions& options, bool endpoints) {
@@ -160,11 +158,19 @@ Scale scale_of(const Graph& graph, const BetweennessOptions& options, bool endpo
   return {all, options.is_sample && !endpoints ? scale(sources - 1) : all};
 }
 
+// Kernels for CUDA do not weigh edges, nor skip repeated ones.
+bool runs_there(const Graph& graph, bool has_weights) {
+  return !has_weights && !graph.is_multigraph();
+}
+
 }  // namespace
 
 Column betweenness(const Graph& graph, const BetweennessOptions& options,
                    const std::optional<Column>& weights) {
   constexpr std::string_view kOp = "betweenness_centrality";
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu() && runs_there(graph, weights.has_value()))
+      return cuda::betweenness(graph, options, scale_of(graph, options, options.endpoints));
   const int64_t vertices = graph.num_vertices();
   Buffer made = Buffer::allocate_zeroed(8 * vertices);
   if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
@@ -274,12 +280,14 @@ std::string arguments_of(const BetweennessOptions& options) {
 }  // namespace
 
 NodePtr betweenness_table(const Graph& graph, BetweennessOptions options, const NodePtr& weights) {
-  return vertex_table(graph, "betweenness_centrality", arguments_of(options),
-                      {{"betweenness", TypeId::kFloat64}}, OptionalInputs::given({weights}),
-                      [graph, options, inputs = OptionalInputs({weights})](
-                          const std::vector<bool>&, std::span<const Value> values) {
-                        return std::vector{betweenness(graph, options, inputs.columns(values)[0])};
-                      });
+  return vertex_table(
+      graph, "betweenness_centrality", arguments_of(options), {{"betweenness", TypeId::kFloat64}},
+      OptionalInputs::given({weights}),
+      [graph, options, inputs = OptionalInputs({weights})](const std::vector<bool>&,
+                                                           std::span<const Value> values) {
+        return std::vector{betweenness(graph, options, inputs.columns(values)[0])};
+      },
+      runs_there(graph, weights != nullptr) ? Kernels::kHostAndCuda : Kernels::kHost);
 }
 
 NodePtr edge_betweenness_table(const Graph& graph, BetweennessOptions options,

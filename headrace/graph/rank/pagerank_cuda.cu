@@ -2,9 +2,9 @@
 // PageRank on a CUDA device: pulled along rows by falling degree, so that what is read most stays
 // near, with a block of threads, a warp or a thread for a row. Sums are made in orders that the
 // rows alone fix.
+#include "headrace/graph/rank/device_vectors.h"
 #include "headrace/graph/rank/not_converged.h"
 #include "headrace/graph/rank/pagerank_kernels.h"
-#include "headrace/graph/structure/device_rows.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/entry_weights_kernels.h"
 
@@ -18,11 +18,6 @@ unsigned grid(int64_t items) {
   return blocks_of(items, kRowThreads);
 }
 
-/// The sum of a block's threads, by halves of warps; thread 0 has it.
-__device__ double sum_of_block(double own) {
-  return Team{static_cast<int>(threadIdx.x), kRowThreads}.sum(own);
-}
-
 __global__ void sum_kernel(const double* values, int64_t count, double* out) {
   double own = 0;
   for (int64_t i = threadIdx.x; i < count; i += kRowThreads) own += values[i];
@@ -34,11 +29,6 @@ __global__ void scaled_kernel(const double* values, const uint32_t* order, const
                               int64_t count, double* out) {
   const int64_t rank = own_item();
   if (rank < count) out[rank] = values[order[rank]] / *sum;
-}
-
-__global__ void fill_kernel(double value, int64_t count, double* out) {
-  const int64_t i = own_item();
-  if (i < count) out[i] = value;
 }
 
 /// 1 over the number of entries of vertices, 0 where there are none.
@@ -65,9 +55,9 @@ __global__ void inverse_weight_kernel(Rows out, const double* weights, const uin
 struct Vectors {
   double* ranks;
   const double* inverse;
-  const double* given;  // along each edge out
-  double* next;         // of the next step
-  const double* anew;   // null: even
+  double* next;            // of the next step
+  const uint32_t* places;  // of rows among what is given; null: alike
+  const double* anew;      // null: even
   const double* dangling;
   double even;
   double alpha;
@@ -80,7 +70,7 @@ struct Sums {
 };
 
 __device__ double give(const Vectors& x, int64_t v, double rank, double* to) {
-  to[v] = x.alpha * rank * x.inverse[v];
+  to[x.places ? x.places[v] : v] = x.alpha * rank * x.inverse[v];
   return x.inverse[v] == 0 ? rank : 0;
 }
 
@@ -91,27 +81,18 @@ __global__ void start_kernel(Vectors x, int64_t vertices, double* given, Sums su
   if (threadIdx.x == 0) sums.lost[blockIdx.x] = lost;
 }
 
-template <bool kWeighted>
-__global__ void step_kernel(Rows rows, Bins bins, const double* weights, Vectors x,
-                            const double* lost, Sums sums) {
+__global__ void step_kernel(const double* pulled, int64_t vertices, Vectors x, const double* lost,
+                            Sums sums) {
+  const int64_t v = own_item();
   double own_lost = 0;
   double change = 0;
-  const double kept = x.alpha * *lost;
-  bins.own_row([&](int64_t v, Team team) {
-    double pulled = 0;
-    const int64_t end = rows.begin(v + 1);
-    for (int64_t i = rows.begin(v) + team.lane; i < end; i += team.lanes) {
-      const double value = __ldg(x.given + rows.targets[i]);
-      pulled += kWeighted ? value * weights[i] : value;
-    }
-    pulled = team.sum(pulled);
-    if (team.lane != 0) return;
-    const double rank = pulled + kept * (x.dangling ? x.dangling[v] : x.even) +
+  if (v < vertices) {
+    const double rank = pulled[v] + x.alpha * *lost * (x.dangling ? x.dangling[v] : x.even) +
                         (1 - x.alpha) * (x.anew ? x.anew[v] : x.even);
     change = fabs(rank - x.ranks[v]);
     x.ranks[v] = rank;
     own_lost = give(x, v, rank, x.next);
-  });
+  }
   own_lost = sum_of_block(own_lost);
   if (threadIdx.x == 0) sums.lost[blockIdx.x] = own_lost;
   change = sum_of_block(change);
@@ -136,12 +117,6 @@ __global__ void totals_kernel(const double* parts, int count, double* totals) {
   if (threadIdx.x == 0) totals[blockIdx.x] = own;
 }
 
-__global__ void by_vertex_kernel(const double* values, const uint32_t* ranks, int64_t vertices,
-                                 double* out) {
-  const int64_t v = own_item();
-  if (v < vertices) out[v] = values[ranks[v]];
-}
-
 class Pulling {
  public:
   Pulling(DeviceCall& call, const OrderedRows& ordered)
@@ -150,12 +125,13 @@ class Pulling {
         bins_(ordered, ordered.rows.vertices),
         ranks_of_(read_as<uint32_t>(call, ordered.ranks)),
         order_(read_as<uint32_t>(call, ordered.order)),
-        blocks_(std::max(bins_.blocks(), grid(rows_.vertices))),
-        lost_(call, blocks_),
-        change_(call, blocks_),
+        places_(read_as<uint32_t>(call, ordered.places)),
+        lost_(call, grid(rows_.vertices)),
+        change_(call, grid(rows_.vertices)),
         parts_(call, 2 * kRowThreads),
         totals_(call, 2),
         ranks_(call, rows_.vertices),
+        pulled_(call, rows_.vertices),
         inverse_(call, rows_.vertices),
         given_{{call, rows_.vertices}, {call, rows_.vertices}} {}
 
@@ -195,10 +171,9 @@ class Pulling {
     if (vectors.start)
       ranks_ = shares("nstart", vectors.start);
     else
-      fill_kernel<<<grid(rows_.vertices), kRowThreads, 0, stream_of(call_)>>>(even, rows_.vertices,
-                                                                              ranks_.data);
+      each_item(call_, rows_.vertices, Fill{even, ranks_.data});
     x_ = {ranks_.data, inverse_.data, nullptr,
-          nullptr,     anew_.data,    vectors.dangling ? dangling_.data : anew_.data,
+          places_,     anew_.data,    vectors.dangling ? dangling_.data : anew_.data,
           even,        alpha};
     const unsigned blocks = grid(rows_.vertices);
     change_.fill(call_, 0);
@@ -209,16 +184,12 @@ class Pulling {
 
   /// One step; the sum of changes.
   double step() {
-    x_.given = given_[0].data;
+    multiply_kernel<<<bins_.blocks(), kRowThreads, 0, stream_of(call_)>>>(
+        rows_, bins_, weights_, given_[0].data, Plain{pulled_.data});
     x_.next = given_[1].data;
-    const Sums sums{lost_.data, change_.data};
-    const unsigned blocks = bins_.blocks();
-    if (weights_)
-      step_kernel<true><<<blocks, kRowThreads, 0, stream_of(call_)>>>(rows_, bins_, weights_, x_,
-                                                                      totals_.data, sums);
-    else
-      step_kernel<false><<<blocks, kRowThreads, 0, stream_of(call_)>>>(rows_, bins_, nullptr, x_,
-                                                                       totals_.data, sums);
+    const unsigned blocks = grid(rows_.vertices);
+    step_kernel<<<blocks, kRowThreads, 0, stream_of(call_)>>>(
+        pulled_.data, rows_.vertices, x_, totals_.data, Sums{lost_.data, change_.data});
     std::swap(given_[0], given_[1]);
     add_up(blocks);
     return fetched(call_, totals_.data + 1);
@@ -226,8 +197,7 @@ class Pulling {
 
   Buffer by_vertex() {
     const Buffer made = call_.scratch(8 * rows_.vertices);
-    by_vertex_kernel<<<grid(rows_.vertices), kRowThreads, 0, stream_of(call_)>>>(
-        ranks_.data, ranks_of_, rows_.vertices, call_.writes_as<double>(made));
+    each_item(call_, rows_.vertices, Take{ranks_.data, ranks_of_, call_.writes_as<double>(made)});
     return made;
   }
 
@@ -243,13 +213,14 @@ class Pulling {
   Bins bins_;
   const uint32_t* ranks_of_;
   const uint32_t* order_;
+  const uint32_t* places_;
   const double* weights_ = nullptr;
-  unsigned blocks_;
   Room<double> lost_;
   Room<double> change_;
   Room<double> parts_;
   Room<double> totals_;  // lost, change
   Room<double> ranks_;
+  Room<double> pulled_;
   Room<double> inverse_;
   Room<double> given_[2];
   Room<double> anew_;

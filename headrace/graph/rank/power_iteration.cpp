@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/rank/not_converged.h"
+#include "headrace/graph/rank/power_iteration_kernels.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/optional_inputs.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -124,6 +125,8 @@ Vector even_start(std::string_view op, const std::optional<Column>& start, int64
 Column eigenvector_centrality(const Graph& graph, const PowerOptions& options,
                               const std::optional<Column>& start,
                               const std::optional<Column>& weights) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::eigenvector_centrality(graph, options, start, weights);
   constexpr std::string_view kOp = "eigenvector_centrality";
   if (graph.num_vertices() == 0) return column_of({});
   const Rows in(kOp, graph.in(), weights);
@@ -139,6 +142,9 @@ Column eigenvector_centrality(const Graph& graph, const PowerOptions& options,
 Column katz_centrality(const Graph& graph, const PowerOptions& options, const KatzOptions& katz,
                        const std::optional<Column>& beta, const std::optional<Column>& start,
                        const std::optional<Column>& weights) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu())
+      return cuda::katz_centrality(graph, options, katz, beta, start, weights);
   constexpr std::string_view kOp = "katz_centrality";
   const int64_t vertices = graph.num_vertices();
   const Rows in(kOp, graph.in(), weights);
@@ -157,6 +163,8 @@ Column katz_centrality(const Graph& graph, const PowerOptions& options, const Ka
 std::array<Column, 2> hits(const Graph& graph, const PowerOptions& options, bool normalized,
                            const std::optional<Column>& start,
                            const std::optional<Column>& weights) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::hits(graph, options, normalized, start, weights);
   constexpr std::string_view kOp = "hits";
   const int64_t vertices = graph.num_vertices();
   if (vertices == 0) return {column_of({}), column_of({})};
@@ -189,7 +197,7 @@ NodePtr eigenvector_centrality_table(const Graph& graph, const PowerOptions& opt
   };
   return vertex_table(graph, "eigenvector_centrality", {},
                       {{"eigenvector_centrality", TypeId::kFloat64}},
-                      OptionalInputs::given({start, weights}), run);
+                      OptionalInputs::given({start, weights}), run, Kernels::kHostAndCuda);
 }
 
 NodePtr katz_centrality_table(const Graph& graph, const PowerOptions& options,
@@ -202,7 +210,7 @@ NodePtr katz_centrality_table(const Graph& graph, const PowerOptions& options,
   };
   return vertex_table(graph, "katz_centrality", "alpha=" + std::to_string(katz.alpha),
                       {{"katz_centrality", TypeId::kFloat64}},
-                      OptionalInputs::given({beta, start, weights}), run);
+                      OptionalInputs::given({beta, start, weights}), run, Kernels::kHostAndCuda);
 }
 
 NodePtr hits_table(const Graph& graph, const PowerOptions& options, bool normalized,
@@ -218,7 +226,7 @@ NodePtr hits_table(const Graph& graph, const PowerOptions& options, bool normali
   };
   return vertex_table(graph, "hits", {},
                       {{"hubs", TypeId::kFloat64}, {"authorities", TypeId::kFloat64}},
-                      OptionalInputs::given({start, weights}), run);
+                      OptionalInputs::given({start, weights}), run, Kernels::kHostAndCuda);
 }
 
 }  // namespace hr

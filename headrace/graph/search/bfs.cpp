@@ -6,6 +6,7 @@
 #include "headrace/exec/interrupt.h"
 #include "headrace/graph/search/bfs_kernels.h"
 #include "headrace/graph/search/many_bfs.h"
+#include "headrace/graph/structure/graph_places.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -270,35 +271,25 @@ NodePtr many_bfs_table(const Graph& graph, std::vector<int64_t> sources, int64_t
   const int64_t vertices = graph.num_vertices();
   const int64_t rows = vertices * static_cast<int64_t>(sources.size());
   const size_t keys = graph.ids().size();
-  const auto run = [graph, sources, most, rows, vertices, keys](const std::vector<bool>& wanted,
-                                                                std::span<const Value>) {
+  const auto run = [graph, sources, most, rows, keys](const std::vector<bool>& wanted,
+                                                      std::span<const Value>) {
     const bool needs_search = std::find(wanted.begin() + static_cast<int64_t>(2 * keys),
                                         wanted.end(), true) != wanted.end();
     Buffer levels;
     if (needs_search) levels = many_bfs_levels(graph, sources, limit_of(most));
     std::vector<Column> made;
     WantedColumns out(wanted, made);
-    out.ids(graph, [&] {
-      return numbers_of(rows,
-                        [&](int64_t i) { return sources[static_cast<size_t>(i / vertices)]; });
-    });
-    out.ids(graph, [&] { return numbers_of(rows, [&](int64_t i) { return i % vertices; }); });
+    const auto count = static_cast<int64_t>(sources.size());
+    out.ids(graph, [&] { return row_starts(graph, sources); });
+    out.ids(graph, [&] { return row_vertices(graph, count); });
     out.column([&] { return distance_column(levels, rows); });
     out.ids(graph, [&] {
-      Buffer all = Buffer::allocate(8 * rows);
-      for (size_t lane = 0; lane < sources.size(); ++lane) {
-        const int64_t begin = static_cast<int64_t>(lane) * vertices;
-        Buffer own = Buffer::allocate(4 * vertices);
-        std::copy_n(levels.as<uint32_t>() + begin, vertices, own.mutable_as<uint32_t>());
-        const Buffer found = bfs_predecessors(graph, own);
-        std::copy_n(found.as<int64_t>(), vertices, all.mutable_as<int64_t>() + begin);
-      }
-      return Tensor(TypeId::kInt64, {rows}, std::move(all));
+      return Tensor(TypeId::kInt64, {rows}, many_bfs_predecessors(graph, levels, count));
     });
     return made;
   };
-  return graph_table("bfs", std::to_string(sources.size()) + " sources", columns, {}, rows,
-                     new_domain(), run);
+  return placed_table(graph, "bfs", std::to_string(sources.size()) + " sources", columns, {}, rows,
+                      run);
 }
 
 }  // namespace hr

@@ -35,11 +35,11 @@ __global__ void transposed_words_kernel(Rows rows, int bits, uint64_t* words, ui
   if (numbers) numbers[entry] = rows.edges[entry];
 }
 
-__global__ void ranked_words_kernel(Rows rows, const uint32_t* ranks, int bits, uint64_t* words,
-                                    uint32_t* numbers) {
+__global__ void ranked_words_kernel(Rows rows, const uint32_t* ranks, const uint32_t* of_targets,
+                                    int bits, uint64_t* words, uint32_t* numbers) {
   const int64_t entry = own_item();
   if (entry >= rows.entries) return;
-  words[entry] = uint64_t{ranks[row_of(rows, entry)]} << bits | ranks[rows.targets[entry]];
+  words[entry] = uint64_t{ranks[row_of(rows, entry)]} << bits | of_targets[rows.targets[entry]];
   if (numbers) numbers[entry] = rows.edges[entry];
 }
 
@@ -85,6 +85,12 @@ __global__ void falling_kernel(Rows rows, uint32_t* keys, uint32_t* vertices,
 __global__ void ranks_kernel(const uint32_t* order, int64_t count, uint32_t* ranks) {
   const int64_t rank = own_item();
   if (rank < count) ranks[order[rank]] = static_cast<uint32_t>(rank);
+}
+
+__global__ void places_kernel(const uint32_t* order, const uint32_t* of_targets, int64_t count,
+                              uint32_t* places) {
+  const int64_t rank = own_item();
+  if (rank < count) places[rank] = of_targets[order[rank]];
 }
 
 __global__ void degrees_kernel(Rows rows, const uint32_t* queue, int64_t count, uint64_t* out) {
@@ -171,11 +177,11 @@ Csr transposed(const Csr& csr) {
   return made;
 }
 
-OrderedRows order_by_degree(const Csr& csr) {
-  DeviceCall call("graph", csr.offsets.place());
-  const Rows rows = rows_of(call, csr);
+namespace {
+
+/// All but the rows.
+OrderedRows ranked(DeviceCall& call, const Rows& rows) {
   const int64_t count = rows.vertices;
-  const int bits = bits_of_vertex(count);
   OrderedRows made;
   const unsigned blocks = blocks_of(count, kRowThreads);
   Room<uint32_t> keys[2] = {{call, count}, {call, count}};
@@ -191,18 +197,45 @@ OrderedRows order_by_degree(const Csr& csr) {
   made.ranks = call.scratch(4 * count);
   ranks_kernel<<<blocks, kRowThreads, 0, stream_of(call)>>>(vertices[at].data, count,
                                                             call.writes_as<uint32_t>(made.ranks));
-  const auto* const ranks = made.ranks.as<uint32_t>();
-  made.rows = sorted_words(call, rows, [&](uint64_t* words, uint32_t* numbers) {
-    ranked_words_kernel<<<blocks_of(rows.entries, kRowThreads), kRowThreads, 0, stream_of(call)>>>(
-        rows, ranks, bits, words, numbers);
-  });
   unsigned long long found[4];
   call.fetch(found, counts.data, sizeof found);
-  call.finish(cudaGetLastError());
   made.hubs = static_cast<int64_t>(found[0]);
   made.wide = static_cast<int64_t>(found[1]);
   made.narrow = static_cast<int64_t>(found[2]);
   made.live = static_cast<int64_t>(found[3]);
+  return made;
+}
+
+Csr ranked_rows(DeviceCall& call, const Rows& rows, const Buffer& ranks, const Buffer& of_targets) {
+  const int bits = bits_of_vertex(rows.vertices);
+  return sorted_words(call, rows, [&](uint64_t* words, uint32_t* numbers) {
+    ranked_words_kernel<<<blocks_of(rows.entries, kRowThreads), kRowThreads, 0, stream_of(call)>>>(
+        rows, ranks.as<uint32_t>(), of_targets.as<uint32_t>(), bits, words, numbers);
+  });
+}
+
+}  // namespace
+
+OrderedRows order_by_degree(const Csr& csr) {
+  DeviceCall call("graph", csr.offsets.place());
+  const Rows rows = rows_of(call, csr);
+  OrderedRows made = ranked(call, rows);
+  made.rows = ranked_rows(call, rows, made.ranks, made.ranks);
+  call.finish(cudaGetLastError());
+  return made;
+}
+
+OrderedRows order_by_degree(const Csr& csr, const Csr& back) {
+  DeviceCall call("graph", csr.offsets.place());
+  const Rows rows = rows_of(call, csr);
+  OrderedRows made = ranked(call, rows);
+  const OrderedRows of_targets = ranked(call, rows_of(call, back));
+  made.rows = ranked_rows(call, rows, made.ranks, of_targets.ranks);
+  made.places = call.scratch(4 * rows.vertices);
+  places_kernel<<<blocks_of(rows.vertices, kRowThreads), kRowThreads, 0, stream_of(call)>>>(
+      made.order.as<uint32_t>(), of_targets.ranks.as<uint32_t>(), rows.vertices,
+      call.writes_as<uint32_t>(made.places));
+  call.finish(cudaGetLastError());
   return made;
 }
 

@@ -9,11 +9,13 @@
 namespace hr::cuda {
 
 /// The rows of a graph on a device by falling degree, equal ones in the order of the vertices, and
-/// the entries numbered alike: what is read most lies together, and rows of about one length too.
+/// targets numbered by how often they are one: what is read most lies together, and rows of about
+/// one length too. In an undirected graph these are the same numbers.
 struct OrderedRows {
   Csr rows{};          ///< of rank r, ranks ascending
   Buffer ranks{};      ///< of each vertex, uint32
   Buffer order{};      ///< the vertex of each rank, uint32
+  Buffer places{};     ///< of the vertex of each rank among targets, uint32; none: its rank
   int64_t hubs = 0;    ///< rows long enough for a block of threads come first,
   int64_t wide = 0;    ///< then those for a warp
   int64_t narrow = 0;  ///< then those for 8 threads
@@ -21,6 +23,9 @@ struct OrderedRows {
 };
 
 OrderedRows order_by_degree(const Csr& csr);
+
+/// The same of one direction of a graph; `back`: the rows of the other one.
+OrderedRows order_by_degree(const Csr& csr, const Csr& back);
 
 /// As hr::transposed.
 Csr transposed(const Csr& csr);

@@ -100,7 +100,10 @@ struct Bins {
   int64_t rows;
 
   Bins(const OrderedRows& ordered, int64_t all)
-      : hubs(ordered.hubs), wide(ordered.wide), narrow(ordered.narrow), rows(all) {}
+      : Bins(ordered.hubs, ordered.wide, ordered.narrow, all) {}
+
+  Bins(int64_t to_hubs, int64_t to_wide, int64_t to_narrow, int64_t all)
+      : hubs(to_hubs), wide(to_wide), narrow(to_narrow), rows(all) {}
 
   /// Blocks for `count` rows of `lanes` threads each.
   __host__ __device__ static int64_t blocks_for(int64_t count, int lanes) {

@@ -10,6 +10,7 @@
 #include "headrace/graph/structure/csr_kernels.h"
 #include "headrace/graph/structure/graph_changes.h"
 #include "headrace/graph/structure/graph_kernels.h"
+#include "headrace/graph/structure/graph_places.h"
 #include "headrace/graph/structure/number_vertices.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/graph/placement.h"
@@ -241,11 +242,7 @@ struct GraphTable final : TableOperator {
   std::vector<Column> columns(const std::vector<bool>& wanted,
                               std::span<const Value> inputs) const {
     if (place.is_host()) return work(wanted, inputs);
-    if (kernels == Kernels::kHostAndCuda) {
-      std::vector<Value> there;
-      for (const Value& input : inputs) there.push_back(to_place(input, place));
-      return work(wanted, there);
-    }
+    if (kernels == Kernels::kHostAndCuda) return work(wanted, inputs);
     std::vector<Column> made;
     for (const Value& each : run_on_host(word, kNoKernel, place, {inputs.begin(), inputs.end()},
                                          [&](std::span<const Value> here) {
@@ -451,7 +448,9 @@ std::shared_ptr<const cuda::OrderedRows> Graph::ordered_there() const {
   State::Forms& forms = *state_->forms;
   return forms.get(forms.ordered, [&]() -> std::shared_ptr<const cuda::OrderedRows> {
     if constexpr (built_with_cuda)
-      return std::make_shared<const cuda::OrderedRows>(cuda::order_by_degree(in_there()));
+      return std::make_shared<const cuda::OrderedRows>(
+          is_directed() ? cuda::order_by_degree(in_there(), out_there())
+                        : cuda::order_by_degree(out_there()));
     return {};
   });
 }
@@ -472,6 +471,8 @@ namespace {
 NodePtr table_of(std::shared_ptr<GraphTable> table, std::string_view op, std::string arguments,
                  const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
                  int64_t rows, uint64_t domain, VertexWork work) {
+  if (table->place.is_gpu() && table->kernels == Kernels::kHostAndCuda)
+    for (NodePtr& input : inputs) input = to_place(input, table->place);
   table->word = op;
   table->details = std::move(arguments);
   table->work = std::move(work);
@@ -489,6 +490,26 @@ NodePtr graph_table(std::string_view op, std::string arguments,
                     int64_t rows, uint64_t domain, VertexWork work) {
   return table_of(std::make_shared<GraphTable>(), op, std::move(arguments), columns,
                   std::move(inputs), rows, domain, std::move(work));
+}
+
+NodePtr placed_table(const Graph& graph, std::string_view op, std::string arguments,
+                     const std::vector<VertexColumn>& columns, std::vector<NodePtr> inputs,
+                     int64_t rows, VertexWork work) {
+  auto table = std::make_shared<GraphTable>();
+  table->place = graph.place();
+  table->kernels = Kernels::kHostAndCuda;
+  return table_of(std::move(table), op, std::move(arguments), columns, std::move(inputs), rows,
+                  new_domain(), std::move(work));
+}
+
+Column find_vertices(const Graph& graph, const std::vector<Column>& asked) {
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu() && asked[0].place() == graph.place() && cuda::has_numbering(asked))
+      return cuda::find_vertices(graph.ids()[0], asked[0]);
+  std::vector<Column> here;
+  for (const Column& each : asked)
+    here.push_back(std::get<Column>(to_place(Value(each), hr::host)));
+  return find_vertices(graph.host_ids(), here);
 }
 
 NodePtr vertex_table(const Graph& graph, std::string_view op, std::string arguments,

@@ -326,7 +326,40 @@ Column number_edges(DeviceCall& call, uint32_t* rows, int64_t entries, int64_t e
   return Column(TypeId::kInt64, count, kept);
 }
 
+template <class T>
+__global__ void find_kernel(const T* ids, int64_t vertices, const T* asked, int64_t count,
+                            int64_t* out) {
+  const int64_t i = own_item();
+  if (i >= count) return;
+  int64_t low = 0;
+  for (int64_t high = vertices; low < high;) {
+    const int64_t middle = low + (high - low) / 2;
+    if (ids[middle] < asked[i])
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  out[i] = low < vertices && ids[low] == asked[i] ? low : -1;
+}
+
 }  // namespace
+
+Column find_vertices(const Column& ids, const Column& asked) {
+  const int64_t count = asked.num_rows();
+  if (count == 0) return Column(TypeId::kInt64, 0, Buffer());
+  DeviceCall call("graph", ids.place());
+  call.reads(ids.values_buffer());
+  call.reads(asked.values_buffer());
+  const Buffer made = call.scratch(8 * count);
+  visit_real(ids.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_integral_v<T>)
+      find_kernel<T><<<grid(count), kRowThreads, 0, stream_of(call)>>>(
+          ids.values_buffer().as<T>() + ids.offset(), ids.num_rows(),
+          asked.values_buffer().as<T>() + asked.offset(), count, call.writes_as<int64_t>(made));
+  });
+  call.finish(cudaGetLastError());
+  return Column(TypeId::kInt64, count, made);
+}
 
 bool has_numbering(const std::vector<Column>& keys) {
   if (keys.size() != 1 || keys[0].null_count() > 0) return false;

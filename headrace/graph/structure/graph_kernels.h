@@ -25,6 +25,9 @@ struct BuiltGraph {
 /// Whether vertices can be named by these columns there: one key of integers, times or days.
 bool has_numbering(const std::vector<Column>& keys);
 
+/// As hr::find_vertices, of keys that `has_numbering` and are all there.
+Column find_vertices(const Column& ids, const Column& asked);
+
 /// As the constructor of Graph. `nodes` may have no rows.
 BuiltGraph build_graph(std::string_view op, const Column& source, const Column& target,
                        const Column& nodes, const GraphOptions& options);
