@@ -14,6 +14,7 @@
 #include "headrace/graph/search/shortest_paths.h"
 #include "headrace/graph/structure/degrees.h"
 #include "headrace/graph/structure/graph.h"
+#include "headrace/graph/structure/graph_places.h"
 #include "headrace/graph/structure/number_vertices.h"
 #include "headrace/graph/structure/rmat.h"
 #include "headrace/plan/graph/placement.h"
@@ -90,10 +91,7 @@ void bind_graph(nb::module_& m) {
       .def(
           "find",
           [](const Graph& graph, const std::vector<NodePtr>& asked) {
-            std::vector<Column> columns = columns_of(asked);
-            for (Column& each : columns)
-              each = std::get<Column>(hr::to_place(hr::Value(each), hr::host));
-            return hr::lazy_value(hr::find_vertices(graph.host_ids(), columns));
+            return hr::lazy_value(hr::find_vertices(graph, columns_of(asked)));
           },
           "asked"_a, Unlocked());
   m.def(

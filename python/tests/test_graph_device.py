@@ -105,6 +105,43 @@ def test_algorithms(seed, directed):
         same(found["triangles"], host.triangle_count())
 
 
+def star(leaves):
+    """One row of all entries, a few more between the leaves."""
+    rng = np.random.default_rng(leaves)
+    ends = np.concatenate(
+        [
+            np.stack([np.zeros(leaves, np.int64), np.arange(1, leaves + 1)]),
+            rng.integers(1, leaves + 1, (2, 2 * leaves)),
+        ],
+        axis=1,
+    )
+    weights = rng.integers(1, 9, ends.shape[1]).astype(float)
+    return hr.DataFrame({"source": ends[0], "target": ends[1], "weight": weights})
+
+
+COMMUNITIES = [
+    (edges(1, 3000, 20_000, loops=False), {}),
+    (edges(2, 20_000, 300_000), {}),
+    (edges(3, 20_000, 300_000), {"multigraph": True}),
+    (edges(4, 100_000, 200_000, "wide"), {}),
+    (edges(5, 900, 9000), {}),
+    (star(100_000), {}),
+]
+
+
+@pytest.mark.parametrize("case", range(len(COMMUNITIES)))
+@pytest.mark.parametrize("name", ["louvain", "leiden"])
+def test_communities(case, name):
+    frame, options = COMMUNITIES[case]
+    host, there = pair(frame, weight="weight", **options)
+    _core.clear_fallbacks()
+    for chosen in ({"weight": None}, {"weight": "weight"}, {"resolution": 3, "seed": 7}):
+        ours, theirs = (getattr(each, name)(**chosen) for each in (there, host))
+        hr.eval(ours)
+        same(ours, theirs)
+    assert not hr.fallbacks()
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_ranks(directed, weight):
@@ -117,6 +154,111 @@ def test_ranks(directed, weight):
     np.testing.assert_array_equal(again, ours)
     with pytest.raises(hr.ConvergenceError):
         hr.eval(there.pagerank(max_iter=1, tol=1e-15))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("size", [(30, 40), (5000, 6000), (20_000, 300_000)])
+def test_many_searches(directed, size):
+    host, there = pair(edges(11, *size), directed=directed)
+    ids = host.nodes().vertex.to_list()
+    for asked, limit in ((ids[:3], None), (ids[:: max(1, len(ids) // 130)], 3)):
+        _core.clear_fallbacks()
+        ours = there.bfs(asked, depth_limit=limit)
+        hr.eval(ours)
+        assert not hr.fallbacks()
+        same(ours, host.bfs(asked, depth_limit=limit))
+
+
+def near(ours, theirs, bound=1e-11):
+    assert list(ours.columns) == list(theirs.columns)
+    for name in theirs.columns:
+        a, b = ours[name].to_numpy(), theirs[name].to_numpy()
+        np.testing.assert_allclose(a, b, rtol=bound, atol=bound * np.abs(b).max())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("size", [(300, 2000), (20_000, 300_000)])
+def test_powers(directed, weight, size):
+    host, there = pair(edges(4, *size), directed=directed, weight="weight")
+    for name, options in {
+        "eigenvector_centrality": {"tol": 1e-13, "max_iter": 1000},
+        "hits": {"tol": 1e-13, "max_iter": 1000},
+        "katz_centrality": {"alpha": 1e-6, "tol": 1e-15, "normalized": False},
+    }.items():
+        _core.clear_fallbacks()
+        ours = getattr(there, name)(weight=weight, **options)
+        hr.eval(ours)
+        assert not hr.fallbacks()
+        near(ours, getattr(host, name)(weight=weight, **options))
+        again = getattr(there, name)(weight=weight, **options)
+        same(again, ours)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("size", [(40, 60), (400, 3000), (20_000, 300_000)])
+def test_betweenness(directed, size):
+    host, there = pair(edges(6, *size), directed=directed)
+    for options in ({"k": 9, "seed": 3}, {"k": 5, "endpoints": True, "normalized": False}):
+        _core.clear_fallbacks()
+        ours = there.betweenness_centrality(**options)
+        hr.eval(ours)
+        assert not hr.fallbacks()
+        near(ours, host.betweenness_centrality(**options))
+
+
+@pytest.mark.parametrize("word", ["jaccard", "overlap", "sorensen", "cosine"])
+@pytest.mark.parametrize("size", [(40, 300), (20_000, 300_000)])
+def test_similarity(word, size):
+    frame = edges(8, *size)
+    host, there = pair(frame, weight="weight")
+    ids = host.nodes().vertex.to_numpy()
+    picked = np.random.default_rng(0).choice(ids, (2, 5000))
+    for pairs in (None, hr.DataFrame({"first": picked[0], "second": picked[1]})):
+        if pairs is None and size[0] > 100:
+            continue
+        for weight in (None, "weight"):
+            ours, theirs = (getattr(each, word)(pairs, weight=weight) for each in (there, host))
+            if weight:
+                near(ours, theirs, 1e-14)
+            else:
+                same(ours, theirs)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weight", [None, "weight"])
+@pytest.mark.parametrize("biases", [(1, 1), (0.25, 4), (4, 0.5)])
+def test_walks(directed, weight, biases):
+    host, there = pair(edges(9, 3000, 30_000), directed=directed, weight="weight")
+    p, q = biases
+    options = {"length": 20, "p": p, "q": q, "weight": weight, "random_state": 5}
+    _core.clear_fallbacks()
+    ours = there.random_walks(**options)
+    assert ours.device == "cuda:0"
+    assert not hr.fallbacks()
+    np.testing.assert_array_equal(ours.to_numpy(), host.random_walks(**options).to_numpy())
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("fanout", [[5, 3], [-1, 2], [100, 0, 4], [2, -1]])
+@pytest.mark.parametrize("replace", [False, True])
+def test_sampling(directed, fanout, replace):
+    frame = edges(10, 3000, 60_000)
+    for weight in (None, "weight"):
+        host, there = pair(frame, directed=directed, weight=weight)
+        seeds = host.nodes().vertex.to_list()[5:300:7]
+        _core.clear_fallbacks()
+        ours, theirs = (
+            each.neighbor_sample(seeds, fanout, replace, random_state=3) for each in (there, host)
+        )
+        assert not hr.fallbacks()
+        assert ours[4:] == theirs[4:]
+        for a, b in zip(ours[:4], theirs[:4], strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
+                np.testing.assert_array_equal(a.to_numpy(), b.to_numpy())
+    with pytest.raises(hr.errors.InvalidArgumentError, match="a seed repeats"):
+        there.neighbor_sample([seeds[0], seeds[1], seeds[0]], [1])
 
 
 def test_star_and_chain():
@@ -138,10 +280,10 @@ def test_moved_and_unsupported():
     same(there.bfs(1), host.bfs(1))
     same(there.to("cpu").bfs(1), host.bfs(1))
     _core.clear_fallbacks()
-    same(there.louvain(), host.louvain())
-    assert "louvain" in str(hr.fallbacks())
+    same(there.label_propagation(), host.label_propagation())
+    assert "label_propagation" in str(hr.fallbacks())
     with hr.strict(), pytest.raises(hr.errors.DeviceError):
-        hr.eval(there.louvain(seed=1))
+        hr.eval(there.label_propagation(seed=1))
     names = hr.DataFrame({"source": ["a", "b"], "target": ["b", "c"]})
     assert hr.graph.Graph(names.to("cuda")).nodes().vertex.to_list() == ["a", "b", "c"]
 

@@ -4,7 +4,10 @@
 
 #include "headrace/base/error.h"
 #include "headrace/graph/density/intersect_rows.h"
+#include "headrace/graph/density/similarity_kernels.h"
+#include "headrace/graph/density/similarity_math.h"
 #include "headrace/graph/structure/entry_weights.h"
+#include "headrace/graph/structure/graph_places.h"
 #include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -19,14 +22,6 @@ namespace {
 
 constexpr int64_t kStep = 1 << 12;  // pairs of a task
 constexpr int64_t kAhead = 16;      // pairs whose rows are fetched meanwhile
-
-double share(Similarity kind, double common, double a, double b) {
-  const double divisor = kind == Similarity::kJaccard    ? a + b - common
-                         : kind == Similarity::kOverlap  ? std::min(a, b)
-                         : kind == Similarity::kSorensen ? (a + b) / 2
-                                                         : std::sqrt(a * b);
-  return divisor == 0 ? 0 : common / divisor;
-}
 
 // Calls f(i, u, v) for pairs, the rows of those that follow on their way.
 template <class F>
@@ -79,6 +74,8 @@ std::string_view word_of(Similarity kind) {
 Column similarity(const Graph& graph, Similarity kind, const Column& first, const Column& second,
                   const std::optional<Column>& weights) {
   check(graph, word_of(kind));
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::similarity(graph, kind, first, second, weights);
   const int64_t pairs = first.num_rows();
   const Csr& csr = graph.out();
   Buffer made = Buffer::allocate(8 * pairs);
@@ -87,8 +84,9 @@ Column similarity(const Graph& graph, Similarity kind, const Column& first, cons
     each_pair(csr, first, second, [&](int64_t i, int64_t u, int64_t v) {
       int64_t common = 0;
       each_common(csr.row(u), csr.row(v), [&](size_t, size_t) { ++common; });
-      out[i] = share(kind, static_cast<double>(common), static_cast<double>(csr.degree(u)),
-                     static_cast<double>(csr.degree(v)));
+      out[i] =
+          similarity_share(kind, static_cast<double>(common), static_cast<double>(csr.degree(u)),
+                           static_cast<double>(csr.degree(v)));
     });
   } else {
     const bool is_cosine = kind == Similarity::kCosine;
@@ -102,7 +100,8 @@ Column similarity(const Graph& graph, Similarity kind, const Column& first, cons
       each_common(csr.row(u), csr.row(v), [&](size_t a, size_t b) {
         common += is_cosine ? of_u[a] * of_v[b] : std::min(of_u[a], of_v[b]);
       });
-      out[i] = share(kind, common, sums[static_cast<size_t>(u)], sums[static_cast<size_t>(v)]);
+      out[i] = similarity_share(kind, common, sums[static_cast<size_t>(u)],
+                                sums[static_cast<size_t>(v)]);
     });
   }
   made.seal();
@@ -192,7 +191,7 @@ SimilarVertices most_similar(const Graph& graph, Similarity kind, std::span<cons
         const int64_t u = starts[static_cast<size_t>(at)];
         add_up(u, found);
         for (const uint32_t v : found.met) {
-          all.push_back({share(kind, found.sums[v], size_of(u), size_of(v)), v});
+          all.push_back({similarity_share(kind, found.sums[v], size_of(u), size_of(v)), v});
           found.sums[v] = kUnmet;
         }
         found.met.clear();
@@ -240,8 +239,8 @@ NodePtr similarity_table(const Graph& graph, Similarity kind, const NodePtr& fir
   };
   std::vector<NodePtr> inputs{first, second};
   if (weights) inputs.push_back(weights);
-  return graph_table(word_of(kind), {}, columns, std::move(inputs), first->signature().rows(),
-                     new_domain(), run);
+  return placed_table(graph, word_of(kind), {}, columns, std::move(inputs),
+                      first->signature().rows(), run);
 }
 
 }  // namespace hr

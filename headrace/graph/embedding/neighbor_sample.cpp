@@ -2,10 +2,10 @@
 // Hop by hop: draws side by side, then new vertices numbered in the order of the draws.
 #include "headrace/graph/embedding/neighbor_sample.h"
 
-#include "headrace/algo/random/draw_below.h"
-#include "headrace/algo/random/philox.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/graph/embedding/neighbor_sample_kernels.h"
+#include "headrace/graph/embedding/neighbor_sample_math.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -91,18 +91,13 @@ class Sampling {
     return place;
   }
 
-  int64_t wanted(int64_t vertex, int64_t fanout) const {
-    const int64_t degree = csr_.degree(vertex);
-    if (degree == 0 || fanout < 0) return degree;
-    return options_.replace ? fanout : std::min(degree, fanout);
-  }
-
   void expand(size_t first, size_t last, size_t hop) {
     const int64_t fanout = options_.fanout[hop];
     const auto count = static_cast<int64_t>(last - first);
     Numbers begins(static_cast<size_t>(count) + 1);
     for (size_t i = 0; i < static_cast<size_t>(count); ++i)
-      begins[i + 1] = begins[i] + wanted(nodes_[first + i], fanout);
+      begins[i + 1] =
+          begins[i] + num_drawn(csr_.degree(nodes_[first + i]), fanout, options_.replace);
     Numbers entries(static_cast<size_t>(begins.back()));
     parallel_morsels(count, kStep, {}, [&](Morsel morsel) {
       for (auto i = static_cast<size_t>(morsel.begin); i < static_cast<size_t>(morsel.end); ++i)
@@ -128,29 +123,15 @@ class Sampling {
       for (int64_t i = 0; i < count; ++i) out[static_cast<size_t>(i)] = begin + i;
       return;
     }
-    PhiloxBlock block{};
-    const auto random = [&](int64_t i, int64_t choices) {
-      if (i % 2 == 0)
-        block = philox_block({options_.seed, hop}, static_cast<uint64_t>(vertex),
-                             static_cast<uint32_t>(i / 2));
-      return draw_below(philox_word(block, static_cast<int>(i % 2)), choices);
-    };
     std::unordered_set<int64_t> many;  // of those drawn, where they are many
-    for (int64_t i = 0; i < count; ++i) {
-      const auto at = static_cast<size_t>(i);
-      if (options_.replace) {
-        out[at] = begin + random(i, degree);
-        continue;
-      }
-      const int64_t last = degree - count + i;
-      int64_t drawn = begin + random(i, last + 1);
-      const auto before = out.first(at);
-      const bool repeats =
-          count > kFew ? many.contains(drawn) : std::ranges::find(before, drawn) != before.end();
-      if (repeats) drawn = begin + last;
-      if (count > kFew) many.insert(drawn);
-      out[at] = drawn;
-    }
+    draw_entries({options_.seed, hop}, vertex, degree, count, options_.replace, out.data(),
+                 [&](int64_t i, int64_t place) {
+                   const auto before = out.first(static_cast<size_t>(i));
+                   if (count <= kFew) return std::ranges::find(before, place) != before.end();
+                   if (i > 0) many.insert(before.back());
+                   return many.contains(place);
+                 });
+    for (int64_t& entry : out) entry += begin;
   }
 
   static Tensor tensor_of(const Numbers& values) {
@@ -175,6 +156,8 @@ NeighborSample neighbor_sample(const Graph& graph, const Column& seeds,
     if (fanout < -1)
       throw_error<InvalidArgumentError>("neighbor_sample", "a negative number of neighbours",
                                         {{"fanout", fanout}}, "-1 takes all");
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::neighbor_sample(graph, seeds, options);
   return Sampling(graph, options).run(seeds.values<int64_t>());
 }
 

@@ -2,9 +2,9 @@
 // Walks side by side, a step of each at a time.
 #include "headrace/graph/embedding/random_walks.h"
 
-#include "headrace/algo/random/draw_below.h"
-#include "headrace/algo/random/philox.h"
 #include "headrace/base/error.h"
+#include "headrace/graph/embedding/random_walks_kernels.h"
+#include "headrace/graph/embedding/random_walks_math.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -17,12 +17,6 @@ namespace hr {
 namespace {
 
 constexpr int64_t kBeside = 64;  // walks of a task
-constexpr int64_t kEnd = -1;
-
-double unit_of(uint64_t word) {
-  return static_cast<double>(word >> 11) * 0x1p-53;
-}
-
 // Sums of weights up to each entry of its row.
 BudgetedVector<double> prefix_sums(const Csr& csr, const Buffer& weights) {
   BudgetedVector<double> made(static_cast<size_t>(csr.entries()));
@@ -37,88 +31,26 @@ BudgetedVector<double> prefix_sums(const Csr& csr, const Buffer& weights) {
   return made;
 }
 
-class Walks {
- public:
-  Walks(const Csr& csr, const BudgetedVector<double>& sums, const WalkOptions& options)
-      : csr_(csr),
-        targets_(csr.targets.as<uint32_t>()),
-        sums_(sums),
-        options_(options),
-        is_biased_(options.p != 1 || options.q != 1),
-        back_(1 / options.p),
-        away_(1 / options.q),
-        most_(std::max({back_, 1.0, away_})) {}
-
-  // Walks [first, first + count), whose places are rows of `out`.
-  void run(int64_t first, int64_t count, int64_t* out) const {
-    const int64_t width = options_.length + 1;
-    std::array<int64_t, kBeside> entries;  // that they are about to follow
-    for (int64_t step = 1; step < width; ++step) {
-      for (int64_t w = 0; w < count; ++w) {
-        const int64_t from = out[w * width + step - 1];
-        const auto at = static_cast<size_t>(w);
-        entries[at] = from == kEnd ? kEnd : draw(first + w, step, 0, from);
-        if (entries[at] != kEnd) __builtin_prefetch(targets_ + entries[at]);
-      }
-      for (int64_t w = 0; w < count; ++w) {
-        int64_t* const place = out + w * width + step;
-        int64_t entry = entries[static_cast<size_t>(w)];
-        if (entry != kEnd && is_biased_ && step > 1) entry = biased(first + w, step, place, entry);
-        *place = entry == kEnd ? kEnd : targets_[entry];
-        if (entry != kEnd) __builtin_prefetch(csr_.offsets.as<int64_t>() + *place);
-      }
+// Walks [first, first + count), whose places are rows of `out`.
+void run(const WalkSteps& steps, int64_t width, int64_t first, int64_t count, int64_t* out) {
+  std::array<int64_t, kBeside> entries;  // that they are about to follow
+  for (int64_t step = 1; step < width; ++step) {
+    for (int64_t w = 0; w < count; ++w) {
+      const int64_t from = out[w * width + step - 1];
+      const auto at = static_cast<size_t>(w);
+      entries[at] = from == kWalkEnd ? kWalkEnd : steps.draw(first + w, step, 0, from);
+      if (entries[at] != kWalkEnd) __builtin_prefetch(steps.targets + entries[at]);
+    }
+    for (int64_t w = 0; w < count; ++w) {
+      int64_t* const place = out + w * width + step;
+      int64_t entry = entries[static_cast<size_t>(w)];
+      if (entry != kWalkEnd && steps.is_biased && step > 1)
+        entry = steps.biased(first + w, step, place[-2], place[-1], entry);
+      *place = entry == kWalkEnd ? kWalkEnd : steps.targets[entry];
+      if (entry != kWalkEnd) __builtin_prefetch(steps.offsets + *place);
     }
   }
-
- private:
-  PhiloxBlock random(int64_t walk, int64_t step, uint32_t attempt) const {
-    return philox_block({options_.seed, static_cast<uint32_t>(step)}, static_cast<uint64_t>(walk),
-                        attempt);
-  }
-
-  // An entry of the row, kEnd where there is none to follow.
-  int64_t draw(int64_t walk, int64_t step, uint32_t attempt, int64_t from) const {
-    const int64_t begin = csr_.begin(from), degree = csr_.begin(from + 1) - begin;
-    if (degree == 0) return kEnd;
-    const uint64_t word = philox_word(random(walk, step, attempt), 0);
-    if (sums_.empty()) return begin + draw_below(word, degree);
-    const double* const sums = sums_.data() + begin;
-    const double total = sums[degree - 1];
-    if (total <= 0) return kEnd;
-    // Rounded up, the product may be the total.
-    const double wanted = std::min(unit_of(word) * total, std::nextafter(total, 0));
-    return begin + (std::upper_bound(sums, sums + degree, wanted) - sums);
-  }
-
-  // The first of `entry` and further draws that is not rejected; `place` is where the step goes.
-  int64_t biased(int64_t walk, int64_t step, const int64_t* place, int64_t entry) const {
-    const int64_t from = place[-1], before = place[-2];
-    if (csr_.degree(from) == 1) return entry;
-    const std::span<const uint32_t> row = csr_.row(before);
-    const double least = std::min(1.0, away_), greatest = std::max(1.0, away_);
-    for (uint32_t attempt = 0;;) {
-      const double height = most_ * unit_of(philox_word(random(walk, step, attempt), 1));
-      const int64_t to = targets_[entry];
-      // Between the two biases of steps on, whether there is an edge decides: it is looked for
-      // then.
-      const bool is_taken =
-          to == before
-              ? height < back_
-              : height < least || (height < greatest &&
-                                   std::binary_search(row.begin(), row.end(),
-                                                      static_cast<uint32_t>(to)) == (away_ < 1));
-      if (is_taken) return entry;
-      entry = draw(walk, step, ++attempt, from);
-    }
-  }
-
-  const Csr& csr_;
-  const uint32_t* targets_;
-  const BudgetedVector<double>& sums_;  // empty: no weights
-  WalkOptions options_;
-  bool is_biased_;
-  double back_, away_, most_;
-};
+}
 
 }  // namespace
 
@@ -131,6 +63,8 @@ Tensor random_walks(const Graph& graph, const Column& starts, const WalkOptions&
   if (!is_bias(options.p) || !is_bias(options.q))
     throw_error<InvalidArgumentError>(kOp, "expected biases of 1e-6 to 1e6",
                                       {{"p", options.p}, {"q", options.q}});
+  if constexpr (built_with_cuda)
+    if (graph.place().is_gpu()) return cuda::random_walks(graph, starts, options, weights);
   const Csr& csr = graph.out();
   BudgetedVector<double> sums;
   if (weights) sums = prefix_sums(csr, entry_weights(kOp, csr, *weights, WeightRule::kNotNegative));
@@ -138,12 +72,14 @@ Tensor random_walks(const Graph& graph, const Column& starts, const WalkOptions&
   Buffer made = Buffer::allocate(8 * walks * width);
   if (walks > 0) {
     auto* const out = made.mutable_as<int64_t>();
-    const Walks all(csr, sums, options);
+    const WalkSteps steps(csr.offsets.as<int64_t>(),
+                          csr.targets ? csr.targets.as<uint32_t>() : nullptr,
+                          sums.empty() ? nullptr : sums.data(), options);
     const std::span<const int64_t> first = starts.values<int64_t>();
     parallel_morsels(walks, kBeside, {}, [&](Morsel morsel) {
       for (int64_t w = morsel.begin; w < morsel.end; ++w)
         out[w * width] = first[static_cast<size_t>(w)];
-      all.run(morsel.begin, morsel.end - morsel.begin, out + morsel.begin * width);
+      run(steps, width, morsel.begin, morsel.end - morsel.begin, out + morsel.begin * width);
     });
   }
   made.seal();
