@@ -71,6 +71,53 @@ def any_answer(_ours: Any, _theirs: Any) -> str:
     return "compared below"
 
 
+def other_draws(_ours: Any, _theirs: Any) -> str:
+    """For work by chance, which the tests compare with the CPU's."""
+    return "other draws"
+
+
+def alike(ours: Any, theirs: Any) -> str:
+    """Compare floats that may be scaled otherwise."""
+    a, b = ours.to_numpy(), by_vertex(theirs).astype(np.float64)
+    np.testing.assert_allclose(a / a.sum(), b / b.sum(), rtol=1e-3, atol=1e-7 * (b / b.sum()).max())
+    return "equal but for scale"
+
+
+def same_values(ours: Any, theirs: Any) -> str:
+    """Compare floats whatever their order is."""
+    np.testing.assert_allclose(np.sort(ours.to_numpy()), np.sort(host(theirs[2])), rtol=1e-6)
+    return "equal"
+
+
+def same_on_host(ours: Any, theirs: Any) -> str:
+    """Compare the columns of a frame with those of the CPU."""
+    worst = 0.0
+    for name in ours.columns[1:]:
+        a, b = ours[name].to_numpy(), theirs[name].to_numpy()
+        worst = max(worst, float(np.abs(a - b).max() / np.abs(b).max()))
+    assert worst < 1e-11, worst
+    return f"apart by {worst:.0e} of the greatest"
+
+
+class Modularity:
+    """Of partitions of the vertices of a symmetric list of edges, apart from either engine."""
+
+    def __init__(self, source: cp.ndarray, target: cp.ndarray, ids: np.ndarray) -> None:
+        self.ends = [cp.searchsorted(cp.asarray(ids), each) for each in (source, target)]
+
+    def __call__(self, labels: np.ndarray) -> float:
+        """The share of edges within, less what chance would give."""
+        source, target = (cp.asarray(labels)[each] for each in self.ends)
+        degrees = cp.bincount(source) / len(source)
+        return float((source == target).mean() - (degrees**2).sum())
+
+    def at_least(self, ours: Any, theirs: Any) -> str:
+        """Ours is no less."""
+        found = self(ours.to_numpy()), self(by_vertex(theirs))
+        assert found[0] >= found[1] - 1e-4, found
+        return f"modularity {found[0]:.4f}, the rival's {found[1]:.4f}"
+
+
 def steps(bench: measure.Bench, scale: int) -> None:
     """An R-MAT graph: built, then asked."""
     frame = hr.graph.rmat(scale, EDGE_FACTOR, seed=1)
@@ -84,12 +131,15 @@ def steps(bench: measure.Bench, scale: int) -> None:
     handle = None if plc is None else plc.ResourceHandle()
     source, target = (cp.asarray(x) for x in ends)
 
+    keys = cp.concatenate(
+        [s.astype(cp.int64) << 32 | t for s, t in ((source, target), (target, source))]
+    )
+    keys = cp.unique(keys[(keys >> 32) != (keys & 0xFFFFFFFF)])
+    pairs = [(keys >> 32).astype(cp.int32), (keys & 0xFFFFFFFF).astype(cp.int32)]
+    del keys
+
     def their_graph(symmetric: bool) -> Any:
-        s, t = source, target
-        if symmetric:
-            keys = cp.concatenate([s.astype(cp.int64) << 32 | t, t.astype(cp.int64) << 32 | s])
-            keys = cp.unique(keys[(keys >> 32) != (keys & 0xFFFFFFFF)])
-            s, t = (keys >> 32).astype(cp.int32), (keys & 0xFFFFFFFF).astype(cp.int32)
+        s, t = pairs if symmetric else (source, target)
         options = plc.GraphProperties(is_symmetric=symmetric, is_multigraph=not symmetric)
 
         def build() -> Any:
@@ -106,26 +156,31 @@ def steps(bench: measure.Bench, scale: int) -> None:
 
         return build
 
-    def step(name: str, ours: Any, theirs: Any, same: Any, bar: float) -> None:
+    def step(
+        name: str, ours: Any, theirs: Any, same: Any, bar: float, rival: str = "cugraph"
+    ) -> None:
         def mine() -> Any:
             made = ours()
-            if not isinstance(made, hr.graph.Graph):
+            if not isinstance(made, hr.graph.Graph | tuple):
                 hr.eval(made)
             _core.synchronize_device()
             return made
 
         def its() -> Any:
             made = theirs()
+            if rival != "cugraph":
+                hr.eval(made)
             cp.cuda.Device().synchronize()
             return made
 
-        rivals = [] if plc is None or theirs is None else [measure.Rival("cugraph", its, bar)]
+        is_there = theirs is not None and (plc is not None or rival != "cugraph")
+        rivals = [measure.Rival(rival, its, bar)] if is_there else []
         try:
             bench.step(name, mine, rivals, same, rows=count)
         except Exception as problem:  # one engine must not end the run
             print(f"{name}: {type(problem).__name__}: {problem}"[:300])
-        if plc is None:
-            bench.left_out(name, "cugraph", "not installed")
+        if not is_there:
+            bench.left_out(name, rival, "not installed")
 
     builds = [None, None] if plc is None else [their_graph(False), their_graph(True)]
     directed = hr.graph.Graph(there, directed=True, multigraph=True)
@@ -170,6 +225,24 @@ def steps(bench: measure.Bench, scale: int) -> None:
         equal,
         1.5,
     )
+    many = np.random.default_rng(3).choice(ids, 64, replace=False)
+
+    def their_searches() -> Any:
+        each = [
+            plc.bfs(handle, linked, cp.array([one], cp.int32), True, -1, False, False)
+            for one in many
+        ]
+        order = [cp.argsort(found[2]) for found in each]
+        far = cp.concatenate([found[0][at] for found, at in zip(each, order, strict=True)])
+        return cp.arange(len(far)), cp.where(far == 2**31 - 1, -1, far)
+
+    step(
+        "64 breadth-first searches",
+        lambda: both.bfs(many.tolist()).distance,
+        their_searches,
+        equal,
+        8,
+    )
     step(
         "connected components",
         lambda: both.connected_components().component,
@@ -191,6 +264,103 @@ def steps(bench: measure.Bench, scale: int) -> None:
         equal,
         2,
     )
+    if plc is not None:
+        weighted = plc.SGGraph(
+            resource_handle=handle,
+            graph_properties=plc.GraphProperties(is_symmetric=True, is_multigraph=False),
+            src_or_offset_array=pairs[0],
+            dst_or_index_array=pairs[1],
+            weight_array=cp.ones(len(pairs[0]), cp.float32),
+            store_transposed=False,
+            renumber=True,
+            do_expensive_check=False,
+        )
+    quality = Modularity(*pairs, ids)
+    step(
+        "louvain",
+        lambda: both.louvain().community,
+        lambda: plc.louvain(handle, weighted, 100, 1e-7, 1.0, False)[:2],
+        quality.at_least,
+        4,
+    )
+    step(
+        "leiden",
+        lambda: both.leiden().community,
+        lambda: plc.leiden(handle, 1, weighted, 100, 1.0, 1.0, False)[:2],
+        quality.at_least,
+        4,
+    )
+    chance = np.random.default_rng(2)
+    sources = chance.choice(ids, 16, replace=False)
+    step(
+        "betweenness, 16 sources",
+        lambda: both.betweenness_centrality(sources=sources.tolist(), normalized=False).betweenness,
+        lambda: plc.betweenness_centrality(
+            handle, linked, cp.asarray(sources, cp.int32), None, False, False, False
+        ),
+        alike,
+        2,
+    )
+    asked = hr.DataFrame({"first": chance.choice(ids, 10**7), "second": chance.choice(ids, 10**7)})
+    asked = asked[asked["first"] != asked.second].to("cuda")
+    hr.eval(asked)
+    theirs = [cp.asarray(asked[name].to_numpy(), cp.int32) for name in asked.columns]
+    step(
+        "jaccard of 10^7 pairs",
+        lambda: both.jaccard(asked).jaccard,
+        lambda: plc.jaccard_coefficients(handle, linked, *theirs, False, False),
+        same_values,
+        3,
+    )
+    starts = hr.DataFrame({"start": chance.choice(ids, 10**6)}).to("cuda").start
+    hr.eval(starts)
+    their_starts = cp.asarray(starts.to_numpy(), cp.int32)
+    step(
+        "10^6 random walks of 20 steps",
+        lambda: both.random_walks(starts, length=20, weight=None),
+        lambda: plc.uniform_random_walks(handle, linked, their_starts, 20, 1),
+        other_draws,
+        2,
+    )
+    step(
+        "the same by node2vec",
+        lambda: both.random_walks(starts, length=20, p=0.5, q=2, weight=None),
+        lambda: plc.node2vec_random_walks(handle, weighted, their_starts, 20, 0.5, 2.0, 1),
+        other_draws,
+        2,
+    )
+    seeds = chance.choice(ids, 1024, replace=False)
+    step(
+        "neighbour sample, 1024 seeds",
+        lambda: both.neighbor_sample(seeds, [15, 10, 5]),
+        lambda: plc.homogeneous_uniform_neighbor_sample(
+            handle,
+            linked,
+            cp.asarray(seeds, cp.int32),
+            None,
+            np.array([15, 10, 5], np.int32),
+            with_replacement=False,
+            do_expensive_check=False,
+            random_state=1,
+        ),
+        other_draws,
+        1.2,
+    )
+    here = directed.to("cpu")
+    options = {"max_iter": rounds, "tol": 0.0, "strict": False}
+    for name, more in (
+        ("hits", {}),
+        ("katz_centrality", {"alpha": 1e-7}),
+        ("eigenvector_centrality", {}),
+    ):
+        step(
+            f"{name}, {rounds} iterations",
+            lambda name=name, more=more: getattr(directed, name)(**options, **more),
+            lambda name=name, more=more: getattr(here, name)(**options, **more),
+            same_on_host,
+            1,
+            "headrace on the CPU",
+        )
 
 
 def main() -> int:
