@@ -2,6 +2,7 @@
 """The written differences from pandas (docs/reference/pandas.md), one test a number."""
 
 import datetime as dt
+import io
 import math
 import re
 from decimal import Decimal
@@ -568,6 +569,13 @@ def test_49_files() -> None:
     assert frame.to_csv(index=True).startswith('"",x,s,t\n0,1.5')
     assert pd.DataFrame(data).to_csv(index=False) == "x,s,t\n1.5,,2024-01-05\n,,\n"
     assert hr.read_csv(b"d\n2024-01-05\n").d.dtype == "date"
+    content = io.BytesIO()
+    halves, times = pd.Series([0.5], dtype="float16"), [dt.time(1, 2)]
+    pd.DataFrame({"h": halves, "t": times, "b": [b"a"]}).to_parquet(content)
+    read = hr.read_parquet(content.getvalue(), columns=["h", "t"])
+    assert (read.h.dtype, read.t.to_list()) == ("float32", [dt.timedelta(hours=1, minutes=2)])
+    with pytest.raises(hr.UnsupportedError, match="binary data"):
+        hr.read_parquet(content.getvalue())
 
 
 def test_50_plain_text() -> None:
