@@ -26,10 +26,10 @@ ThriftStruct chunk_of(int64_t values) {
   return chunk.number(2, 0).record(3, metadata.number(11, 0).record(12, statistics));
 }
 
-std::string footer(const std::vector<ThriftStruct>& schema, int64_t rows, int64_t group_rows,
+std::string footer(const std::vector<ThriftStruct>& schema, int64_t rows, int64_t rows_of_group,
                    const std::vector<ThriftStruct>& chunks) {
   ThriftStruct group;
-  group.list(1, chunks).number(2, 0).number(3, group_rows);
+  group.list(1, chunks).number(2, 0).number(3, rows_of_group);
   return ThriftStruct().number(1, 2).list(2, schema).number(3, rows).list(4, {group}).bytes();
 }
 
