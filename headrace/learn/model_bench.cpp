@@ -29,17 +29,16 @@ Model scaled_logistic() {
   Buffer classes = Buffer::allocate(2 * sizeof(int64_t));
   classes.mutable_as<int64_t>()[0] = 0;
   classes.mutable_as<int64_t>()[1] = 1;
-  write_model_file(
-      path, R"({"model": {"class": "Pipeline", "attributes": {}, "params": {"steps": [
+  write_model_file(path, R"({"model": {"class": "Pipeline", "attributes": {}, "params": {"steps": [
     {"tuple": ["scale", {"model": {"class": "StandardScaler",
       "params": {"with_mean": true, "with_std": true, "copy": true},
       "attributes": {"n_features_in_": 20, "mean_": {"numpy": 0}, "scale_": {"numpy": 1}}}}]},
     {"tuple": ["model", {"model": {"class": "LogisticRegression", "params": {},
       "attributes": {"n_features_in_": 20, "classes_": {"numpy": 2}, "coef_": {"numpy": 3},
                      "intercept_": {"numpy": 4}}}}]}]}}})",
-      {filled<double>({kFeatures}, 0.5), filled<double>({kFeatures}, 2),
-       Tensor(dtype_of<int64_t>(), {2}, std::move(classes)), filled<double>({1, kFeatures}, 0.25),
-       filled<double>({1}, -1)});
+                   {filled<double>({kFeatures}, 0.5), filled<double>({kFeatures}, 2),
+                    Tensor(dtype_of<int64_t>(), {2}, std::move(classes)),
+                    filled<double>({1, kFeatures}, 0.25), filled<double>({1}, -1)});
   const Model model = load_model(path);
   std::filesystem::remove(path);
   return model;

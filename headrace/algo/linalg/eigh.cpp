@@ -75,7 +75,7 @@ void step(double* angles, double* d, double* e, int64_t first, int64_t last) {
 constexpr int64_t kBulges = 4;
 constexpr int64_t kApart = 3;  // rows between bulges, which then touch no entry of each other
 
-/// As many steps as there are shifts, one behind the other: turns of one bulge wait for each other,
+/// As many steps as there are shifts, each behind the last: turns of one bulge wait for each other,
 /// so a processor works on all bulges at once.
 void steps(const double* shifts, double* d, double* e, int64_t first, int64_t last) {
   constexpr int64_t kLag = (kBulges - 1) * kApart;

@@ -40,10 +40,9 @@ struct Edges {
 Edges some_edges(int64_t count, int64_t vertices, uint64_t seed, int64_t factor = 1) {
   std::mt19937_64 random(seed);
   const auto vertex = [&] {
-    return random() % 8 == 0
-               ? int64_t{0}
-               : static_cast<int64_t>(static_cast<uint64_t>(factor) *
-                                      (random() % static_cast<uint64_t>(vertices)));
+    return random() % 8 == 0 ? int64_t{0}
+                             : static_cast<int64_t>(static_cast<uint64_t>(factor) *
+                                                    (random() % static_cast<uint64_t>(vertices)));
   };
   Edges made;
   for (int64_t i = 0; i < count; ++i) {

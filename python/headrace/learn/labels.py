@@ -89,7 +89,8 @@ def log_shares(scores: Array) -> Array:
         return Array(_core.log_shares(scores._node))
     if scores.ndim == 1:
         scores = scores.reshape(-1, 1) * beside(scores, frozen(np.array([1, -1], scores.dtype)))
-        return -(np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores))))
+        losses: Any = np.maximum(scores, 0) + np.log1p(np.exp(-abs(scores)))
+        return -losses
     columns = [scores[:, place] for place in range(scores.shape[1])]
     largest: Any = np.maximum
     most = functools.reduce(largest, columns)
