@@ -134,7 +134,7 @@ struct Best {
   }
 };
 
-/// What one team needs beside its table.
+/// What one team needs next to its table.
 template <int kLanes>
 struct Shared {
   Best best[kLanes / 32];

@@ -16,7 +16,7 @@ struct Resolution {
   }
 };
 
-/// What a group adds to the modularity: sums go over pieces of so many, then over pieces.
+/// What a group adds to the modularity: sums go over pieces of this size, then over pieces.
 inline constexpr size_t kModularityPiece = 1 << 7;
 
 HR_BOTH inline double modularity_share(int64_t within, int64_t degree, int64_t total,

@@ -13,7 +13,7 @@ __device__ inline double sum_of_block(double own) {
 
 inline constexpr unsigned kSumBlocks = 512;
 
-/// parts[block]: what the block's threads add up, each every so many terms.
+/// parts[block]: what the block's threads add up, each with a stride over the terms.
 template <class Term>
 __global__ void term_sums_kernel(Term term, int64_t count, double* parts) {
   double own = 0;

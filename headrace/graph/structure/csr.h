@@ -45,8 +45,8 @@ struct CsrRows {
 };
 
 /// The entries the other way round: row v has the vertices whose rows have v. About 9 ns an entry
-/// and core, 12 bytes of temporary memory an entry (20 where edges are kept). `csr`, if nobody else
-/// has it, is freed before the result takes room.
+/// and core, 12 bytes of temporary memory an entry (20 where edges are kept). `csr`, unless it is
+/// shared, is freed before the result takes room.
 HR_API Csr transposed(Csr csr);
 
 /// The vertex of each entry's row, uint32 [entries]; sealed.

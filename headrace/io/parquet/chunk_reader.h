@@ -64,7 +64,7 @@ class ChunkReader {
   const Buffer& dictionary_text() const { return dictionary_text_; }
 
  private:
-  static constexpr int64_t kBlock = 1024;  // values that are looked at together
+  static constexpr int64_t kBlock = 1024;  // values that are read together
   using BlockBits = std::array<uint64_t, kBlock / 64 + 1>;
 
   void read(int64_t count, RowsTarget& to);

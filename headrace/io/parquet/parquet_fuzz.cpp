@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes given to the Parquet reader end in a table or an error, within the budget, and always
-// the same one: whole or in batches, at any SIMD level. Tables can be looked at in every value.
+// the same one: whole or in batches, at any SIMD level. Each value of a table can be read.
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/base/utf8.h"
