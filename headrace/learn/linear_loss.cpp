@@ -6,6 +6,7 @@
 #include "headrace/algo/linalg/gram.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/algo/sparse/sparse_entries.h"
+#include "headrace/algo/sparse/sparse_select.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -358,64 +360,37 @@ class SparseRows : public Rows {
   const int64_t* columns_;
 };
 
-/// The columns of a matrix that have entries: the others stay at zero, and vectors without them are
-/// far shorter where words were hashed.
-class UsedColumns {
- public:
-  explicit UsedColumns(const Sparse& x) : x_(x), place_(static_cast<size_t>(x.columns()), -1) {
-    visit_indices([&](const auto* index, int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; ++at) place_[static_cast<size_t>(index[at])] = 0;
-    });
-    for (size_t j = 0; j < place_.size(); ++j)
-      if (place_[j] == 0) {
-        place_[j] = static_cast<int32_t>(columns_.size());
-        columns_.push_back(static_cast<int64_t>(j));
-      }
+/// The numbers of the columns that have entries, int64.
+Tensor used_columns(const Sparse& x) {
+  BudgetedVector<uint8_t> used(static_cast<size_t>(x.columns()));
+  visit_entries(x, [&]<class Index, class Number>(Index, Number) {
+    const auto* index = x.indices().as<Index>();
+    for (int64_t at = x.row_begin(0); at < x.row_begin(x.rows()); ++at)
+      used[static_cast<size_t>(index[at])] = 1;
+  });
+  const int64_t count = std::accumulate(used.begin(), used.end(), int64_t{0});
+  Buffer columns = Buffer::allocate(count * int64_t{sizeof(int64_t)});
+  auto* to = columns.mutable_as<int64_t>();
+  for (size_t j = 0; j < used.size(); ++j)
+    if (used[j] != 0) *to++ = static_cast<int64_t>(j);
+  return Tensor(dtype_of<int64_t>(), {count}, std::move(columns));
+}
+
+/// Rows of values of `columns`, and `more` after them, with zeros for the others of `all`.
+Tensor spread(const Tensor& values, const Tensor& columns, int64_t all, int64_t more) {
+  const int64_t used = columns.num_elements();
+  Shape shape = values.shape();
+  const int64_t rows = values.num_elements() / shape.back();
+  shape.back() = all + more;
+  Buffer made = Buffer::allocate_zeroed(rows * shape.back() * int64_t{sizeof(double)});
+  auto* to = made.mutable_as<double>();
+  const auto* from = values.as<double>();
+  for (int64_t k = 0; k < rows; ++k, from += used + more, to += all + more) {
+    for (int64_t j = 0; j < used; ++j) to[columns.as<int64_t>()[j]] = from[j];
+    std::copy_n(from + used, more, to + all);
   }
-
-  bool are_few() const { return static_cast<int64_t>(columns_.size()) <= x_.columns() / 2; }
-
-  const BudgetedVector<int64_t>& columns() const { return columns_; }
-
-  /// The matrix of these columns alone; shares rows and values.
-  Sparse matrix() const {
-    Buffer indices = Buffer::allocate(x_.indices().num_elements() * int64_t{sizeof(int32_t)});
-    auto* const to = indices.mutable_as<int32_t>();
-    visit_indices([&](const auto* index, int64_t begin, int64_t end) {
-      for (int64_t at = begin; at < end; ++at) to[at] = place_[static_cast<size_t>(index[at])];
-    });
-    return {x_.rows(), static_cast<int64_t>(columns_.size()), x_.indptr(),
-            Tensor(dtype_of<int32_t>(), x_.indices().shape(), std::move(indices)), x_.data()};
-  }
-
-  /// Values of these columns, and `more` at the end of each row, among zeros for the others.
-  Tensor spread(const Tensor& values, int64_t more) const {
-    const int64_t used = static_cast<int64_t>(columns_.size()) + more, all = x_.columns() + more;
-    const int64_t rows = values.num_elements() / used;
-    Buffer made = Buffer::allocate_zeroed(rows * all * int64_t{sizeof(double)});
-    auto* to = made.mutable_as<double>();
-    const auto* from = values.as<double>();
-    for (int64_t k = 0; k < rows; ++k, from += used, to += all) {
-      for (size_t j = 0; j < columns_.size(); ++j) to[columns_[j]] = from[j];
-      std::copy_n(from + columns_.size(), more, to + x_.columns());
-    }
-    Shape shape = values.shape();
-    shape.back() = all;
-    return Tensor(dtype_of<double>(), std::move(shape), std::move(made));
-  }
-
- private:
-  template <class F>
-  void visit_indices(F body) const {
-    visit_entries(x_, [&]<class Index, class Number>(Index, Number) {
-      body(x_.indices().as<Index>(), x_.row_begin(0), x_.row_begin(x_.rows()));
-    });
-  }
-
-  const Sparse& x_;
-  BudgetedVector<int32_t> place_;  ///< of each column among those with entries, or -1
-  BudgetedVector<int64_t> columns_ = {};
-};
+  return Tensor(dtype_of<double>(), std::move(shape), std::move(made));
+}
 
 // ---- the search
 // ------------------------------------------------------------------------------------
@@ -688,11 +663,13 @@ LinearFit fit_linear(const Sparse& x, const Tensor& targets, const Tensor& weigh
         problem);
   };
   if (start.num_elements() != 0) return fit_rows(x);
-  const UsedColumns used(x);
-  if (!used.are_few()) return fit_rows(x);
-  const LinearFit found = fit_rows(used.matrix(), used.columns().data());
-  return {used.spread(found.coefficients, 1), used.spread(found.scales, 0), found.iterations,
-          found.gradient, found.converged};
+  // The others stay at zero; where words were hashed, vectors without them are far shorter.
+  const Tensor used = used_columns(x);
+  if (used.num_elements() == 0 || used.num_elements() > x.columns() / 2) return fit_rows(x);
+  const LinearFit found = fit_rows(take_columns(x, used), used.as<int64_t>());
+  return {spread(found.coefficients, used, x.columns(), 1),
+          spread(found.scales, used, x.columns(), 0), found.iterations, found.gradient,
+          found.converged};
 }
 
 namespace {

@@ -106,6 +106,20 @@ def test_kinds_of_rows(classes):
     np.testing.assert_allclose(single.coef_, base.coef_, atol=1e-5)
 
 
+def test_columns_without_entries_stay_at_zero() -> None:
+    x = np.zeros((200, 60))
+    x[:, [3, 40]] = np.random.default_rng(4).normal(size=(200, 2))
+    y = (x[:, 3] > x[:, 40]).astype(int)
+    wide = hr.learn.LogisticRegression().fit(sparse.csr_matrix(x), y)
+    narrow = hr.learn.LogisticRegression().fit(sparse.csr_matrix(x[:, [3, 40]]), y)
+    assert not wide.coef_[:, np.delete(np.arange(60), [3, 40])].any()
+    np.testing.assert_array_equal(wide.coef_[:, [3, 40]], narrow.coef_)
+    none = hr.learn.LogisticRegression().fit(sparse.csr_matrix(x.shape), y)
+    theirs = linear_model.LogisticRegression().fit(sparse.csr_matrix(x.shape), y)
+    assert not none.coef_.any()
+    np.testing.assert_allclose(none.intercept_, theirs.intercept_, atol=1e-4)
+
+
 @pytest.mark.filterwarnings("ignore")
 def test_the_same_bits_for_any_threads():
     x, y, weights = problem(11, rows=50_000, features=17, classes=5)
