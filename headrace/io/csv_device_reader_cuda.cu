@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines parsed on a CUDA device: line ends counted by tile, added up, then a thread a line.
 #include "headrace/algo/select/exclusive_scan_kernels.h"
+#include "headrace/algo/sort/device_partition_point.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/io/csv_device_reader_kernels.h"
 
@@ -142,15 +143,8 @@ __global__ void patch_bits_kernel(uint32_t* words, const int64_t* __restrict__ s
 
 /// The slot of a row: of the slots that are gone, those before it are skipped.
 __device__ int64_t slot_of(int64_t row, const int64_t* __restrict__ gone, int64_t num_gone) {
-  int64_t low = 0, high = num_gone;  // how many are before it
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (gone[middle] - middle <= row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return row + low;
+  const auto is_before = [&](int64_t place) { return gone[place] - place <= row; };
+  return row + partition_point(int64_t{0}, num_gone, is_before);
 }
 
 template <class T>

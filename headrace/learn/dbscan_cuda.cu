@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DBSCAN on a CUDA device: a grid in up to three dimensions, else tiles of all pairs. Rows are
 // joined by integers, and whether two are near is decided in float64, so clusters are the host's.
+#include "headrace/algo/sort/device_partition_point.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/algo/sparse/device_sets.h"
 #include "headrace/base/error.h"
@@ -42,16 +43,8 @@ struct Grid {
   double limit;
 
   __device__ unsigned first_from(uint64_t key) const {
-    unsigned low = 0;
-    auto high = static_cast<unsigned>(points);
-    while (low < high) {
-      const unsigned middle = (low + high) / 2;
-      if (keys[middle] < key)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return partition_point(0u, static_cast<unsigned>(points),
+                           [&](unsigned point) { return keys[point] < key; });
   }
 
   /// Calls `take(begin, end)` for the runs of points around a point's cell, until it says true.

@@ -253,18 +253,11 @@ __global__ void modularity_kernel(WeightedEntries rows, const int64_t* degrees, 
   for (int64_t v = begin; v < end; ++v) {
     int64_t loops = 0;
     if (has_loops) {
-      int64_t low = rows.offsets[v];
-      int64_t high = rows.offsets[v + 1];
-      const int64_t last = high;
-      while (low < high) {
-        const int64_t middle = (low + high) / 2;
-        if (rows.targets[middle] < v)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      for (; low < last && rows.targets[low] == v; ++low)
-        loops += rows.wide || rows.narrow ? static_cast<int64_t>(rows.weight(low)) : 2;
+      const int64_t last = rows.offsets[v + 1];
+      int64_t entry = partition_point(rows.offsets[v], last,
+                                      [&](int64_t place) { return rows.targets[place] < v; });
+      for (; entry < last && rows.targets[entry] == v; ++entry)
+        loops += rows.wide || rows.narrow ? static_cast<int64_t>(rows.weight(entry)) : 2;
     }
     sum += modularity_share(loops, degrees[v], total, resolution);
   }

@@ -69,16 +69,9 @@ __global__ void draw_kernel(Hop hop, int64_t* entries) {
 
 /// Whose draw it is.
 __device__ int64_t holder(const Hop& hop, uint64_t draw) {
-  int64_t low = 0;
-  int64_t high = hop.count;
-  while (high - low > 1) {
-    const int64_t middle = (low + high) / 2;
-    if (hop.begins[middle] <= draw)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  return partition_point(int64_t{1}, hop.count,
+                         [&](int64_t vertex) { return hop.begins[vertex] <= draw; }) -
+         1;
 }
 
 /// Entries of draws, and the places of what they find: those that are known are below `last`.

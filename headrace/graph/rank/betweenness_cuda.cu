@@ -55,16 +55,8 @@ __global__ void begins_kernel(const uint32_t* keys, int64_t vertices, int64_t co
                               uint32_t* begins) {
   const int64_t key = own_item();
   if (key > count) return;
-  int64_t low = 0;
-  int64_t high = vertices;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (keys[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  begins[key] = static_cast<uint32_t>(low);
+  const auto is_before = [&](int64_t place) { return keys[place] < key; };
+  begins[key] = static_cast<uint32_t>(partition_point(int64_t{0}, vertices, is_before));
 }
 
 struct Paths {

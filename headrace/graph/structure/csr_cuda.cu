@@ -14,20 +14,6 @@ constexpr int64_t kHubEntries = 2048;  // of a row for a block of threads
 constexpr int64_t kWideEntries = 64;   // for a warp
 constexpr int64_t kNarrowEntries = 8;  // and for 8 threads
 
-/// The vertex whose row has an entry: the last one that begins at or before it.
-__device__ int64_t row_of(const Rows& rows, int64_t entry) {
-  int64_t low = 0;
-  int64_t high = rows.vertices;
-  while (high - low > 1) {
-    const int64_t middle = (low + high) / 2;
-    if (rows.offsets[middle] <= entry)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 __global__ void transposed_words_kernel(Rows rows, int bits, uint64_t* words, uint32_t* numbers) {
   const int64_t entry = own_item();
   if (entry >= rows.entries) return;
@@ -48,16 +34,7 @@ __global__ void offsets_kernel(const uint64_t* words, int64_t entries, int64_t v
                                int64_t* offsets) {
   const int64_t row = own_item();
   if (row > vertices) return;
-  int64_t low = 0;
-  int64_t high = entries;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (static_cast<int64_t>(words[middle] >> bits) < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  offsets[row] = low;
+  offsets[row] = first_word_of(words, entries, bits, row);
 }
 
 __global__ void targets_kernel(const uint64_t* words, int64_t entries, int bits,

@@ -2,6 +2,7 @@
 // For `_cuda.cu` files of graphs: rows as kernels read them, and the ways to share them out. What
 // they count and find must not depend on who comes first.
 #pragma once
+#include "headrace/algo/sort/device_partition_point.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/graph/structure/csr_kernels.h"
 
@@ -62,6 +63,21 @@ struct Room {
 /// The item of this thread, one each.
 __device__ inline int64_t own_item() {
   return int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+
+/// The vertex whose row has an entry: the last one that begins at or before it.
+__device__ inline int64_t row_of(const Rows& rows, int64_t entry) {
+  return partition_point(int64_t{1}, rows.vertices,
+                         [&](int64_t row) { return rows.offsets[row] <= entry; }) -
+         1;
+}
+
+/// The first of ascending words, above whose lowest `bits` are rows, that is not of a row before.
+__device__ inline int64_t first_word_of(const uint64_t* words, int64_t count, int bits,
+                                        int64_t row) {
+  return partition_point(int64_t{0}, count, [&](int64_t place) {
+    return static_cast<int64_t>(words[place] >> bits) < row;
+  });
 }
 
 /// Threads that share a row: all of a block, those of a warp, 8, or one.
@@ -159,16 +175,9 @@ __global__ void spread_kernel(Spread spread, Body body) {
   const uint64_t end = min(begin + kSpreadEntries, total);
   if (begin >= end) return;
   const auto holder = [&](uint64_t at) {  // whose row has it
-    unsigned low = 0;
-    unsigned high = spread.count;
-    while (high - low > 1) {
-      const unsigned middle = low + (high - low) / 2;
-      if (spread.begins[middle] <= at)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return partition_point(1u, static_cast<unsigned>(spread.count),
+                           [&](unsigned i) { return spread.begins[i] <= at; }) -
+           1;
   };
   if (threadIdx.x == 0) first = holder(begin);
   if (threadIdx.x == 32) last = holder(end - 1);
@@ -182,18 +191,16 @@ __global__ void spread_kernel(Spread spread, Body body) {
   __syncthreads();
   const auto here = static_cast<uint32_t>(end - begin);
   for (uint32_t at = threadIdx.x; at < here; at += kRowThreads) {
-    unsigned low = 0;
-    unsigned high = held;
-    while (high - low > 1) {
-      const unsigned middle = (low + high) / 2;
-      if (fits ? shared_begins[middle] <= at : spread.begins[first + middle] <= begin + at)
-        low = middle;
-      else
-        high = middle;
-    }
-    const uint32_t vertex = spread.queue[first + low];
+    const unsigned place = first +
+                           partition_point(1u, held,
+                                           [&](unsigned i) {
+                                             return fits ? shared_begins[i] <= at
+                                                         : spread.begins[first + i] <= begin + at;
+                                           }) -
+                           1;
+    const uint32_t vertex = spread.queue[place];
     body(vertex,
-         spread.rows.begin(vertex) + static_cast<int64_t>(begin + at - spread.begins[first + low]));
+         spread.rows.begin(vertex) + static_cast<int64_t>(begin + at - spread.begins[place]));
   }
 }
 

@@ -27,30 +27,10 @@ struct Weights {
   }
 };
 
-__device__ int64_t row_of(const int64_t* offsets, int64_t vertices, int64_t entry) {
-  int64_t low = 0;
-  int64_t high = vertices;
-  while (high - low > 1) {
-    const int64_t middle = (low + high) / 2;
-    if (offsets[middle] <= entry)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /// How many of the ascending entries are below a target.
 __device__ int64_t entries_below(const uint32_t* targets, int64_t begin, int64_t end,
                                  int64_t target) {
-  while (begin < end) {
-    const int64_t middle = (begin + end) / 2;
-    if (targets[middle] < target)
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  return partition_point(begin, end, [&](int64_t entry) { return targets[entry] < target; });
 }
 
 __global__ void plain_degrees_kernel(Rows rows, int64_t* degrees, Wide* loops) {
@@ -100,7 +80,7 @@ __global__ void scaled_kernel(const double* weights, Rows rows, double scale, ui
     return;
   }
   const auto weight = static_cast<uint64_t>(__double2ll_rn(weights[entry] * scale));
-  const bool is_loop = row_of(rows.offsets, rows.vertices, entry) == rows.targets[entry];
+  const bool is_loop = row_of(rows, entry) == rows.targets[entry];
   out[entry] = is_loop ? 2 * weight : weight;
 }
 
@@ -142,7 +122,7 @@ __global__ void group_words_kernel(Rows rows, Weights weights, const uint32_t* g
                                    uint64_t* words, uint32_t* numbers) {
   const int64_t entry = own_item();
   if (entry >= rows.entries) return;
-  const int64_t v = row_of(rows.offsets, rows.vertices, entry);
+  const int64_t v = row_of(rows, entry);
   const uint32_t target = rows.targets[entry];
   words[entry] = uint64_t{groups[v]} << bits | groups[target];
   if (numbers)
@@ -195,16 +175,7 @@ __global__ void group_offsets_kernel(const uint64_t* words, const uint32_t* befo
                                      int64_t count, int bits, int64_t* offsets) {
   const int64_t row = own_item();
   if (row > count) return;
-  int64_t low = 0;
-  int64_t high = entries;
-  while (low < high) {
-    const int64_t middle = (low + high) / 2;
-    if (static_cast<int64_t>(words[middle] >> bits) < row)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  offsets[row] = before[low];
+  offsets[row] = before[first_word_of(words, entries, bits, row)];
 }
 
 __global__ void group_degrees_kernel(const int64_t* degrees, const uint32_t* groups, int64_t count,
