@@ -4,14 +4,11 @@
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/column.h"
-#include "headrace/exec/workers.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_reader_testing.h"
-#include "headrace/memory/budget/budget.h"
+#include "headrace/io/reader_fuzzing.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string>
@@ -19,11 +16,11 @@
 namespace hr {
 namespace {
 
-// Small, so that what unpacks to gigabytes is refused soon.
-constexpr int64_t kLimit = int64_t{1} << 24;
+using fuzzing::expect_same;
+using fuzzing::kTooLarge;
+
 constexpr int64_t kWhole = int64_t{1} << 13;  // one chunk for most inputs
 constexpr size_t kOptionBytes = 4;
-const std::string kTooLarge = "too large";
 
 CsvOptions options_from(const uint8_t* bits) {
   CsvOptions options;
@@ -74,7 +71,7 @@ std::string outcome(const Work& work) {
   try {
     work(text);
   } catch (const OutOfMemoryError&) {
-    text = kTooLarge;  // how much a way needs may differ
+    text = kTooLarge;
   } catch (const Error& error) {
     text = std::string("error: ") + error.what();
   }
@@ -93,20 +90,11 @@ void read(const CsvScan& scan, int64_t chunk, std::string& text) {
   append(result.rejects, text);
 }
 
-void expect_same(const std::string& a, const std::string& b, const char* what) {
-  if (a == b || a == kTooLarge || b == kTooLarge) return;
-  std::fprintf(stderr, "differs: %s\n--- one\n%.2000s\n--- other\n%.2000s\n", what, a.c_str(),
-               b.c_str());
-  std::abort();
-}
-
 }  // namespace
 }  // namespace hr
 
 extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
-  hr::set_threads(1);  // the order of chunks is all that threads could change
-  hr::set_memory_limit(hr::kLimit);
-  return 0;
+  return hr::fuzzing::begin();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -143,12 +131,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!rejecting.starts_with(whole.substr(0, whole.rfind("lineint64"))))
       expect_same(whole, rejecting, "rejects of rows that are no errors");
   }
-  const MemoryStatistics memory = memory_statistics();
-  if (memory.peak_bytes > kLimit || memory.used_bytes != 0) {
-    std::fprintf(stderr, "memory: peak %lld, left %lld\n",
-                 static_cast<long long>(memory.peak_bytes),
-                 static_cast<long long>(memory.used_bytes));
-    std::abort();
-  }
+  fuzzing::expect_memory_kept();
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/io/csv.h"
+#include "headrace/io/gzip_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,9 +17,6 @@
 #include <thread>
 #include <unistd.h>
 
-#ifdef HR_WITH_ZLIB
-#include <zlib.h>
-#endif
 #ifdef HR_WITH_ZSTD
 #include <zstd.h>
 #endif
@@ -175,20 +173,6 @@ TEST_F(SourceTest, OtherCodecsAreNamed) {
 }
 
 #ifdef HR_WITH_ZLIB
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 TEST_F(SourceTest, ReadsGzip) {
   const std::string packed = gzip(numbers_);
   expect_numbers(bytes(packed));

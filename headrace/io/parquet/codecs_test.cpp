@@ -2,6 +2,7 @@
 // Blocks packed by hand: literals, matches that overlap, and every kind of damage.
 #include "headrace/io/parquet/codecs.h"
 
+#include "headrace/io/gzip_testing.h"
 #include "headrace/io/parquet/lz4.h"
 #include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/io/parquet/refusal.h"
@@ -12,9 +13,6 @@
 #include <random>
 #include <string>
 
-#ifdef HR_WITH_ZLIB
-#include <zlib.h>
-#endif
 #ifdef HR_WITH_ZSTD
 #include <zstd.h>
 #endif
@@ -154,20 +152,6 @@ TEST(Codecs, SizesHaveToBeTrue) {
 }
 
 #ifdef HR_WITH_ZLIB
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 100, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
 TEST(Codecs, GzipMembersFollowEachOther) {
   const std::string text(10'000, 'x');
   EXPECT_EQ(by(Codec::kGzip, gzip(text), text.size()), text);

@@ -6,9 +6,8 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/column.h"
 #include "headrace/data/dictionary.h"
-#include "headrace/exec/workers.h"
 #include "headrace/io/parquet/file.h"
-#include "headrace/memory/budget/budget.h"
+#include "headrace/io/reader_fuzzing.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/node_fields.h"
 
@@ -22,10 +21,10 @@
 namespace hr {
 namespace {
 
-// Small, so that what unpacks to gigabytes is refused soon.
-constexpr int64_t kLimit = int64_t{1} << 24;
+using fuzzing::expect_same;
+using fuzzing::kTooLarge;
+
 constexpr size_t kOptionBytes = 1;
-const std::string kTooLarge = "too large";
 const std::string kError = "error";
 
 void broken(const char* what) {
@@ -67,26 +66,17 @@ std::string outcome(const Work& work) {
   try {
     return work();
   } catch (const OutOfMemoryError&) {
-    return kTooLarge;  // how much a way needs may differ
+    return kTooLarge;
   } catch (const Error&) {
     return kError;  // which of several comes first may differ too
   }
-}
-
-void expect_same(const std::string& a, const std::string& b, const char* what) {
-  if (a == b || a == kTooLarge || b == kTooLarge) return;
-  std::fprintf(stderr, "differs: %s\n--- one\n%.2000s\n--- other\n%.2000s\n", what, a.c_str(),
-               b.c_str());
-  std::abort();
 }
 
 }  // namespace
 }  // namespace hr
 
 extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
-  hr::set_threads(1);  // the order of columns is all that threads could change
-  hr::set_memory_limit(hr::kLimit);
-  return 0;
+  return hr::fuzzing::begin();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -125,12 +115,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     });
     expect_same(whole, other, "batches at another SIMD level");
   }
-  const MemoryStatistics memory = memory_statistics();
-  if (memory.peak_bytes > kLimit || memory.used_bytes != 0) {
-    std::fprintf(stderr, "memory: peak %lld, left %lld\n",
-                 static_cast<long long>(memory.peak_bytes),
-                 static_cast<long long>(memory.used_bytes));
-    std::abort();
-  }
+  fuzzing::expect_memory_kept();
   return 0;
 }
