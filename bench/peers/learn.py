@@ -127,19 +127,29 @@ def encoded(bench: Bench, rows: int) -> None:
 def grouped(bench: Bench, rows: int) -> None:
     """k-means from given centres, dense clusters of a plane, and neighbours of some rows."""
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(min(rows, 1_000_000), 16)).astype(np.float32)
-    options = {"init": x[:20].copy(), "n_init": 1, "max_iter": 10, "tol": 0}
-    bench.step(
-        f"KMeans {len(x)} x 16, 20 clusters, 10 iterations",
-        lambda: hr.learn.KMeans(20, **options).fit(x).inertia_,
-        [Rival("scikit-learn", lambda: cluster.KMeans(20, **options).fit(x).inertia_, 2.3)],
-        close_to(1e-5),
-        x.nbytes,
-        len(x),
+    x, wide = (
+        rng.normal(size=(min(rows, 1_000_000), columns)).astype(np.float32) for columns in (16, 128)
     )
 
+    def model(kind: Any, data: Any, clusters: int) -> Any:
+        return kind(clusters, init=data[:clusters].copy(), n_init=1, max_iter=10, tol=0)
+
+    for data, clusters, bar in ((x, 20, 2.3), (wide, 256, 1.3)):
+
+        def fitted(kind: Any, data: Any = data, clusters: int = clusters) -> float:
+            return float(model(kind, data, clusters).fit(data).inertia_)
+
+        bench.step(
+            f"KMeans {len(data)} x {data.shape[1]}, {clusters} clusters, 10 iterations",
+            lambda f=fitted: f(hr.learn.KMeans),
+            [Rival("scikit-learn", lambda f=fitted: f(cluster.KMeans), bar)],
+            close_to(1e-5),
+            data.nbytes,
+            len(data),
+        )
+
     def scaled_first(made: Any, scaler: Any, kind: Any) -> float:
-        return float(made(scaler(), kind(20, **options)).fit(x).steps[1][1].inertia_)
+        return float(made(scaler(), model(kind, x, 20)).fit(x).steps[1][1].inertia_)
 
     bench.step(
         f"StandardScaler, then KMeans {len(x)} x 16, 20 clusters, 10 iterations",
@@ -156,16 +166,6 @@ def grouped(bench: Bench, rows: int) -> None:
         close_to(1e-4),
         x.nbytes,
         len(x),
-    )
-    wide = rng.normal(size=(min(rows, 1_000_000), 128)).astype(np.float32)
-    many = options | {"init": wide[:256].copy()}
-    bench.step(
-        f"KMeans {len(wide)} x 128, 256 clusters, 10 iterations",
-        lambda: hr.learn.KMeans(256, **many).fit(wide).inertia_,
-        [Rival("scikit-learn", lambda: cluster.KMeans(256, **many).fit(wide).inertia_, 1.3)],
-        close_to(1e-5),
-        wide.nbytes,
-        len(wide),
     )
     gathered(bench, rows, rng)
     near, queries = rng.normal(size=(min(rows, 100_000), 64)), rng.normal(size=(10_000, 64))
