@@ -6,7 +6,7 @@
 #include "headrace/data/column.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_reader_testing.h"
-#include "headrace/io/reader_fuzzing.h"
+#include "headrace/io/fuzz_testing.h"
 
 #include <algorithm>
 #include <cstring>

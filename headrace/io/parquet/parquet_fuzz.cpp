@@ -6,8 +6,8 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/column.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/io/fuzz_testing.h"
 #include "headrace/io/parquet/file.h"
-#include "headrace/io/reader_fuzzing.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/node_fields.h"
 
