@@ -105,9 +105,9 @@ def save(path: Path, results: list[Result]) -> None:
             f"Highest ranks, {result.title}",
             ["vertex", "PageRank", "edges", "community"],
             list(zip(
-                best.vertex.to_list(), best.pagerank.to_list(),
+                best.vertex.astype("string").to_list(), best.pagerank.to_list(),
                 result.graph.degree(best.vertex.to_list()).degree.to_list(),
-                best.community.to_list(), strict=True,
+                best.community.astype("string").to_list(), strict=True,
             )),
             half=True,
         )  # fmt: skip
@@ -115,6 +115,7 @@ def save(path: Path, results: list[Result]) -> None:
             members=("vertex", "size"), rank=("pagerank", "sum")
         )
         largest = sizes.reset_index().sort_values("members", ascending=False).head(8)
+        largest = largest.astype({"community": "string"})
         report.add_table(
             f"Largest communities, {result.title}",
             ["community", "vertices", "share of rank"],

@@ -55,7 +55,7 @@ def _cell(value: Any) -> str:
     size = abs(value)
     if size >= 1e12 or 0 < size < 1e-4:
         return f"{value:.3g}"
-    digits = max(0, 3 - max(0, math.floor(math.log10(size)) + 1)) if size else 0
+    digits = max(0, 2 - math.floor(math.log10(size))) if size else 0  # three that count
     return f"{value:,.{digits}f}"
 
 
