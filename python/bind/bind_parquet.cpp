@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parquet files: read by the engine, written of what Python objects encode.
+// Parquet files.
 #include "python/bind/bind.h"
 #include "python/bind/protocols.h"
 
 #include "headrace/base/error.h"
 #include "headrace/io/parquet/file.h"
-#include "headrace/io/parquet_write.h"
+#include "headrace/io/parquet/write.h"
 
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace {
 
@@ -122,14 +125,33 @@ hr::ParquetFile open_parquet(const std::string& op, nb::handle source) {
   return hr::ParquetFile(op, "a file object", [file] { return file; });
 }
 
-void write_parquet(const nb::str& path, int64_t rows, int64_t columns, nb::handle encode) {
+// To a path, or piece by piece to the `write` of an object.
+void write_parquet(const hr::Table& table, nb::handle to, std::string compression,
+                   std::optional<int> level, std::optional<int64_t> row_group_rows,
+                   std::string layout, std::vector<std::string> bloom_filter, bool checksums) {
   const std::string op = "to_parquet";
-  const std::string to = file_name(op, path);
-  const Outside object(op, encode);
+  const hr::ParquetWriteOptions options{.compression = std::move(compression),
+                                        .level = level,
+                                        .row_group_rows = row_group_rows,
+                                        .layout = std::move(layout),
+                                        .bloom_filter = std::move(bloom_filter),
+                                        .checksums = checksums};
+  if (nb::isinstance<nb::str>(to)) {
+    const std::string path = file_name(op, to);
+    const GilReleased unlocked;
+    return hr::write_parquet(table, path, options);
+  }
+  const Outside object(op, to);
   const GilReleased unlocked;
-  hr::write_parquet(to, rows, columns, [&](auto... part) {
-    return object.with([&](nb::handle call) { return adopt_bytes(call(part...), op); });
-  });
+  hr::write_parquet(
+      table,
+      [&](std::string_view bytes) {
+        object.with([&](nb::handle file) {
+          file.attr("write")(nb::bytes(bytes.data(), bytes.size()));
+          return 0;
+        });
+      },
+      options);
 }
 
 }  // namespace
@@ -142,7 +164,6 @@ void bind_parquet(nb::module_& m) {
       .def_prop_ro("names", &hr::ParquetFile::names)
       .def("read", &hr::ParquetFile::read, "columns"_a, Unlocked())
       .def("scan", &hr::ParquetFile::scan, "columns"_a);
-  m.def("write_parquet", &write_parquet, "path"_a, "rows"_a, "columns"_a, "encode"_a,
-        nb::sig("def write_parquet(path: str, rows: int, columns: int, encode: "
-                "collections.abc.Callable[[int, int, int, int], typing.Any]) -> None"));
+  m.def("write_parquet", &write_parquet, "table"_a, "to"_a, "compression"_a, "level"_a.none(),
+        "row_group_rows"_a.none(), "layout"_a, "bloom_filter"_a, "checksums"_a);
 }

@@ -135,7 +135,10 @@ ArrowHint hint_of(FlatTable field) {
     type = field.number<uint8_t>(2, 0);
   }
   const std::optional<FlatTable> details = field.table(3);
-  if (type == kTimestamp && details) hint.zone = details->text(1);
+  if (type == kTimestamp && details) {
+    hint.zone = details->text(1);
+    hint.is_in_seconds = unit_of(details->number<int16_t>(0, 0)) == TimeUnit::kSecond;
+  }
   if (type == kDuration && details)
     hint.duration = unit_of(details->number<int16_t>(0, static_cast<int16_t>(TimeUnit::kMilli)));
   if (const std::optional<FlatTable> dictionary = field.table(4)) {

@@ -15,7 +15,8 @@ namespace hr::parquet {
 struct ArrowHint {
   std::string name{};
   std::optional<TimeUnit> duration{};
-  std::string zone{};  ///< of a timestamp; empty for none
+  std::string zone{};          ///< of a timestamp; empty for none
+  bool is_in_seconds = false;  ///< a timestamp, which Parquet has in milliseconds
   bool is_dictionary = false;
   bool is_ordered = false;  ///< of the dictionary
 };

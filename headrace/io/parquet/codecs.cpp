@@ -16,6 +16,7 @@
 #endif
 #ifdef HR_WITH_BROTLI
 #include <brotli/decode.h>
+#include <brotli/encode.h>
 #endif
 
 namespace hr::parquet {
@@ -179,6 +180,139 @@ int64_t most_unpacked(Codec codec, int64_t packed) {
     default:
       return packed << 17;
   }
+}
+
+bool can_pack(Codec codec) {
+  return has(codec) && codec != Codec::kLzo && codec != Codec::kLz4;
+}
+
+CodecLevels levels_of(Codec codec) {
+  switch (codec) {
+    case Codec::kGzip:
+      return {1, 9, 6};
+    case Codec::kBrotli:
+      return {0, 11, 3};
+    case Codec::kZstd:
+      return {1, 22, 1};
+    default:
+      return {};
+  }
+}
+
+struct PagePacker::State {
+#ifdef HR_WITH_ZLIB
+  z_stream gzip{};
+  bool has_gzip = false;
+#endif
+#ifdef HR_WITH_ZSTD
+  ZSTD_CCtx* zstd = nullptr;
+#endif
+
+  State() = default;
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  ~State() {
+#ifdef HR_WITH_ZLIB
+    if (has_gzip) deflateEnd(&gzip);
+#endif
+#ifdef HR_WITH_ZSTD
+    ZSTD_freeCCtx(zstd);
+#endif
+  }
+};
+
+PagePacker::PagePacker(Codec codec, int level)
+    : codec_(codec), level_(level), state_(std::make_unique<State>()) {
+#ifdef HR_WITH_ZLIB
+  if (codec == Codec::kGzip) {
+    state_->has_gzip =
+        deflateInit2(&state_->gzip, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
+    if (!state_->has_gzip)
+      throw_error<OutOfMemoryError>("to_parquet", "zlib initialization failed");
+  }
+#endif
+#ifdef HR_WITH_ZSTD
+  if (codec == Codec::kZstd) {
+    state_->zstd = ZSTD_createCCtx();
+    if (!state_->zstd) throw_error<OutOfMemoryError>("to_parquet", "zstd initialization failed");
+  }
+#endif
+}
+
+PagePacker::~PagePacker() = default;
+PagePacker::PagePacker(PagePacker&&) noexcept = default;
+
+int64_t PagePacker::most(int64_t size) const {
+  const auto bytes = static_cast<size_t>(size);
+  switch (codec_) {
+    case Codec::kSnappy:
+      return most_snappy(size);
+    case Codec::kLz4Raw:
+      return most_lz4(size);
+#ifdef HR_WITH_ZLIB
+    case Codec::kGzip:
+      // For any state of a stream; the header and the trailer of gzip are longer than zlib's.
+      return static_cast<int64_t>(deflateBound(nullptr, bytes)) + 16;
+#endif
+#ifdef HR_WITH_ZSTD
+    case Codec::kZstd:
+      return static_cast<int64_t>(ZSTD_compressBound(bytes));
+#endif
+#ifdef HR_WITH_BROTLI
+    case Codec::kBrotli:
+      return static_cast<int64_t>(BrotliEncoderMaxCompressedSize(bytes)) + 16;
+#endif
+    default:
+      return static_cast<int64_t>(bytes);
+  }
+}
+
+int64_t PagePacker::pack(std::string_view bytes, char* out) {
+  [[maybe_unused]] const auto room = static_cast<size_t>(most(std::ssize(bytes)));
+  switch (codec_) {
+    case Codec::kSnappy:
+      return pack_snappy(bytes, out);
+    case Codec::kLz4Raw:
+      return pack_lz4(bytes, out);
+#ifdef HR_WITH_ZLIB
+    case Codec::kGzip: {
+      z_stream& gzip = state_->gzip;
+      deflateReset(&gzip);
+      gzip.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+      gzip.avail_in = static_cast<uInt>(bytes.size());
+      gzip.next_out = reinterpret_cast<Bytef*>(out);
+      gzip.avail_out = static_cast<uInt>(room);
+      if (deflate(&gzip, Z_FINISH) != Z_STREAM_END) break;
+      return static_cast<int64_t>(room - gzip.avail_out);
+    }
+#endif
+#ifdef HR_WITH_ZSTD
+    case Codec::kZstd: {
+      const size_t size =
+          ZSTD_compressCCtx(state_->zstd, out, room, bytes.data(), bytes.size(), level_);
+      if (ZSTD_isError(size)) break;
+      return static_cast<int64_t>(size);
+    }
+#endif
+#ifdef HR_WITH_BROTLI
+    case Codec::kBrotli: {
+      size_t size = room;
+      if (!BrotliEncoderCompress(level_, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_GENERIC, bytes.size(),
+                                 reinterpret_cast<const uint8_t*>(bytes.data()), &size,
+                                 reinterpret_cast<uint8_t*>(out)))
+        break;
+      return static_cast<int64_t>(size);
+    }
+#endif
+    case Codec::kNone:
+      if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+      return std::ssize(bytes);
+    default:
+      break;
+  }
+  throw_error<OutOfMemoryError>("to_parquet", "a page cannot be compressed",
+                                {{"compression", name_of(codec_)}});
 }
 
 }  // namespace hr::parquet

@@ -12,6 +12,7 @@
 
 #include <random>
 #include <string>
+#include <vector>
 
 #ifdef HR_WITH_ZSTD
 #include <zstd.h>
@@ -173,6 +174,49 @@ TEST(Codecs, ZstdHoldsWhatItSays) {
   EXPECT_GE(most_unpacked(Codec::kZstd, static_cast<int64_t>(packed.size())), 10'000);
 }
 #endif
+
+std::vector<std::string> texts_to_pack() {
+  std::mt19937 random(7);
+  std::vector<std::string> made{"", "a", "abcd", std::string(13, 'x'), std::string(100'000, 'x')};
+  for (const size_t size : {12, 13, 16, 17, 59, 60, 61, 255, 256, 257, 65'535, 65'536, 300'000})
+    for (const unsigned range : {1, 2, 4, 256}) {
+      std::string text(size, '\0');
+      for (char& c : text) c = static_cast<char>(random() % range);
+      made.push_back(text);
+    }
+  std::string words;  // far repetitions of all lengths
+  while (words.size() < 500'000) {
+    const size_t size = 1 + random() % 200;
+    if (words.size() > 300 && random() % 2 == 0)
+      words += words.substr(random() % (words.size() - size), size);
+    else
+      for (size_t i = 0; i < size; ++i) words += static_cast<char>(random());
+  }
+  made.push_back(words);
+  return made;
+}
+
+TEST(Codecs, EachUnpacksWhatItPacked) {
+  for (const Codec codec :
+       {Codec::kNone, Codec::kSnappy, Codec::kGzip, Codec::kBrotli, Codec::kLz4Raw, Codec::kZstd}) {
+    if (!can_pack(codec)) continue;
+    const CodecLevels levels = levels_of(codec);
+    PagePacker packer(codec, levels.usual);
+    for (const std::string& text : texts_to_pack()) {
+      const int64_t most = packer.most(std::ssize(text));
+      std::vector<char> exact(static_cast<size_t>(most));  // so that a sanitizer sees its end
+      const int64_t size = packer.pack(text, exact.data());
+      ASSERT_LE(size, most);
+      ASSERT_EQ(by(codec, {exact.data(), static_cast<size_t>(size)}, text.size()), text)
+          << static_cast<int>(codec) << " " << text.size();
+      if (codec != Codec::kNone && text.size() == 100'000) {
+        EXPECT_LT(size, 10'000);
+      }
+      EXPECT_GE(most_unpacked(codec, size), std::ssize(text)) << static_cast<int>(codec);
+    }
+  }
+  EXPECT_FALSE(can_pack(Codec::kLzo));
+}
 
 }  // namespace
 }  // namespace hr::parquet

@@ -64,6 +64,16 @@ void convert_int96(const std::byte* stored, int64_t count, std::byte* out) {
   }
 }
 
+void convert_to_seconds(const std::byte* stored, int64_t count, std::byte* out) {
+  int64_t lost = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto millis = load<int64_t>(stored + 8 * i);
+    lost |= millis % 1000;
+    store(out + 8 * i, millis / 1000);
+  }
+  if (lost != 0) damaged("a time of a column in seconds has a fraction");
+}
+
 float float_of_half(uint16_t half) {
   const uint32_t sign = static_cast<uint32_t>(half & 0x8000) << 16;
   const uint32_t exponent = half >> 10 & 31, fraction = half & 0x3FF;
@@ -135,6 +145,8 @@ void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte
       for (int64_t i = 0; i < count; ++i)
         store(out + 8 * i, int64_t{load<int32_t>(stored + 4 * i)});
       return;
+    case Conversion::kSeconds:
+      return convert_to_seconds(stored, count, out);
     case Conversion::kInt96:
       return convert_int96(stored, count, out);
     case Conversion::kHalf:

@@ -2,6 +2,9 @@
 #include "headrace/io/parquet/lz4.h"
 
 #include "headrace/io/parquet/copy_match.h"
+#include "headrace/io/parquet/find_matches.h"
+
+#include <algorithm>
 
 namespace hr::parquet {
 
@@ -72,6 +75,35 @@ bool unpack_lz4(std::string_view block, char* out, int64_t size) {
 
 bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size) {
   return unpack_frames(frames, out, size) || unpack_lz4(frames, out, size);
+}
+
+namespace {
+
+// What of a length its 4 bits do not hold.
+char* put_more(uint32_t length, char* out) {
+  if (length < 15) return out;
+  for (length -= 15; length >= 255; length -= 255) *out++ = static_cast<char>(255);
+  *out++ = static_cast<char>(length);
+  return out;
+}
+
+}  // namespace
+
+int64_t pack_lz4(std::string_view bytes, char* const begin) {
+  char* out = begin;
+  find_matches(bytes, [&](std::string_view literal, uint32_t distance, uint32_t length) {
+    const auto literals = static_cast<uint32_t>(literal.size());
+    const uint32_t more = length > 0 ? length - 4 : 0;
+    *out++ = static_cast<char>(std::min(literals, 15u) << 4 | std::min(more, 15u));
+    out = put_more(literals, out);
+    if (literals > 0) std::memcpy(out, literal.data(), literals);
+    out += literals;
+    if (length == 0) return;
+    *out++ = static_cast<char>(distance);
+    *out++ = static_cast<char>(distance >> 8);
+    out = put_more(more, out);
+  });
+  return out - begin;
 }
 
 }  // namespace hr::parquet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LZ4's block format, unpacked from untrusted bytes.
+// LZ4's block format: packed, and unpacked from untrusted bytes.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -13,5 +13,13 @@ bool unpack_lz4(std::string_view block, char* out, int64_t size);
 /// The same of blocks as Hadoop's codec frames them, each behind its two sizes; of a bare block
 /// where there are no frames, which other writers mean by the same name.
 bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size);
+
+/// The most bytes that `size` bytes become.
+constexpr int64_t most_lz4(int64_t size) {
+  return size + size / 255 + 16;
+}
+
+/// Packs less than 4 GiB into a block at `out`, which has room for the most; gives its size.
+int64_t pack_lz4(std::string_view bytes, char* out);
 
 }  // namespace hr::parquet

@@ -73,15 +73,17 @@ void set_decimal(Leaf& leaf, const LogicalType& logical) {
 
 void set_timestamp(Leaf& leaf, const LogicalType& logical, const ArrowHint& hint) {
   if (leaf.physical != PhysicalType::kInt64) throw Unreadable{"a timestamp that is no INT64"};
-  Dtype dtype = Dtype::timestamp(logical.unit);
+  const bool is_in_seconds = hint.is_in_seconds && logical.unit == TimeUnit::kMilli;
+  const TimeUnit unit = is_in_seconds ? TimeUnit::kSecond : logical.unit;
+  Dtype dtype = Dtype::timestamp(unit);
   if (logical.is_utc) {
     try {
-      dtype = Dtype::timestamp(logical.unit, hint.zone.empty() ? "UTC" : hint.zone);
+      dtype = Dtype::timestamp(unit, hint.zone.empty() ? "UTC" : hint.zone);
     } catch (const Error& error) {
       throw Unreadable{std::string("a timestamp of a zone with an unusable name: ") + error.what()};
     }
   }
-  set(leaf, dtype, Conversion::kNone);
+  set(leaf, dtype, is_in_seconds ? Conversion::kSeconds : Conversion::kNone);
 }
 
 void set_time(Leaf& leaf, const LogicalType& logical) {

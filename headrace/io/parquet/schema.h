@@ -15,6 +15,7 @@ enum class Conversion : uint8_t {
   kNone,      ///< the bytes as they are
   kNarrow,    ///< of 32 bits, to an integer of 8 or 16
   kWiden,     ///< of 32 bits, to an int64
+  kSeconds,   ///< of milliseconds
   kInt96,     ///< days and nanoseconds, to nanoseconds
   kDecimal,   ///< an integer or big-endian bytes, to 128 bits
   kHalf,      ///< float16 to float32

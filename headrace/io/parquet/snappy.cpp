@@ -2,6 +2,7 @@
 #include "headrace/io/parquet/snappy.h"
 
 #include "headrace/io/parquet/copy_match.h"
+#include "headrace/io/parquet/find_matches.h"
 
 namespace hr::parquet {
 
@@ -73,6 +74,60 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
     out += length;
   }
   return out == out_end;
+}
+
+namespace {
+
+char* put_size(uint64_t size, char* out) {
+  for (; size >= 128; size >>= 7) *out++ = static_cast<char>(size | 128);
+  *out++ = static_cast<char>(size);
+  return out;
+}
+
+char* put_literal(std::string_view literal, char* out) {
+  if (literal.empty()) return out;
+  const auto count = static_cast<uint32_t>(literal.size() - 1);
+  if (count < 60) {
+    *out++ = static_cast<char>(count << 2);
+  } else {
+    const int bytes = count < 1u << 8 ? 1 : count < 1u << 16 ? 2 : count < 1u << 24 ? 3 : 4;
+    *out++ = static_cast<char>((59 + bytes) << 2);
+    std::memcpy(out, &count, sizeof count);
+    out += bytes;
+  }
+  std::memcpy(out, literal.data(), literal.size());
+  return out + literal.size();
+}
+
+// At most 64 bytes.
+char* put_copy(uint32_t distance, uint32_t length, char* out) {
+  if (length >= 4 && length <= 11 && distance < 2048) {
+    *out++ = static_cast<char>(distance >> 8 << 5 | (length - 4) << 2 | 1);
+    *out++ = static_cast<char>(distance);
+    return out;
+  }
+  *out++ = static_cast<char>((length - 1) << 2 | 2);
+  *out++ = static_cast<char>(distance);
+  *out++ = static_cast<char>(distance >> 8);
+  return out;
+}
+
+}  // namespace
+
+int64_t pack_snappy(std::string_view bytes, char* const begin) {
+  char* out = put_size(bytes.size(), begin);
+  if (bytes.empty()) return out - begin;
+  find_matches(bytes, [&](std::string_view literal, uint32_t distance, uint32_t length) {
+    out = put_literal(literal, out);
+    // No rest is shorter than the 4 bytes of a short copy.
+    for (; length >= 68; length -= 64) out = put_copy(distance, 64, out);
+    if (length > 64) {
+      out = put_copy(distance, 60, out);
+      length -= 60;
+    }
+    if (length > 0) out = put_copy(distance, length, out);
+  });
+  return out - begin;
 }
 
 }  // namespace hr::parquet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snappy's block format, unpacked from untrusted bytes.
+// Snappy's block format: packed, and unpacked from untrusted bytes.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -12,5 +12,13 @@ inline constexpr int64_t kUnpackSlack = 64;
 /// Unpacks a block to exactly `size` bytes at `out`, behind which kUnpackSlack more are writable.
 /// False when the block is damaged or holds another number of bytes.
 bool unpack_snappy(std::string_view block, char* out, int64_t size);
+
+/// The most bytes that `size` bytes become.
+constexpr int64_t most_snappy(int64_t size) {
+  return size + size / 6 + 32;
+}
+
+/// Packs less than 4 GiB into a block at `out`, which has room for the most; gives its size.
+int64_t pack_snappy(std::string_view bytes, char* out);
 
 }  // namespace hr::parquet

@@ -8,7 +8,7 @@ import operator
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal, overload
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from headrace import _core
 from headrace.display.options import option, option_context
@@ -1034,9 +1034,25 @@ class DataFrame(Tabular, Columns):
         """Print names, dtypes, non-null counts and total bytes; evaluates."""
         export.info(self)
 
-    def to_parquet(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write a Parquet file; see `headrace.io.parquet.write_parquet`."""
-        write_parquet(self, path, **options)
+    def to_parquet(
+        self,
+        path: str | PathLike[str] | BinaryIO | None = None,
+        engine: str = "auto",
+        compression: str | None = "snappy",
+        index: bool | None = None,
+        partition_cols: Iterable[str] | None = None,
+        **options: Any,
+    ) -> bytes | None:
+        """Write a Parquet file; see `headrace.io.parquet.write_parquet`.
+
+        Options are `compression_level`, `row_group_size`, `bloom_filter`, `layout` and
+        `write_page_checksum`. Without `path` the bytes are returned.
+
+        >>> frame = hr.DataFrame({"x": [1, 2]})
+        >>> hr.read_parquet(frame.to_parquet()).x.to_list()
+        [1, 2]
+        """
+        return write_parquet(self, path, engine, compression, index, partition_cols, **options)
 
     def to_numpy(self, dtype: Any = None) -> np.ndarray[Any, Any]:
         """A two-dimensional NumPy array of all columns but labels; the ledger records the copy.

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet files: read by the engine, for now written by pyarrow, as listed by `hr.fallbacks`."""
+"""Parquet files, read and written by the engine."""
 
 from __future__ import annotations
 
+import io
 import os
-import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from headrace import _core
-from headrace.errors import InputError, TypeMismatchError, UnsupportedError, input_error
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.lazy.handle import mark
-from headrace.settings import is_strict
+from headrace.rows import is_missing
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -22,23 +23,6 @@ if TYPE_CHECKING:
     Source = str | os.PathLike[str] | BinaryIO
 
 __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
-
-
-def _pyarrow() -> Any:
-    """Import `pyarrow.parquet`, or raise with the name of the extra."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise UnsupportedError(
-            "to_parquet: Parquet is written by pyarrow, which is not installed; pip install "
-            "'headrace[parquet]'"
-        ) from error
-    if is_strict():
-        raise UnsupportedError(
-            "to_parquet: Parquet is written by pyarrow, and hr.strict() is on; use CSV, or switch "
-            "strict mode off"
-        )
-    return parquet
 
 
 def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
@@ -105,46 +89,127 @@ def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
 
 
 def write_parquet(
-    frame: DataFrame, path: str | os.PathLike[str], *, compression: str = "snappy"
-) -> None:
-    """Write a frame as a Parquet file, for now through pyarrow; also ``DataFrame.to_parquet``.
+    frame: DataFrame,
+    path: str | os.PathLike[str] | BinaryIO | None = None,
+    engine: str = "auto",
+    compression: str | None = "snappy",
+    index: bool | None = None,
+    partition_cols: Iterable[str] | None = None,
+    *,
+    compression_level: int | None = None,
+    row_group_size: int | None = None,
+    bloom_filter: Iterable[str] = (),
+    layout: str = "default",
+    write_page_checksum: bool = False,
+) -> bytes | None:
+    """Write a frame as a Parquet file, encoded on all cores; also ``DataFrame.to_parquet``.
 
-    The file is replaced whole or not at all, as by `write_csv`. Labels are written as columns. All
-    cores encode columns of row groups of 2^20 rows, written while later ones are encoded.
+    The file is replaced whole or not at all, as by `write_csv`, and has the same bytes for any
+    number of threads. Columns are encoded as their values suggest it (a dictionary, packed
+    differences or plain values); one that the codec does not make smaller is left uncompressed.
+    Row groups and pages of 2^15 rows have bounds, by which readers skip them.
 
     Parameters
     ----------
-    path : path
-        File to write.
-    compression : {"snappy", "gzip", "zstd", "lz4", "none"}
-        Codec of the pages.
+    path : path or binary file object, optional
+        File to write, or with `partition_cols` a folder. Without it the bytes are returned.
+    engine : str
+        Without effect, for pandas' sake.
+    compression : {"snappy", "zstd", "gzip", "lz4", "brotli", "none"} or None
+        Codec of the pages; None as "none".
+    index : bool, optional
+        False leaves labels out; else they are written as the first columns.
+    partition_cols : list of str, optional
+        Writes a file for each combination of their values, without these columns:
+        ``path/year=2024/part-0.parquet``. Files of another write to the folder stay.
+    compression_level : int, optional
+        1 to 22 for zstd (usually 1), 1 to 9 for gzip (6), 0 to 11 for brotli (3).
+    row_group_size : int, optional
+        Most rows of a row group: 2^20, or with ``layout="gpu"`` ten times that.
+    bloom_filter : list of str
+        Columns that get a Bloom filter, by which readers skip row groups without a value. About 1.3
+        to 2.6 bytes for each distinct value.
+    layout : {"default", "gpu"}
+        "gpu" makes few long row groups of many pages, and compresses only what gets at least a
+        tenth smaller, as readers on a GPU like it.
+    write_page_checksum : bool
+        Gives each page a CRC, which readers may compare.
 
     Raises
     ------
-    hr.UnsupportedError
-        Without pyarrow (install ``headrace[parquet]``), and under `hr.strict`.
     hr.InputError
         (an OSError) If writing fails; the old file is untouched.
+    hr.InvalidArgumentError
+        (a ValueError) For an unknown codec, level or layout.
+    hr.TypeMismatchError
+        (a TypeError) For columns of complex numbers.
+
+    Notes
+    -----
+    Times in seconds are stored in milliseconds, since Parquet has no seconds. Categories of strings
+    are dictionaries, which pyarrow and pandas read as categories; those of other values are stored
+    as these values.
+
+    >>> frame = hr.DataFrame({"x": [1, 2], "s": ["a", None]})
+    >>> frame.to_parquet("/tmp/hr-doc.parquet", compression="zstd")
+    >>> hr.read_parquet("/tmp/hr-doc.parquet").equals(frame)
+    True
     """
     mark("to_parquet")
-    parquet = _pyarrow()
-    import pyarrow as pa
+    if engine not in ("auto", "pyarrow", "fastparquet"):
+        raise InvalidArgumentError(f"to_parquet: unknown engine: engine={engine!r}; leave it out")
+    frame = frame.reset_index(drop=True) if index is False and frame._labels else frame
+    options = (
+        "none" if compression is None else compression.lower(),
+        compression_level,
+        row_group_size,
+        layout,
+    )
+    filtered = [bloom_filter] if isinstance(bloom_filter, str) else list(bloom_filter)
+    if partition_cols is not None:
+        _write_partitions(frame, path, partition_cols, options, filtered, write_page_checksum)
+        return None
+    content = io.BytesIO() if path is None else None
+    to = content or (path if hasattr(path, "write") else os.fspath(path))  # type: ignore[arg-type]
+    _core.write_parquet(frame._table(), to, *options, filtered, write_page_checksum)
+    return content.getvalue() if content else None
 
-    table = frame.to_arrow()
 
-    def encode(row: int, rows: int, column: int, columns: int) -> Any:
-        part = table.select(range(column, column + columns)).slice(row, rows)
-        file = pa.BufferOutputStream()
-        parquet.write_table(part, file, compression=compression)
-        return file.getvalue()
+def _write_partitions(
+    frame: DataFrame,
+    path: Any,
+    partition_cols: Iterable[str],
+    options: tuple[str, int | None, int | None, str],
+    filtered: list[str],
+    checksums: bool,
+) -> None:
+    keys = [partition_cols] if isinstance(partition_cols, str) else list(partition_cols)
+    if path is None or hasattr(path, "write"):
+        raise InvalidArgumentError(
+            "to_parquet: partition_cols needs a folder: path is none; pass its path"
+        )
+    table = frame._table()
+    for name in keys:
+        if name not in table.names:
+            _core.no_such_column("to_parquet", table.names, name)
+    if not keys or len(keys) == len(table.names):
+        raise InvalidArgumentError(
+            f"to_parquet: a partition needs a column and leaves one over: partition_cols={keys}; "
+            "name some of the columns"
+        )
+    rest = [name for name in table.names if name not in keys]
+    for values, part in frame_of_table(table).groupby(keys, dropna=False, sort=True):
+        levels = values if isinstance(values, tuple) else (values,)
+        parts = [f"{quote(k, safe='')}={_level(v)}" for k, v in zip(keys, levels, strict=True)]
+        folder = os.path.join(os.fspath(path), *parts)
+        os.makedirs(folder, exist_ok=True)
+        file = os.path.join(folder, "part-0.parquet")
+        chosen = [name for name in filtered if name in rest]
+        _core.write_parquet(part[rest]._table(), file, *options, chosen, checksums)
 
-    place, start = os.fspath(path), time.perf_counter()
-    try:
-        _core.write_parquet(place, table.num_rows, table.num_columns, encode)
-    except InputError:
-        raise
-    except (OSError, pa.ArrowException) as error:
-        code = getattr(error, "errno", None) or 0
-        raise input_error(f"to_parquet: {error}: path={place!r}", place, code) from error
-    finally:
-        _core.record_fallback("to_parquet", "Parquet by pyarrow", time.perf_counter() - start)
+
+def _level(value: Any) -> str:
+    """The word of a value in the name of a folder, as Hive writes it."""
+    if is_missing(value):
+        return "__HIVE_DEFAULT_PARTITION__"
+    return quote(str(value), safe=" :+,.-_")
