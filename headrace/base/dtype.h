@@ -9,8 +9,11 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 namespace hr {
+
+struct Field;
 
 enum class TypeId : uint8_t {
   kBool,
@@ -33,7 +36,12 @@ enum class TypeId : uint8_t {
   kDuration,
   kDecimal,
   kList,
+  kStruct,
+  kMap,
 };
+
+/// Levels of lists, structs and maps in each other.
+inline constexpr int kMostNestedLevels = 32;
 
 /// What timestamps and durations count.
 enum class TimeUnit : uint8_t { kSecond, kMilli, kMicro, kNano };
@@ -50,7 +58,9 @@ constexpr int64_t units_per_second(TimeUnit unit) {
 /// zone (`data/timezone_rules.h`). A duration is an int64 of its unit. A decimal is a 128-bit
 /// integer of units of 10^-scale, of at most `precision` digits. A category is an int32 code into
 /// the column's dictionary, a list a span of the column's items; each value there has the dtype
-/// `item`. Dates, decimals, categories, lists and timestamps with a zone stand in columns only.
+/// `item`. A struct has a value for each of its named fields; a map is a list of structs of two
+/// fields, "key" and "value". Dates, decimals, categories, timestamps with a zone and what is
+/// nested stand in columns only.
 class Dtype {
  public:
   constexpr Dtype() = default;
@@ -82,8 +92,16 @@ class Dtype {
   /// UnsupportedError for categories of other than strings, numbers, dates, times and durations.
   HR_API static Dtype category(Dtype item);
 
-  /// Lists of this dtype. Throws UnsupportedError for lists in more than 32 levels.
+  /// Lists of this dtype. Throws UnsupportedError for what is nested in more than 32 levels.
   HR_API static Dtype list(Dtype item);
+
+  /// Structs of these fields, in their order. Throws InvalidArgumentError for two fields of one
+  /// name or a name that is not UTF-8, UnsupportedError as `list` does and for more than 65,535
+  /// fields.
+  HR_API static Dtype structure(const std::vector<Field>& fields);
+
+  /// Maps: lists of structs of "key" and "value". Throws as `list` does.
+  HR_API static Dtype map(Dtype key, Dtype value);
 
   constexpr TypeId id() const { return id_; }
 
@@ -96,13 +114,22 @@ class Dtype {
   /// The number of that name in this process, from 1; 0 without a zone.
   constexpr uint16_t zone_number() const { return parameter_; }
 
+  /// What tells dtypes of one TypeId and unit in this process.
+  constexpr uint16_t number() const { return parameter_; }
+
   /// Digits of a decimal, and those of them behind the point.
   constexpr int precision() const { return parameter_ >> 8; }
 
   constexpr int scale() const { return parameter_ & 0xFF; }
 
-  /// Of the items of a list, or of the values that categories stand for.
+  /// Of the items of a list, of the structs of a map, or of the values that categories stand for.
   HR_API Dtype item() const;
+
+  /// Of a struct; empty for others. They live as long as the process.
+  HR_API const std::vector<Field>& fields() const;
+
+  /// 0 for what is not nested, 1 for structs and lists of such, ...; a map counts as its structs.
+  HR_API int levels() const;
 
   /// The dtype of the integers that dates, times, durations and categories are kept in; else the
   /// dtype itself.
@@ -119,7 +146,8 @@ class Dtype {
     }
   }
 
-  /// Bytes of one tensor element (bool: 1), or of one string view or span of a list (16).
+  /// Bytes of one tensor element (bool: 1), of one string view or span of a list or map (16), or of
+  /// the place of a struct in its fields (8).
   constexpr int64_t size_bytes() const {
     switch (id_) {
       case TypeId::kBool:
@@ -141,11 +169,13 @@ class Dtype {
       case TypeId::kComplex64:
       case TypeId::kTimestamp:
       case TypeId::kDuration:
+      case TypeId::kStruct:
         return 8;
       case TypeId::kComplex128:
       case TypeId::kString:
       case TypeId::kDecimal:
       case TypeId::kList:
+      case TypeId::kMap:
         return 16;
     }
     return 0;
@@ -188,6 +218,16 @@ class Dtype {
 
   constexpr bool is_list() const { return id_ == TypeId::kList; }
 
+  constexpr bool is_struct() const { return id_ == TypeId::kStruct; }
+
+  constexpr bool is_map() const { return id_ == TypeId::kMap; }
+
+  /// True for lists and maps: spans of items.
+  constexpr bool has_items() const { return is_list() || is_map(); }
+
+  /// True for lists, maps and structs.
+  constexpr bool is_nested() const { return has_items() || is_struct(); }
+
   constexpr bool is_duration() const { return id_ == TypeId::kDuration; }
 
   /// True for timestamps and durations: an int64 of a unit, and NumPy's NaT where it is null.
@@ -197,8 +237,8 @@ class Dtype {
   constexpr bool is_temporal() const { return is_date() || is_timestamp(); }
 
   /// The word of NumPy and pandas: "float64", "bool", "string", "date", "datetime64[us]",
-  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)", "list[int64]". All
-  /// categories are "category".
+  /// "datetime64[us, Europe/Berlin]", "timedelta64[us]", "decimal128(15, 2)", "list[int64]",
+  /// "struct[x: int64, "a b": string]", "map[string, int64]". All categories are "category".
   HR_API std::string_view name() const;
 
   friend constexpr bool operator==(Dtype, Dtype) = default;
@@ -206,7 +246,15 @@ class Dtype {
  private:
   TypeId id_ = TypeId::kFloat64;
   TimeUnit unit_ = TimeUnit::kMicro;  // as it is here for all but timestamps and durations
-  uint16_t parameter_ = 0;            // the number of a zone, list or category; precision and scale
+  uint16_t parameter_ = 0;            // the number of a zone, item or struct; precision and scale
+};
+
+/// A field of a struct.
+struct Field {
+  std::string name;
+  Dtype dtype{};
+
+  friend bool operator==(const Field&, const Field&) = default;
 };
 
 /// The dtype with the word `name` ("float" and "int" mean 64 bits, "str" means string). Throws

@@ -79,6 +79,65 @@ TEST(Dtype, UnitsTellTimestampsApart) {
     EXPECT_FALSE(Dtype(id).is_real() || Dtype(id).is_string() || Dtype(id).is_bool());
 }
 
+TEST(Dtype, StructsHaveFields) {
+  const Dtype point = Dtype::structure({{"x", TypeId::kInt64}, {"y", TypeId::kString}});
+  EXPECT_EQ(point.name(), "struct[x: int64, y: string]");
+  EXPECT_EQ(point, Dtype::structure({{"x", TypeId::kInt64}, {"y", TypeId::kString}}));
+  EXPECT_NE(point, Dtype::structure({{"y", TypeId::kString}, {"x", TypeId::kInt64}}));
+  EXPECT_NE(point, Dtype::structure({{"x", TypeId::kInt64}, {"z", TypeId::kString}}));
+  EXPECT_EQ(point.fields().at(1), (Field{"y", TypeId::kString}));
+  EXPECT_TRUE(Dtype(TypeId::kInt64).fields().empty());
+  EXPECT_EQ(Dtype::structure({}).name(), "struct[]");
+  EXPECT_TRUE(point.is_struct() && point.is_nested() && !point.has_items());
+  const Dtype codes = Dtype::structure({{"c", TypeId::kCategory}});
+  const Dtype numbers = Dtype::structure({{"c", Dtype::category(TypeId::kInt64)}});
+  EXPECT_EQ(codes.name(), numbers.name());
+  EXPECT_NE(codes, numbers);
+  EXPECT_THROW(Dtype::structure({{"x", TypeId::kBool}, {"x", TypeId::kBool}}),
+               InvalidArgumentError);
+  EXPECT_THROW(Dtype::structure({{"\xFF", TypeId::kBool}}), InvalidArgumentError);
+}
+
+TEST(Dtype, MapsAreListsOfEntries) {
+  const Dtype map = Dtype::map(TypeId::kString, Dtype::list(TypeId::kFloat32));
+  EXPECT_EQ(map.name(), "map[string, list[float32]]");
+  EXPECT_EQ(map.item(),
+            Dtype::structure({{"key", TypeId::kString}, {"value", Dtype::list(TypeId::kFloat32)}}));
+  EXPECT_NE(map, Dtype::list(map.item()));
+  EXPECT_EQ(Dtype::list(map.item()).name(), "list[struct[key: string, value: list[float32]]]");
+  EXPECT_TRUE(map.is_map() && map.has_items() && map.is_nested() && !map.is_list());
+  EXPECT_EQ(map.levels(), 2);
+  EXPECT_EQ(Dtype::list(map).levels(), 3);
+}
+
+TEST(Dtype, NamesOfNestedDtypesGoBothWays) {
+  const Dtype odd = Dtype::structure({{"", TypeId::kBool},
+                                      {"a b", Dtype::decimal(15, 2)},
+                                      {"say \"x\", [\\", Dtype::timestamp(TimeUnit::kNano, "UTC")},
+                                      {std::string("\n\0", 2), TypeId::kInt8},
+                                      {"größe", Dtype::structure({})}});
+  for (const Dtype dtype : {odd, Dtype::list(odd), Dtype::map(odd, Dtype::list(odd)),
+                            Dtype::structure({{"x", Dtype::map(TypeId::kDate, odd)}})})
+    EXPECT_EQ(dtype_from_name(dtype.name()), dtype) << dtype.name();
+  EXPECT_EQ(dtype_from_name("struct[x:int64,y: str]").name(), "struct[x: int64, y: string]");
+  for (const char* word : {"struct[x]", "struct[x: ]", "struct[\"x: int64]", "map[string]",
+                           "map[string, int64, bool]", "list[]", "struct[x: int64", "list[int64]]"})
+    EXPECT_THROW(dtype_from_name(word), TypeMismatchError) << word;
+}
+
+TEST(Dtype, NestingHasALimit) {
+  Dtype dtype = TypeId::kInt64;
+  for (int level = 0; level < 32; ++level)
+    dtype = level % 2 == 0 ? Dtype::list(dtype) : Dtype::structure({{"x", dtype}});
+  EXPECT_EQ(dtype.levels(), 32);
+  EXPECT_EQ(dtype_from_name(dtype.name()), dtype);
+  EXPECT_THROW(Dtype::list(dtype), UnsupportedError);
+  EXPECT_THROW(Dtype::structure({{"x", dtype}}), UnsupportedError);
+  std::string deep;
+  for (int level = 0; level < 100'000; ++level) deep += "list[";
+  EXPECT_THROW(dtype_from_name(deep + std::string(100'000, ']')), UnsupportedError);
+}
+
 TEST(Dtype, VisitorsTakeNumbersOnly) {
   EXPECT_EQ(
       visit_real(TypeId::kFloat64, [](auto type) { return sizeof(typename decltype(type)::type); }),

@@ -9,6 +9,9 @@
 #include "headrace/data/device.h"
 #include "headrace/data/dictionary.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace hr {
 
 std::shared_ptr<const std::vector<Buffer>> Column::no_text() {
@@ -35,7 +38,11 @@ Column::Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity, in
   else if (null_count_ < 0)
     null_count_ = num_rows_ - count_bits_of(validity_, offset_, num_rows_);
   if (dtype.is_category()) dictionary_ = distinct_values(Column(dtype.item(), 0, {})).dictionary;
-  if (dtype.is_list()) items_ = std::make_shared<const Column>(dtype.item(), 0, Buffer());
+  if (dtype.has_items()) items_ = std::make_shared<const Column>(dtype.item(), 0, Buffer());
+  if (!dtype.is_struct()) return;
+  std::vector<Column> fields;
+  for (const Field& field : dtype.fields()) fields.emplace_back(field.dtype, 0, Buffer());
+  fields_ = std::make_shared<const std::vector<Column>>(std::move(fields));
 }
 
 Column Column::strings(int64_t num_rows, Buffer views, std::vector<Buffer> text, Buffer validity,
@@ -63,18 +70,69 @@ Column Column::lists(int64_t num_rows, Buffer spans, Column items, Buffer validi
   return column;
 }
 
+Column Column::maps(int64_t num_rows, Buffer spans, Column entries, Buffer validity,
+                    int64_t null_count, int64_t offset) {
+  const std::vector<Field>& fields = entries.dtype().fields();
+  if (fields.size() != 2 || Dtype::map(fields[0].dtype, fields[1].dtype).item() != entries.dtype())
+    throw_error<InternalError>("column", "the entries of a map have no key and value",
+                               {{"dtype", entries.dtype().name()}});
+  Column column = lists(num_rows, std::move(spans), std::move(entries), std::move(validity),
+                        null_count, offset);
+  column.dtype_ = Dtype::map(fields[0].dtype, fields[1].dtype);
+  return column;
+}
+
+Column Column::structs(Dtype dtype, int64_t num_rows, std::vector<Column> fields, Buffer validity,
+                       int64_t null_count) {
+  Buffer places = Buffer::allocate(checked_multiply("column", num_rows, 8));
+  if (num_rows > 0)
+    std::iota(places.mutable_as<int64_t>(), places.mutable_as<int64_t>() + num_rows, 0);
+  for (const Column& field : fields)
+    if (field.num_rows() < num_rows)
+      throw_error<InternalError>("column", "a field is shorter than its struct",
+                                 {{"rows", num_rows}, {"field_rows", field.num_rows()}});
+  return structs_at(dtype, num_rows, std::move(places), std::move(fields), std::move(validity),
+                    null_count);
+}
+
+Column Column::structs_at(Dtype dtype, int64_t num_rows, Buffer places, std::vector<Column> fields,
+                          Buffer validity, int64_t null_count, int64_t offset) {
+  if (!std::ranges::equal(fields, dtype.fields(), {}, &Column::dtype, &Field::dtype))
+    throw_error<InternalError>("column", "the fields have other dtypes than the struct",
+                               {{"dtype", dtype.name()}, {"fields", fields.size()}});
+  Column column(TypeId::kInt64, num_rows, std::move(places), std::move(validity), null_count,
+                offset);
+  column.dtype_ = dtype;
+  column.fields_ = std::make_shared<const std::vector<Column>>(std::move(fields));
+  return column;
+}
+
 Column Column::with_rows(int64_t num_rows, Buffer values, Buffer validity,
                          int64_t null_count) const {
-  Column column(dtype_.storage(), num_rows, std::move(values), std::move(validity), null_count);
+  const Dtype plain = dtype_.has_items()   ? Dtype(TypeId::kString)
+                      : dtype_.is_struct() ? Dtype(TypeId::kInt64)
+                                           : dtype_.storage();
+  Column column(plain, num_rows, std::move(values), std::move(validity), null_count);
   column.dtype_ = dtype_;
   column.text_ = text_;
   column.dictionary_ = dictionary_;
   column.items_ = items_;
+  column.fields_ = fields_;
+  return column;
+}
+
+Column Column::with_validity(Buffer validity) const {
+  if (validity.size_bytes() < bitmap_bytes(offset_ + num_rows_))
+    throw_error<InternalError>("column", "the bitmap is too small for its rows",
+                               {{"rows", num_rows_}, {"bytes", validity.size_bytes()}});
+  Column column = *this;
+  column.null_count_ = num_rows_ - count_bits_of(validity, offset_, num_rows_);
+  column.validity_ = std::move(validity);
   return column;
 }
 
 Column Column::with_dtype(Dtype dtype) const {
-  if (dtype.is_category() || dtype.is_string() || dtype.is_list() || dtype_.is_list() ||
+  if (dtype.is_category() || dtype.is_string() || dtype.is_nested() || dtype_.is_nested() ||
       dtype.is_bool() != dtype_.is_bool() || dtype.size_bytes() != dtype_.size_bytes())
     throw_error<InternalError>("column", "the dtypes differ in layout",
                                {{"from", dtype_.name()}, {"to", dtype.name()}});
@@ -122,6 +180,8 @@ int64_t Column::size_bytes() const {
   for (const Buffer& buffer : *text_) bytes += buffer.size_bytes();
   if (dictionary_) bytes += dictionary_->values().size_bytes();
   if (items_) bytes += items_->size_bytes();
+  if (fields_)
+    for (const Column& field : *fields_) bytes += field.size_bytes();
   return bytes;
 }
 

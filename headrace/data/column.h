@@ -26,7 +26,8 @@ struct StringView {
 };
 static_assert(sizeof(StringView) == 16);
 
-/// One list of a list column: `size` of the column's items from `begin` on.
+/// One list of a list column, or the entries of a map: `size` of the column's items from `begin`
+/// on.
 struct ListSpan {
   int64_t begin;
   int64_t size;
@@ -37,8 +38,8 @@ class Dictionary;
 using DictionaryPtr = std::shared_ptr<const Dictionary>;
 
 /// Immutable values over shared buffers; copying a Column shares them. Fixed-width values, string
-/// views and spans of lists lie contiguous from `offset`; bools are a bitmap. Null is a zero bit in
-/// the validity bitmap and has nothing to do with NaN.
+/// views, spans of lists and places of structs lie contiguous from `offset`; bools are a bitmap.
+/// Null is a zero bit in the validity bitmap and has nothing to do with NaN.
 class HR_API Column {
  public:
   /// An empty float64 column.
@@ -47,8 +48,8 @@ class HR_API Column {
   /// A column over ready buffers. `values` holds (offset + rows) elements (bits for bool).
   /// `validity` is empty when nothing is null; `null_count` -1 means: count it now. `offset` counts
   /// elements in values and validity alike. Throws InternalError when a buffer is too short. A
-  /// category column gets an empty dictionary and a list column no items: all its rows are null or
-  /// empty.
+  /// category column gets an empty dictionary, a list column no items and a struct column fields
+  /// without rows: all its rows are null or empty.
   Column(Dtype dtype, int64_t num_rows, Buffer values, Buffer validity = {}, int64_t null_count = 0,
          int64_t offset = 0);
 
@@ -66,8 +67,27 @@ class HR_API Column {
   static Column lists(int64_t num_rows, Buffer spans, Column items, Buffer validity = {},
                       int64_t null_count = 0, int64_t offset = 0);
 
-  /// Other rows of this dtype, from row 0 on, over the same text, dictionary or items.
+  /// A map column: as `lists`, of structs with the fields "key" and "value". Throws InternalError
+  /// for other items.
+  static Column maps(int64_t num_rows, Buffer spans, Column entries, Buffer validity = {},
+                     int64_t null_count = 0, int64_t offset = 0);
+
+  /// A struct column: one column a field of the dtype, each of `num_rows` rows, or more that are
+  /// not used. `validity` is of the structs: a field may have a value where the struct is null.
+  /// Throws InternalError for fields of another number, dtype or length.
+  static Column structs(Dtype dtype, int64_t num_rows, std::vector<Column> fields,
+                        Buffer validity = {}, int64_t null_count = 0);
+
+  /// The same where `places` (int64) tell the row of the fields that each struct has; those of null
+  /// structs are unspecified. Structs may share rows, and not all rows belong to a struct.
+  static Column structs_at(Dtype dtype, int64_t num_rows, Buffer places, std::vector<Column> fields,
+                           Buffer validity = {}, int64_t null_count = 0, int64_t offset = 0);
+
+  /// Other rows of this dtype, from row 0 on, over the same text, dictionary, items or fields.
   Column with_rows(int64_t num_rows, Buffer values, Buffer validity, int64_t null_count) const;
+
+  /// The same values under another validity, which begins where `offset` says as the values do.
+  Column with_validity(Buffer validity) const;
 
   /// The same rows under a dtype of the same layout: dates and timestamps as their integers, and
   /// back; codes. Throws InternalError for another layout.
@@ -92,11 +112,15 @@ class HR_API Column {
   /// Of a category column, else null.
   const DictionaryPtr& dictionary() const { return dictionary_; }
 
-  /// Of a list column, else null.
+  /// Of a list or map column, else null.
   const std::shared_ptr<const Column>& items() const { return items_; }
 
-  /// The items of a row of a list column; none where it is null.
+  /// The items of a row of a list or map column; none where it is null.
   Column list(int64_t row) const;
+
+  /// Of a struct column, else null: the columns that its values are places in. `struct_field`
+  /// (data/struct_fields.h) has one of them in the order of the rows.
+  const std::shared_ptr<const std::vector<Column>>& fields() const { return fields_; }
 
   /// The values in place, null slots included; not for bool.
   template <class T>
@@ -120,8 +144,8 @@ class HR_API Column {
   /// Rows [begin, begin + count), sharing the buffers.
   Column slice(int64_t begin, int64_t count) const;
 
-  /// Bytes that the rows take, with all text buffers of strings, the dictionary of categories and
-  /// all items of lists.
+  /// Bytes that the rows take, with all text buffers of strings, the dictionary of categories, all
+  /// items of lists and all fields of structs.
   int64_t size_bytes() const;
 
  private:
@@ -134,6 +158,7 @@ class HR_API Column {
   std::shared_ptr<const std::vector<Buffer>> text_ = no_text();
   DictionaryPtr dictionary_;
   std::shared_ptr<const Column> items_;
+  std::shared_ptr<const std::vector<Column>> fields_;
 
   static std::shared_ptr<const std::vector<Buffer>> no_text();
 };

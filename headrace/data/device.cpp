@@ -212,10 +212,10 @@ Column to_place(const Column& column, Place place, Stream stream) {
   if (column.place() == place || column.num_rows() == 0) return column;
   if (!place.is_host()) check_on_host("to", column.place());
   const auto move = place.is_host() ? fetch : send;
-  if (column.dtype().is_list() && place.is_gpu())
-    throw_error<UnsupportedError>("to", "lists stay on the host",
+  if (column.dtype().is_nested() && place.is_gpu())
+    throw_error<UnsupportedError>("to", "lists and structs stay on the host",
                                   {{"dtype", column.dtype().name()}},
-                                  "explode them first, or leave the column out");
+                                  "use explode() or struct.field(name), or leave the column out");
   // Whole bytes of the bitmaps.
   const int64_t first = column.offset() / 8 * 8;
   const int64_t rows = column.offset() - first + column.num_rows();
@@ -235,10 +235,17 @@ Column to_place(const Column& column, Place place, Stream stream) {
   if (column.dtype().is_string())
     return Column::strings(column.num_rows(), std::move(values), std::move(text),
                            std::move(validity), column.null_count(), offset);
-  if (column.dtype().is_list())
-    return Column::lists(column.num_rows(), std::move(values),
-                         to_place(*column.items(), place, stream), std::move(validity),
-                         column.null_count(), offset);
+  if (column.dtype().has_items()) {
+    const auto make = column.dtype().is_map() ? Column::maps : Column::lists;
+    return make(column.num_rows(), std::move(values), to_place(*column.items(), place, stream),
+                std::move(validity), column.null_count(), offset);
+  }
+  if (column.dtype().is_struct()) {
+    std::vector<Column> fields;
+    for (const Column& field : *column.fields()) fields.push_back(to_place(field, place, stream));
+    return Column::structs_at(column.dtype(), column.num_rows(), std::move(values),
+                              std::move(fields), std::move(validity), column.null_count(), offset);
+  }
   if (column.dtype().is_category())
     return Column::categories(column.num_rows(), std::move(values), column.dictionary(),
                               std::move(validity), column.null_count(), offset);

@@ -55,14 +55,15 @@ Tensor::Tensor(Dtype dtype, Shape shape, Shape strides, Buffer buffer, int64_t b
 Tensor as_tensor(const Column& column) {
   const Dtype dtype = column.dtype();
   if (dtype.is_string() || dtype.is_bool() || dtype.is_date() || dtype.is_category() ||
-      dtype.has_zone() || dtype.is_decimal() || dtype.is_list())
+      dtype.has_zone() || dtype.is_decimal() || dtype.is_nested())
     throw_error<TypeMismatchError>("as_tensor", "the dtype cannot be held in a tensor",
                                    {{"dtype", dtype.name()}},
                                    dtype.is_bool()      ? "use astype('uint8')"
                                    : dtype.is_date()    ? "use astype('int32')"
                                    : dtype.is_decimal() ? "use astype('float64')"
                                    : dtype.has_zone()   ? "use dt.tz_convert(None) for UTC"
-                                   : dtype.is_list()    ? "use explode() first"
+                                   : dtype.is_struct()  ? "select a field: struct.field(name)"
+                                   : dtype.is_nested()  ? "use explode() first"
                                    : dtype.is_string()  ? "select a numeric column"
                                                         : "use cat.codes");
   if (column.null_count() > 0)

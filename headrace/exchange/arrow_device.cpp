@@ -101,7 +101,7 @@ void to_arrow_device_array(const Table& table, ArrowDeviceArray* array) {
 }
 
 ArrowColumns from_arrow_device(std::string_view op, const ArrowSchema& schema,
-                               ArrowDeviceArray* array) {
+                               ArrowDeviceArray* array, bool as_column) {
   struct Release {
     ArrowArray& array;
 
@@ -116,7 +116,7 @@ ArrowColumns from_arrow_device(std::string_view op, const ArrowSchema& schema,
     check_cuda(op, cuda_functions()->wait_event(call.stream(),
                                                 *static_cast<void**>(array->sync_event), 0));
   }
-  return from_arrow_at(op, schema, &array->array, place);
+  return from_arrow_at(op, schema, &array->array, place, as_column);
 }
 
 }  // namespace hr

@@ -3,6 +3,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/exchange/arrow.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/list_offsets.h"
@@ -60,6 +61,10 @@ std::string arrow_format(Dtype dtype) {
       return "d:" + std::to_string(dtype.precision()) + "," + std::to_string(dtype.scale());
     case TypeId::kList:
       return "+L";
+    case TypeId::kStruct:
+      return "+s";
+    case TypeId::kMap:
+      return "+m";
     case TypeId::kComplex64:
     case TypeId::kComplex128:
       break;
@@ -68,6 +73,8 @@ std::string arrow_format(Dtype dtype) {
                                 {{"dtype", dtype.name()}},
                                 "export the real and the imaginary part as two columns");
 }
+
+constexpr int64_t kNullable = ARROW_FLAG_NULLABLE;
 
 struct SchemaNode {
   std::string name;
@@ -119,7 +126,8 @@ struct ArrayNode {
   std::vector<ArrowArray*> pointers;
   StringOffsets strings;  // of a dictionary
   ListOffsets lists{};
-  Buffer validity{};  // of lists that do not begin at row 0
+  Buffer map_offsets{};
+  Buffer validity{};  // of lists and structs that do not begin at row 0
   ArrowArray dictionary{};
 };
 
@@ -138,7 +146,7 @@ void fill_array(int64_t length, std::unique_ptr<ArrayNode> node, ArrowArray* arr
   array->null_count = node->column.null_count();
   // pyarrow takes views without rows for a buffer without bytes, and then refuses an offset.
   array->offset = array->length > 0 ? node->column.offset() : 0;
-  if (node->column.dtype().is_list()) array->offset = 0;  // its offsets begin at the first row
+  if (node->column.dtype().is_nested()) array->offset = 0;  // its children begin at the first row
   array->n_buffers = static_cast<int64_t>(node->buffers.size());
   array->buffers = node->buffers.data();
   array->n_children = static_cast<int64_t>(node->pointers.size());
@@ -232,32 +240,17 @@ void fill_stream(std::unique_ptr<StreamNode> node, ArrowArrayStream* stream) {
 
 namespace {
 
-void fill_column_schema(Dtype dtype, std::string_view name, bool ordered, ArrowSchema* schema) {
-  std::string format = arrow_format(dtype);
-  auto node = schema_node(name);
-  if (dtype.is_category())
-    fill_schema(dtype.has_text() ? "u" : arrow_format(dtype.item()), 0, schema_node({}),
-                &node->dictionary);
-  if (dtype.is_list()) {
-    node->children.resize(1);
-    node->pointers = {&node->children[0]};
-    fill_column_schema(dtype.item(), "item", false, node->pointers[0]);
-  }
-  fill_schema(std::move(format),
-              ARROW_FLAG_NULLABLE | (ordered ? ARROW_FLAG_DICTIONARY_ORDERED : 0), std::move(node),
-              schema);
-}
-
-// A struct of columns, each filled by `fill(i, schema)`.
+// A schema with children, each filled by `fill(i, schema)`.
 template <class Fill>
-void fill_table_schema(size_t num_columns, Fill fill, ArrowSchema* schema) {
-  auto node = schema_node({});
-  node->children.resize(num_columns);
+void fill_parent_schema(std::string format, int64_t flags, std::string_view name,
+                        size_t num_children, Fill fill, ArrowSchema* schema) {
+  auto node = schema_node(name);
+  node->children.resize(num_children);
   ArrowSchema result{};
   for (ArrowSchema& child : node->children) node->pointers.push_back(&child);
-  fill_schema("+s", 0, std::move(node), &result);
+  fill_schema(std::move(format), flags, std::move(node), &result);
   try {
-    for (size_t i = 0; i < num_columns; ++i) fill(i, result.children[i]);
+    for (size_t i = 0; i < num_children; ++i) fill(i, result.children[i]);
   } catch (...) {
     result.release(&result);
     throw;
@@ -265,22 +258,53 @@ void fill_table_schema(size_t num_columns, Fill fill, ArrowSchema* schema) {
   *schema = result;
 }
 
+template <class Fill>
+void fill_table_schema(size_t num_columns, Fill fill, ArrowSchema* schema) {
+  fill_parent_schema("+s", 0, {}, num_columns, fill, schema);
+}
+
+void fill_column_schema(Dtype dtype, std::string_view name, int64_t flags, ArrowSchema* schema) {
+  std::string format = arrow_format(dtype);
+  if (dtype.is_nested()) {
+    const std::vector<Field>& fields = dtype.fields();
+    return fill_parent_schema(
+        std::move(format), flags, name, dtype.is_struct() ? fields.size() : 1,
+        [&](size_t i, ArrowSchema* out) {
+          if (dtype.is_list()) return fill_column_schema(dtype.item(), "item", kNullable, out);
+          if (dtype.is_struct())
+            return fill_column_schema(fields[i].dtype, fields[i].name, kNullable, out);
+          fill_column_schema(dtype.item(), "entries", 0, out);
+          out->children[0]->flags = 0;  // keys are never null
+        },
+        schema);
+  }
+  auto node = schema_node(name);
+  if (dtype.is_category())
+    fill_schema(dtype.has_text() ? "u" : arrow_format(dtype.item()), 0, schema_node({}),
+                &node->dictionary);
+  fill_schema(std::move(format), flags, std::move(node), schema);
+}
+
+int64_t flags_of(const Column& column) {
+  return kNullable | (is_ordered(column) ? ARROW_FLAG_DICTIONARY_ORDERED : 0);
+}
+
 }  // namespace
 
 void to_arrow_schema(Dtype dtype, std::string_view name, ArrowSchema* schema) {
-  fill_column_schema(dtype, name, false, schema);
+  fill_column_schema(dtype, name, kNullable, schema);
 }
 
 void to_arrow_schema(const std::vector<std::string>& names, const std::vector<Dtype>& dtypes,
                      ArrowSchema* schema) {
   fill_table_schema(
       names.size(),
-      [&](size_t i, ArrowSchema* out) { fill_column_schema(dtypes[i], names[i], false, out); },
+      [&](size_t i, ArrowSchema* out) { fill_column_schema(dtypes[i], names[i], kNullable, out); },
       schema);
 }
 
 void to_arrow_schema(const Column& column, ArrowSchema* schema) {
-  fill_column_schema(column.dtype(), {}, is_ordered(column), schema);
+  fill_column_schema(column.dtype(), {}, flags_of(column), schema);
 }
 
 void to_arrow_schema(const Table& table, ArrowSchema* schema) {
@@ -288,7 +312,7 @@ void to_arrow_schema(const Table& table, ArrowSchema* schema) {
   fill_table_schema(
       columns.size(),
       [&](size_t i, ArrowSchema* out) {
-        fill_column_schema(columns[i].dtype(), table.names()[i], is_ordered(columns[i]), out);
+        fill_column_schema(columns[i].dtype(), table.names()[i], flags_of(columns[i]), out);
       },
       schema);
 }
@@ -311,22 +335,51 @@ void to_arrow_array(const Column& column, ArrowArray* array) {
 
 namespace {
 
+// The validity from row 0 on, which the node holds.
+const uint8_t* validity_from_row_0(ArrayNode& node) {
+  const Column& column = node.column;
+  if (!column.validity() || column.offset() == 0) return column.validity();
+  node.validity = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
+  auto* const bits = node.validity.mutable_as<uint8_t>();
+  for (int64_t row = 0; row < column.num_rows(); ++row) set_bit(bits, row, !column.is_null(row));
+  return bits;
+}
+
+// Gives the node its children; if one throws, those before it are released.
+void fill_with_children(const std::vector<Column>& columns, std::unique_ptr<ArrayNode> node,
+                        int64_t length, ArrowArray* array) {
+  node->children.resize(columns.size());
+  for (ArrowArray& child : node->children) node->pointers.push_back(&child);
+  ArrowArray result{};
+  fill_array(length, std::move(node), &result);
+  try {
+    for (size_t i = 0; i < columns.size(); ++i)
+      to_arrow_array_there(columns[i], result.children[i]);
+  } catch (...) {
+    result.release(&result);
+    throw;
+  }
+  *array = result;
+}
+
 void export_lists(std::unique_ptr<ArrayNode> node, ArrowArray* array) {
   const Column& column = node->column;
   const int64_t rows = column.num_rows();
   node->lists = offsets_of_lists("to_arrow", column);
-  const uint8_t* validity = column.validity();
-  if (validity && column.offset() > 0) {
-    node->validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-    auto* const bits = node->validity.mutable_as<uint8_t>();
-    for (int64_t row = 0; row < rows; ++row) set_bit(bits, row, !column.is_null(row));
-    validity = bits;
+  node->buffers = {validity_from_row_0(*node), bytes_of(node->lists.offsets)};
+  if (column.dtype().is_map()) {
+    node->map_offsets = narrow_offsets("to_arrow", node->lists.offsets, rows);
+    node->buffers[1] = bytes_of(node->map_offsets);
   }
-  node->buffers = {validity, bytes_of(node->lists.offsets)};
-  node->children.resize(1);
-  to_arrow_array_there(node->lists.items, node->children.data());
-  node->pointers = {node->children.data()};
-  fill_array(rows, std::move(node), array);
+  const std::vector<Column> items{node->lists.items};
+  fill_with_children(items, std::move(node), rows, array);
+}
+
+void export_structs(std::unique_ptr<ArrayNode> node, ArrowArray* array) {
+  const std::vector<Column> fields = struct_fields("to_arrow", node->column);
+  const int64_t rows = node->column.num_rows();
+  node->buffers = {validity_from_row_0(*node)};
+  fill_with_children(fields, std::move(node), rows, array);
 }
 
 }  // namespace
@@ -335,7 +388,8 @@ void to_arrow_array_there(const Column& column, ArrowArray* array) {
   arrow_format(column.dtype());
   auto node = std::make_unique<ArrayNode>();
   node->column = column;
-  if (column.dtype().is_list()) return export_lists(std::move(node), array);
+  if (column.dtype().has_items()) return export_lists(std::move(node), array);
+  if (column.dtype().is_struct()) return export_structs(std::move(node), array);
   node->notes.emplace_back(column.values_buffer());
   node->buffers = {column.validity(), bytes_of(column.values_buffer())};
   if (column.dtype().is_string()) {
@@ -358,19 +412,8 @@ void to_arrow_array(const Table& table, ArrowArray* array) {
 
 void to_arrow_array_there(const Table& table, ArrowArray* array) {
   auto node = std::make_unique<ArrayNode>();
-  node->children.resize(table.columns().size());
   node->buffers = {nullptr};
-  for (ArrowArray& child : node->children) node->pointers.push_back(&child);
-  ArrowArray result{};
-  fill_array(table.num_rows(), std::move(node), &result);
-  try {
-    for (size_t i = 0; i < table.columns().size(); ++i)
-      to_arrow_array_there(table.columns()[i], result.children[i]);
-  } catch (...) {
-    result.release(&result);
-    throw;
-  }
-  *array = result;
+  fill_with_children(table.columns(), std::move(node), table.num_rows(), array);
 }
 
 void to_arrow_stream(Dtype dtype, std::vector<Column> chunks, ArrowArrayStream* stream) {

@@ -12,7 +12,10 @@
 #include "headrace/memory/log/ledger.h"
 
 #include <atomic>
+#include <charconv>
 #include <cstring>
+#include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace hr {
@@ -176,14 +179,61 @@ Dtype format_dtype(const Context& context) {
                                 {{"column", context.name}, {"format", format}}, remedy(format));
 }
 
-// The dtype a column of this schema becomes; refuses what we cannot read before any array is taken.
-Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels = 0) {
-  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
-  if (context.format == "+l" || context.format == "+L") {
-    if (schema.n_children != 1 || schema.dictionary || levels > kMostLevels)
-      context.refuse("a list has one child, at most 32 levels deep");
-    return Dtype::list(column_dtype(op, *schema.children[0], levels + 1));
+// Items of each list of Arrow's "+w:items"; kNoSize for other formats.
+constexpr int64_t kNoSize = -1;
+
+int64_t fixed_size(std::string_view format) {
+  int64_t size = kNoSize;
+  if (!format.starts_with("+w:")) return kNoSize;
+  const char* const end = format.data() + format.size();
+  const auto [stop, bad] = std::from_chars(format.data() + 3, end, size);
+  return bad == std::errc() && stop == end && size >= 0 ? size : kNoSize;
+}
+
+Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels = 0);
+
+// Of a struct.
+std::vector<Field> fields_of(const Context& context, const ArrowSchema& schema, int levels) {
+  std::vector<Field> fields;
+  std::unordered_set<std::string_view> seen;
+  for (int64_t i = 0; i < schema.n_children; ++i) {
+    const ArrowSchema& child = *schema.children[i];
+    const std::string_view name = text_or_empty(child.name);
+    check_name(context.op, name);
+    if (!seen.insert(name).second)
+      throw_error<InvalidArgumentError>(context.op, "two fields of a struct have the same name",
+                                        {{"column", context.name}, {"field", name}},
+                                        "rename one of them");
+    fields.push_back({std::string(name), column_dtype(context.op, child, levels + 1)});
   }
+  return fields;
+}
+
+// Of a nested format; nothing for others.
+std::optional<Dtype> nested_dtype(const Context& context, const ArrowSchema& schema, int levels) {
+  const std::string_view format = context.format;
+  if (!format.starts_with('+')) return {};
+  if (levels > kMostNestedLevels)
+    throw_error<UnsupportedError>(context.op, "lists and structs in more than 32 levels",
+                                  {{"column", context.name}}, "flatten them first");
+  if (schema.dictionary || schema.n_children < 0 || (schema.n_children > 0 && !schema.children))
+    context.refuse("the children are missing, or a dictionary has some");
+  if (format == "+s") return Dtype::structure(fields_of(context, schema, levels));
+  const bool is_map = format == "+m";
+  if (!is_map && format != "+l" && format != "+L" && fixed_size(format) == kNoSize) return {};
+  if (schema.n_children != 1) context.refuse("a list or map has one child");
+  const ArrowSchema& item = *schema.children[0];
+  if (!is_map) return Dtype::list(column_dtype(context.op, item, levels + 1));
+  if (text_or_empty(item.format) != "+s" || item.n_children != 2 || !item.children)
+    context.refuse("the entries of a map are structs of a key and a value");
+  return Dtype::map(column_dtype(context.op, *item.children[0], levels + 1),
+                    column_dtype(context.op, *item.children[1], levels + 1));
+}
+
+// The dtype a column of this schema becomes; refuses what we cannot read before any array is taken.
+Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels) {
+  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
+  if (const auto nested = nested_dtype(context, schema, levels)) return *nested;
   const Dtype dtype = format_dtype(context);
   if (!schema.dictionary) return dtype;
   const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
@@ -280,24 +330,79 @@ Column view_strings(const Context& context, Imported& imported, Buffer validity)
 }
 
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
-                     Place place);
+                     Place place, std::optional<Dtype> wanted = {});
 
-template <class Offset>
-Column import_lists(const Context& context, const ArrowSchema& schema, Imported& imported,
-                    Buffer validity) {
-  const ArrowArray& array = imported.array();
+// The one child of lists and maps.
+Column import_items(const Context& context, const ArrowSchema& schema, const ArrowArray& array,
+                    Dtype dtype) {
   if (array.n_children != 1 || !array.children || !array.children[0])
     context.refuse("the items of the lists are missing");
   const ArrowSchema& item = *schema.children[0];
   const Context child{context.op, context.name, text_or_empty(item.format)};
-  Column items = import_column(child, item, array.children[0], host);
+  return import_column(child, item, array.children[0], host, dtype.item());
+}
+
+Column lists_or_maps(const Context& context, Dtype dtype, int64_t rows, Buffer spans, Column items,
+                     Buffer validity) {
+  if (dtype.is_list())
+    return Column::lists(rows, std::move(spans), std::move(items), std::move(validity), -1);
+  if (items.null_count() > 0 || items.fields()->front().null_count() > 0)
+    context.refuse("a map has null entries or keys");
+  return Column::maps(rows, std::move(spans), std::move(items), std::move(validity), -1);
+}
+
+template <class Offset>
+Column import_lists(const Context& context, const ArrowSchema& schema, Imported& imported,
+                    Dtype dtype, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  Column items = import_items(context, schema, array, dtype);
   const int64_t end = array.offset + array.length, width = sizeof(Offset);
   const Buffer offsets = aligned(context, imported, buffer_of(array, 1), (end + 1) * width, width);
   Buffer spans = spans_from_offsets(context.op, context.name, array.length,
                                     offsets.as<Offset>() + array.offset, items.num_rows(),
                                     validity ? validity.as<uint8_t>() : nullptr, array.offset);
-  return Column::lists(array.length, std::move(spans), std::move(items),
-                       from_row_0(array, std::move(validity)), -1);
+  return lists_or_maps(context, dtype, array.length, std::move(spans), std::move(items),
+                       from_row_0(array, std::move(validity)));
+}
+
+Column import_fixed_lists(const Context& context, const ArrowSchema& schema, Imported& imported,
+                          Dtype dtype, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  const int64_t size = fixed_size(context.format);
+  Column items = import_items(context, schema, array, dtype);
+  const int64_t rows = array.length;
+  if (checked_multiply(context.op, array.offset + rows, size) > items.num_rows())
+    context.refuse("a child is shorter than its parent");
+  validity = from_row_0(array, std::move(validity));
+  record_copy(context.op, "list sizes become spans", rows * 16, false);
+  Buffer spans = Buffer::allocate(rows * 16);
+  auto* const out = spans.mutable_as<ListSpan>();
+  for (int64_t row = 0; row < rows; ++row) {
+    const bool null = validity && !get_bit(validity.as<uint8_t>(), row);
+    out[row] = null || size == 0 ? ListSpan{} : ListSpan{(array.offset + row) * size, size};
+  }
+  return Column::lists(rows, std::move(spans), std::move(items), std::move(validity), -1);
+}
+
+Column import_structs(const Context& context, const ArrowSchema& schema, Imported& imported,
+                      Dtype dtype, Buffer validity) {
+  const ArrowArray& array = imported.array();
+  if (array.n_children != schema.n_children || (array.n_children > 0 && !array.children))
+    context.refuse("the number of children is wrong");
+  std::vector<Column> fields;
+  for (int64_t i = 0; i < array.n_children; ++i) {
+    const ArrowSchema& field = *schema.children[i];
+    if (!array.children[i]) context.refuse("a child is missing");
+    const Context child{context.op, text_or_empty(field.name), text_or_empty(field.format)};
+    const Column column = import_column(child, field, array.children[i], host,
+                                        dtype.fields()[static_cast<size_t>(i)].dtype);
+    if (column.num_rows() < array.offset + array.length)
+      context.refuse("a child is shorter than its parent");
+    fields.push_back(column.slice(array.offset, array.length));
+  }
+  record_copy(context.op, "rows of structs numbered", array.length * 8, false);
+  return Column::structs(dtype, array.length, std::move(fields),
+                         from_row_0(array, std::move(validity)), -1);
 }
 
 // The entries of a dictionary as they came, and as ours.
@@ -363,7 +468,7 @@ void check_device_column(const Context& context, const ArrowSchema& schema, cons
   const bool is_aligned =
       reinterpret_cast<uintptr_t>(buffer_of(array, 1)) % static_cast<uintptr_t>(width) == 0;
   const bool counted = array.null_count >= 0 || !buffer_of(array, 0);
-  if (!schema.dictionary && !dtype.is_string() && !dtype.is_list() && context.format != "n" &&
+  if (!schema.dictionary && !dtype.is_string() && !dtype.is_nested() && context.format != "n" &&
       context.format != "tdm" && is_aligned && counted)
     return;
   throw_error<UnsupportedError>(
@@ -372,28 +477,44 @@ void check_device_column(const Context& context, const ArrowSchema& schema, cons
       "only numbers, bools and times with a known null count can; move it to the host first");
 }
 
-// Takes `array`, which then counts as released.
+int64_t num_buffers(std::string_view format, Dtype dtype) {
+  if (dtype.is_string()) return 3;
+  return dtype.is_struct() || fixed_size(format) != kNoSize ? 1 : 2;
+}
+
+Column import_nested(const Context& context, const ArrowSchema& schema, Imported& imported,
+                     Dtype dtype, Buffer validity) {
+  if (dtype.is_struct())
+    return import_structs(context, schema, imported, dtype, std::move(validity));
+  if (fixed_size(context.format) != kNoSize)
+    return import_fixed_lists(context, schema, imported, dtype, std::move(validity));
+  if (context.format == "+L")
+    return import_lists<int64_t>(context, schema, imported, dtype, std::move(validity));
+  return import_lists<int32_t>(context, schema, imported, dtype, std::move(validity));
+}
+
+// Takes `array`, which then counts as released. `wanted` where the fields of its structs have other
+// names than the producer's, as those of maps.
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
-                     Place place) {
+                     Place place, std::optional<Dtype> wanted) {
   if (!array->release) context.refuse("an array has already been released");
   Imported imported(array, place);
   const ArrowArray& taken = imported.array();
-  const Dtype dtype = schema.dictionary ? format_dtype(context) : column_dtype(context.op, schema);
+  const Dtype dtype = schema.dictionary ? format_dtype(context)
+                      : wanted          ? *wanted
+                                        : column_dtype(context.op, schema);
   if (!place.is_host()) check_device_column(context, schema, taken, dtype);
   if (context.format == "n") {
     check_layout(context, taken, taken.n_buffers == 1 ? 1 : 0);
     return null_column(taken.length);
   }
-  check_layout(context, taken, dtype.is_string() ? 3 : 2);
-  if (taken.length == 0 && !schema.dictionary)
-    return Column(column_dtype(context.op, schema), 0, {});
+  check_layout(context, taken, num_buffers(context.format, dtype));
+  if (taken.length == 0 && !schema.dictionary) return Column(dtype, 0, {});
   Buffer validity = validity_of(imported);
   if (schema.dictionary)
     return import_dictionary(context, schema, imported, dtype, std::move(validity));
-  if (context.format == "+l")
-    return import_lists<int32_t>(context, schema, imported, std::move(validity));
-  if (context.format == "+L")
-    return import_lists<int64_t>(context, schema, imported, std::move(validity));
+  if (dtype.is_nested())
+    return import_nested(context, schema, imported, dtype, std::move(validity));
   if (context.format == "u") return offset_strings<int32_t>(context, imported, std::move(validity));
   if (context.format == "U") return offset_strings<int64_t>(context, imported, std::move(validity));
   if (context.format == "vu") return view_strings(context, imported, std::move(validity));
@@ -410,11 +531,11 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
                 taken.offset);
 }
 
-ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema) {
+ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema, bool as_column) {
   ArrowColumns result;
   if (!schema.release || !schema.format)
     throw_error<InvalidArgumentError>(op, "the Arrow schema has already been released");
-  result.is_table = std::string_view(schema.format) == "+s";
+  result.is_table = !as_column && std::string_view(schema.format) == "+s";
   const int64_t count = result.is_table ? schema.n_children : 1;
   for (int64_t i = 0; i < count; ++i) {
     const ArrowSchema& column = result.is_table ? *schema.children[i] : schema;
@@ -472,27 +593,28 @@ void append(std::string_view op, const ArrowSchema& schema, ArrowArray* array, P
 }  // namespace
 
 ArrowColumns from_arrow_at(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
-                           Place place) {
+                           Place place, bool as_column) {
   const Release<ArrowArray> release{array};
-  ArrowColumns result = empty_columns(op, schema);
+  ArrowColumns result = empty_columns(op, schema, as_column);
   if (!array->release)
     throw_error<InvalidArgumentError>(op, "the Arrow array has already been released");
   append(op, schema, array, place, result);
   return result;
 }
 
-ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array) {
-  return from_arrow_at(op, schema, array, host);
+ArrowColumns from_arrow(std::string_view op, const ArrowSchema& schema, ArrowArray* array,
+                        bool as_column) {
+  return from_arrow_at(op, schema, array, host, as_column);
 }
 
-ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream) {
+ArrowColumns from_arrow(std::string_view op, ArrowArrayStream* stream, bool as_column) {
   const Release<ArrowArrayStream> release{stream};
   if (!stream->release)
     throw_error<InvalidArgumentError>(op, "the Arrow stream has already been released");
   ArrowSchema schema{};
   if (const int code = stream->get_schema(stream, &schema)) throw_producer_error(op, stream, code);
   const Release<ArrowSchema> release_schema{&schema};
-  ArrowColumns result = empty_columns(op, schema);
+  ArrowColumns result = empty_columns(op, schema, as_column);
   for (;;) {
     ArrowArray array{};
     if (const int code = stream->get_next(stream, &array)) throw_producer_error(op, stream, code);

@@ -8,6 +8,7 @@
 #include "headrace/memory/log/ledger.h"
 
 #include <cstring>
+#include <limits>
 
 namespace hr {
 
@@ -71,6 +72,17 @@ ListOffsets offsets_of_lists(std::string_view op, const Column& lists) {
   }
   made.items = picked_items(lists, total);
   record_copy(op, "items of lists put in order", total * lists.dtype().item().size_bytes(), false);
+  return made;
+}
+
+Buffer narrow_offsets(std::string_view op, const Buffer& offsets, int64_t num_rows) {
+  const auto* const wide = offsets.as<int64_t>();
+  if (wide[num_rows] > std::numeric_limits<int32_t>::max())
+    throw_error<UnsupportedError>(op, "Arrow's maps hold at most 2^31 - 1 entries",
+                                  {{"entries", wide[num_rows]}}, "export it in parts");
+  Buffer made = Buffer::allocate((num_rows + 1) * 4);
+  auto* const out = made.mutable_as<int32_t>();
+  for (int64_t row = 0; row <= num_rows; ++row) out[row] = static_cast<int32_t>(wide[row]);
   return made;
 }
 

@@ -8,19 +8,20 @@
 
 namespace hr {
 
-/// Levels of lists in lists that `Dtype::list` takes.
-inline constexpr int kMostLevels = 32;
-
 /// Lists in Arrow's layout "+L": row k has the items from offsets[k] up to offsets[k + 1].
 struct ListOffsets {
   Buffer offsets{};  ///< int64, rows + 1
   Column items{};
 };
 
-/// The offsets of a list column's rows, from its first row on. The items are shared where the rows
-/// have them one after the other; else they are copied: in the ledger as "items of lists put in
-/// order".
+/// The offsets of a list or map column's rows, from its first row on. The items are shared where
+/// the rows have them one after the other; else they are copied: in the ledger as "items of lists
+/// put in order".
 ListOffsets offsets_of_lists(std::string_view op, const Column& lists);
+
+/// The same offsets (rows + 1 of them) as int32: those of Arrow's maps. Throws UnsupportedError for
+/// more items than they can count.
+Buffer narrow_offsets(std::string_view op, const Buffer& offsets, int64_t num_rows);
 
 /// One span a row over `num_items` items that `offsets` (rows + 1 of them, int32_t or int64_t) cut;
 /// null rows get an empty one. Recorded as "list offsets become spans". Throws

@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exchange/list_offsets.h"
 #include "headrace/exchange/strided.h"
@@ -47,7 +48,14 @@ class Writer {
   void dtype(Dtype dtype) {
     put(dtype.id());
     put(dtype.unit());
-    if (dtype.is_list() || dtype.is_category()) return this->dtype(dtype.item());
+    if (dtype.has_items() || dtype.is_category()) return this->dtype(dtype.item());
+    if (dtype.is_struct()) {
+      put(static_cast<uint32_t>(dtype.fields().size()));
+      for (const Field& field : dtype.fields()) {
+        text(field.name);
+        this->dtype(field.dtype);
+      }
+    }
     if (dtype.is_timestamp()) text(dtype.zone());
     if (!dtype.is_decimal()) return;
     put(static_cast<uint8_t>(dtype.precision()));
@@ -90,7 +98,9 @@ class Writer {
     for (const Buffer& text : column.text_buffers())
       if (!empty) piece(text, 0, text.size_bytes());
     if (type.is_category()) this->column(column.dictionary()->values());
-    if (type.is_list()) this->column(*column.items());
+    if (type.has_items()) this->column(*column.items());
+    if (type.is_struct())
+      for (const Column& field : *column.fields()) this->column(field);
   }
 
   void tensor(const Tensor& tensor) {
@@ -169,6 +179,13 @@ Column with_own_text(std::string_view op, const Column& column) {
 
 Column ready(std::string_view op, const Column& column);
 
+// Lists or maps, as `column` has them, of other items.
+Column lists_like(const Column& column, Buffer spans, Column items, Buffer validity) {
+  const auto make = column.dtype().is_map() ? Column::maps : Column::lists;
+  return make(column.num_rows(), std::move(spans), std::move(items), std::move(validity),
+              column.null_count(), 0);
+}
+
 // The same lists over the items that they have, where that is less than half of all.
 Column with_own_items(std::string_view op, const Column& column) {
   int64_t used = 0;
@@ -182,13 +199,25 @@ Column with_own_items(std::string_view op, const Column& column) {
     const int64_t size = offsets[row + 1] - offsets[row];
     out[row] = {size == 0 ? 0 : offsets[row], size};
   }
-  return Column::lists(column.num_rows(), std::move(spans), ready(op, own.items),
-                       valid_bits(column), column.null_count());
+  return lists_like(column, std::move(spans), ready(op, own.items), valid_bits(column));
+}
+
+// The same structs over the rows of the fields that they have, where those are less than half.
+Column with_own_fields(std::string_view op, const Column& column) {
+  const int64_t rows = column.num_rows();
+  if (std::ranges::none_of(*column.fields(),
+                           [&](const Column& field) { return field.num_rows() > 2 * rows; }))
+    return column;
+  std::vector<Column> fields = struct_fields(op, column);
+  for (Column& field : fields) field = ready(op, field);
+  return Column::structs(column.dtype(), rows, std::move(fields), valid_bits(column),
+                         column.null_count());
 }
 
 Column ready(std::string_view op, const Column& column) {
   if (column.num_rows() == 0) return column;
-  if (column.dtype().is_list()) return with_own_items(op, column);
+  if (column.dtype().has_items()) return with_own_items(op, column);
+  if (column.dtype().is_struct()) return with_own_fields(op, column);
   return column.dtype().is_string() ? with_own_text(op, column) : column;
 }
 
@@ -230,17 +259,26 @@ class Reader {
   Dtype dtype(int levels = 0) {
     const auto id = get<uint8_t>();
     const auto unit = get<uint8_t>();
-    if (id > static_cast<uint8_t>(TypeId::kList) || unit > static_cast<uint8_t>(TimeUnit::kNano))
+    if (id > static_cast<uint8_t>(TypeId::kMap) || unit > static_cast<uint8_t>(TimeUnit::kNano))
       refuse("unknown dtype");
     const auto type = static_cast<TypeId>(id);
-    if (type == TypeId::kList) {
-      if (levels > kMostLevels) refuse("too many levels of lists");
-      return Dtype::list(dtype(levels + 1));
+    if (levels > kMostNestedLevels + 1) refuse("too many levels of lists, structs or categories");
+    if (type == TypeId::kList) return Dtype::list(dtype(levels + 1));
+    if (type == TypeId::kStruct) {
+      std::vector<Field> fields(count(sizeof(uint32_t) + 2));
+      for (Field& field : fields) {
+        field.name = text();
+        field.dtype = dtype(levels + 1);
+      }
+      return Dtype::structure(fields);  // throws for a name that is there twice
     }
-    if (type == TypeId::kCategory) {
-      if (levels > kMostLevels) refuse("too many levels of categories");
+    if (type == TypeId::kMap) {
+      const Dtype entries = dtype(levels + 1);
+      if (entries.fields().size() != 2) refuse("the entries of a map have no key and value");
+      return Dtype::map(entries.fields()[0].dtype, entries.fields()[1].dtype);
+    }
+    if (type == TypeId::kCategory)
       return Dtype::category(dtype(levels + 1));  // throws for what categories cannot have
-    }
     if (type == TypeId::kTimestamp) {
       const std::string zone = text();
       return zone.empty() ? Dtype::timestamp(static_cast<TimeUnit>(unit))
@@ -295,8 +333,10 @@ class Reader {
     return found;
   }
 
-  Column column(bool is_dictionary = false) {
+  // `wanted`: the dtype that a parent says the column has.
+  Column column(std::optional<Dtype> wanted = {}, bool is_dictionary = false) {
     const Dtype type = dtype();
+    if (wanted && type != *wanted) refuse("items, fields or a dictionary have another dtype");
     const bool ordered = get<uint8_t>() != 0;
     const auto rows = get<int64_t>();
     const auto offset = get<int64_t>();
@@ -318,17 +358,10 @@ class Reader {
                                 Column::strings(rows, std::move(values), std::move(text),
                                                 std::move(validity), -1, offset),
                                 NullViews::kChecked);
-    if (type.is_list()) {
-      Column items = column();
-      if (items.dtype() != type.item()) refuse("the items have another dtype");
-      return check_lists(op_, name_,
-                         Column::lists(rows, std::move(values), std::move(items),
-                                       std::move(validity), -1, offset));
-    }
+    if (type.is_nested()) return nested(type, rows, offset, std::move(values), std::move(validity));
     if (!type.is_category())
       return Column(type, rows, std::move(values), std::move(validity), -1, offset);
-    const Column entries = column(true);
-    if (entries.dtype() != type.item()) refuse("the dictionary has another dtype");
+    const Column entries = column(type.item(), true);
     const DistinctValues distinct = distinct_values(entries, ordered);
     if (distinct.codes) refuse("the dictionary contains a value twice");
     check_indices(op_, Column(TypeId::kInt32, rows, values, validity, -1, offset),
@@ -340,7 +373,7 @@ class Reader {
   Tensor tensor() {
     const Dtype type = dtype();
     if (type.is_string() || type.is_date() || type.is_category() || type.has_zone() ||
-        type.is_decimal() || type.is_list())
+        type.is_decimal() || type.is_nested())
       refuse("the dtype cannot be an array");
     Shape shape(count(sizeof(int64_t)));
     for (int64_t& size : shape) size = get<int64_t>();
@@ -370,6 +403,24 @@ class Reader {
   }
 
  private:
+  Column nested(Dtype type, int64_t rows, int64_t offset, Buffer values, Buffer validity) {
+    if (type.is_struct()) {
+      std::vector<Column> fields;
+      for (const Field& field : type.fields()) fields.push_back(column(field.dtype));
+      Column made = Column::structs_at(type, rows, std::move(values), std::move(fields),
+                                       std::move(validity), -1, offset);
+      check_structs(op_, name_, made);
+      return made;
+    }
+    Column items = column(type.item());
+    if (type.is_map() && (items.null_count() > 0 || items.fields()->front().null_count() > 0))
+      refuse("a map has null entries or keys");
+    const auto make = type.is_map() ? Column::maps : Column::lists;
+    return check_lists(
+        op_, name_,
+        make(rows, std::move(values), std::move(items), std::move(validity), -1, offset));
+  }
+
   Buffer optional_piece(int64_t needed) {
     const std::string_view here = rest_;
     if (get<uint32_t>() == kNone) return {};

@@ -46,7 +46,7 @@ void require_array_form(std::string_view op, Dtype dtype) {
     throw_error<ExchangeError>(op, "arrays have no time zones", {{"dtype", dtype.name()}},
                                "use dt.tz_convert(None) for UTC, or dt.tz_localize(None)");
   if (dtype.is_string() || dtype.is_category() || dtype.is_date() || dtype.is_decimal() ||
-      dtype.is_list())
+      dtype.is_nested())
     throw_error<ExchangeError>(op, "the dtype cannot be an array of numbers",
                                {{"dtype", dtype.name()}},
                                "use to_list(), to_arrow() or to_numpy()");

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/base/error.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/functions/cast/format_values.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
@@ -150,6 +151,39 @@ void add_lists(const Column& column, std::vector<std::string>& cells) {
   }
 }
 
+std::vector<std::string> cells_of(const Column& column) {
+  std::vector<std::string> cells;
+  add_cells(column, cells);
+  return cells;
+}
+
+// "{x: 1, y: a}" of each struct.
+void add_structs(const Column& column, std::vector<std::string>& cells) {
+  std::vector<std::vector<std::string>> fields;
+  for (const Column& field : struct_fields("to_string", column)) fields.push_back(cells_of(field));
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    std::string text = "{";
+    for (size_t f = 0; f < fields.size() && text.size() <= 4 * kWidth; ++f)
+      text += (f == 0 ? "" : ", ") + column.dtype().fields()[f].name + ": " +
+              fields[f][static_cast<size_t>(row)];
+    cells.push_back(column.is_null(row) ? "null" : one_line(text + "}"));
+  }
+}
+
+// "{a: 1, b: 2}" of each map, as far as it is shown.
+void add_maps(const Column& column, std::vector<std::string>& cells) {
+  for (int64_t row = 0; row < column.num_rows(); ++row) {
+    const Column all = column.list(row);
+    const std::vector<Column> entries = struct_fields(
+        "to_string", all.slice(0, std::min(all.num_rows(), static_cast<int64_t>(kWidth))));
+    const std::vector<std::string> keys = cells_of(entries[0]), values = cells_of(entries[1]);
+    std::string text = "{";
+    for (size_t i = 0; i < keys.size(); ++i)
+      text += (i == 0 ? "" : ", ") + keys[i] + ": " + values[i];
+    cells.push_back(column.is_null(row) ? "null" : one_line(text + "}"));
+  }
+}
+
 void add_floats(const Column& column, std::vector<std::string>& cells) {
   std::vector<double> values;
   for (int64_t row = 0; row < column.num_rows(); ++row) {
@@ -169,6 +203,8 @@ void add_cells(const Column& given, std::vector<std::string>& cells) {
     return add_cells(dictionary_decode(given), cells);
   const Dtype own = given.dtype();
   if (own.is_list()) return add_lists(given, cells);
+  if (own.is_map()) return add_maps(given, cells);
+  if (own.is_struct()) return add_structs(given, cells);
   const bool is_utc = own.has_zone() && !is_known(own);
   const Column column = is_utc ? given.with_dtype(Dtype::timestamp(own.unit())) : given;
   const Dtype dtype = column.dtype();
@@ -192,7 +228,7 @@ TextColumn text_column(const std::string& name, const Column& column) {
   const Dtype dtype = column.dtype();
   TextColumn made;
   made.is_number =
-      !(dtype.is_string() || dtype.is_category() || dtype.is_bool() || dtype.is_list());
+      !(dtype.is_string() || dtype.is_category() || dtype.is_bool() || dtype.is_nested());
   made.cells = {one_line(name), std::string(dtype.name())};
   add_cells(column, made.cells);
   for (const std::string& text : made.cells) made.width = std::max(made.width, characters(text));

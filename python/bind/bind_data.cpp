@@ -170,6 +170,33 @@ nb::tuple python_tuple(const std::vector<int64_t>& numbers) {
   return nb::tuple(list);
 }
 
+namespace {
+
+// A list of pairs, as pyarrow has it: a key may be there twice.
+nb::object python_map(const hr::Column& column, int64_t row) {
+  nb::list pairs;
+  const auto [begin, size] = column.values<hr::ListSpan>()[static_cast<size_t>(row)];
+  const hr::Column& entries = *column.items();
+  for (int64_t at = begin; at < begin + size; ++at) {
+    const int64_t place = entries.values<int64_t>()[static_cast<size_t>(at)];
+    pairs.append(nb::make_tuple(python_element(entries.fields()->at(0), place),
+                                python_element(entries.fields()->at(1), place)));
+  }
+  return nb::object(pairs);
+}
+
+nb::object python_struct(const hr::Column& column, int64_t row) {
+  nb::dict made;
+  const int64_t place = column.values<int64_t>()[static_cast<size_t>(row)];
+  for (size_t f = 0; f < column.fields()->size(); ++f) {
+    const std::string& name = column.dtype().fields()[f].name;
+    made[nb::str(name.data(), name.size())] = python_element((*column.fields())[f], place);
+  }
+  return nb::object(made);
+}
+
+}  // namespace
+
 nb::object python_element(const hr::Column& column, int64_t row) {
   if (column.is_null(row)) return nb::none();
   if (column.dtype().is_bool()) return nb::bool_(column.bit(row));
@@ -181,6 +208,8 @@ nb::object python_element(const hr::Column& column, int64_t row) {
     const auto [begin, size] = column.values<hr::ListSpan>()[static_cast<size_t>(row)];
     return column_list(*column.items(), begin, size);
   }
+  if (column.dtype().is_map()) return python_map(column, row);
+  if (column.dtype().is_struct()) return python_struct(column, row);
   const int64_t width = column.dtype().size_bytes();
   return python_number(column.dtype(),
                        column.values_buffer().data() + (column.offset() + row) * width);
@@ -202,6 +231,9 @@ nb::object python_value(const hr::Value& value) {
 }
 
 void bind_data(nb::module_& m) {
+  m.def(
+      "dtype_name", [](std::string_view word) { return dtype_name(hr::dtype_from_name(word)); },
+      "word"_a);
   auto column =
       nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
           .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })

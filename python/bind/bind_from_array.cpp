@@ -156,26 +156,26 @@ T* capsule_pointer(nb::handle capsule, const char* name) {
 }
 
 /// Anything with `__arrow_c_device_array__`, `__arrow_c_array__` or `__arrow_c_stream__`.
-hr::ArrowColumns from_arrow(nb::handle object, std::string_view op) {
+hr::ArrowColumns from_arrow(nb::handle object, std::string_view op, bool as_column) {
   drain_releases();
   if (nb::hasattr(object, "__arrow_c_device_array__")) {
     const nb::tuple pair(object.attr("__arrow_c_device_array__")());
     auto* schema = capsule_pointer<ArrowSchema>(pair[0], "arrow_schema");
     auto* array = capsule_pointer<ArrowDeviceArray>(pair[1], "arrow_device_array");
     const GilReleased unlocked;
-    return hr::from_arrow_device(op, *schema, array);
+    return hr::from_arrow_device(op, *schema, array, as_column);
   }
   if (nb::hasattr(object, "__arrow_c_array__")) {
     const nb::tuple pair(object.attr("__arrow_c_array__")());
     auto* schema = capsule_pointer<ArrowSchema>(pair[0], "arrow_schema");
     auto* array = capsule_pointer<ArrowArray>(pair[1], "arrow_array");
     const GilReleased unlocked;
-    return hr::from_arrow(op, *schema, array);
+    return hr::from_arrow(op, *schema, array, as_column);
   }
   const nb::object capsule = object.attr("__arrow_c_stream__")();
   auto* stream = capsule_pointer<ArrowArrayStream>(capsule, "arrow_array_stream");
   const GilReleased unlocked;
-  return hr::from_arrow(op, stream);
+  return hr::from_arrow(op, stream, as_column);
 }
 
 }  // namespace
@@ -225,7 +225,7 @@ void bind_from_array(nb::module_& m) {
           },
           "index"_a, "op"_a, Unlocked())
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });
-  m.def("from_arrow", from_arrow, "object"_a, "op"_a);
+  m.def("from_arrow", from_arrow, "object"_a, "op"_a, "as_column"_a = false);
   m.def("fill_matrix", fill_matrix, "nodes"_a, "dtype"_a, "matrix"_a);
   m.def(
       "snapshot",

@@ -30,7 +30,8 @@ enum class Kind {
   kInstant,
   kSpan,
   kDecimal,
-  kList
+  kList,
+  kStruct
 };
 
 // A list or tuple, or a NumPy array with rows.
@@ -44,7 +45,8 @@ bool is_list(nb::handle value) {
   hr::throw_error<hr::TypeMismatchError>(
       kOp, "unsupported value in a list",
       {{"row", row}, {"type", nb::cast<std::string>(value.type().attr("__name__"))}},
-      "use bool, int, float, Decimal, str, date, datetime, timedelta, lists of them or None");
+      "use bool, int, float, Decimal, str, date, datetime, timedelta, lists or dicts of them or "
+      "None");
 }
 
 [[noreturn]] void refuse_range(nb::handle value, int64_t row, hr::Dtype dtype) {
@@ -98,6 +100,7 @@ Kind kind_of(nb::handle value, int64_t row) {
   if (PyUnicode_Check(value.ptr())) return Kind::kText;
   if (PyFloat_Check(value.ptr())) return Kind::kFloat;
   if (PyList_Check(value.ptr()) || PyTuple_Check(value.ptr())) return Kind::kList;
+  if (PyDict_Check(value.ptr())) return Kind::kStruct;
   if (!PyLong_Check(value.ptr())) {
     if (is_numpy_bool(value)) return Kind::kBool;
     if (is_decimal(value)) return Kind::kDecimal;
@@ -158,16 +161,19 @@ hr::Dtype digits_of_all(const nb::list& values) {
                             static_cast<int>(behind));
 }
 
-// Nothing for lists: their items say.
+// Nothing for lists and dicts: their items say.
 std::optional<hr::Dtype> infer(const nb::list& values) {
-  bool seen[12] = {};
+  bool seen[static_cast<int>(Kind::kStruct) + 1] = {};
   int64_t row = 0;
   for (const nb::handle value : values) seen[static_cast<int>(kind_of(value, row++))] = true;
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
-  if (has(Kind::kList)) {
+  if (has(Kind::kList) || has(Kind::kStruct)) {
     if (std::count(std::begin(seen), std::end(seen), true) > (has(Kind::kNone) ? 2 : 1))
-      hr::throw_error<hr::TypeMismatchError>(kOp, "the list has lists and other values", {},
-                                             "make all of them lists, or none");
+      hr::throw_error<hr::TypeMismatchError>(kOp,
+                                             has(Kind::kList)
+                                                 ? "the list has lists and other values"
+                                                 : "the list has dicts and other values",
+                                             {}, "make all of them so, or none");
     return {};
   }
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
@@ -342,11 +348,25 @@ std::optional<hr::Column> plain_bools(PyObject* list, int64_t count) {
                     rows.nulls());
 }
 
-hr::Column column_of(const nb::list& values, std::optional<std::string_view> dtype_word,
-                     int levels);
+hr::Column column_of(const nb::list& values, std::optional<hr::Dtype> dtype, int levels);
 
 // In one pass over a list of plain values; nothing for other lists.
 std::optional<hr::Column> plain_column(nb::list values);
+
+std::optional<nb::dict> values_by_name(nb::list rows, bool with_nulls);
+
+void check_levels(int levels) {
+  if (levels == hr::kMostNestedLevels)
+    hr::throw_error<hr::UnsupportedError>(kOp, "too many levels of lists and dicts",
+                                          {{"levels", levels}}, "flatten them first");
+}
+
+// The values of one field or of the items of lists.
+hr::Column child_column(const nb::list& values, std::optional<hr::Dtype> dtype, int levels) {
+  std::optional<hr::Column> made;
+  if (!dtype) made = plain_column(values);
+  return made ? *made : column_of(values, dtype, levels + 1);
+}
 
 // Values, and validity when there is a None.
 class Builder {
@@ -423,9 +443,8 @@ class Builder {
   }
 
   // `dtype`: of the items.
-  hr::Column lists(std::optional<std::string_view> dtype, int levels) {
-    if (levels == hr::kMostLevels)
-      hr::throw_error<hr::UnsupportedError>(kOp, "too many levels of lists", {{"levels", levels}});
+  hr::Column lists(std::optional<hr::Dtype> dtype, int levels) {
+    check_levels(levels);
     hr::Buffer buffer =
         hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(hr::ListSpan)));
     auto* out = buffer.mutable_as<hr::ListSpan>();
@@ -442,11 +461,89 @@ class Builder {
       span.begin = static_cast<int64_t>(nb::len(all));
       for (const nb::handle item : items) all.append(item);
     }
-    std::optional<hr::Column> items;
-    if (!dtype) items = plain_column(all);
-    if (!items) items = column_of(all, dtype, levels + 1);
-    return hr::Column::lists(rows_, std::move(buffer), *std::move(items), std::move(validity_),
-                             nulls_);
+    return hr::Column::lists(rows_, std::move(buffer), child_column(all, dtype, levels),
+                             std::move(validity_), nulls_);
+  }
+
+  // Of dicts: fields in the order in which they appear, null where a dict has none.
+  hr::Column structs(int levels) {
+    check_levels(levels);
+    const std::optional<nb::dict> by_name = values_by_name(values_, true);
+    std::vector<hr::Field> fields;
+    std::vector<hr::Column> columns;
+    for (const auto [name, values] : by_name.value_or(nb::dict())) {
+      if (!PyUnicode_Check(name.ptr()))
+        hr::throw_error<hr::TypeMismatchError>(kOp, "the name of a field is not a string",
+                                               {{"name", printed(name)}},
+                                               "use str as keys, or pass dtype='map[...]'");
+      columns.push_back(child_column(nb::cast<nb::list>(values), {}, levels));
+      fields.push_back({std::string(text_of(name, 0)), columns.back().dtype()});
+    }
+    return hr::Column::structs(hr::Dtype::structure(fields), rows_, std::move(columns),
+                               std::move(validity_), nulls_);
+  }
+
+  hr::Column structs_of(hr::Dtype dtype, int levels) {
+    check_levels(levels);
+    nb::dict by_name;
+    for (const hr::Field& field : dtype.fields())
+      by_name[nb::str(field.name.data(), field.name.size())] = nb::list();
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      if (!value.is_none() && !PyDict_Check(value.ptr())) refuse_value(value, row);
+      size_t known = 0;
+      for (const auto [name, list] : by_name) {
+        PyObject* const found =
+            value.is_none() ? nullptr : PyDict_GetItemWithError(value.ptr(), name.ptr());
+        known += found != nullptr;
+        nb::cast<nb::list>(list).append(found ? nb::handle(found) : nb::none());
+      }
+      if (!value.is_none() && known < nb::len(value))
+        hr::throw_error<hr::TypeMismatchError>(
+            kOp, "a dict has a field that the dtype has not",
+            {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
+            "leave the field out, or pass a dtype that has it");
+      ++row;
+    }
+    std::vector<hr::Column> columns;
+    for (const hr::Field& field : dtype.fields())
+      columns.push_back(
+          child_column(nb::cast<nb::list>(by_name[nb::str(field.name.data(), field.name.size())]),
+                       field.dtype, levels));
+    return hr::Column::structs(dtype, rows_, std::move(columns), std::move(validity_), nulls_);
+  }
+
+  // Of dicts, or of lists of pairs of a key and a value.
+  hr::Column maps(hr::Dtype dtype, int levels) {
+    check_levels(levels);
+    hr::Buffer buffer =
+        hr::Buffer::allocate_zeroed(rows_ * static_cast<int64_t>(sizeof(hr::ListSpan)));
+    auto* out = buffer.mutable_as<hr::ListSpan>();
+    nb::list keys, values;
+    int64_t row = 0;
+    for (const nb::handle value : values_) {
+      hr::ListSpan& span = out[row++];
+      if (value.is_none()) continue;
+      if (!PyDict_Check(value.ptr()) && !PyList_Check(value.ptr())) refuse_value(value, row - 1);
+      const nb::object pairs =
+          PyDict_Check(value.ptr()) ? value.attr("items")() : nb::borrow(value);
+      const auto begin = static_cast<int64_t>(nb::len(keys));
+      for (const nb::handle pair : pairs) {
+        if (!PyTuple_Check(pair.ptr()) || nb::len(pair) != 2 || pair[0].is_none())
+          refuse_value(pair, row - 1);
+        keys.append(pair[0]);
+        values.append(pair[1]);
+      }
+      span.size = static_cast<int64_t>(nb::len(keys)) - begin;
+      span.begin = span.size == 0 ? 0 : begin;
+    }
+    const std::vector<hr::Field>& fields = dtype.item().fields();
+    const auto count = static_cast<int64_t>(nb::len(keys));
+    std::vector<hr::Column> columns{child_column(keys, fields[0].dtype, levels),
+                                    child_column(values, fields[1].dtype, levels)};
+    return hr::Column::maps(rows_, std::move(buffer),
+                            hr::Column::structs(dtype.item(), count, std::move(columns)),
+                            std::move(validity_), nulls_);
   }
 
   hr::Column categories() {
@@ -508,13 +605,15 @@ std::optional<hr::Column> plain_column(nb::list values) {
   return whole ? whole : plain_numbers<double>(list, count);
 }
 
-// The values of rows by name, null where a row has none; nothing unless all rows are dicts.
-std::optional<nb::dict> values_by_name(nb::list rows) {
+// The values of rows by name, null where a row has none; nothing unless all rows are dicts, or
+// `with_nulls` None.
+std::optional<nb::dict> values_by_name(nb::list rows, bool with_nulls) {
   std::vector<std::pair<nb::object, nb::list>> columns;  // in order of appearance
   const size_t count = nb::len(rows);
   for (size_t row = 0; row < count; ++row) {
     PyObject* each = PyList_GetItem(rows.ptr(), static_cast<Py_ssize_t>(row));
-    if (!is_exactly(each, PyDict_Type)) return {};
+    if (with_nulls && each == Py_None) continue;
+    if (with_nulls ? !PyDict_Check(each) : !is_exactly(each, PyDict_Type)) return {};
     Py_ssize_t place = 0;
     PyObject *name = nullptr, *value = nullptr;
     for (size_t at = 0; PyDict_Next(each, &place, &name, &value); ++at) {
@@ -537,14 +636,20 @@ std::optional<nb::dict> values_by_name(nb::list rows) {
   return found;
 }
 
-hr::Column column_of(const nb::list& values, std::optional<std::string_view> dtype_word,
-                     int levels) {
-  const std::optional<hr::Dtype> found =
-      dtype_word ? hr::dtype_from_name(*dtype_word) : infer(values);
+bool has_dicts(const nb::list& values) {
+  for (const nb::handle value : values)
+    if (!value.is_none()) return PyDict_Check(value.ptr());
+  return false;
+}
+
+hr::Column column_of(const nb::list& values, std::optional<hr::Dtype> wanted, int levels) {
+  const std::optional<hr::Dtype> found = wanted ? wanted : infer(values);
   Builder builder(values);
-  if (!found) return builder.lists({}, levels);
+  if (!found) return has_dicts(values) ? builder.structs(levels) : builder.lists({}, levels);
   const hr::Dtype dtype = *found;
-  if (dtype.is_list()) return builder.lists(dtype.item().name(), levels);
+  if (dtype.is_list()) return builder.lists(dtype.item(), levels);
+  if (dtype.is_map()) return builder.maps(dtype, levels);
+  if (dtype.is_struct()) return builder.structs_of(dtype, levels);
   if (dtype.is_bool()) return builder.bools();
   if (dtype.is_string()) return builder.strings();
   if (dtype.is_category()) return builder.categories();
@@ -564,14 +669,16 @@ void bind_from_list(nb::module_& m) {
   m.def(
       "column_from_list",
       [](nb::handle values, std::optional<std::string_view> dtype) {
-        return column_of(nb::list(nb::borrow(values)), dtype, 0);
+        return column_of(nb::list(nb::borrow(values)),
+                         dtype ? std::optional(hr::dtype_from_name(*dtype)) : std::nullopt, 0);
       },
       "values"_a, "dtype"_a = nb::none(),
       nb::sig("def column_from_list(values: collections.abc.Iterable[object], "
               "dtype: str | None = None) -> Column"));
   m.def("plain_column", plain_column, "values"_a,
         nb::sig("def plain_column(values: list[typing.Any]) -> Column | None"));
-  m.def("values_by_name", values_by_name, "rows"_a,
-        nb::sig("def values_by_name(rows: list[typing.Any]) -> "
-                "dict[typing.Any, list[typing.Any]] | None"));
+  m.def(
+      "values_by_name", [](const nb::list& rows) { return values_by_name(rows, false); }, "rows"_a,
+      nb::sig("def values_by_name(rows: list[typing.Any]) -> "
+              "dict[typing.Any, list[typing.Any]] | None"));
 }

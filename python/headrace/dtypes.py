@@ -7,6 +7,7 @@ import datetime
 import re
 from typing import Any
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.zone_names import zoned_word
 
@@ -18,6 +19,8 @@ WORDS = (
     *("bool", *INTEGERS, *FLOATS, "complex64", "complex128", "string"),
     *("date", *TIMESTAMPS, *DURATIONS, "category"),
 )
+#: What the names of nested dtypes begin with.
+NESTED = ("list[", "struct[", "map[")
 PYTHON: dict[type, str] = {
     bool: "bool",
     int: "int64",
@@ -40,8 +43,8 @@ class DType(str):
     ``complex64``, ``complex128``, ``string``; ``date`` (days, 32 bits, NumPy's ``datetime64[D]``),
     ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
     ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them after the decimal
-    point; at most 38); ``category`` (strings from a dictionary); ``list[int64]`` (of any
-    dtype). ``datetime64`` without a unit raises, as in pandas 3.
+    point; at most 38); ``category`` (strings from a dictionary); ``list[int64]``,
+    ``struct[x: int64, y: string]`` and ``map[string, int64]`` (of any dtypes). ``datetime64`` without a unit raises, as in pandas 3.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))
@@ -59,9 +62,9 @@ class DType(str):
     def kind(self) -> str:
         """NumPy's letter: b, i, u, f, c, M for times, m for durations, O for objects, else U.
 
-        Categories, decimals and lists are objects in NumPy.
+        Categories, decimals, lists, structs and maps are objects in NumPy.
         """
-        if self.startswith(("category", "decimal", "list[")):
+        if self.startswith(("category", "decimal", *NESTED)):
             return "O"
         return _KINDS.get(self[0], "U")
 
@@ -72,7 +75,9 @@ class DType(str):
     @property
     def itemsize(self) -> int:
         """Bytes of one element (16 for a string view, 4 for a date or the code of a category)."""
-        if self.startswith(("decimal", "list[")):
+        if self.startswith("struct["):
+            return 8
+        if self.startswith(("decimal", *NESTED)):
             return 16
         fixed = {"bool": 1, "string": 16, "date": 4, "category": 4}
         digits = filter(str.isdigit, self.partition("[")[0])
@@ -209,6 +214,8 @@ def dtype_word(dtype: Any) -> str:
         return decimal
     if word.startswith("list[") and word.endswith("]"):
         return f"list[{dtype_word(word[5:-1])}]"
+    if word.startswith(NESTED):
+        return _core.dtype_name(word)
     if word not in WORDS and word.startswith("datetime64["):
         word = zoned_word(word) or word
         if "," in word:

@@ -95,14 +95,14 @@ static_assert([] {
   return true;
 }());
 
-// NumPy's letter, but d for decimals, l for lists, O for categories and U for strings.
+// NumPy's letter, but d for decimals, l for lists and structs, O for categories and U for strings.
 char kind_of(Dtype dtype) {
   if (dtype.is_bool()) return 'b';
   if (dtype.is_signed()) return 'i';
   if (dtype.is_unsigned()) return 'u';
   if (dtype.is_floating()) return 'f';
   if (dtype.is_decimal()) return 'd';
-  if (dtype.is_list()) return 'l';
+  if (dtype.is_nested()) return 'l';
   if (dtype.is_duration()) return 'm';
   if (dtype.is_temporal()) return 'M';
   if (dtype.is_complex()) return 'c';
@@ -137,15 +137,15 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
           : dtype.is_decimal()                       ? "use astype('float64') first"
                                                      : "select a numeric column");
     case AggregateForm::kGroup:
-      throw_error<TypeMismatchError>("groupby",
-                                     dtype.is_complex()     ? "complex numbers cannot be aggregated"
-                                     : dtype.is_list()      ? "lists cannot be aggregated so"
-                                     : row.result == kValue ? "the values are strings"
-                                                            : "the values are not numbers",
-                                     {{"aggregate", row.name}, {"dtype", dtype.name()}},
-                                     dtype.is_decimal()
-                                         ? "use astype('float64') first"
-                                         : "select other columns, or another aggregate");
+      throw_error<TypeMismatchError>(
+          "groupby",
+          dtype.is_complex()     ? "complex numbers cannot be aggregated"
+          : dtype.is_nested()    ? "lists and structs cannot be aggregated so"
+          : row.result == kValue ? "the values are strings"
+                                 : "the values are not numbers",
+          {{"aggregate", row.name}, {"dtype", dtype.name()}},
+          dtype.is_decimal() ? "use astype('float64') first"
+                             : "select other columns, or another aggregate");
     case AggregateForm::kRolling:
       throw_error<TypeMismatchError>("rolling", "expected numbers", {{"dtype", dtype.name()}},
                                      "use astype, or leave the column out");

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace hr {
 
@@ -40,7 +41,7 @@ void set_bits(uint8_t* to, int64_t begin, int64_t count) {
 }
 
 // The values of a chunk at row `begin` of `out`: codes by their new numbers, far strings by the new
-// numbers of their text buffers, lists by where their items begin now.
+// numbers of their text buffers, lists and structs by where their items or fields begin now.
 void copy_values(const Column& chunk, const int32_t* codes, size_t texts, int64_t items,
                  Buffer& out, int64_t begin) {
   const int64_t width = chunk.dtype().size_bytes(), count = chunk.num_rows();
@@ -60,7 +61,12 @@ void copy_values(const Column& chunk, const int32_t* codes, size_t texts, int64_
     }
     std::memcpy(to + morsel.begin * width, in + morsel.begin * width,
                 static_cast<size_t>((morsel.end - morsel.begin) * width));
-    if (items > 0) {
+    if (items > 0 && chunk.dtype().is_struct()) {
+      auto* places = reinterpret_cast<int64_t*>(to);
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        places[row] =
+            static_cast<int64_t>(static_cast<uint64_t>(places[row]) + items);  // nulls may have any
+    } else if (items > 0) {
       auto* spans = reinterpret_cast<ListSpan*>(to);
       for (int64_t row = morsel.begin; row < morsel.end; ++row)
         if (spans[row].size > 0) spans[row].begin += items;
@@ -77,6 +83,41 @@ int64_t bytes_of(std::string_view op, Dtype dtype, int64_t rows) {
   return dtype.is_bool() ? bitmap_bytes(rows) : checked_multiply(op, rows, dtype.size_bytes());
 }
 
+// The items of lists, or the fields of structs: those of the chunks, once each, as several chunks
+// may have the same.
+struct Children {
+  std::vector<std::vector<Column>> columns{};  // [field][chunk]
+  std::vector<int64_t> first{};                // row of the children, of each chunk
+};
+
+// Rows that all fields have.
+int64_t rows_of_fields(const std::vector<Column>& fields) {
+  int64_t rows = std::numeric_limits<int64_t>::max();
+  for (const Column& field : fields) rows = std::min(rows, field.num_rows());
+  return fields.empty() ? 0 : rows;
+}
+
+Children children_of(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  Children made;
+  if (!dtype.is_nested()) return made;
+  made.columns.resize(dtype.has_items() ? 1 : dtype.fields().size());
+  for (int64_t before = 0; const Column& chunk : chunks) {
+    const size_t same = static_cast<size_t>(
+        (dtype.has_items() ? std::ranges::find(chunks, chunk.items(), &Column::items)
+                           : std::ranges::find(chunks, chunk.fields(), &Column::fields)) -
+        chunks.begin());
+    made.first.push_back(same < made.first.size() ? made.first[same] : before);
+    if (same < made.first.size() - 1) continue;
+    const int64_t rows =
+        dtype.has_items() ? chunk.items()->num_rows() : rows_of_fields(*chunk.fields());
+    for (size_t f = 0; f < made.columns.size(); ++f)
+      made.columns[f].push_back(dtype.has_items() ? *chunk.items()
+                                                  : (*chunk.fields())[f].slice(0, rows));
+    before = checked_add(op, before, rows);
+  }
+  return made;
+}
+
 }  // namespace
 
 Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
@@ -86,6 +127,8 @@ Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> c
     for (const Column& chunk : chunks) {
       rows = checked_add(op, rows, chunk.num_rows());
       if (chunk.items()) items += chunk.items()->size_bytes();
+      if (chunk.fields())
+        for (const Column& field : *chunk.fields()) items += field.size_bytes();
     }
     record_copy(op, "chunks become one column", bytes_of(op, dtype, rows) + items, false);
   }
@@ -112,17 +155,7 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     for (const Column& chunk : chunks) dictionaries.push_back(chunk.dictionary());
     merged = merge_dictionaries(dictionaries);
   }
-  std::vector<Column> items;  // once each: chunks may have the same
-  std::vector<int64_t> first_items;
-  for (int64_t before = 0; const Column& chunk : chunks) {
-    if (!dtype.is_list()) break;
-    const size_t same = static_cast<size_t>(
-        std::ranges::find(chunks, chunk.items(), &Column::items) - chunks.begin());
-    first_items.push_back(same < first_items.size() ? first_items[same] : before);
-    if (same < first_items.size() - 1) continue;
-    items.push_back(*chunk.items());
-    before = checked_add(op, before, chunk.items()->num_rows());
-  }
+  const Children children = children_of(op, dtype, chunks);
   int64_t begin = 0;
   for (size_t k = 0; k < chunks.size(); ++k) {
     const Column& chunk = chunks[k];
@@ -132,7 +165,7 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
     else
       copy_values(
           chunk, merged.codes.empty() || !merged.codes[k] ? nullptr : merged.codes[k].as<int32_t>(),
-          text.size(), first_items.empty() ? 0 : first_items[k], values, begin);
+          text.size(), children.first.empty() ? 0 : children.first[k], values, begin);
     if (dtype.is_string())
       text.insert(text.end(), chunk.text_buffers().begin(), chunk.text_buffers().end());
     if (valid && chunk.validity())
@@ -144,9 +177,18 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
   values.seal();
   if (dtype.is_string())
     return Column::strings(rows, std::move(values), std::move(text), std::move(validity), nulls);
-  if (dtype.is_list())
-    return Column::lists(rows, std::move(values), concatenate(op, dtype.item(), items),
-                         std::move(validity), nulls);
+  if (dtype.has_items()) {
+    const auto make = dtype.is_map() ? Column::maps : Column::lists;
+    return make(rows, std::move(values), concatenate(op, dtype.item(), children.columns[0]),
+                std::move(validity), nulls, 0);
+  }
+  if (dtype.is_struct()) {
+    std::vector<Column> fields;
+    for (size_t f = 0; f < children.columns.size(); ++f)
+      fields.push_back(concatenate(op, dtype.fields()[f].dtype, children.columns[f]));
+    return Column::structs_at(dtype, rows, std::move(values), std::move(fields),
+                              std::move(validity), nulls);
+  }
   if (dtype.is_category())
     return Column::categories(rows, std::move(values), std::move(merged.dictionary),
                               std::move(validity), nulls);

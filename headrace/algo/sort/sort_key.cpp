@@ -188,7 +188,7 @@ void check_sort_keys(const std::vector<Column>& keys, const std::vector<SortOrde
       throw_error<InvalidArgumentError>(
           "sort", "keys differ in length",
           {{"rows", keys[0].num_rows()}, {"other_rows", key.num_rows()}});
-    if (key.dtype().is_complex() || key.dtype().is_list())
+    if (key.dtype().is_complex() || key.dtype().is_nested())
       throw_error<TypeMismatchError>("sort", "complex numbers and lists have no order",
                                      {{"dtype", key.dtype().name()}}, "sort by abs() or .real");
   }

@@ -365,7 +365,7 @@ bool has_numbering(const std::vector<Column>& keys) {
   if (keys.size() != 1 || keys[0].null_count() > 0) return false;
   const Dtype dtype = keys[0].dtype();
   return !dtype.is_floating() && !dtype.is_bool() && !dtype.is_string() && !dtype.is_category() &&
-         !dtype.is_list() && dtype.size_bytes() <= 8;
+         !dtype.is_nested() && dtype.size_bytes() <= 8;
 }
 
 BuiltGraph build_graph(std::string_view op, const Column& source, const Column& target,

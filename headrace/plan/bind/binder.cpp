@@ -166,9 +166,11 @@ std::string_view fix_of(DtypeKind kind) {
   std::vector<Detail> details;
   if (!column->name.empty()) details.emplace_back("column", column->name);
   details.emplace_back("dtype", column->dtype.name());
-  if (column->kind() == DtypeKind::kList)
-    refuse(name, details, "the operation does not support lists",
-           "use explode() for a row per item, or list.len() and list.get()");
+  if (column->kind() == DtypeKind::kNested)
+    refuse(name, details, "the operation does not support lists and structs",
+           column->dtype.is_struct()
+               ? "use struct.field(name)"
+               : "use explode() for a row per item, or list.len() and list.get()");
   if (column->kind() == DtypeKind::kCategory)
     refuse(name, details, "the operation does not support categories",
            "use astype with the dtype of the categories");
@@ -311,7 +313,7 @@ DtypeKind kind_of(Dtype dtype) {
   if (dtype.has_text()) return DtypeKind::kText;
   if (dtype.is_temporal()) return DtypeKind::kTime;
   if (dtype.is_duration()) return DtypeKind::kDuration;
-  if (dtype.is_list()) return DtypeKind::kList;
+  if (dtype.is_nested()) return DtypeKind::kNested;
   if (dtype.is_category()) return DtypeKind::kCategory;
   return dtype.is_decimal() ? DtypeKind::kDecimal : DtypeKind::kFloat;
 }

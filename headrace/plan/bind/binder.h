@@ -25,7 +25,7 @@ enum class DtypeKind : uint8_t {
   kDuration,
   kDecimal,
   kCalendar,
-  kList,
+  kNested,    ///< lists, structs and maps
   kCategory,  ///< of other than strings: their values have a kind
 };
 

@@ -121,7 +121,8 @@ std::string_view remedy(Dtype dtype) {
     return "use astype('int64') first, or to_pandas() or to_arrow()";
   if (dtype.is_decimal()) return "use astype('float64') first";
   if (dtype.is_category()) return "use cat.codes, or to_pandas() or to_arrow()";
-  if (dtype.is_list()) return "use explode() for a row per item, or list.len() and list.get()";
+  if (dtype.has_items()) return "use explode() for a row per item, or list.len() and list.get()";
+  if (dtype.is_struct()) return "use struct.field(name)";
   return "use numbers or bools";
 }
 

@@ -76,6 +76,8 @@ void for_each_buffer(const Value& value, F&& visit) {
     visit(column->validity_buffer());
     for (const Buffer& text : column->text_buffers()) visit(text);
     if (column->items()) for_each_buffer(*column->items(), visit);
+    if (column->fields())
+      for (const Column& each : *column->fields()) for_each_buffer(each, visit);
   } else if (const auto* table = std::get_if<Table>(&value)) {
     for (const Column& each : table->columns()) for_each_buffer(each, visit);
   }

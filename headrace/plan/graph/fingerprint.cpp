@@ -50,7 +50,8 @@ void append_input(std::string& key, const NodePtr& node) {
     append(key, column->num_rows());
     append(key, column->validity());
     if (column->dtype().is_category()) append(key, column->dictionary()->id());
-    if (column->dtype().is_list()) append(key, column->items().get());
+    if (column->items()) append(key, column->items().get());
+    if (column->fields()) append(key, column->fields().get());
     return;
   }
   key += 'n';

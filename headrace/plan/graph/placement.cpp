@@ -55,10 +55,18 @@ Value over(const Value& value, const F& change) {
     if (from.dtype().is_category())
       return Column::categories(from.num_rows(), changed(from.values_buffer()), from.dictionary(),
                                 std::move(validity), from.null_count(), from.offset());
-    if (from.dtype().is_list())
-      return Column::lists(from.num_rows(), changed(from.values_buffer()),
-                           self(*from.items(), self), std::move(validity), from.null_count(),
-                           from.offset());
+    if (from.dtype().has_items()) {
+      const auto make = from.dtype().is_map() ? Column::maps : Column::lists;
+      return make(from.num_rows(), changed(from.values_buffer()), self(*from.items(), self),
+                  std::move(validity), from.null_count(), from.offset());
+    }
+    if (from.dtype().is_struct()) {
+      std::vector<Column> fields;
+      for (const Column& field : *from.fields()) fields.push_back(self(field, self));
+      return Column::structs_at(from.dtype(), from.num_rows(), changed(from.values_buffer()),
+                                std::move(fields), std::move(validity), from.null_count(),
+                                from.offset());
+    }
     if (!from.dtype().is_string())
       return Column(from.dtype(), from.num_rows(), changed(from.values_buffer()),
                     std::move(validity), from.null_count(), from.offset());

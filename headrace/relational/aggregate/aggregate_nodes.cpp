@@ -49,7 +49,7 @@ void check_request(const AggregateRequest& request) {
 }
 
 void check_key(Dtype dtype, std::string_view name) {
-  if (dtype.is_complex() || dtype.is_list())
+  if (dtype.is_complex() || dtype.is_nested())
     throw_error<TypeMismatchError>(kOp, "complex numbers and lists cannot be keys",
                                    {{"key", name}});
 }

@@ -125,7 +125,7 @@ struct Rank final : OperatorOf<Rank> {
 NodePtr rank(const NodePtr& column, RankMethod method, bool descending) {
   const NodePtr input = column_node(kOp, column);
   Signature signature = input->signature();
-  if (signature.dtype.is_complex() || signature.dtype.is_list())
+  if (signature.dtype.is_complex() || signature.dtype.is_nested())
     throw_error<TypeMismatchError>(kOp, "complex numbers and lists have no order");
   signature.dtype = TypeId::kFloat64;
   signature.nullable = true;

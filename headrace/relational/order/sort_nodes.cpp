@@ -46,7 +46,7 @@ void check_rows(const std::vector<NodePtr>& keys, const std::vector<NodePtr>& ot
   };
   for (const NodePtr& key : keys) {
     check(key);
-    if (key->signature().dtype.is_list())
+    if (key->signature().dtype.is_nested())
       throw_error<TypeMismatchError>("sort", "lists have no order",
                                      {{"dtype", key->signature().dtype.name()}},
                                      "sort by list.len() or list.get()");

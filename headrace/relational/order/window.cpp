@@ -67,7 +67,7 @@ Dtype dtype_of_result(const WindowFunction& function, Dtype dtype) {
             },
             [&](ShiftFunction) { return dtype; },
             [&](RankFunction) {
-              if (dtype.is_complex() || dtype.is_list())
+              if (dtype.is_complex() || dtype.is_nested())
                 throw_error<TypeMismatchError>("rank", "complex numbers and lists have no order");
               return Dtype(TypeId::kFloat64);
             },
@@ -384,7 +384,7 @@ NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<Node
   };
   for (const NodePtr& key : keys) {
     const NodePtr node = column_node(op, key);
-    if (node->signature().dtype.is_complex() || node->signature().dtype.is_list())
+    if (node->signature().dtype.is_complex() || node->signature().dtype.is_nested())
       throw_error<TypeMismatchError>(op, "complex numbers and lists cannot be keys");
     key_places.push_back(add(node));
   }

@@ -7,7 +7,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.dtypes import dtype_word, is_object, refuse_months
+from headrace.dtypes import NESTED, dtype_word, is_object, refuse_months
 from headrace.errors import (
     Error,
     ExchangeError,
@@ -52,7 +52,16 @@ def _has_buffer(values: object) -> bool:
     return True
 
 
-def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
+def _is_arrow_table(values: Any) -> bool:
+    return any(hasattr(type(values), name) for name in ("columns", "schema", "column_names"))
+
+
+def _has_type(values: Any) -> bool:
+    # Structs at the top are a column where the object has one dtype, else a table.
+    return hasattr(type(values), "type") or hasattr(type(values), "dtype")
+
+
+def _arrow_columns(values: Any, op: str, as_column: bool = False) -> _core.ArrowColumns:
     kinds = getattr(values, "dtypes", ())  # part of a series
     kinds = list(kinds.values()) if isinstance(kinds, dict) else kinds
     for kind in kinds if hasattr(kinds, "__iter__") else (kinds,):
@@ -61,7 +70,7 @@ def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
                 f"{op}: pandas periods are not supported: dtype='{kind}'; use dt.to_timestamp()"
             )
     try:
-        return _core.from_arrow(values, op)
+        return _core.from_arrow(values, op, as_column)
     except (Error, MemoryError):
         raise
     except Exception as error:
@@ -72,7 +81,7 @@ def _arrow_columns(values: Any, op: str) -> _core.ArrowColumns:
 
 
 def _arrow_column(values: Any, op: str) -> _core.Column:
-    columns = _arrow_columns(values, op)
+    columns = _arrow_columns(values, op, not _is_arrow_table(values))
     if columns.is_table:
         raise TypeMismatchError(
             f"{op}: expected a column, got a table: columns={len(columns.names)}; use "
@@ -287,8 +296,8 @@ def column_to_ndarray(column: _core.Column, op: str = "to_numpy") -> np.ndarray[
         return result
     if column.dtype == "date":
         return np.asarray(column.days(op)).view("datetime64[D]")
-    if column.dtype.startswith(("decimal", "list[")):
-        word = "decimals" if column.dtype.startswith("decimal") else "lists"
+    if column.dtype.startswith(("decimal", *NESTED)):
+        word = "decimals" if column.dtype.startswith("decimal") else "lists or structs"
         _core.record_copy(op, f"{word} converted to objects", column.nbytes, False)
         result = np.empty(column.num_rows, dtype=object)
         for row, value in enumerate(column.to_list()):  # NumPy would look into lists
@@ -306,7 +315,7 @@ def _is_view(value: _core.Column | _core.Tensor) -> bool:
     return isinstance(value, _core.Tensor) or not (
         value.null_count
         or value.dtype in ("bool", "string", "date", "category")
-        or value.dtype.startswith(("decimal", "list["))
+        or value.dtype.startswith(("decimal", *NESTED))
         or zone_in(value.dtype)
     )
 
@@ -352,7 +361,7 @@ def column_to_pandas(column: _core.Column, name: str | None) -> Any:
         return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     if column.dtype == "category":
         return pd.Series(_pandas_categories(column), name=name, copy=False)
-    if column.dtype.startswith("list["):
+    if column.dtype.startswith(NESTED):
         return pd.Series(column_to_ndarray(column, "to_pandas"), name=name, copy=False)
     import pyarrow as pa
 
@@ -487,7 +496,8 @@ def from_arrow(values: Any) -> DataFrame | Series:
             f"type={type(values).__name__!r}; pass an object with __arrow_c_array__ or "
             "__arrow_c_stream__"
         )
-    columns = _arrow_columns(values, "from_arrow")
+    is_column = not _is_arrow_table(values) and _has_type(values)
+    columns = _arrow_columns(values, "from_arrow", is_column)
     made = [columns.column(i, "from_arrow") for i in range(len(columns.names))]
     if not columns.is_table:
         return series_of(_core.data(made[0]), columns.names[0] or None)
