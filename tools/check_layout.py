@@ -34,7 +34,7 @@ FOLDER_ORDER = {
     "memory": "sync log resource buffer budget spill device tiers external adaptors replay",
     "algo": "bits math select sort aggregate reduce scan keys random linalg sparse",
     "plan": "eval bind graph optimize execute",
-    "functions": "strings lists temporal cast decimal",
+    "functions": "strings lists structs temporal cast decimal",
     "relational": "rows order join aggregate",
     "graph": "structure search rank density community embedding",
 }

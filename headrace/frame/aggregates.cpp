@@ -10,6 +10,7 @@
 #include "headrace/plan/graph/view.h"
 #include "headrace/relational/order/sort_nodes.h"
 #include "headrace/relational/rows/row_nodes.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 namespace hr {
 
@@ -98,7 +99,8 @@ std::vector<NodePtr> group_columns(const std::vector<GroupKey>& keys,
   std::vector<NodePtr> results;
   for (size_t i = 0; i < keys.size() + inputs.size(); ++i) {
     const NodePtr part = table_column(table, static_cast<int64_t>(i));
-    results.push_back(i < keys.size() ? part : inputs[i - keys.size()].finished(part));
+    results.push_back(i < keys.size() ? values_of_key(keys[i].values, part)
+                                      : inputs[i - keys.size()].finished(part));
   }
   return results;
 }

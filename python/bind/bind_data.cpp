@@ -158,6 +158,19 @@ void bind_arrow_protocol(nb::class_<T>& type) {
 
 }  // namespace
 
+namespace {
+
+// Of a struct, or of the entries of a map.
+std::vector<std::pair<std::string, std::string>> dtype_fields(std::string_view word) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  const hr::Dtype dtype = hr::dtype_from_name(word);
+  for (const hr::Field& field : (dtype.is_map() ? dtype.item() : dtype).fields())
+    fields.emplace_back(field.name, dtype_name(field.dtype));
+  return fields;
+}
+
+}  // namespace
+
 std::vector<std::string> dtype_names(const std::vector<hr::Dtype>& dtypes) {
   std::vector<std::string> names;
   for (const hr::Dtype dtype : dtypes) names.push_back(dtype_name(dtype));
@@ -234,6 +247,7 @@ void bind_data(nb::module_& m) {
   m.def(
       "dtype_name", [](std::string_view word) { return dtype_name(hr::dtype_from_name(word)); },
       "word"_a);
+  m.def("dtype_fields", dtype_fields, "word"_a);
   auto column =
       nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))
           .def_prop_ro("dtype", [](const hr::Column& self) { return dtype_name(self.dtype()); })

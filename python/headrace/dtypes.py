@@ -44,7 +44,8 @@ class DType(str):
     ``datetime64[s]``, ``[ms]``, ``[us]`` and ``[ns]``, and with a zone ``datetime64[us, UTC]``;
     ``timedelta64[s]`` to ``[ns]``; ``decimal128(15, 2)`` (15 digits, 2 of them after the decimal
     point; at most 38); ``category`` (strings from a dictionary); ``list[int64]``,
-    ``struct[x: int64, y: string]`` and ``map[string, int64]`` (of any dtypes). ``datetime64`` without a unit raises, as in pandas 3.
+    ``struct[x: int64, y: string]`` and ``map[string, int64]`` (of any dtypes). ``datetime64``
+    without a unit raises, as in pandas 3.
 
     >>> import numpy as np
     >>> DType("float64") == np.float64, np.dtype(DType("int32"))

@@ -118,7 +118,7 @@ def test_errors(path: str, tmp_path: Any) -> None:
         hr.scan_parquet(tmp_path / "bad.parquet")
     with pytest.raises(hr.TypeMismatchError, match="type='int'"):
         hr.read_parquet(5)  # type: ignore[arg-type]
-    nested = pa.table({"x": [1], "l": [{"a": 1}]})
+    nested = pa.table({"x": [1], "l": [{"a": b"1"}]})
     pq.write_table(nested, tmp_path / "l.parquet")
     with pytest.raises(hr.UnsupportedError, match="column='l'"):
         hr.read_parquet(tmp_path / "l.parquet")

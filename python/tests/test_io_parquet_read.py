@@ -220,9 +220,9 @@ def test_what_frames_do_not_have_is_named() -> None:
         {
             "x": [1],
             "bytes": pa.array([b"a"]),
-            "struct": [{"a": 1}],
-            "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
-            "deep": [[{"a": 1}]],
+            "struct": [{"a": 1, "b": b"a"}],
+            "map": pa.array([[("a", b"a")]], pa.map_(pa.string(), pa.binary())),
+            "deep": [[{"a": b"a"}]],
             "fixed": pa.array([b"abc"], pa.binary(3)),
             "y": [2.5],
         }

@@ -7,6 +7,7 @@
 #include "headrace/functions/strings/string_builder.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace hr {
 
@@ -43,6 +44,53 @@ Signature strings_signature(std::string_view method, const NodePtr& lists) {
     throw_error<TypeMismatchError>(method, "expected lists of strings",
                                    {{"dtype", signature.dtype.name()}});
   return signature;
+}
+
+template <class Test>
+Column any_item(const Column& lists, const Test& test) {
+  const ListSpan* const spans = spans_of(lists);
+  const Nulls null_item(*lists.items());
+  return Column(TypeId::kBool, lists.num_rows(),
+                bits_of(lists.num_rows(), {reads(lists)}, [&](int64_t row) {
+                  for (int64_t k = spans[row].begin; k < spans[row].begin + spans[row].size; ++k)
+                    if (!null_item(k) && test(k)) return true;
+                  return false;
+                }));
+}
+
+Column contains(const Column& lists, const std::string& value) {
+  const Column& items = *lists.items();
+  const Dtype dtype = items.dtype();
+  if (dtype.has_text()) return any_item(lists, [&](int64_t k) { return items.string(k) == value; });
+  if (dtype.is_bool())
+    return any_item(lists, [&](int64_t k) { return items.bit(k) == (value[0] != 0); });
+  if (dtype.is_floating())
+    return visit_floating(dtype, [&]<class T>(std::type_identity<T>) {
+      T wanted;
+      std::memcpy(&wanted, value.data(), sizeof wanted);
+      const T* const values = items.values<T>().data();
+      return any_item(lists, [&](int64_t k) { return values[k] == wanted; });
+    });
+  const auto width = static_cast<int64_t>(value.size());
+  const std::byte* const values = items.values_buffer().data() + items.offset() * width;
+  return any_item(lists, [&](int64_t k) {
+    return std::memcmp(values + k * width, value.data(), value.size()) == 0;
+  });
+}
+
+// What `contains` looks for.
+std::string bytes_of_item(Dtype dtype, const Column& value) {
+  const Dtype item = dtype.is_list() ? dtype.item() : dtype;
+  const bool fits = value.dtype() == item || (item.has_text() && value.dtype().has_text());
+  if (item.is_nested() || item.is_complex() || (item.is_category() && !item.has_text()) || !fits ||
+      value.num_rows() != 1 || value.null_count() > 0)
+    throw_error<TypeMismatchError>("contains", "the lists cannot have this value",
+                                   {{"dtype", dtype.name()}, {"value_dtype", value.dtype().name()}},
+                                   "pass a value of the dtype of the items");
+  if (item.has_text()) return std::string(value.string(0));
+  if (item.is_bool()) return std::string(1, value.bit(0) ? '\1' : '\0');
+  const auto width = static_cast<size_t>(item.size_bytes());
+  return {value.values_buffer().as<char>() + static_cast<size_t>(value.offset()) * width, width};
 }
 
 template <class Derived>
@@ -97,13 +145,14 @@ struct ListJoin final : ListOperator<ListJoin> {
   static auto parameters(auto& self) { return std::tie(self.separator); }
 };
 
+// `value`: a text, or the bytes of a value.
 struct ListContains final : ListOperator<ListContains> {
   std::string value{};
 
-  std::string arguments() const override { return "contains " + shortened(value); }
+  std::string arguments() const override { return "contains"; }
 
   Value execute(std::span<const Value> inputs) const override {
-    return list_contains(std::get<Column>(inputs[0]), value);
+    return contains(std::get<Column>(inputs[0]), value);
   }
 
   static auto parameters(auto& self) { return std::tie(self.value); }
@@ -176,20 +225,13 @@ Column list_join(const Column& lists, const std::string& separator) {
   });
 }
 
-Column list_contains(const Column& lists, const std::string& value) {
-  const Column& items = *lists.items();
-  const ListSpan* const spans = spans_of(lists);
-  const Nulls null_item(items);
-  return Column(TypeId::kBool, lists.num_rows(),
-                bits_of(lists.num_rows(), {reads(lists)}, [&](int64_t row) {
-                  for (int64_t k = spans[row].begin; k < spans[row].begin + spans[row].size; ++k)
-                    if (!null_item(k) && items.string(k) == value) return true;
-                  return false;
-                }));
+Column list_contains(const Column& lists, const Column& value) {
+  return contains(lists, bytes_of_item(lists.dtype(), value));
 }
 
 NodePtr list_length(const NodePtr& lists) {
-  Signature signature = lists_signature("len", lists);
+  Signature signature = lists->signature();
+  if (!signature.dtype.is_map()) signature = lists_signature("len", lists);
   signature.dtype = TypeId::kInt64;
   return apply_operator(ListLength::make(), std::move(signature), {lists});
 }
@@ -210,10 +252,10 @@ NodePtr list_join(const NodePtr& lists, const std::string& separator) {
                         {lists});
 }
 
-NodePtr list_contains(const NodePtr& lists, const std::string& value) {
-  return apply_operator(ListContains::make(value),
-                        signature_with(strings_signature("contains", lists), TypeId::kBool, false),
-                        {lists});
+NodePtr list_contains(const NodePtr& lists, const Column& value) {
+  const Signature signature = lists_signature("contains", lists);
+  return apply_operator(ListContains::make(bytes_of_item(signature.dtype, value)),
+                        signature_with(signature, TypeId::kBool, false), {lists});
 }
 
 }  // namespace hr

@@ -8,7 +8,8 @@
 
 namespace hr {
 
-/// The number of items of each list, null items included: int64; null where the list is.
+/// The number of items of each list, or of entries of each map, nulls included: int64; null where
+/// the list is.
 HR_API Column list_length(const Column& lists);
 HR_API NodePtr list_length(const NodePtr& lists);
 
@@ -26,8 +27,10 @@ HR_API NodePtr list_slice(const NodePtr& lists, std::optional<int64_t> begin,
 HR_API Column list_join(const Column& lists, const std::string& separator);
 HR_API NodePtr list_join(const NodePtr& lists, const std::string& separator);
 
-/// Whether one of the strings of each list is `value`: false where the list is null.
-HR_API Column list_contains(const Column& lists, const std::string& value);
-HR_API NodePtr list_contains(const NodePtr& lists, const std::string& value);
+/// Whether one of the items of each list is `value`, one row of their dtype that is not null; 0.0
+/// is -0.0, NaN is nothing. False where the list is null. Throws TypeMismatchError for items that
+/// are nested or complex and for a value of another dtype.
+HR_API Column list_contains(const Column& lists, const Column& value);
+HR_API NodePtr list_contains(const NodePtr& lists, const Column& value);
 
 }  // namespace hr

@@ -15,7 +15,9 @@ constexpr int kMostLevels = 64;
 enum ArrowType : uint8_t {
   kTimestamp = 10,
   kList = 12,
+  kStruct = 13,
   kFixedSizeList = 16,
+  kMap = 17,
   kDuration = 18,
   kLargeList = 21
 };
@@ -125,15 +127,20 @@ TimeUnit unit_of(int16_t number) {
   return static_cast<TimeUnit>(number);
 }
 
-ArrowHint hint_of(FlatTable field) {
+// `left`: hints that may still be made, as tables of the message may be part of several others.
+ArrowHint hint_of(FlatTable field, int level, int64_t& left) {
   ArrowHint hint{.name = field.text(0)};
   auto type = field.number<uint8_t>(2, 0);
-  for (int level = 0; type == kList || type == kLargeList || type == kFixedSizeList; ++level) {
+  for (; type == kList || type == kLargeList || type == kFixedSizeList; ++level) {
     const std::vector<FlatTable> children = field.tables(5);
-    if (children.size() != 1 || level == kMostLevels) throw Misread{};
+    if (children.size() != 1 || level >= kMostLevels) throw Misread{};
     field = children[0];
     type = field.number<uint8_t>(2, 0);
   }
+  if (level >= kMostLevels || --left < 0) throw Misread{};
+  if (type == kStruct || type == kMap)
+    for (const FlatTable& child : field.tables(5))
+      hint.children.push_back(hint_of(child, level + 1, left));
   const std::optional<FlatTable> details = field.table(3);
   if (type == kTimestamp && details) {
     hint.zone = details->text(1);
@@ -161,7 +168,8 @@ std::vector<ArrowHint> parse_arrow_schema(std::string_view base64) {
     const std::optional<FlatTable> schema = header.table(2);
     if (header.number<uint8_t>(1, 0) != 1 || !schema) return {};
     std::vector<ArrowHint> hints;
-    for (const FlatTable& field : schema->tables(1)) hints.push_back(hint_of(field));
+    auto left = static_cast<int64_t>(bytes.size());
+    for (const FlatTable& field : schema->tables(1)) hints.push_back(hint_of(field, 0, left));
     return hints;
   } catch (const Misread&) {
     return {};

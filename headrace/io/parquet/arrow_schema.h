@@ -11,7 +11,8 @@
 
 namespace hr::parquet {
 
-/// Of a column, or of the items of its lists in all levels.
+/// Of a column, or of the items of its lists in all levels. Structs have a child a field, maps one:
+/// the structs of their entries.
 struct ArrowHint {
   std::string name{};
   std::optional<TimeUnit> duration{};
@@ -19,6 +20,7 @@ struct ArrowHint {
   bool is_in_seconds = false;  ///< a timestamp, which Parquet has in milliseconds
   bool is_dictionary = false;
   bool is_ordered = false;  ///< of the dictionary
+  std::vector<ArrowHint> children{};
 };
 
 /// The columns of `base64`, an encapsulated Arrow schema message; none when it is not one that can

@@ -156,9 +156,9 @@ ColumnBounds column_bounds(const FileMetadata& file, const ColumnSchema& column)
   const Leaf& leaf = column.leaf;
   const auto groups = std::ssize(file.row_groups);
   const Dtype dtype = leaf.dtype.is_category() ? Dtype(TypeId::kString) : column.dtype;
-  if (!has_order(leaf)) {
+  if (column.is_tree() || !has_order(leaf)) {
     const auto nothing = [&] {
-      return Builder(dtype.is_list() ? Dtype(TypeId::kInt64) : dtype, groups).finish();
+      return Builder(dtype.is_nested() ? Dtype(TypeId::kInt64) : dtype, groups).finish();
     };
     return {nothing(), nothing(), Builder(TypeId::kInt64, groups).finish()};
   }

@@ -216,7 +216,7 @@ void ChunkReader::load_page(Page& page) {
   if (page.header.kind == PageKind::kDictionary) return load_dictionary(page);
   if (page.header.kind == PageKind::kIndex) return;
   slot_ = 0;
-  if (leaf_.max_repetition > 0)
+  if (leaf_.max_repetition > 0 || leaf_.keeps_levels)
     list_levels(page);
   else
     flat_levels(page);
@@ -270,12 +270,12 @@ void ChunkReader::list_levels(const Page& page) {
   valid_ = Buffer::allocate_zeroed(word_bytes(entries));
   slots_ = 0;
   int64_t valid = 0;
-  const auto item = static_cast<uint32_t>(leaf_.lists.back().item);
-  std::array<uint32_t, kBlock> reps, defs;
+  const auto item = leaf_.lists.empty() ? 0u : static_cast<uint32_t>(leaf_.lists.back().item);
+  std::array<uint32_t, kBlock> reps{}, defs{};
   for (int64_t done = 0; done < entries;) {
     const int64_t some = std::min(entries - done, kBlock);
-    repetition.read(some, reps.data());
-    definition.read(some, defs.data());
+    if (leaf_.max_repetition > 0) repetition.read(some, reps.data());
+    if (leaf_.max_definition > 0) definition.read(some, defs.data());
     char* const out = levels_.reserve(2 * some);
     for (int64_t i = 0; i < some; ++i) {
       const uint32_t r = reps[static_cast<size_t>(i)], d = defs[static_cast<size_t>(i)];
@@ -639,6 +639,10 @@ Column ChunkReader::read_all() {
 }
 
 Column ChunkReader::read_lists() {
+  return lists_of(read_items());
+}
+
+Column ChunkReader::read_items() {
   std::vector<Column> parts;
   while (entries_left_ > 0) {
     next_page();
@@ -659,7 +663,7 @@ Column ChunkReader::read_lists() {
     items = Column::categories(items.num_rows(), items.values_buffer(),
                                categories_.finish(leaf_.is_ordered), items.validity_buffer(),
                                items.null_count());
-  return lists_of(std::move(items));
+  return items;
 }
 
 // Lists around lists around items, from the levels of all pages.

@@ -60,6 +60,12 @@ class ChunkReader {
   /// All rows of any leaf, as a column. Called first and once.
   Column read_all();
 
+  /// The same of a leaf that keeps its levels: the items of its innermost list, or its rows.
+  Column read_items();
+
+  /// Those of all entries after `read_items`: the repetition and the definition level of each.
+  std::string_view levels() const { return levels_.view(); }
+
   /// The dictionary's text, for the column.
   const Buffer& dictionary_text() const { return dictionary_text_; }
 

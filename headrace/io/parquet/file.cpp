@@ -10,6 +10,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/parquet/bounds.h"
 #include "headrace/io/parquet/chunk_reader.h"
+#include "headrace/io/parquet/nested_column.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/row_groups.h"
 
@@ -81,8 +82,13 @@ Buffer read_footer(const ByteSource& source) {
   return bytes;
 }
 
-bool is_flat(const Leaf& leaf) {
-  return leaf.lists.empty() && leaf.conversion != Conversion::kCategory;
+bool is_flat(const ColumnSchema& column) {
+  return !column.is_tree() && column.leaf.lists.empty() &&
+         column.leaf.conversion != Conversion::kCategory;
+}
+
+std::vector<Leaf> leaves_of(const ColumnSchema& column) {
+  return column.is_tree() ? column.leaves : std::vector{column.leaf};
 }
 
 // A bitmap of the rows for which a test is true.
@@ -132,6 +138,12 @@ class CountedSource final : public ByteSource {
 
 }  // namespace
 
+namespace {
+
+class ColumnCursor;
+
+}  // namespace
+
 struct ParquetFile::State {
   State(std::string op_, std::string name_, Open open_)
       : op(std::move(op_)), name(std::move(name_)), open(std::move(open_)), first(opened()) {
@@ -155,8 +167,8 @@ struct ParquetFile::State {
     return metadata.row_groups[static_cast<size_t>(g)];
   }
 
-  const ColumnChunk& chunk(const ColumnSchema& column, int64_t g) const {
-    const ColumnChunk& found = group(g).chunks[static_cast<size_t>(column.leaf.index)];
+  const ColumnChunk& chunk(const Leaf& leaf, int64_t g) const {
+    const ColumnChunk& found = group(g).chunks[static_cast<size_t>(leaf.index)];
     if (found.is_encrypted) unsupported("the column is encrypted");
     if (found.is_elsewhere) unsupported("the column is in another file");
     return found;
@@ -183,15 +195,40 @@ struct ParquetFile::State {
     std::vector<size_t> order(wanted.size());
     std::iota(order.begin(), order.end(), size_t{0});
     const auto bytes = [&](size_t c) {
-      return group(g).chunks[static_cast<size_t>(wanted[c].leaf.index)].compressed_bytes;
+      int64_t sum = 0;
+      for (const Leaf& leaf : leaves_of(wanted[c]))
+        sum += group(g).chunks[static_cast<size_t>(leaf.index)].compressed_bytes;
+      return sum;
     };
     std::stable_sort(order.begin(), order.end(),
                      [&](size_t a, size_t b) { return bytes(a) > bytes(b); });
     return order;
   }
 
+  // All rows of a column of a row group, which is not flat.
+  Column read_whole(const ByteSource& source, const ColumnSchema& column, int64_t g,
+                    int64_t read_bytes) const {
+    const int64_t rows = group(g).num_rows;
+    if (!column.is_tree()) {
+      ChunkReader reader(source, column.leaf, chunk(column.leaf, g), rows, read_bytes);
+      return reader.read_all();
+    }
+    std::vector<std::unique_ptr<ChunkReader>> readers(column.leaves.size());
+    std::vector<LeafItems> items(column.leaves.size());
+    parallel_for(std::ssize(items), [&](int64_t task) {
+      const auto l = static_cast<size_t>(task);
+      const Leaf& leaf = column.leaves[l];
+      readers[l] = std::make_unique<ChunkReader>(source, leaf, chunk(leaf, g), rows, read_bytes);
+      items[l].items = readers[l]->read_items();
+      items[l].levels = readers[l]->levels();
+    });
+    return nested_column(column.tree, items);
+  }
+
   Table none(const std::vector<ColumnSchema>& wanted) const;
   Table read(const ByteSource& source, const std::vector<ColumnSchema>& wanted) const;
+  std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
+                                       int64_t g) const;
   Column pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
               const PickedRows& picked, const Column& test) const;
   Table pick(const ByteSource& source, const std::vector<ColumnSchema>& wanted, int64_t g,
@@ -213,21 +250,18 @@ namespace {
 // One column of all row groups that is being read.
 struct ColumnReading {
   ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups)
-      : column(of), is_flat(hr::is_flat(of.leaf)), parts(is_flat ? 0 : groups) {
+      : column(of), is_flat(hr::is_flat(of)), parts(is_flat ? 0 : groups) {
     if (!is_flat) return;
     rows.emplace(of.leaf, num_rows);
     nulls.resize(groups);
     text.resize(of.leaf.dtype.is_string() ? 2 * groups : 0);
   }
 
+  // Of a flat column.
   void read(const ByteSource& source, const ColumnChunk& chunk, int64_t group, int64_t first_row,
             int64_t count) {
     const auto g = static_cast<size_t>(group);
     ChunkReader reader(source, column.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g));
-    if (!is_flat) {
-      parts[g] = reader.read_all();
-      return;
-    }
     RowsTarget to = rows->target(first_row);
     reader.read(count, *rows, to);
     nulls[g] = to.nulls;
@@ -278,7 +312,10 @@ Table ParquetFile::State::read(const ByteSource& source,
     const int64_t rows = group(g).num_rows;
     if (rows == 0 && reading.is_flat) return;
     with_origin(origin(reading.column, g), [&] {
-      reading.read(source, chunk(reading.column, g), g, begin[static_cast<size_t>(g)], rows);
+      if (reading.is_flat)
+        reading.read(source, chunk(reading.column.leaf, g), g, begin[static_cast<size_t>(g)], rows);
+      else
+        reading.parts[static_cast<size_t>(g)] = read_whole(source, reading.column, g, kManyBytes);
     });
   });
   source.check_unchanged();
@@ -293,40 +330,53 @@ Table ParquetFile::State::read(const ByteSource& source,
 
 namespace {
 
-// The next rows of one column of a row group.
+// The next rows of one column of a row group: read as they come, or of one that is not flat cut
+// from the whole.
 class ColumnCursor {
  public:
-  ColumnCursor(const ByteSource& source, const ColumnSchema& column, const ColumnChunk& chunk,
-               int64_t rows)
-      : column_(column), reader_(source, column.leaf, chunk, rows, kFewBytes) {}
+  ColumnCursor(const ColumnSchema& column, std::unique_ptr<ChunkReader> reader)
+      : column_(column), reader_(std::move(reader)) {}
+
+  ColumnCursor(const ColumnSchema& column, Column whole)
+      : column_(column), whole_(std::move(whole)) {}
 
   Column next(int64_t count) {
-    if (is_flat(column_.leaf)) {
-      FlatRows rows(column_.leaf, count);
-      RowsTarget to = rows.target(0);
-      reader_.read(count, rows, to);
-      return rows.finish(column_.leaf, count, to.nulls,
-                         {reader_.dictionary_text(), to.text.finish()});
+    if (!reader_) {
+      at_ += count;
+      return whole_.slice(at_ - count, count);
     }
-    if (!whole_) whole_ = reader_.read_all();
-    at_ += count;
-    return whole_->slice(at_ - count, count);
+    FlatRows rows(column_.leaf, count);
+    RowsTarget to = rows.target(0);
+    reader_->read(count, rows, to);
+    return rows.finish(column_.leaf, count, to.nulls,
+                       {reader_->dictionary_text(), to.text.finish()});
   }
 
  private:
   const ColumnSchema& column_;
-  ChunkReader reader_;
-  std::optional<Column> whole_{};
+  std::unique_ptr<ChunkReader> reader_{};
+  Column whole_{};
   int64_t at_ = 0;
 };
 
 }  // namespace
 
+std::unique_ptr<ColumnCursor> ParquetFile::State::cursor(const ByteSource& source,
+                                                         const ColumnSchema& column,
+                                                         int64_t g) const {
+  if (!is_flat(column))
+    return std::make_unique<ColumnCursor>(column, read_whole(source, column, g, kFewBytes));
+  return std::make_unique<ColumnCursor>(
+      column, std::make_unique<ChunkReader>(source, column.leaf, chunk(column.leaf, g),
+                                            group(g).num_rows, kFewBytes));
+}
+
 // The picked rows of one column of a row group.
 Column ParquetFile::State::pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
                                 const PickedRows& picked, const Column& test) const {
-  ChunkReader reader(source, column.leaf, chunk(column, g), group(g).num_rows, kFewBytes);
-  if (!hr::is_flat(column.leaf)) return filter(reader.read_all().slice(0, picked.rows), Mask(test));
+  if (!hr::is_flat(column))
+    return filter(read_whole(source, column, g, kFewBytes).slice(0, picked.rows), Mask(test));
+  ChunkReader reader(source, column.leaf, chunk(column.leaf, g), group(g).num_rows, kFewBytes);
   FlatRows rows(column.leaf, picked.count);
   RowsTarget to = rows.target(0);
   reader.pick(picked.rows, picked.bits.as<uint8_t>(), 0, rows, to);
@@ -392,10 +442,7 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
         const auto place = static_cast<size_t>(c);
         const State& file = *scan->file;
         with_origin(file.origin(columns[place], group), [&] {
-          if (!cursors[place])
-            cursors[place] = std::make_unique<ColumnCursor>(*source, columns[place],
-                                                            file.chunk(columns[place], group),
-                                                            file.group(group).num_rows);
+          if (!cursors[place]) cursors[place] = file.cursor(*source, columns[place], group);
           values[place] = cursors[place]->next(count);
         });
       });

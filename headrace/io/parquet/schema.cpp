@@ -12,7 +12,6 @@ namespace hr::parquet {
 
 namespace {
 
-constexpr int kMostLists = 32;
 constexpr int64_t kWidestDecimal = 32;  // bytes as some writers store them
 
 // Why a column is refused, as the end of a sentence about it.
@@ -184,39 +183,162 @@ Extent extent_of(const std::vector<SchemaElement>& schema, size_t at) {
   return extent;
 }
 
-// Goes down from a child of the root to its only leaf.
-void find_leaf(const std::vector<SchemaElement>& schema, size_t at, const ArrowHint& hint,
-               ColumnSchema& column) {
-  Leaf& leaf = column.leaf;
-  for (;;) {
-    const SchemaElement& element = schema[at];
-    if (element.repetition == Repetition::kOptional) ++leaf.max_definition;
-    if (element.repetition == Repetition::kRepeated) {  // a list without a word for it
-      leaf.lists.push_back({leaf.max_definition, leaf.max_definition + 1});
-      ++leaf.max_definition;
-      ++leaf.max_repetition;
-    }
-    if (std::ssize(leaf.lists) >= kMostLists) throw Unreadable{"lists in too many levels"};
-    if (element.type) return set_dtype(leaf, element, hint);
-    if (element.logical.kind != LogicalKind::kList || element.num_children != 1)
-      throw Unreadable{element.logical.kind == LogicalKind::kMap ? "a map" : "a struct"};
-    const SchemaElement& repeated = schema[++at];
-    if (repeated.repetition != Repetition::kRepeated) throw Unreadable{"a list of a wrong form"};
-    leaf.lists.push_back({leaf.max_definition, leaf.max_definition + 1});
-    ++leaf.max_definition;
-    ++leaf.max_repetition;
-    if (repeated.type) return set_dtype(leaf, repeated, hint);  // as old writers have it
-    if (repeated.num_children != 1 || repeated.name == "array" ||
-        repeated.name == std::string(element.name) + "_tuple")
-      throw Unreadable{"a list of structs"};
-    ++at;
-  }
-}
-
 void check_name(std::string_view name) {
   if (!is_valid_utf8(name)) damaged("the name of a column is not UTF-8");
   if (name.find('\0') != std::string_view::npos)
     unsupported("the name of a column has a NUL byte: column='" + printable(name) + "'");
+}
+
+// What lies around an element.
+struct Path {
+  int definition = 0;
+  int repetition = 0;
+  int levels = 0;  // of lists and structs
+  std::vector<ListLevel> lists{};
+
+  Path inside() const {
+    Path path = *this;
+    if (++path.levels > kMostNestedLevels) throw Unreadable{"nested in too many levels"};
+    return path;
+  }
+
+  // Adds the level of a list.
+  ListLevel repeat() {
+    lists.push_back({definition, definition + 1});
+    ++definition;
+    ++repetition;
+    return lists.back();
+  }
+};
+
+// Makes the nodes of a column from a child of the root on.
+class ColumnTree {
+ public:
+  ColumnTree(const std::vector<SchemaElement>& schema, size_t at) : schema_(schema), at_(at) {}
+
+  SchemaNode node(const ArrowHint& hint, Path path) {
+    if (element().repetition == Repetition::kOptional) ++path.definition;
+    if (element().repetition != Repetition::kRepeated) return content(hint, std::move(path));
+    return list_of(path, [&](const Path& inside) { return content(hint, inside); });
+  }
+
+  std::vector<Leaf> leaves{};
+
+ private:
+  const SchemaElement& element() const {
+    if (at_ >= schema_.size()) throw Unreadable{"a struct without fields"};
+    return schema_[at_];
+  }
+
+  // Of the element, its repetition left aside.
+  SchemaNode content(const ArrowHint& hint, Path path) {
+    if (element().type) return leaf(hint, std::move(path));
+    if (element().logical.kind == LogicalKind::kMap) return map(hint, std::move(path));
+    if (element().logical.kind == LogicalKind::kList) return list(hint, std::move(path));
+    return structure(hint, std::move(path));
+  }
+
+  SchemaNode leaf(const ArrowHint& hint, Path path) {
+    Leaf made{.max_definition = path.definition,
+              .max_repetition = path.repetition,
+              .lists = std::move(path.lists)};
+    set_dtype(made, element(), hint);
+    ++at_;
+    leaves.push_back(std::move(made));
+    return {.kind = SchemaNode::Kind::kLeaf,
+            .dtype = leaves.back().dtype,
+            .leaf = leaves.size() - 1,
+            .present = path.definition};
+  }
+
+  template <class Child>
+  SchemaNode list_of(Path path, const Child& child) {
+    Path inside = path.inside();
+    SchemaNode made{.kind = SchemaNode::Kind::kList,
+                    .leaf = leaves.size(),
+                    .present = path.definition,
+                    .list = inside.repeat()};
+    made.children.push_back(child(inside));
+    made.dtype = Dtype::list(made.children[0].dtype);
+    return made;
+  }
+
+  SchemaNode list(const ArrowHint& hint, Path path) {
+    const std::string outer(element().name);
+    if (element().num_children != 1) throw Unreadable{"a list of a wrong form"};
+    ++at_;
+    if (element().repetition != Repetition::kRepeated) throw Unreadable{"a list of a wrong form"};
+    return list_of(std::move(path), [&](const Path& inside) {
+      // Old writers have the items themselves repeated.
+      if (element().type || element().num_children != 1 || element().name == "array" ||
+          element().name == outer + "_tuple")
+        return content(hint, inside);
+      ++at_;
+      return node(hint, inside);
+    });
+  }
+
+  SchemaNode map(const ArrowHint& hint, Path path) {
+    if (element().num_children != 1) throw Unreadable{"a map of a wrong form"};
+    ++at_;
+    if (element().repetition != Repetition::kRepeated || element().num_children != 2)
+      throw Unreadable{"a map of a wrong form"};
+    const ArrowHint entry = hint.children.size() == 1 ? hint.children[0] : ArrowHint{};
+    SchemaNode made = list_of(std::move(path), [&](const Path& inside) {
+      return structure(entry, inside, {"key", "value"});
+    });
+    made.kind = SchemaNode::Kind::kMap;
+    const std::vector<Field>& fields = made.children[0].dtype.fields();
+    made.dtype = Dtype::map(fields[0].dtype, fields[1].dtype);
+    return made;
+  }
+
+  // `names`: those that the fields get, else their own.
+  SchemaNode structure(const ArrowHint& hint, Path path, std::vector<std::string> names = {}) {
+    const int64_t count = element().num_children;
+    if (count == 0) throw Unreadable{"a struct without fields"};
+    const Path inside = path.inside();
+    SchemaNode made{
+        .kind = SchemaNode::Kind::kStruct, .leaf = leaves.size(), .present = path.definition};
+    ++at_;
+    std::vector<Field> fields;
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string name(element().name);
+      check_name(name);
+      const auto place = static_cast<size_t>(i);
+      const auto named = std::ranges::find(hint.children, name, &ArrowHint::name);
+      made.children.push_back(node(named == hint.children.end() ? ArrowHint{} : *named, inside));
+      fields.push_back({names.empty() ? name : names[place], made.children.back().dtype});
+    }
+    made.dtype = Dtype::structure(fields);
+    return made;
+  }
+
+  const std::vector<SchemaElement>& schema_;
+  size_t at_;
+};
+
+bool has_structs(const SchemaNode& node) {
+  return node.kind == SchemaNode::Kind::kMap || node.kind == SchemaNode::Kind::kStruct ||
+         std::ranges::any_of(node.children, has_structs);
+}
+
+void build_tree(const std::vector<SchemaElement>& schema, size_t at, const ArrowHint& hint,
+                int64_t first_leaf, ColumnSchema& column) {
+  ColumnTree tree(schema, at);
+  try {
+    column.tree = tree.node(hint, {});
+  } catch (const Error& error) {  // two fields of one name, too many dtypes
+    throw Unreadable{error.what()};
+  }
+  column.dtype = column.tree.dtype;
+  column.leaf = tree.leaves.at(0);
+  if (!has_structs(column.tree)) return;
+  column.leaves = std::move(tree.leaves);
+  for (Leaf& leaf : column.leaves) {
+    leaf.index = first_leaf++;
+    leaf.keeps_levels = true;
+  }
 }
 
 }  // namespace
@@ -234,10 +356,7 @@ std::vector<ColumnSchema> read_schema(const FileMetadata& file) {
     const bool is_hinted = place < hints.size() && hints[place].name == column.name;
     const Extent extent = extent_of(file.schema, at);
     try {
-      find_leaf(file.schema, at, is_hinted ? hints[place] : none, column);
-      column.dtype = column.leaf.dtype;
-      for (size_t level = column.leaf.lists.size(); level > 0; --level)
-        column.dtype = Dtype::list(column.dtype);
+      build_tree(file.schema, at, is_hinted ? hints[place] : none, leaf, column);
     } catch (const Unreadable& unreadable) {
       column.refusal = unreadable.why;
     }

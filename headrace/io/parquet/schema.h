@@ -44,14 +44,31 @@ struct Leaf {
   std::vector<ListLevel> lists{};  ///< from the outermost one
   bool is_ordered = false;         ///< of categories
   bool is_signed_order = true;     ///< statistics of old writers can be believed
+  bool keeps_levels = false;       ///< they tell of structs or lists around it
 };
 
-/// A column of the table: a leaf of the file, or lists of one.
+/// How a column is made of its leaves.
+struct SchemaNode {
+  enum class Kind : uint8_t { kLeaf, kList, kMap, kStruct };
+
+  Kind kind = Kind::kLeaf;
+  Dtype dtype{};
+  size_t leaf = 0;                     ///< the first one of the node, among those of the column
+  int present = 0;                     ///< the least definition level that says that it is not null
+  ListLevel list{};                    ///< of a list or map
+  std::vector<SchemaNode> children{};  ///< the items, the entries, or the fields
+};
+
+/// A column of the table: a leaf of the file, lists of one, or with structs a tree over several.
 struct ColumnSchema {
   std::string name{};
   Dtype dtype{};
-  Leaf leaf{};
+  Leaf leaf{};                 ///< the first one
+  std::vector<Leaf> leaves{};  ///< of a tree, else empty
+  SchemaNode tree{};
   std::string refusal{};  ///< why it cannot be read; empty when it can
+
+  bool is_tree() const { return !leaves.empty(); }
 };
 
 /// The children of the root, in order. Throws Refusal for names that are not UTF-8 or have a NUL.

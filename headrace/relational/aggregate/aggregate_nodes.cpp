@@ -16,6 +16,7 @@
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/rows/operator_inputs.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -246,7 +247,7 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
     op->dtypes.push_back(dtype);
   };
   for (const GroupKey& key : keys) {
-    const NodePtr node = column_node(kOp, key.values, key.name);
+    const NodePtr node = column_node(kOp, plain_key(key.values), key.name);
     if (!op->keys.empty()) check_rows(inputs.nodes[0], node, key.name);
     check_key(node->signature().dtype, key.name);
     op->keys.push_back(inputs.add(node));
@@ -314,7 +315,7 @@ struct CountDistinct final : OperatorOf<CountDistinct, TableOperator> {
 }  // namespace
 
 NodePtr count_distinct(const NodePtr& column, bool drop_missing) {
-  const NodePtr key = column_node(kOp, column, "key");
+  const NodePtr key = column_node(kOp, plain_key(column), "key");
   check_key(key->signature().dtype, "key");
   auto op = std::make_shared<CountDistinct>();
   op->names = {"nunique"};
@@ -421,7 +422,7 @@ NodePtr group_top(std::vector<GroupKey> keys, const std::string& name, const Nod
   auto op = std::make_shared<TopOfGroups>();
   for (const GroupKey& key : keys) {
     op->names.push_back(key.name);
-    op->dtypes.push_back(key.values->signature().dtype);
+    op->dtypes.push_back(plain_key(key.values)->signature().dtype);
   }
   op->names.push_back(name);
   op->dtypes.push_back(dtype);
@@ -500,7 +501,7 @@ NodePtr group_transform(const std::vector<NodePtr>& keys, const GroupColumn& giv
   OperatorInputs inputs;
   std::vector<int64_t> key_places;
   for (const NodePtr& key : keys) {
-    const NodePtr node = column_node(kOp, key, "key");
+    const NodePtr node = column_node(kOp, plain_key(key), "key");
     if (!key_places.empty()) check_rows(inputs.nodes[0], node, "key");
     key_places.push_back(inputs.add(node));
   }

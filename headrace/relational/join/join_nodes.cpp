@@ -17,6 +17,7 @@
 #include "headrace/relational/join/semi_join_filter.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/row_nodes.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
 #include <array>
@@ -31,6 +32,12 @@ namespace {
 constexpr std::string_view kOp = "merge";
 
 void unify_keys(std::string_view op, NodePtr& left, NodePtr& right) {
+  if (left->signature().dtype.is_struct() && right->signature().dtype.is_struct()) {
+    const NodePtr codes = struct_codes_of_left(left, right);
+    right = struct_codes_of_right(left, right);
+    left = codes;
+    return;
+  }
   const BoundKeys bound = bind_keys(op, left->signature().dtype, right->signature().dtype);
   for (NodePtr* key : {&left, &right})
     *key = bound.are_counts ? counts_of_unit(values_of_categories(*key), bound.unit, true)

@@ -10,6 +10,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/relational/rows/operator_inputs.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
 #include <iterator>
@@ -123,7 +124,7 @@ struct Rank final : OperatorOf<Rank> {
 }  // namespace
 
 NodePtr rank(const NodePtr& column, RankMethod method, bool descending) {
-  const NodePtr input = column_node(kOp, column);
+  const NodePtr input = column_node(kOp, plain_key(column));
   Signature signature = input->signature();
   if (signature.dtype.is_complex() || signature.dtype.is_nested())
     throw_error<TypeMismatchError>(kOp, "complex numbers and lists have no order");

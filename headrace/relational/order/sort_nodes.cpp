@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/picked_rows.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
 
@@ -175,8 +176,9 @@ struct ArgSort final : OperatorOf<ArgSort> {
 
 }  // namespace
 
-NodePtr sort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+NodePtr sort(const std::vector<NodePtr>& given, const std::vector<SortOrder>& orders,
              std::vector<std::string> names, const std::vector<NodePtr>& columns) {
+  const std::vector<NodePtr> keys = plain_keys(given);
   check_rows(keys, columns);
   auto op = std::make_shared<Sort>();
   op->names = std::move(names);
@@ -195,8 +197,9 @@ NodePtr sort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& ord
   return Sort::node(std::move(op), std::move(inputs));
 }
 
-NodePtr argsort(const std::vector<NodePtr>& keys, const std::vector<SortOrder>& orders,
+NodePtr argsort(const std::vector<NodePtr>& given, const std::vector<SortOrder>& orders,
                 int64_t first) {
+  const std::vector<NodePtr> keys = plain_keys(given);
   check_rows(keys, {});
   int64_t rows = keys[0]->signature().rows();
   if (first >= 0 && rows != kUnknown) rows = std::min(rows, first);

@@ -13,6 +13,7 @@
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/relational/rows/operator_inputs.h"
+#include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
 
@@ -383,7 +384,7 @@ NodePtr window_function(const std::vector<NodePtr>& keys, const std::vector<Node
     return inputs.add(node);
   };
   for (const NodePtr& key : keys) {
-    const NodePtr node = column_node(op, key);
+    const NodePtr node = column_node(op, plain_key(key));
     if (node->signature().dtype.is_complex() || node->signature().dtype.is_nested())
       throw_error<TypeMismatchError>(op, "complex numbers and lists cannot be keys");
     key_places.push_back(add(node));

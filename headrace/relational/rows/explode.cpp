@@ -107,8 +107,8 @@ Exploded explode(const std::vector<NodePtr>& lists) {
   Signature signature;
   for (const NodePtr& column : lists) {
     signature = column->signature();
-    if (signature.form != Form::kColumn || !signature.dtype.is_list())
-      throw_error<TypeMismatchError>("explode", "expected a column of lists",
+    if (signature.form != Form::kColumn || !signature.dtype.has_items())
+      throw_error<TypeMismatchError>("explode", "expected a column of lists or maps",
                                      {{"dtype", signature.dtype.name()}});
   }
   signature.shape = {kUnknown};

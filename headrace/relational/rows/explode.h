@@ -13,10 +13,10 @@ struct Exploded {
   std::vector<NodePtr> items;  ///< of each column
 };
 
-/// The items of list columns of the same frame, one row each, in order; a null or empty list gives
-/// one row of null. The items are shared where the lists have them one after the other. Throws
-/// TypeMismatchError for a column of another dtype; when it runs, InvalidArgumentError for lists of
-/// different lengths in one row.
+/// The items of list or map columns of the same frame, one row each, in order; a null or empty list
+/// gives one row of null. The items are shared where the lists have them one after the other.
+/// Throws TypeMismatchError for a column of another dtype; when it runs, InvalidArgumentError for
+/// lists of different lengths in one row.
 HR_API Exploded explode(const std::vector<NodePtr>& lists);
 
 }  // namespace hr

@@ -47,7 +47,7 @@ from headrace.lazy.handle import Deferred, mark
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
-from headrace.series import lists
+from headrace.series import lists, structs
 from headrace.series.column import new_series
 from headrace.series.index import row_labels
 from headrace.tabular import Tabular
@@ -1448,6 +1448,14 @@ class DataFrame(Tabular, Columns):
         {'id': [1, 1, 2, 3], 'x': ['a', 'b', None, None]}
         """
         return lists.explode_frame(self, column, ignore_index)
+
+    def to_struct(self, name: str | None = None) -> Series:
+        """The columns as one series of structs.
+
+        >>> hr.DataFrame({"x": [1, 2], "y": ["a", None]}).to_struct().to_list()
+        [{'x': 1, 'y': 'a'}, {'x': 2, 'y': None}]
+        """
+        return structs.to_struct(self, name)
 
     # ---- times -----------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headrace import _core
 from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError
-from headrace.frame.columns import Columns, frame_of, frame_of_parts, new_frame, picked_numbers
+from headrace.frame.columns import Columns, frame_of, new_frame, picked_numbers
 from headrace.frame.concat import concat
 from headrace.frame.indexing import positions
 from headrace.frame.reshape import sampled_rows, weights_of
@@ -53,8 +53,8 @@ def filter_rows(groups: GroupBy, mask: Series) -> Any:
 
 def distinct_keys(groups: GroupBy) -> DataFrame:
     """The keys of the groups, in order."""
-    table = _core.group_by(groups._keys, [], groups._order, groups._dropna)
-    return frame_of_parts(table, [name for name, _ in groups._keys])
+    nodes = _core.group_columns(groups._keys, [], groups._order, groups._dropna)
+    return frame_of(dict(zip((name for name, _ in groups._keys), nodes, strict=True)))
 
 
 def ngroup(groups: GroupBy) -> Series:

@@ -55,8 +55,8 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
     Raises
     ------
     hr.UnsupportedError
-        For encrypted files, and for wanted columns of a type that Headrace does not have: structs,
-        maps, binary data.
+        For encrypted files, and for wanted columns of a type that Headrace does not have:
+        binary data.
     hr.InputError
         (an OSError) For an unreadable source, with path and column of what is damaged; for a
         missing file also a FileNotFoundError.

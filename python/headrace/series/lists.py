@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of lists: the accessors `Series.list` and `Series.str` of them, and `explode`."""
+"""Columns of lists and maps: the accessors `Series.list` and `Series.str`, and `explode`."""
 
 from __future__ import annotations
 
 import builtins
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
+from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade
 from headrace.frame.columns import frame_of, framed, new_frame
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 def is_list(dtype: str) -> bool:
     """Whether it is the dtype of a column of lists."""
     return dtype.startswith("list[")
+
+
+def has_items(dtype: str) -> bool:
+    """Whether it is the dtype of a column of lists or maps, which `explode` takes apart."""
+    return dtype.startswith(("list[", "map["))
 
 
 @facade("Series.list")
@@ -45,6 +51,14 @@ class ListAccessor:
                 "agg(list) make lists"
             )
         self._series = series
+
+    @property
+    def _item(self) -> DType:
+        return DType(self._series.dtype[len("list[") : -1])
+
+    def _reduced(self, word: str) -> Series:
+        mark(f"list.{word}")
+        return self._made(_core.list_reduce(self._series._node, word))
 
     def _made(self, node: _core.Node) -> Series:
         return self._series._like(node)
@@ -93,6 +107,137 @@ class ListAccessor:
         mark("list.join")
         return self._made(_core.list_join(self._series._node, sep))
 
+    def contains(self, value: Any) -> Series:
+        """Whether an item equals `value`: bool, False for a null list.
+
+        Raises TypeMismatchError for a value that items of this dtype cannot have.
+
+        >>> hr.Series([[1, 2], [], None]).list.contains(2).to_list()
+        [True, False, False]
+        """
+        mark("list.contains")
+        item = "string" if self._item == "category" else str(self._item)
+        if isinstance(value, float) and item.startswith(("int", "uint")) and value.is_integer():
+            value = int(value)
+        if value is None or has_items(item) or item.startswith("struct["):
+            raise TypeMismatchError(
+                f"contains: the lists cannot have this value: value={value!r}, "
+                f"dtype={str(self._series.dtype)!r}; use explode()"
+            )
+        try:
+            column = _core.column_from_list([value], item)
+        except InvalidArgumentError:  # a number that does not fit: no item has it
+            return self.len().notna() & False
+        return self._made(_core.list_contains(self._series._node, column))
+
+    def sum(self) -> Series:
+        """The sum of each list's items; missing ones are left out, and without items it is 0.
+
+        Integers and bools give 64 bits, floats and durations their own dtype.
+
+        >>> hr.Series([[1, None, 2], [], None]).list.sum().to_list()
+        [3, 0, None]
+        """
+        return self._reduced("sum")
+
+    def mean(self) -> Series:
+        """The mean of each list's items: float64; null without items.
+
+        >>> hr.Series([[1, 2], []]).list.mean().to_list()
+        [1.5, None]
+        """
+        return self._reduced("mean")
+
+    def min(self) -> Series:
+        """The least item; null without items. Items are numbers, dates, times or strings.
+
+        >>> hr.Series([[3, 1], ["b"]][:1]).list.min().to_list()
+        [1]
+        """
+        return self._reduced("min")
+
+    def max(self) -> Series:
+        """The greatest item; null without items.
+
+        >>> hr.Series([["a", "c"], ["b", None]]).list.max().to_list()
+        ['c', 'b']
+        """
+        return self._reduced("max")
+
+    def any(self) -> Series:
+        """Whether an item is true, of bools; null counts as missing.
+
+        >>> hr.Series([[False, True], [None], []]).list.any().to_list()
+        [True, False, False]
+        """
+        return self._reduced("any")
+
+    def all(self) -> Series:
+        """Whether no item is false, of bools.
+
+        >>> hr.Series([[False, True], [None], []]).list.all().to_list()
+        [False, True, True]
+        """
+        return self._reduced("all")
+
+    def first(self) -> Series:
+        """The first item; null without one.
+
+        >>> hr.Series([[1, 2], []]).list.first().to_list()
+        [1, None]
+        """
+        return self.get(0)
+
+    def last(self) -> Series:
+        """The last item; null without one.
+
+        >>> hr.Series([[1, 2], []]).list.last().to_list()
+        [2, None]
+        """
+        return self.get(-1)
+
+    def sort(
+        self, *, ascending: bool = True, na_position: Literal["first", "last"] = "last"
+    ) -> Series:
+        """The items of each list in order, missing ones last (or first).
+
+        >>> hr.Series([[3, None, 1]]).list.sort(ascending=False).to_list()
+        [[3, 1, None]]
+        """
+        mark("list.sort")
+        if na_position not in ("first", "last"):
+            raise InvalidArgumentError(
+                f"sort: invalid value: na_position={na_position!r}; expected 'first' or 'last'"
+            )
+        first = na_position == "first"
+        return self._made(_core.list_sort(self._series._node, not ascending, first))
+
+    def reverse(self) -> Series:
+        """The items of each list from the last one to the first.
+
+        >>> hr.Series([[1, 2, 3]]).list.reverse().to_list()
+        [[3, 2, 1]]
+        """
+        mark("list.reverse")
+        return self._made(_core.list_reverse(self._series._node))
+
+    def unique(self) -> Series:
+        """The distinct items of each list in order of first appearance; missing ones are one.
+
+        >>> hr.Series([["b", "a", "b"], [None, None]]).list.unique().to_list()
+        [['b', 'a'], [None]]
+        """
+        mark("list.unique")
+        return self._made(_core.list_unique(self._series._node))
+
+    def flatten(self) -> Series:
+        """One row for each item, and none for empty and null lists, as in pandas.
+
+        >>> hr.Series([[1, 2], [], [3]]).list.flatten().to_list()
+        [1, 2, 3]
+        """
+        return explode_series(self._series[self.len() > 0], False)
+
     def explode(self) -> Series:
         """One row for each item; see `Series.explode`."""
         return explode_series(self._series, False)
@@ -120,14 +265,14 @@ def explode_frame(frame: DataFrame, column: Any, ignore_index: bool) -> DataFram
     names = [frame._find(name) for name in (column if isinstance(column, list) else [column])]
     if not names or len(set(names)) < len(names):
         raise InvalidArgumentError(f"explode: expected different columns: column={column!r}")
-    names = [name for name in names if is_list(frame._nodes[name].dtype)]
+    names = [name for name in names if has_items(frame._nodes[name].dtype)]
     return _exploded(frame, names, ignore_index) if names else frame_of(frame._nodes, frame._labels)
 
 
 def explode_series(series: Series, ignore_index: bool) -> Series:
     """See `Series.explode`."""
     mark("explode")
-    if not is_list(series.dtype):
+    if not has_items(series.dtype):
         return series
     frame = framed(series)
     (name,) = frame._nodes

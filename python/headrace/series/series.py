@@ -42,6 +42,7 @@ from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
 from headrace.series.lists import ListAccessor, explode_series, is_list
 from headrace.series.strings import TextAccessor
+from headrace.series.structs import StructAccessor, equal_structs, is_struct
 from headrace.tabular import Tabular
 from headrace.times.periods import PeriodAccessor, period_of
 
@@ -369,8 +370,17 @@ class Series(Tabular, Column, role="_series"):
 
     @property
     def list(self) -> ListAccessor:
-        """Accessor for lists: len, get, slice, join, explode."""
+        """Accessor for lists: len, get, slice, contains, sum, sort, unique, join, explode, ..."""
         return ListAccessor(self)
+
+    @property
+    def struct(self) -> StructAccessor:
+        """Accessor for structs: field, fields, dtypes, explode.
+
+        >>> hr.Series([{"x": 1}, {"x": 2}]).struct.field("x").to_list()
+        [1, 2]
+        """
+        return StructAccessor(self)
 
     @property
     def dt(self) -> Any:
@@ -386,6 +396,12 @@ class Series(Tabular, Column, role="_series"):
         if freq := period_of(self):
             return PeriodAccessor(self, freq)
         return DurationAccessor(self) if is_duration(self) else TimeAccessor(self)
+
+    def _elementwise(self, op: builtins.str, *values: Any, missing_is_false: bool = False) -> Self:
+        if op in ("equal", "not_equal") and is_struct(self._node.dtype):
+            same = equal_structs(self, values[1])
+            return same if op == "equal" else ~same
+        return super()._elementwise(op, *values, missing_is_false=missing_is_false)
 
     # ---- order -----------------------------------------------------------------------------------
     def sort_values(
@@ -796,6 +812,8 @@ class Series(Tabular, Column, role="_series"):
     def explode(self, ignore_index: bool = False) -> Series:
         """One row for each item of lists, labelled as the list was; values that are none stay.
 
+        Of maps one row for each entry, a struct of ``key`` and ``value``.
+
         A null or empty list gives one row of null.
 
         >>> hr.Series([[1, 2], [], [3]]).explode().to_list()
@@ -910,8 +928,8 @@ class Series(Tabular, Column, role="_series"):
         [3, 1, None]
         """
         mark("unique")
-        table = _core.group_by([(self.name or "", self._node)], [], "first", False)
-        return series_of(_core.part(table, 0), self.name)
+        (node,) = _core.group_columns([(self.name or "", self._node)], [], "first", False)
+        return series_of(node, self.name)
 
     def value_counts(
         self,

@@ -493,7 +493,9 @@ class TextAccessor:
         pieces = _core.split_text(self._series._node, _text("get_dummies", sep, "sep"), -1, False)
         names = series_of(_core.explode([pieces])[1][0]).unique().to_list()
         made = {
-            name: series_of(_core.list_contains(pieces, name)).astype("int64")._node
+            name: series_of(_core.list_contains(pieces, _core.column_from_list([name])))
+            .astype("int64")
+            ._node
             for name in sorted(name for name in names if name)
         }
         return frame_of(made, framed(self._series)._labels)
