@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kBlockBytes = int64_t{1} << 14;  // records and what they become fit into L1
 
-struct Field {
+struct FieldCopy {
   int64_t offset;
   int64_t width;
   std::byte* out;
@@ -59,7 +59,7 @@ std::vector<Column> split_records(std::string_view op, const std::byte* data, in
                                   int64_t stride, int64_t record_bytes,
                                   std::span<const RecordField> fields) {
   std::vector<Buffer> buffers;
-  std::vector<Field> work;
+  std::vector<FieldCopy> work;
   int64_t bytes = 0;
   for (const RecordField& field : fields) {
     check(op, record_bytes, field);
@@ -74,7 +74,7 @@ std::vector<Column> split_records(std::string_view op, const std::byte* data, in
     parallel_morsels(rows, [&](Morsel morsel) {
       for (int64_t begin = morsel.begin; begin < morsel.end; begin += block) {
         const int64_t count = std::min(block, morsel.end - begin);
-        for (const Field& field : work)
+        for (const FieldCopy& field : work)
           copy_field(field.width, data + begin * stride + field.offset, stride, count,
                      field.out + begin * field.width);
       }

@@ -78,7 +78,7 @@ Column contains(const Column& lists, const std::string& value) {
   });
 }
 
-// What `contains` looks for.
+// What `contains` searches for.
 std::string bytes_of_item(Dtype dtype, const Column& value) {
   const Dtype item = dtype.is_list() ? dtype.item() : dtype;
   const bool fits = value.dtype() == item || (item.has_text() && value.dtype().has_text());
@@ -145,7 +145,7 @@ struct ListJoin final : ListOperator<ListJoin> {
   static auto parameters(auto& self) { return std::tie(self.separator); }
 };
 
-// `value`: a text, or the bytes of a value.
+// `value`: a string, or the bytes of a value.
 struct ListContains final : ListOperator<ListContains> {
   std::string value{};
 

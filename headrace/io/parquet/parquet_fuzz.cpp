@@ -6,6 +6,7 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/column.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/io/fuzz_testing.h"
 #include "headrace/io/parquet/file.h"
 #include "headrace/plan/graph/node.h"
@@ -36,10 +37,14 @@ void append(const Column& column, int64_t rows, std::string& text) {
   for (int64_t row = 0; row < rows; ++row) {
     if (column.is_null(row)) {
       text += "null";
-    } else if (column.dtype().is_list()) {
+    } else if (column.dtype().has_items()) {
       const Column items = column.list(row);
       text += '[';
       append(items, items.num_rows(), text);
+    } else if (column.dtype().is_struct()) {
+      text += '{';
+      for (const Column& field : struct_fields("fuzz", column.slice(row, 1)))
+        append(field, 1, text);
     } else if (column.dtype().has_text()) {
       const std::string_view cell = column.string(row);
       if (!is_valid_utf8(cell)) broken("a string is not UTF-8");

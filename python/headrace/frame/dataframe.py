@@ -47,7 +47,7 @@ from headrace.lazy.handle import Deferred, mark
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
-from headrace.series import lists, structs
+from headrace.series import nested
 from headrace.series.column import new_series
 from headrace.series.index import row_labels
 from headrace.tabular import Tabular
@@ -1447,7 +1447,7 @@ class DataFrame(Tabular, Columns):
         >>> df.explode("x").to_dict()
         {'id': [1, 1, 2, 3], 'x': ['a', 'b', None, None]}
         """
-        return lists.explode_frame(self, column, ignore_index)
+        return nested.explode_frame(self, column, ignore_index)
 
     def to_struct(self, name: str | None = None) -> Series:
         """The columns as one series of structs.
@@ -1455,7 +1455,7 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"x": [1, 2], "y": ["a", None]}).to_struct().to_list()
         [{'x': 1, 'y': 'a'}, {'x': 2, 'y': None}]
         """
-        return structs.to_struct(self, name)
+        return nested.to_struct(self, name)
 
     # ---- times -----------------------------------------------------------------------------------
 

@@ -40,9 +40,15 @@ from headrace.series.categorical import CategoryAccessor, has_categories
 from headrace.series.column import Column, labelled_series, new_series, series_of, with_rows_of
 from headrace.series.datetime import TimeAccessor
 from headrace.series.duration import DurationAccessor, is_duration
-from headrace.series.lists import ListAccessor, explode_series, is_list
+from headrace.series.nested import (
+    ListAccessor,
+    StructAccessor,
+    equal_structs,
+    explode_series,
+    is_list,
+    is_struct,
+)
 from headrace.series.strings import TextAccessor
-from headrace.series.structs import StructAccessor, equal_structs, is_struct
 from headrace.tabular import Tabular
 from headrace.times.periods import PeriodAccessor, period_of
 

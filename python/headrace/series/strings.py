@@ -17,7 +17,7 @@ from headrace.lazy.advice import row_by_row
 from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
 from headrace.series.column import is_labelled, new_series, series_of, with_rows_of
-from headrace.series.lists import ListAccessor, rows_of_matches
+from headrace.series.nested import ListAccessor, rows_of_matches
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
