@@ -190,7 +190,17 @@ int64_t fixed_size(std::string_view format) {
   return bad == std::errc() && stop == end && size >= 0 ? size : kNoSize;
 }
 
-Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels = 0);
+Dtype column_dtype(const Context& context, const ArrowSchema& schema, int levels = 0);
+
+// The name of a field of a column, for messages.
+std::string path_of(const Context& context, std::string_view field) {
+  return std::string(context.name) + "." + std::string(field);
+}
+
+Dtype field_dtype(const Context& context, const ArrowSchema& field, int levels) {
+  const std::string path = path_of(context, text_or_empty(field.name));
+  return column_dtype({context.op, path, text_or_empty(field.format)}, field, levels + 1);
+}
 
 // Of a struct.
 std::vector<Field> fields_of(const Context& context, const ArrowSchema& schema, int levels) {
@@ -204,7 +214,7 @@ std::vector<Field> fields_of(const Context& context, const ArrowSchema& schema, 
       throw_error<InvalidArgumentError>(context.op, "two fields of a struct have the same name",
                                         {{"column", context.name}, {"field", name}},
                                         "rename one of them");
-    fields.push_back({std::string(name), column_dtype(context.op, child, levels + 1)});
+    fields.push_back({std::string(name), field_dtype(context, child, levels)});
   }
   return fields;
 }
@@ -223,20 +233,21 @@ std::optional<Dtype> nested_dtype(const Context& context, const ArrowSchema& sch
   if (!is_map && format != "+l" && format != "+L" && fixed_size(format) == kNoSize) return {};
   if (schema.n_children != 1) context.refuse("a list or map has one child");
   const ArrowSchema& item = *schema.children[0];
-  if (!is_map) return Dtype::list(column_dtype(context.op, item, levels + 1));
+  if (!is_map)
+    return Dtype::list(
+        column_dtype({context.op, context.name, text_or_empty(item.format)}, item, levels + 1));
   if (text_or_empty(item.format) != "+s" || item.n_children != 2 || !item.children)
     context.refuse("the entries of a map are structs of a key and a value");
-  return Dtype::map(column_dtype(context.op, *item.children[0], levels + 1),
-                    column_dtype(context.op, *item.children[1], levels + 1));
+  return Dtype::map(field_dtype(context, *item.children[0], levels),
+                    field_dtype(context, *item.children[1], levels));
 }
 
 // The dtype a column of this schema becomes; refuses what we cannot read before any array is taken.
-Dtype column_dtype(std::string_view op, const ArrowSchema& schema, int levels) {
-  const Context context{op, text_or_empty(schema.name), text_or_empty(schema.format)};
+Dtype column_dtype(const Context& context, const ArrowSchema& schema, int levels) {
   if (const auto nested = nested_dtype(context, schema, levels)) return *nested;
   const Dtype dtype = format_dtype(context);
   if (!schema.dictionary) return dtype;
-  const Context entries{op, context.name, text_or_empty(schema.dictionary->format)};
+  const Context entries{context.op, context.name, text_or_empty(schema.dictionary->format)};
   if (!dtype.is_integer()) context.refuse("a dictionary's indices are not integers");
   if (schema.dictionary->dictionary) entries.refuse("a dictionary's values have a dictionary");
   return Dtype::category(format_dtype(entries));
@@ -393,7 +404,8 @@ Column import_structs(const Context& context, const ArrowSchema& schema, Importe
   for (int64_t i = 0; i < array.n_children; ++i) {
     const ArrowSchema& field = *schema.children[i];
     if (!array.children[i]) context.refuse("a child is missing");
-    const Context child{context.op, text_or_empty(field.name), text_or_empty(field.format)};
+    const std::string path = path_of(context, text_or_empty(field.name));
+    const Context child{context.op, path, text_or_empty(field.format)};
     const Column column = import_column(child, field, array.children[i], host,
                                         dtype.fields()[static_cast<size_t>(i)].dtype);
     if (column.num_rows() < array.offset + array.length)
@@ -502,7 +514,7 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
   const ArrowArray& taken = imported.array();
   const Dtype dtype = schema.dictionary ? format_dtype(context)
                       : wanted          ? *wanted
-                                        : column_dtype(context.op, schema);
+                                        : column_dtype(context, schema);
   if (!place.is_host()) check_device_column(context, schema, taken, dtype);
   if (context.format == "n") {
     check_layout(context, taken, taken.n_buffers == 1 ? 1 : 0);
@@ -541,7 +553,8 @@ ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema, bool 
     const ArrowSchema& column = result.is_table ? *schema.children[i] : schema;
     check_name(op, text_or_empty(column.name));
     result.names.emplace_back(text_or_empty(column.name));
-    result.dtypes.push_back(column_dtype(op, column));
+    result.dtypes.push_back(
+        column_dtype({op, text_or_empty(column.name), text_or_empty(column.format)}, column));
   }
   result.chunks.resize(result.names.size());
   return result;

@@ -326,7 +326,7 @@ def test_arrow_forms_that_need_a_conversion_are_in_the_ledger() -> None:
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([{"a": 1}]),
+        pa.array([{"a": b"x"}]),
         pa.array([1]).cast(pa.decimal256(40, 2)),
         pa.array([b"x"]),
     ],
