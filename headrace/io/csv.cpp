@@ -16,19 +16,19 @@
 
 namespace hr {
 
-namespace {
-
-constexpr std::string_view kOp = "read_csv";
-
 // Under a limit smaller ones: each thread holds the text of one and what it makes of it.
-int64_t host_chunk_bytes() {
+int64_t csv_chunk_bytes() {
   constexpr int64_t kShareOfLimit = 16, kLeast = int64_t{128} << 10;
   const auto share = static_cast<uint64_t>(memory_limit() / (kShareOfLimit * threads()));
   return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kLeast, kCsvChunkBytes);
 }
 
+namespace {
+
+constexpr std::string_view kOp = "read_csv";
+
 int64_t chunk_bytes_at(Place place) {
-  return place.is_gpu() ? kLineBlockBytes : host_chunk_bytes();
+  return place.is_gpu() ? kLineBlockBytes : csv_chunk_bytes();
 }
 
 void check_byte(std::string_view what, char byte) {
@@ -65,7 +65,11 @@ CsvSyntax checked_syntax(const CsvOptions& options) {
   CsvSyntax syntax{.delimiter = options.delimiter,
                    .quote = options.quote ? static_cast<uint8_t>(*options.quote) : -1,
                    .comment = options.comment ? static_cast<uint8_t>(*options.comment) : -1,
-                   .null_words = options.null_words};
+                   .null_words = options.null_words,
+                   .true_words = options.true_words,
+                   .false_words = options.false_words,
+                   .null_padding = options.null_padding,
+                   .truncate_ragged_lines = options.truncate_ragged_lines};
   syntax.prepare();
   return syntax;
 }
@@ -132,7 +136,7 @@ CsvResult CsvScan::read(const std::vector<bool>& wanted, int64_t max_rows, Place
 
 CsvResult CsvScan::read_where(const CsvFilter& filter, const std::vector<bool>& wanted,
                               int64_t max_rows) const {
-  return read_in_chunks(*this, wanted, max_rows, host_chunk_bytes(), host, &filter);
+  return read_in_chunks(*this, wanted, max_rows, csv_chunk_bytes(), host, &filter);
 }
 
 CsvResult read_in_chunks(const CsvScan& scan, const std::vector<bool>& wanted, int64_t max_rows,

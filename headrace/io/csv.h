@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,12 +40,21 @@ struct CsvOptions {
   std::optional<Dtype> dtype{};
   /// Fields that are null. In a string column a quoted field is never null.
   std::vector<std::string> null_words = {"", "NA", "null", "NULL"};
+  /// Fields that are bools, in addition to true, True, TRUE and false, False, FALSE.
+  std::vector<std::string> true_words{};
+  std::vector<std::string> false_words{};
+  /// The fields that a row lacks at its end are null.
+  bool null_padding = false;
+  /// The fields of a row behind the last column are dropped.
+  bool truncate_ragged_lines = false;
   /// Lines to leave out at the top, before the header.
   int64_t skip_rows = 0;
   /// Rows to read at most; -1: all.
   int64_t num_rows = -1;
   BadRows on_bad = BadRows::kError;
   Compression compression = Compression::kInfer;
+  /// Infers dtypes from the first 32 KiB alone: of one of many files.
+  bool few_samples = false;
 };
 
 /// Names and dtypes of the columns that will be read, in result order.
@@ -125,6 +135,18 @@ class HR_API CsvScan {
  private:
   std::shared_ptr<const State> state_;
 };
+
+struct CsvFilesResult {
+  Table table{};
+  std::vector<int64_t> rows{};  ///< of each file
+};
+
+/// All rows of several files, one file after the other, as one read would give them: by name, the
+/// columns of the first file, with `dtypes` (one a column of it) in place of the scans' own. All
+/// workers parse pieces of any of the files; few files are open at a time. Throws InputError for
+/// the first bad row, and as `CsvScan::read`; InvalidArgumentError for scans that set bad rows
+/// aside or have a number of rows.
+HR_API CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes);
 
 /// Scans and reads at once.
 HR_API CsvResult read_csv(const Source& source, const CsvOptions& options = {}, Place place = host);

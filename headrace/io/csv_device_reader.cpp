@@ -29,6 +29,10 @@ constexpr std::string_view kOp = "read_csv";
 [[maybe_unused]] void check_plain(const CsvDeviceJob& job) {
   if (!job.syntax.plain_numbers)
     leave_to_host("a delimiter, quote, comment or null word looks like a number");
+  if (!job.syntax.true_words.empty() || !job.syntax.false_words.empty())
+    leave_to_host("bools have words of their own");
+  if (job.syntax.null_padding || job.syntax.truncate_ragged_lines)
+    leave_to_host("rows may have other numbers of fields");
   for (const CsvTarget& target : job.targets)
     if (target.column >= 0 && !target.dtype.is_bool() && !target.dtype.is_real())
       leave_to_host("columns of " + std::string(target.dtype.name()) + " have no kernel");

@@ -20,12 +20,20 @@ struct CsvGuess {
   bool nanos = false;  // finer than microseconds
   bool far = false;    // further than 64 bits of nanoseconds reach
   bool text = false;
+  bool word = false;    // one of those that the options give for bools
+  bool unlike = false;  // none of those
 
   void look(const CsvSyntax& syntax, const CsvField& field) {
     const char *begin = field.begin, *end = field.end;
     while (begin < end && syntax.is_blank(*begin)) ++begin;
     while (begin < end && syntax.is_blank(end[-1])) --end;
-    if (text || syntax.is_null(begin, end)) return;
+    const bool has_words = !syntax.true_words.empty() || !syntax.false_words.empty();
+    if ((text && !has_words) || syntax.is_null(begin, end)) return;
+    if (has_words) {
+      // A word may look like a number or be any text: it is a bool where all values are.
+      const bool is_word = syntax.bool_of({begin, static_cast<size_t>(end - begin)}) >= 0;
+      (is_word ? word : unlike) = true;
+    }
     if (begin == end) {
       text = true;
       return;
@@ -61,9 +69,12 @@ struct CsvGuess {
     nanos |= other.nanos;
     far |= other.far;
     text |= other.text;
+    word |= other.word;
+    unlike |= other.unlike;
   }
 
   Dtype dtype() const {
+    if (word && !unlike) return TypeId::kBool;
     const bool number = integer || floating;
     if (text || boolean + number + (day || time) > 1 || (nanos && far)) return TypeId::kString;
     if (time) return Dtype::timestamp(nanos ? TimeUnit::kNano : TimeUnit::kMicro);

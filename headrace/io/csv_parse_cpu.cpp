@@ -233,10 +233,27 @@ class RangeParser : CsvPartialWriter {
         blame_field(f, row, end_);
         return nullptr;
       }
-      if ((*p == syntax_.delimiter) != (f < last)) return wrong_count(f, p, end_);
+      if ((*p == syntax_.delimiter) != (f < last)) {
+        if (!(f < last ? syntax_.null_padding : syntax_.truncate_ragged_lines))
+          return wrong_count(f, p, end_);
+        p = f < last ? pad_row(f + 1, p) : cut_row(p);
+        break;
+      }
       if (f < last) ++p;
     }
     return next_row(syntax_, p);
+  }
+
+  // Fields that a row lacks, from one on, are null.
+  const char* pad_row(size_t field, const char* p) {
+    for (; field < targets_.size(); ++field)
+      if (targets_[field].column >= 0) set_null(targets_[field]);
+    return p;
+  }
+
+  const char* cut_row(const char* p) const {
+    while (*p == syntax_.delimiter) p = scan_field(syntax_, p + 1, end_).next;
+    return p;
   }
 
   // The byte that ended the field, or null and trouble.
@@ -335,7 +352,7 @@ class RangeParser : CsvPartialWriter {
 
   const char* bool_field(const CsvTarget& target, const char* p) {
     return general_field(target, p, [&](const char* begin, const char* end) {
-      const int value = parse_bool({begin, static_cast<size_t>(end - begin)});
+      const int value = syntax_.bool_of({begin, static_cast<size_t>(end - begin)});
       if (value < 0) return false;
       set_bit(part(target).bits.mutable_as<uint8_t>(), row_, value != 0);
       return true;

@@ -184,7 +184,7 @@ const char* CsvPartialWriter::wrong_count(size_t field, const char* p, const cha
 
 void CsvPartialWriter::blame_field(size_t field, const char* row, const char* end) {
   const RowCount count = count_fields(syntax_, row, end);
-  if (count.has_defect || count.fields == std::ssize(targets_))
+  if (count.has_defect || syntax_.takes(static_cast<size_t>(count.fields), targets_.size()))
     trouble_.column = static_cast<int64_t>(field) + 1;
   else
     wrong_count(count.fields);

@@ -14,6 +14,9 @@
 
 namespace hr {
 
+/// Bytes of text that a worker holds, and as many of what it makes of them: fewer under a limit.
+int64_t csv_chunk_bytes();
+
 struct CsvScan::State {
   Source source;
   CsvOptions options;
@@ -29,6 +32,12 @@ class CsvReader {
 
   /// The rows at `place`; `wanted` as of CsvScan::read.
   CsvResult read(const std::vector<bool>& wanted, Place place);
+  /// Throws for the first bad row of what was parsed.
+  void check(const CsvRanges& ranges, const std::vector<CsvPartial>& pieces) const {
+    CsvRejects rejects;
+    check_bad_rows(ranges, pieces, rejects);
+  }
+
   /// At most `most` of the rows that the filter wants.
   CsvResult read_where(const CsvFilter& filter, const std::vector<bool>& wanted, int64_t most);
 

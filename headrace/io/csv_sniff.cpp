@@ -19,6 +19,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kHeadBytes = int64_t{1} << 18;
+constexpr int64_t kFewBytes = int64_t{1} << 15;  // of one of many files
 constexpr int64_t kMaxHeadBytes = int64_t{1} << 24;
 constexpr int64_t kSampleBytes = int64_t{1} << 16;
 constexpr int64_t kMaxSampleBytes = int64_t{1} << 20;  // where rows are long
@@ -105,7 +106,7 @@ class Sniffer {
       : op_(op), text_(text), name_(name), options_(options), syntax_(syntax) {}
 
   CsvLayout sniff() {
-    for (int64_t size = kHeadBytes;; size *= 2) {
+    for (int64_t size = options_.few_samples ? kFewBytes : kHeadBytes;; size *= 2) {
       const Sample head(text_, text_.load(size + 1), 0, size);
       layout_ = {};
       if (read_first_row(head) && guess_dtypes(head)) return std::move(layout_);
@@ -175,7 +176,7 @@ class Sniffer {
   void name_fields(const Row& row, bool has_header) {
     const auto count = row.fields.size();
     if (!options_.names.empty()) {
-      if (options_.names.size() != count)
+      if (!syntax_.takes(count, options_.names.size()))
         throw_error<InvalidArgumentError>(
             op_, "names and the fields of the first row differ in number",
             {{"names", options_.names.size()}, {"fields", count}, {"path", name_}},
@@ -282,7 +283,7 @@ class Sniffer {
     std::vector<Stretch> places;
     const int64_t begin = head.size() - 2;  // with the line end before the first row behind it
     const int64_t size = text_.known_size();
-    if (head.reaches_end() || size < begin) return places;
+    if (head.reaches_end() || size < begin || options_.few_samples) return places;
     const int64_t bytes = sample_bytes(head);
     const int64_t count = std::min(kSamples, divide_up(size - begin, bytes - 2));
     for (int64_t k = 0; k < count; ++k)
@@ -383,8 +384,10 @@ class Sniffer {
 
   void note(const Row& row, Looked& looked) const {
     ++looked.rows;
-    if (row.defect != FieldDefect::kNone || row.fields.size() != guess_.size()) return;
-    for (size_t f = 0; f < guess_.size(); ++f)
+    const size_t fields = std::min(row.fields.size(), guess_.size());
+    if (row.defect != FieldDefect::kNone || !syntax_.takes(row.fields.size(), guess_.size()))
+      return;
+    for (size_t f = 0; f < fields; ++f)
       if (guess_[f]) looked.estimates[f].look(syntax_, row.fields[f]);
   }
 

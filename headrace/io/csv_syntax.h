@@ -43,6 +43,10 @@ struct CsvSyntax {
   int comment = -1;  ///< -1: none
   std::array<bool, 256> ends_field{};
   std::vector<std::string> null_words{};
+  std::vector<std::string> true_words{};
+  std::vector<std::string> false_words{};
+  bool null_padding = false;
+  bool truncate_ragged_lines = false;
   /// What begins like a number is one: no delimiter, quote or comment cuts it, no null word is one.
   bool plain_numbers = true;
   /// No null word is a date or time.
@@ -60,6 +64,22 @@ struct CsvSyntax {
       if (is_time(word)) plain_times = false;
     for (const std::string& word : null_words)
       null_lengths |= uint64_t{1} << (word.size() < 63 ? word.size() : 63);
+  }
+
+  /// 1, 0 or -1, as `parse_bool`, also of the words given.
+  int bool_of(std::string_view text) const {
+    const auto is_one = [&](const std::vector<std::string>& words) {
+      for (const std::string& word : words)
+        if (word == text) return true;
+      return false;
+    };
+    if (is_one(true_words)) return 1;
+    return is_one(false_words) ? 0 : parse_bool(text);
+  }
+
+  /// Whether a row may have this many fields where there are `columns`.
+  bool takes(size_t fields, size_t columns) const {
+    return fields == columns || (fields < columns ? null_padding : truncate_ragged_lines);
   }
 
   bool ends(char c) const { return ends_field[static_cast<uint8_t>(c)]; }

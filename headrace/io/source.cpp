@@ -3,7 +3,8 @@
 #include "headrace/io/source.h"
 
 #include "headrace/base/error.h"
-#include "headrace/io/decompress.h"
+#include "headrace/io/decompress/decompress.h"
+#include "headrace/memory/buffer/pin.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -141,6 +142,8 @@ class FileByteSource final : public ByteSource {
     if (!(file_->stamp(op_) == stamp_)) changed(op_, file_->path());
   }
 
+  bool can_open_again() const override { return true; }
+
  private:
   std::string op_;
   std::shared_ptr<File> file_;
@@ -167,7 +170,7 @@ class MemoryByteSource final : public ByteSource {
   Buffer bytes_;
 };
 
-// What a reader yields, kept in blocks.
+// What a reader yields, kept in blocks, which leave memory when the budget is short.
 class StreamByteSource final : public ByteSource {
  public:
   StreamByteSource(ReadBytes read, int64_t packed_size, std::shared_ptr<const ByteSource> packed)
@@ -175,14 +178,20 @@ class StreamByteSource final : public ByteSource {
 
   int64_t load(int64_t end) override {
     while (size_ < end && !over_) {
-      if (size_ % kBlockBytes == 0) blocks_.push_back(Buffer::allocate(kBlockBytes));
+      if (size_ % kBlockBytes == 0) blocks_.push_back(Buffer::allocate_spillable(kBlockBytes));
+      Buffer& block = blocks_.back();
       const int64_t used = size_ % kBlockBytes;
-      const int64_t got = read_(blocks_.back().mutable_as<char>() + used, kBlockBytes - used);
+      char* const room = block.mutable_as<char>() + used;
+      const int64_t got = [&] {
+        const Pin pin{{&block, used, kBlockBytes, true}};
+        return read_(room, kBlockBytes - used);
+      }();
       if (got < 0 || got > kBlockBytes - used)
         throw_error<InvalidArgumentError>("source", "the stream returned more bytes than requested",
                                           {{"bytes", got}, {"asked", kBlockBytes - used}});
       if (got == 0) over_ = true;
       size_ += got;
+      if (over_ || size_ % kBlockBytes == 0) block.seal();
     }
     return std::min(end, size_);
   }
@@ -191,7 +200,8 @@ class StreamByteSource final : public ByteSource {
     while (size > 0) {
       const int64_t within = offset % kBlockBytes;
       const int64_t take = std::min(size, kBlockBytes - within);
-      const auto& block = blocks_[static_cast<size_t>(offset / kBlockBytes)];
+      const Buffer& block = blocks_[static_cast<size_t>(offset / kBlockBytes)];
+      const Pin pin{{&block, within, within + take}};
       std::memcpy(into, block.data() + within, static_cast<size_t>(take));
       into += take;
       offset += take;

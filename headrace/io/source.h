@@ -12,9 +12,10 @@
 
 namespace hr {
 
-enum class Compression : uint8_t { kInfer, kNone, kGzip, kZstd };
+enum class Compression : uint8_t { kInfer, kNone, kGzip, kZstd, kBzip2, kXz, kLz4 };
 
-/// "infer", "none", "gzip" or "zstd"; throws InvalidArgumentError for any other word.
+/// "infer", "none", "gzip", "zstd", "bz2", "xz" or "lz4"; throws InvalidArgumentError for any other
+/// word.
 HR_API Compression compression_from_name(std::string_view name);
 
 /// Fills up to `size` bytes and returns how many; 0 means the end. Called only on the thread that
@@ -42,6 +43,10 @@ class HR_API ByteSource {
 
   /// Throws InputError if the file is no longer the one that was opened.
   virtual void check_unchanged() const = 0;
+
+  /// Whether it is a plain file: the source may be opened anew instead of being kept open, and
+  /// loading does nothing.
+  virtual bool can_open_again() const { return false; }
 };
 
 /// A cheap shared handle. A path is opened and stamped (size, time, inode) when the handle is made;

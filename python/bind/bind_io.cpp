@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
 #include "python/bind/protocols.h"
+#include "python/bind/sources.h"
 
 #include "headrace/base/error.h"
 #include "headrace/io/csv.h"
@@ -33,7 +34,7 @@ namespace {
 // A file object of Python, read piece by piece from whichever thread the reader uses.
 class FileObject {
  public:
-  explicit FileObject(nb::handle file) : owner_(python_owner(file)) {}
+  FileObject(std::string_view op, nb::handle file) : op_(op), owner_(python_owner(file)) {}
 
   ~FileObject() { owner_.release(owner_.context); }
 
@@ -44,30 +45,38 @@ class FileObject {
     const nb::gil_scoped_acquire gil;
     const nb::object piece = nb::handle(static_cast<PyObject*>(owner_.context)).attr("read")(size);
     if (!nb::isinstance<nb::bytes>(piece))
-      hr::throw_error<hr::TypeMismatchError>("read_csv",
-                                             "the file object's read() did not return bytes", {},
-                                             "open it in binary mode: open(path, 'rb')");
+      hr::throw_error<hr::TypeMismatchError>(op_, "the file object's read() did not return bytes",
+                                             {}, "open it in binary mode: open(path, 'rb')");
     const auto bytes = nb::borrow<nb::bytes>(piece);
     if (static_cast<int64_t>(bytes.size()) > size)
       hr::throw_error<hr::InvalidArgumentError>(
-          "read_csv", "the file object returned more bytes than requested");
+          op_, "the file object returned more bytes than requested");
     std::memcpy(into, bytes.c_str(), bytes.size());
     return static_cast<int64_t>(bytes.size());
   }
 
  private:
+  std::string op_;
   hr::Owner owner_;
 };
 
-hr::Source source_of(nb::handle source) {
-  if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name("read_csv", source));
-  if (PyObject_CheckBuffer(source.ptr())) return hr::Source::bytes(adopt_bytes(source, "read_csv"));
+}  // namespace
+
+hr::Source source_of(std::string_view op, nb::handle source) {
+  if (nb::isinstance<nb::str>(source)) return hr::Source::path(file_name(op, source));
+  if (PyObject_CheckBuffer(source.ptr())) return hr::Source::bytes(adopt_bytes(source, op));
   if (!nb::hasattr(source, "read"))
-    hr::throw_error<hr::TypeMismatchError>("read_csv", "not a path, bytes or a binary file", {},
+    hr::throw_error<hr::TypeMismatchError>(op, "not a path, bytes or a binary file", {},
                                            "pass a path, bytes, or open(path, 'rb')");
-  auto file = std::make_shared<FileObject>(source);
-  return hr::Source::stream([file](char* into, int64_t size) { return file->read(into, size); });
+  auto file = std::make_shared<FileObject>(op, source);
+  const std::string name = nb::hasattr(source, "full_name")
+                               ? nb::cast<std::string>(source.attr("full_name"))
+                               : "<stream>";
+  return hr::Source::stream([file](char* into, int64_t size) { return file->read(into, size); },
+                            name);
 }
+
+namespace {
 
 std::optional<char> one_byte(std::string_view option, const std::optional<std::string>& text) {
   if (!text) return {};
@@ -103,6 +112,7 @@ int64_t write_bytes(hr::Sink& sink, nb::handle data) {
 }
 
 void bind_io(nb::module_& m) {
+  bind_log(m);
   nb::class_<hr::CsvOptions>(m, "CsvOptions")
       .def(nb::init<>())
       .def_prop_rw("delimiter", nullptr,
@@ -141,8 +151,13 @@ void bind_io(nb::module_& m) {
           },
           nb::for_setter("value"_a.none()))
       .def_rw("null_words", &hr::CsvOptions::null_words)
+      .def_rw("true_words", &hr::CsvOptions::true_words)
+      .def_rw("false_words", &hr::CsvOptions::false_words)
+      .def_rw("null_padding", &hr::CsvOptions::null_padding)
+      .def_rw("truncate_ragged_lines", &hr::CsvOptions::truncate_ragged_lines)
       .def_rw("skip_rows", &hr::CsvOptions::skip_rows)
       .def_rw("num_rows", &hr::CsvOptions::num_rows)
+      .def_rw("few_samples", &hr::CsvOptions::few_samples)
       .def_prop_rw(
           "on_bad", nullptr,
           [](hr::CsvOptions& self, std::string_view value) { self.on_bad = bad_rows_of(value); })
@@ -152,7 +167,7 @@ void bind_io(nb::module_& m) {
   nb::class_<hr::CsvScan>(m, "CsvScan")
       // The scan reads the head of the source, so it is made without the GIL.
       .def(nb::new_([](nb::handle source, const hr::CsvOptions& options) {
-             hr::Source from = source_of(source);
+             hr::Source from = source_of("read_csv", source);
              const GilReleased unlocked;
              return hr::CsvScan(std::move(from), options);
            }),
@@ -166,12 +181,24 @@ void bind_io(nb::module_& m) {
   m.def(
       "read_csv",
       [](nb::handle source, const hr::CsvOptions& options) {
-        const hr::Source from = source_of(source);
+        const hr::Source from = source_of("read_csv", source);
         const GilReleased unlocked;
         hr::CsvResult result = hr::read_csv(from, options, hr::default_place());
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "source"_a.none(), "options"_a);
+  m.def(
+      "read_csv_files",
+      [](const std::vector<hr::CsvScan>& scans, const std::vector<std::string>& dtypes) {
+        const GilReleased unlocked;
+        std::vector<hr::Dtype> each;
+        for (const std::string& word : dtypes) each.push_back(hr::dtype_from_name(word));
+        hr::CsvFilesResult result = hr::read_csv_files(scans, each);
+        return std::pair(
+            std::get<hr::Table>(hr::to_place(std::move(result.table), hr::default_place())),
+            std::move(result.rows));
+      },
+      "scans"_a, "dtypes"_a);
   m.def(
       "write_csv",
       [](const hr::Table& table, const nb::str& path, const std::string& delimiter, bool header,

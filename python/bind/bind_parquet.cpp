@@ -105,11 +105,11 @@ bool can_seek(nb::handle file) {
          (!nb::hasattr(file, "seekable") || nb::cast<bool>(file.attr("seekable")()));
 }
 
-hr::ParquetFile open_parquet(const std::string& op, nb::handle source) {
+hr::ParquetFile open_parquet(const std::string& op, nb::handle source, bool stays_open) {
   const auto of_source = [&](const hr::Source& from) {
     const GilReleased unlocked;
-    return hr::ParquetFile(op, from.name(),
-                           [op, from] { return from.open(op, hr::Compression::kNone); });
+    return hr::ParquetFile(
+        op, from.name(), [op, from] { return from.open(op, hr::Compression::kNone); }, stays_open);
   };
   if (nb::isinstance<nb::str>(source)) return of_source(hr::Source::path(file_name(op, source)));
   if (PyObject_CheckBuffer(source.ptr()))
@@ -121,8 +121,11 @@ hr::ParquetFile open_parquet(const std::string& op, nb::handle source) {
         "pass a path, bytes, or open(path, 'rb')");
   if (!can_seek(source)) return of_source(stream_of(op, source));
   std::shared_ptr<hr::ByteSource> file = std::make_shared<FileObjectSource>(op, source);
+  const std::string name = nb::hasattr(source, "full_name")
+                               ? nb::cast<std::string>(source.attr("full_name"))
+                               : "a file object";
   const GilReleased unlocked;
-  return hr::ParquetFile(op, "a file object", [file] { return file; });
+  return hr::ParquetFile(op, name, [file] { return file; });
 }
 
 // To a path, or piece by piece to the `write` of an object.
@@ -158,12 +161,29 @@ void write_parquet(const hr::Table& table, nb::handle to, std::string compressio
 
 void bind_parquet(nb::module_& m) {
   nb::class_<hr::ParquetFile>(m, "ParquetFile")
-      .def(nb::new_(
-               [](const std::string& op, nb::handle source) { return open_parquet(op, source); }),
-           "op"_a, "source"_a)
+      .def(nb::new_([](const std::string& op, nb::handle source, bool stays_open) {
+             return open_parquet(op, source, stays_open);
+           }),
+           "op"_a, "source"_a, "stays_open"_a = true)
       .def_prop_ro("names", &hr::ParquetFile::names)
       .def("read", &hr::ParquetFile::read, "columns"_a, Unlocked())
       .def("scan", &hr::ParquetFile::scan, "columns"_a);
+  m.def(
+      "read_parquet_files",
+      [](const std::vector<hr::ParquetFile>& files,
+         const std::vector<std::vector<int64_t>>& columns, const hr::Table& values) {
+        const GilReleased unlocked;
+        return hr::ParquetFile::read_files(files, columns, values);
+      },
+      "files"_a, "columns"_a, "values"_a);
+  m.def(
+      "scan_parquet_files",
+      [](const std::vector<hr::ParquetFile>& files,
+         const std::vector<std::vector<int64_t>>& columns, const hr::Table& values,
+         const std::string& name) {
+        return hr::ParquetFile::scan_files(files, columns, values, name);
+      },
+      "files"_a, "columns"_a, "values"_a, "name"_a);
   m.def("write_parquet", &write_parquet, "table"_a, "to"_a, "compression"_a, "level"_a.none(),
         "row_group_rows"_a.none(), "layout"_a, "bloom_filter"_a, "checksums"_a);
 }

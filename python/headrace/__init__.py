@@ -59,7 +59,6 @@ from headrace.interop.through_pandas import (
     json_normalize,
     read_excel,
     read_feather,
-    read_fwf,
     read_json,
     read_pickle,
     read_sql,
@@ -68,6 +67,8 @@ from headrace.interop.through_pandas import (
 )
 from headrace.interop.to_numeric import to_numeric
 from headrace.io.csv import read_csv, read_table, scan_csv
+from headrace.io.fixed_width import read_fwf
+from headrace.io.log import read_log
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
@@ -166,6 +167,7 @@ __all__ = [
     "read_feather",
     "read_fwf",
     "read_json",
+    "read_log",
     "read_parquet",
     "read_pickle",
     "read_sql",

@@ -345,6 +345,8 @@ def test_what_the_system_refuses_is_an_error_of_python(tmp_path: Path) -> None:
             (below, NotADirectoryError, errno.ENOTDIR),
             (tmp_path, IsADirectoryError, errno.EISDIR),
         ):
+            if path == tmp_path and call in reads[:4]:
+                continue  # all files in it
             with pytest.raises(kind) as raised:
                 call(path)
             error = raised.value

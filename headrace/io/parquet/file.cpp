@@ -8,6 +8,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/concat_row_groups.h"
 #include "headrace/io/parquet/bounds.h"
 #include "headrace/io/parquet/chunk_reader.h"
 #include "headrace/io/parquet/nested_column.h"
@@ -18,7 +19,9 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <deque>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <optional>
 
@@ -145,14 +148,42 @@ class ColumnCursor;
 }  // namespace
 
 struct ParquetFile::State {
-  State(std::string op_, std::string name_, Open open_)
-      : op(std::move(op_)), name(std::move(name_)), open(std::move(open_)), first(opened()) {
+  // One of the files whose rows are read one after the other. It is open while it is read, unless
+  // it is given open.
+  struct FileColumns {
+    const State& file;
+    std::vector<ColumnSchema> columns;
+    std::shared_ptr<ByteSource> source{};
+    int64_t tasks = 0;  // that have not ended
+    std::mutex mutex{};
+
+    std::shared_ptr<ByteSource> opened() {
+      const std::lock_guard lock(mutex);
+      if (!source) source = file.opened();
+      return source;
+    }
+
+    void end_task() {
+      const std::lock_guard lock(mutex);
+      if (--tasks > 0) return;
+      if (source) source->check_unchanged();
+      source.reset();
+    }
+  };
+
+  State(std::string op_, std::string name_, Open open_, bool stays_open)
+      : op(std::move(op_)),
+        name(std::move(name_)),
+        open(std::move(open_)),
+        first(opened()),
+        file_bytes(first->known_size()) {
     with_origin({op, name}, [&] {
       footer = read_footer(*first);
       metadata = parse_file_metadata({footer.as<char>(), static_cast<size_t>(footer.size_bytes())});
       columns = read_schema(metadata);
     });
     for (const ColumnSchema& column : columns) names.push_back(column.name);
+    if (!stays_open) first.reset();
   }
 
   std::shared_ptr<ByteSource> opened() const {
@@ -226,7 +257,7 @@ struct ParquetFile::State {
   }
 
   Table none(const std::vector<ColumnSchema>& wanted) const;
-  Table read(const ByteSource& source, const std::vector<ColumnSchema>& wanted) const;
+  static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
   Column pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
@@ -238,7 +269,8 @@ struct ParquetFile::State {
   std::string name;
   Open open;
   mutable std::atomic<int64_t> bytes_read{0};
-  std::shared_ptr<ByteSource> first;
+  std::shared_ptr<ByteSource> first;  // null unless it stays open
+  int64_t file_bytes;
   Buffer footer{};
   FileMetadata metadata{};
   std::vector<ColumnSchema> columns{};
@@ -247,21 +279,25 @@ struct ParquetFile::State {
 
 namespace {
 
+// Whether row groups of two columns can be read to the same rows.
+bool shares_rows(const ColumnSchema& a, const ColumnSchema& b) {
+  return is_flat(a) && is_flat(b) && (a.leaf.max_definition > 0) == (b.leaf.max_definition > 0);
+}
+
 // One column of all row groups that is being read.
 struct ColumnReading {
-  ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups)
-      : column(of), is_flat(hr::is_flat(of)), parts(is_flat ? 0 : groups) {
+  ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups, bool shares)
+      : column(of), is_flat(shares), parts(shares ? 0 : groups) {
     if (!is_flat) return;
     rows.emplace(of.leaf, num_rows);
     nulls.resize(groups);
     text.resize(of.leaf.dtype.is_string() ? 2 * groups : 0);
   }
 
-  // Of a flat column.
-  void read(const ByteSource& source, const ColumnChunk& chunk, int64_t group, int64_t first_row,
-            int64_t count) {
-    const auto g = static_cast<size_t>(group);
-    ChunkReader reader(source, column.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g));
+  // Group `g` of all of a flat column, which its file describes so.
+  void read(const ByteSource& source, const ColumnSchema& own, const ColumnChunk& chunk, size_t g,
+            int64_t first_row, int64_t count) {
+    ChunkReader reader(source, own.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g));
     RowsTarget to = rows->target(first_row);
     reader.read(count, *rows, to);
     nulls[g] = to.nulls;
@@ -297,33 +333,55 @@ Table ParquetFile::State::none(const std::vector<ColumnSchema>& wanted) const {
   return Table(std::move(labels), std::move(values));
 }
 
-Table ParquetFile::State::read(const ByteSource& source,
-                               const std::vector<ColumnSchema>& wanted) const {
-  const size_t groups = metadata.row_groups.size();
-  std::vector<int64_t> begin(groups + 1);
-  for (size_t g = 0; g < groups; ++g) begin[g + 1] = begin[g] + metadata.row_groups[g].num_rows;
+Table ParquetFile::State::read(std::deque<FileColumns>& files) {
+  struct Group {
+    FileColumns* of;
+    int64_t group;
+    int64_t first_row;
+  };
+  const std::vector<ColumnSchema>& first = files[0].columns;
+  const auto columns_count = std::ssize(first);
+  std::vector<Group> groups;
+  int64_t rows = 0;
+  for (FileColumns& each : files) {
+    const auto count = std::ssize(each.file.metadata.row_groups);
+    for (int64_t g = 0; g < count; ++g) {
+      groups.push_back({&each, g, rows});
+      rows += each.file.group(g).num_rows;
+    }
+    each.tasks = count * columns_count;
+  }
   std::vector<ColumnReading> readings;
-  readings.reserve(wanted.size());
-  for (const ColumnSchema& column : wanted) readings.emplace_back(column, begin[groups], groups);
-  const auto columns_count = std::ssize(wanted);
-  parallel_for(std::ssize(metadata.row_groups) * columns_count, [&](int64_t task) {
-    const int64_t g = task / columns_count;
-    ColumnReading& reading = readings[static_cast<size_t>(task % columns_count)];
-    const int64_t rows = group(g).num_rows;
-    if (rows == 0 && reading.is_flat) return;
-    with_origin(origin(reading.column, g), [&] {
-      if (reading.is_flat)
-        reading.read(source, chunk(reading.column.leaf, g), g, begin[static_cast<size_t>(g)], rows);
-      else
-        reading.parts[static_cast<size_t>(g)] = read_whole(source, reading.column, g, kManyBytes);
-    });
+  readings.reserve(first.size());
+  for (size_t c = 0; c < first.size(); ++c)
+    readings.emplace_back(first[c], rows, groups.size(),
+                          std::all_of(files.begin(), files.end(), [&](const FileColumns& each) {
+                            return shares_rows(first[c], each.columns[c]);
+                          }));
+  parallel_for(std::ssize(groups) * columns_count, [&](int64_t task) {
+    const auto place = static_cast<size_t>(task / columns_count),
+               c = static_cast<size_t>(task % columns_count);
+    const Group& at = groups[place];
+    const State& file = at.of->file;
+    const ColumnSchema& column = at.of->columns[c];
+    const int64_t count = file.group(at.group).num_rows;
+    if (count > 0 || !readings[c].is_flat) {
+      const std::shared_ptr<ByteSource> source = at.of->opened();
+      with_origin(file.origin(column, at.group), [&] {
+        if (readings[c].is_flat)
+          readings[c].read(*source, column, file.chunk(column.leaf, at.group), place, at.first_row,
+                           count);
+        else
+          readings[c].parts[place] = file.read_whole(*source, column, at.group, kManyBytes);
+      });
+    }
+    at.of->end_task();
   });
-  source.check_unchanged();
   std::vector<std::string> labels;
   std::vector<Column> values;
   for (ColumnReading& reading : readings) {
     labels.push_back(reading.column.name);
-    values.push_back(reading.finish(op, begin[groups]));
+    values.push_back(reading.finish(files[0].file.op, rows));
   }
   return Table(std::move(labels), std::move(values));
 }
@@ -400,30 +458,67 @@ Table ParquetFile::State::pick(const ByteSource& source, const std::vector<Colum
   return Table(std::move(labels), std::move(values));
 }
 
-ParquetFile::ParquetFile(std::string op, std::string name, Open open)
-    : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open))) {}
+ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays_open)
+    : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open), stays_open)) {
+}
 
 const std::vector<std::string>& ParquetFile::names() const {
   return state_->names;
 }
 
 Table ParquetFile::read(const std::vector<int64_t>& columns) const {
-  return state_->read(*state_->first, state_->chosen(columns));
+  std::deque<State::FileColumns> files;
+  files.emplace_back(*state_, state_->chosen(columns), state_->first);
+  return State::read(files);
 }
 
-NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
-  // Readings share what they need: plans may outlive this object.
-  struct Scan {
-    std::shared_ptr<const State> file;
-    std::vector<ColumnSchema> columns;
+// Some columns of a file. Readings share what they need: plans may outlive the file's object.
+struct ParquetFile::Scan {
+  std::shared_ptr<const State> file;
+  std::vector<ColumnSchema> columns;
 
-    std::vector<ColumnSchema> some(const std::vector<bool>& wanted) const {
-      std::vector<ColumnSchema> found;
-      for (size_t c = 0; c < wanted.size(); ++c)
-        if (wanted[c]) found.push_back(columns[c]);
-      return found;
+  std::vector<ColumnSchema> some(const std::vector<bool>& wanted) const {
+    std::vector<ColumnSchema> found;
+    for (size_t c = 0; c < wanted.size(); ++c)
+      if (wanted[c]) found.push_back(columns[c]);
+    return found;
+  }
+
+  // Of several files, one after the other.
+  static Table read(const std::vector<std::shared_ptr<const Scan>>& scans,
+                    const std::vector<bool>& wanted) {
+    std::deque<State::FileColumns> files;
+    for (const auto& scan : scans) files.emplace_back(*scan->file, scan->some(wanted));
+    return State::read(files);
+  }
+
+  static std::vector<std::shared_ptr<const Scan>> of(
+      std::span<const ParquetFile> files, const std::vector<std::vector<int64_t>>& columns) {
+    std::vector<std::shared_ptr<const Scan>> scans;
+    for (size_t f = 0; f < files.size(); ++f) {
+      const State& file = *files[f].state_;
+      scans.push_back(std::make_shared<const Scan>(Scan{files[f].state_, file.chosen(columns[f])}));
+      for (size_t c = 0; c < columns[f].size(); ++c) {
+        const ColumnSchema &own = scans[f]->columns[c], &first = scans[0]->columns[c];
+        if (own.dtype == first.dtype) continue;
+        throw InputError(
+            error_message(file.op, "a column has another dtype than in the first file",
+                          {{"column", own.name},
+                           {"dtype", own.dtype.name()},
+                           {"first_dtype", first.dtype.name()},
+                           {"path", file.name},
+                           {"first", scans[0]->file->name}},
+                          "read the files apart and cast, or leave the column out: columns=[...]"),
+            file.name);
+      }
     }
-  };
+    return scans;
+  }
+
+  static RowGroups row_groups(const std::shared_ptr<const Scan>& scan);
+};
+
+RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan) {
   struct GroupReading {
     std::shared_ptr<const Scan> scan;
     std::shared_ptr<ByteSource> source;
@@ -451,40 +546,66 @@ NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
       return Table(std::move(labels), std::move(values));
     }
   };
-  auto scan = std::make_shared<const Scan>(Scan{state_, state_->chosen(columns)});
+  const State& state = *scan->file;
   std::vector<int64_t> rows;
-  for (const RowGroupMetadata& group : state_->metadata.row_groups) rows.push_back(group.num_rows);
+  for (const RowGroupMetadata& group : state.metadata.row_groups) rows.push_back(group.num_rows);
+  return {.op = state.op,
+          .name = state.name.substr(state.name.rfind('/') + 1),
+          .none = state.none(scan->columns),
+          .rows = std::move(rows),
+          .bytes = state.file_bytes,
+          .bytes_read = [scan] { return scan->file->bytes_read.load(); },
+          .bounds =
+              [scan](int64_t column) {
+                return column_bounds(scan->file->metadata,
+                                     scan->columns[static_cast<size_t>(column)]);
+              },
+          .read = [scan](const std::vector<bool>& wanted) { return Scan::read({scan}, wanted); },
+          .read_group =
+              [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
+                auto reading = std::make_shared<GroupReading>(
+                    GroupReading{.scan = scan,
+                                 .source = scan->file->opened(),
+                                 .columns = scan->some(wanted),
+                                 .group = group,
+                                 .left = scan->file->group(group).num_rows});
+                reading->cursors.resize(reading->columns.size());
+                return [reading, batch_rows] { return reading->next(batch_rows); };
+              },
+          .read_picked =
+              [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
+                const State& file = *scan->file;
+                return file.pick(*file.opened(), scan->some(wanted), group, test);
+              }};
+}
+
+NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
   return scan_row_groups(
-      {.op = state_->op,
-       .name = state_->name.substr(state_->name.rfind('/') + 1),
-       .none = state_->none(scan->columns),
-       .rows = std::move(rows),
-       .bytes = state_->first->known_size(),
-       .bytes_read = [scan] { return scan->file->bytes_read.load(); },
-       .bounds =
-           [scan](int64_t column) {
-             return column_bounds(scan->file->metadata, scan->columns[static_cast<size_t>(column)]);
-           },
-       .read =
-           [scan](const std::vector<bool>& wanted) {
-             return scan->file->read(*scan->file->opened(), scan->some(wanted));
-           },
-       .read_group =
-           [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
-             auto reading = std::make_shared<GroupReading>(
-                 GroupReading{.scan = scan,
-                              .source = scan->file->opened(),
-                              .columns = scan->some(wanted),
-                              .group = group,
-                              .left = scan->file->group(group).num_rows});
-             reading->cursors.resize(reading->columns.size());
-             return [reading, batch_rows] { return reading->next(batch_rows); };
-           },
-       .read_picked =
-           [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
-             const State& file = *scan->file;
-             return file.pick(*file.opened(), scan->some(wanted), group, test);
-           }});
+      Scan::row_groups(std::make_shared<const Scan>(Scan{state_, state_->chosen(columns)})));
+}
+
+RowGroups ParquetFile::row_groups(std::span<const ParquetFile> files,
+                                  const std::vector<std::vector<int64_t>>& columns, Table values,
+                                  std::string name) {
+  const auto scans = Scan::of(files, columns);
+  std::vector<RowGroups> groups;
+  for (const auto& scan : scans) groups.push_back(Scan::row_groups(scan));
+  return concat_row_groups(
+      std::move(name), std::move(groups), std::move(values),
+      [scans](const std::vector<bool>& wanted) { return Scan::read(scans, wanted); });
+}
+
+Table ParquetFile::read_files(std::span<const ParquetFile> files,
+                              const std::vector<std::vector<int64_t>>& columns,
+                              const Table& values) {
+  return row_groups(files, columns, values, "")
+      .read(std::vector<bool>(columns[0].size() + values.names().size(), true));
+}
+
+NodePtr ParquetFile::scan_files(std::span<const ParquetFile> files,
+                                const std::vector<std::vector<int64_t>>& columns, Table values,
+                                std::string name) {
+  return scan_row_groups(row_groups(files, columns, std::move(values), std::move(name)));
 }
 
 }  // namespace hr

@@ -3,12 +3,14 @@
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/data/table.h"
+#include "headrace/io/row_groups.h"
 #include "headrace/io/source.h"
 #include "headrace/plan/graph/node.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,22 +25,38 @@ class HR_API ParquetFile {
   /// scan. It throws when they are others than before.
   using Open = std::function<std::shared_ptr<ByteSource>()>;
 
-  /// `op` and `name`: of messages and plans.
-  ParquetFile(std::string op, std::string name, Open open);
+  /// `op` and `name`: of messages and plans. `stays_open`: `read` reads what was opened for the
+  /// footer, whatever becomes of the file.
+  ParquetFile(std::string op, std::string name, Open open, bool stays_open = true);
 
   /// Of all columns, those that cannot be read too.
   const std::vector<std::string>& names() const;
 
   /// The columns of these places, of all rows: all workers decode, each a column of a row group.
-  /// Reads what was opened for the footer.
   Table read(const std::vector<int64_t>& columns) const;
 
   /// The same as the source of a plan: it reads what a query needs of them, skips row groups by
   /// their statistics, and a page at a time where it filters.
   NodePtr scan(const std::vector<int64_t>& columns) const;
 
+  /// The same of several files, one file after the other, of which `columns` has the places in
+  /// each, in one order: by name, dtypes are compared here (InputError). Few files are open at a
+  /// time. Behind the columns stand those of `values`, which has a row a file. The plan calls the
+  /// files `name`.
+  static Table read_files(std::span<const ParquetFile> files,
+                          const std::vector<std::vector<int64_t>>& columns, const Table& values);
+  static NodePtr scan_files(std::span<const ParquetFile> files,
+                            const std::vector<std::vector<int64_t>>& columns, Table values,
+                            std::string name);
+
  private:
   struct State;
+  struct Scan;
+
+  static RowGroups row_groups(std::span<const ParquetFile> files,
+                              const std::vector<std::vector<int64_t>>& columns, Table values,
+                              std::string name);
+
   std::shared_ptr<const State> state_;
 };
 

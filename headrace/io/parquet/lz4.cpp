@@ -43,34 +43,38 @@ bool unpack_frames(std::string_view frames, char* out, int64_t size) {
 }  // namespace
 
 bool unpack_lz4(std::string_view block, char* out, int64_t size) {
+  return unpack_lz4_behind(block, out, out, size) == size;
+}
+
+int64_t unpack_lz4_behind(std::string_view block, const char* begin, char* out, int64_t most) {
   const auto* p = reinterpret_cast<const uint8_t*>(block.data());
   const uint8_t* const end = p + block.size();
-  char* const begin = out;
-  char* const out_end = out + size;
+  const char* const first = out;
+  char* const out_end = out + most;
   while (p < end) {
     const uint32_t token = *p++;
     int64_t length = token >> 4;
     if (length < 15 && end - p >= 16 && length <= out_end - out) {
       std::memcpy(out, p, 16);
     } else {
-      if (length == 15 && !take_more(p, end, length)) return false;
-      if (length > end - p || length > out_end - out) return false;
+      if (length == 15 && !take_more(p, end, length)) return -1;
+      if (length > end - p || length > out_end - out) return -1;
       if (length > 0) std::memcpy(out, p, static_cast<size_t>(length));
     }
     p += length;
     out += length;
     if (p == end) break;  // the last sequence has no match
-    if (end - p < 2) return false;
+    if (end - p < 2) return -1;
     const int64_t distance = p[0] | p[1] << 8;
     p += 2;
     length = token & 15;
-    if (length == 15 && !take_more(p, end, length)) return false;
+    if (length == 15 && !take_more(p, end, length)) return -1;
     length += 4;
-    if (distance == 0 || distance > out - begin || length > out_end - out) return false;
+    if (distance == 0 || distance > out - begin || length > out_end - out) return -1;
     copy_match(out, distance, length);
     out += length;
   }
-  return out == out_end;
+  return out - first;
 }
 
 bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size) {

@@ -10,7 +10,11 @@ namespace hr::parquet {
 /// False when the block is damaged or holds another number of bytes.
 bool unpack_lz4(std::string_view block, char* out, int64_t size);
 
-/// The same of blocks as Hadoop's codec frames them, each behind its two sizes; of a bare block
+/// Unpacks a block of at most `most` bytes to `out`, behind which kUnpackSlack more are writable;
+/// its matches may reach back to `begin`. The number of bytes; -1 when it is damaged or longer.
+int64_t unpack_lz4_behind(std::string_view block, const char* begin, char* out, int64_t most);
+
+/// `unpack_lz4` of blocks as Hadoop's codec frames them, each behind its two sizes; of a bare block
 /// where there are no frames, which other writers mean by the same name.
 bool unpack_lz4_hadoop(std::string_view frames, char* out, int64_t size);
 

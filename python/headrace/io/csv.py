@@ -12,7 +12,7 @@ from headrace import _core
 from headrace.dtypes import dtype_word, has_no_nan
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import frame_of_parts, frame_of_table
-from headrace.io import csv_many, pandas_csv
+from headrace.io import csv_many, pandas_csv, sources
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -43,14 +43,24 @@ class CsvOptions(TypedDict, total=False):
     columns: Sequence[str] | Sequence[int] | None
     dtypes: Mapping[str, npt.DTypeLike] | Sequence[npt.DTypeLike] | npt.DTypeLike | None
     null_words: Sequence[str]
+    true_words: Sequence[str]
+    false_words: Sequence[str]
+    null_padding: bool
+    truncate_ragged_lines: bool
     skip_rows: int
     num_rows: int | None
-    compression: Literal["infer", "none", "gzip", "zstd"]
+    compression: Literal["infer", "none", "gzip", "zstd", "bz2", "xz", "lz4"]
+    include_file_paths: str | None
+    hive_partitioning: bool | None
+    storage_options: Mapping[str, Any] | None
 
     sep: str
     usecols: Sequence[str] | Sequence[int] | None
     dtype: Mapping[str, npt.DTypeLike] | Sequence[npt.DTypeLike] | npt.DTypeLike | None
     na_values: Any
+    true_values: Sequence[str] | None
+    false_values: Sequence[str] | None
+    quoting: int
     skiprows: int
     nrows: int | None
     quotechar: str | None
@@ -70,10 +80,19 @@ _DEFAULTS: CsvOptions = {
     "null_words": (
         *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "None", "null", "NULL"),
     ),
+    "true_words": (),
+    "false_words": (),
+    "null_padding": False,
+    "truncate_ragged_lines": False,
     "skip_rows": 0,
     "num_rows": None,
     "compression": "infer",
+    "include_file_paths": None,
+    "hive_partitioning": None,
+    "storage_options": None,
 }
+#: Options of `sources.find`.
+_OF_SOURCES = ("include_file_paths", "hive_partitioning", "storage_options")
 _HEADERS = {"infer": "infer", True: "yes", False: "no", None: "no"}
 
 
@@ -86,6 +105,8 @@ _PANDAS = {
     "skiprows": "skip_rows",
     "nrows": "num_rows",
     "quotechar": "quote",
+    "true_values": "true_words",
+    "false_values": "false_words",
 }
 #: pandas options that are not needed, or replaced by another call.
 _INSTEAD = {
@@ -121,7 +142,7 @@ def _in_our_words(op: str, given: Mapping[str, Any], options: dict[str, Any]) ->
     for word, value in given.items():
         if word in _DEFAULTS:
             continue
-        if word not in _PANDAS:
+        if word not in _PANDAS and word != "quoting":
             from difflib import get_close_matches
 
             known = [*options, *_PANDAS, *_INSTEAD]
@@ -137,6 +158,8 @@ def _in_our_words(op: str, given: Mapping[str, Any], options: dict[str, Any]) ->
                 )
             own = list(value) if isinstance(value, list | tuple | set) else [value]
             options["null_words"] = [*options["null_words"], *map(str, own)]
+        elif word == "quoting":
+            options["quote"] = None if value == 3 else options["quote"]
         else:
             options[_PANDAS[word]] = value
     return options
@@ -158,18 +181,21 @@ def _words(op: str, option: str, value: Any) -> list[str]:
     return words
 
 
-def _rows(op: str, option: str, value: Any) -> int:
+def row_count(op: str, option: str, value: Any) -> int:
+    """A number of rows; raises for anything else."""
     rows = whole_number(op, option, value)
     if rows < 0:
         raise InvalidArgumentError(f"{op}: the number of rows is negative: {option}={rows}")
     return rows
 
 
-def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOptions:
+def csv_options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOptions:
     """The options of a reader."""
     mark(op)
     options = _in_our_words(op, given, {**_DEFAULTS, "on_bad": on_bad})
     dtypes, columns, header = (options.pop(name) for name in ("dtypes", "columns", "header"))
+    for name in _OF_SOURCES:
+        del options[name]
     if type(header) is int and header == 0:  # the first row, in pandas' notation
         header = True
     if not isinstance(header, str | bool | None) or header not in _HEADERS:
@@ -182,7 +208,12 @@ def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOpti
     by_name = any(isinstance(c, str) for c in chosen)
     options["columns"] = _words(op, "columns", chosen) if by_name else []
     options["column_indices"] = [] if by_name else [whole_number(op, "columns", c) for c in chosen]
-    for option in ("names", "null_words"):
+    for option in ("true_words", "false_words"):
+        options[option] = () if options[option] is None else options[option]
+    for option in ("null_padding", "truncate_ragged_lines"):
+        if not isinstance(options[option], bool):
+            raise TypeMismatchError(f"{op}: expected a bool: {option}={options[option]!r}")
+    for option in ("names", "null_words", "true_words", "false_words"):
         options[option] = _words(op, option, options[option])
     if isinstance(dtypes, list | tuple):
         if len(dtypes) != len(options["names"]):
@@ -197,9 +228,9 @@ def _options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOpti
         value = options[option]
         if not isinstance(value, str) and (value is not None or option not in ("quote", "comment")):
             raise TypeMismatchError(f"{op}: expected a string: {option}={value!r}")
-    options["skip_rows"] = _rows(op, "skip_rows", options["skip_rows"])
+    options["skip_rows"] = row_count(op, "skip_rows", options["skip_rows"])
     most = options["num_rows"]
-    options["num_rows"] = -1 if most is None else _rows(op, "num_rows", most)
+    options["num_rows"] = -1 if most is None else row_count(op, "num_rows", most)
     for dtype in each.values() if isinstance(dtypes, Mapping) else [dtypes]:
         if has_no_nan(dtype):
             raise TypeMismatchError(
@@ -235,11 +266,19 @@ def scan_csv(source: Sources, **options: Unpack[CsvOptions]) -> DataFrame:
     >>> df.columns, int(df.a.sum())
     (['a', 'b'], 3)
     """
-    files = csv_many.files_of("scan_csv", source)
-    given, most = _row_limit("scan_csv", options, files)
-    scans = csv_many.scans_of("scan_csv", files or [source], _options("scan_csv", given), True)
-    frames = [frame_of_parts(_core.scan_csv(scan), scan.names) for scan in scans]
-    return frames[0] if files is None else csv_many.stacked(frames, most)
+    of = found("scan_csv", source, options)
+    given, most = _row_limit("scan_csv", options, of)
+    scans = csv_many.scans_of(of, csv_options("scan_csv", given), True)
+    frames = [
+        of.with_values(frame_of_parts(_core.scan_csv(scan), scan.names), at)
+        for at, scan in enumerate(scans)
+    ]
+    return sources.stacked(frames, most) if of.are_several else frames[0]
+
+
+def found(op: str, source: Any, given: Mapping[str, Any]) -> sources.Sources:
+    """The sources that a reader was given, by its options of any words."""
+    return sources.find(op, source, **{n: given[n] for n in _OF_SOURCES if n in given})
 
 
 @_shows_options
@@ -253,10 +292,11 @@ def read_csv(
 
     Parameters
     ----------
-    source : path, bytes or binary file object, or a list of these
-        Plain, gzip or zstd; the codec is detected from the first bytes. A list, or a path with
-        ``*``, ``?``, ``[...]`` or ``**`` (any folders) that is not itself a file, makes one frame
-        of all files, in the order of the list or of the sorted paths.
+    source : path, URL, bytes or binary file object, or a list of these
+        Plain, gzip, zstd, bz2, xz or lz4; the codec is detected from the first bytes. A list, a
+        folder (with all files below), or a path with ``*``, ``?``, ``[...]`` or ``**`` (any
+        folders) that is not itself a file, makes one frame of all files, in the order of the list
+        or of the sorted paths. URLs need fsspec (``headrace[fsspec]``).
     delimiter, quote, comment : str
         One character each; None disables quotes or comments.
     header : {"infer", True, False}
@@ -273,6 +313,13 @@ def read_csv(
         ``category`` only on request.
     null_words : list of str
         Fields read as null. ``nan`` is NaN, which is a value.
+    true_words, false_words : list of str
+        Fields that are bools, in addition to ``true``, ``True``, ``TRUE`` and the same for false: a
+        column in which all values are such is inferred as bool.
+    null_padding : bool
+        Fields that a row lacks at its end are null; else such a row is bad.
+    truncate_ragged_lines : bool
+        Fields of a row behind the last column are dropped; else such a row is bad.
     skip_rows : int
         Lines to skip at the top.
     num_rows : int, optional
@@ -281,14 +328,22 @@ def read_csv(
         A row with a wrong number of fields or a value that does not match its dtype raises an error
         with file, line, column and text; or it goes to ``result.rejects``, a frame of line, column,
         text and reason, and of path for several files. Rows in = rows out + rejects.
-    compression : {"infer", "none", "gzip", "zstd"}
+    compression : {"infer", "none", "gzip", "zstd", "bz2", "xz", "lz4"}
+    include_file_paths : str, optional
+        Name of a column for the path of the file that a row comes from.
+    hive_partitioning : bool, optional
+        Whether folders named ``key=value`` make columns, behind those of the files: integers,
+        dates or strings. None: those of a folder or a pattern do.
+    storage_options : dict, optional
+        Options of the file system of a URL.
     **pandas
         pandas' names: ``sep``, ``usecols`` (also a function of a name), ``dtype``, ``na_values``
-        (added to the null words), ``skiprows``, ``nrows``, ``quotechar``; ``index_col`` makes
+        (added to the null words), ``skiprows``, ``nrows``, ``quotechar``, ``true_values``,
+        ``false_values``, ``quoting`` (3, `csv.QUOTE_NONE`, is ``quote=None``); ``index_col`` makes
         columns the labels; ``parse_dates``, a list of columns, makes times of dates and ISO 8601
         text, other times are inferred; ``encoding`` other than UTF-8 reads and converts the whole
-        source, as does an ``io.StringIO``. pandas itself reads URLs and text with other options
-        that it has (``decimal``, ``thousands``, ``sep=r"\s+"``, ``on_bad_lines``, ``skipfooter``,
+        source, as does an ``io.StringIO``. pandas itself reads text with other options that it has
+        (``decimal``, ``thousands``, ``sep=r"\s+"``, ``on_bad_lines``, ``skipfooter``,
         ``converters``, ``chunksize``, which gives an iterator of frames, ...), as `hr.fallbacks`
         lists.
 
@@ -320,20 +375,17 @@ def read_csv(
     given: Any = dict(options)
     if given.get("on_bad_lines") == "error":
         del given["on_bad_lines"]
-    files = csv_many.files_of("read_csv", source)
-    if any(pandas_csv.is_for_pandas(each, given) for each in files or [source]):
-        return _by_pandas(source, files, given)
+    of = found("read_csv", source, given)
+    if pandas_csv.is_for_pandas(given):
+        return _by_pandas(of, given)
     given = {name: each for name, each in given.items() if name not in pandas_csv.IGNORED}
     encoding, parse_dates, index_col = (given.pop(name, None) for name in pandas_csv.OPTIONS)
-    sources = [pandas_csv.in_utf8(each, encoding) for each in files or [source]]
+    of = of._replace(each=[pandas_csv.in_utf8(each, encoding) for each in of.each])
     if callable(chosen := given.get("usecols")):
-        sources[0] = csv_many.kept(sources[0])
-        rest = {name: value for name, value in given.items() if name != "usecols"}
-        given["usecols"] = [name for name in scan_csv(sources[0], **rest).columns if chosen(name)]
-    if files is None:
-        frame = _read(sources[0], _options("read_csv", given, on_bad), on_bad)
-    else:
-        frame = _read_many(files, sources, given, on_bad)
+        of.each[0] = sources.kept(of.each[0])
+        rest = {n: v for n, v in given.items() if n != "usecols" and n not in _OF_SOURCES}
+        given["usecols"] = [name for name in scan_csv(of.each[0], **rest).columns if chosen(name)]
+    frame = _read_many(of, given, on_bad) if of.are_several else _read(of, 0, given, on_bad)
     rejects = frame._rejects
     frame = pandas_csv.with_sorted_categories(frame)
     frame = pandas_csv.with_times(frame, parse_dates)
@@ -342,62 +394,73 @@ def read_csv(
     return frame
 
 
-def _read(source: Any, options: _core.CsvOptions, on_bad: str) -> DataFrame:
-    table, rejects = _core.read_csv(csv_many.opened(source), options)
-    frame = frame_of_table(table)
+def _read(of: sources.Sources, at: int, given: Any, on_bad: str) -> DataFrame:
+    """What is read of one source; `given`: options in any words, or the engine's."""
+    ours = isinstance(given, _core.CsvOptions)
+    options = given if ours else csv_options("read_csv", given, on_bad)
+    table, rejects = _core.read_csv(csv_many.opened(of.each[at]), options)
+    frame = of.with_values(frame_of_table(table), at)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
 
 
-def _read_many(files: list[Any], sources: list[Any], given: Any, on_bad: str) -> DataFrame:
-    given, most = _row_limit("read_csv", given, files)
-    options = _options("read_csv", given, on_bad)
-    options.dtypes = csv_many.shared_dtypes(csv_many.scans_of("read_csv", sources, options))
+def _read_many(of: sources.Sources, given: Any, on_bad: str) -> DataFrame:
+    given, most = _row_limit("read_csv", given, of)
+    options = csv_options("read_csv", given, on_bad)
+    scans = csv_many.scans_of(of, options)
+    dtypes = csv_many.shared_dtypes(scans)
+    if on_bad == "error" and most is None:
+        names = scans[0].names
+        table, rows = _core.read_csv_files(scans, [dtypes[name] for name in names])
+        return of.with_values_of_rows(frame_of_table(table), rows)
+    options.dtypes = dtypes
 
     rejects = []
 
     def read(at: int, rows: int | None) -> DataFrame:
         options.num_rows = -1 if rows is None else rows
-        frame = _read(sources[at], options, on_bad)
+        frame = _read(of, at, options, on_bad)
         if frame._rejects is not None:
-            rejects.append(frame._rejects.assign(path=csv_many.title(files[at], at)))
+            rejects.append(frame._rejects.assign(path=of.titles[at]))
         return frame
 
-    made = csv_many.stacked(csv_many.up_to(most, len(files), read))
-    made._rejects = csv_many.stacked(rejects) if rejects else None
+    made = sources.stacked(csv_many.up_to(most, len(of.each), read))
+    made._rejects = sources.stacked(rejects) if rejects else None
     return made
 
 
-def _by_pandas(source: Any, files: list[Any] | None, given: dict[str, Any]) -> Any:
+def _by_pandas(of: sources.Sources, given: dict[str, Any]) -> Any:
     """What pandas reads of one source, or of all files, one after the other."""
-    if files is None:
-        return pandas_csv.by_pandas(source, given, _PANDAS)
+    given = {name: value for name, value in given.items() if name not in _OF_SOURCES}
+    if not of.are_several:
+        made = pandas_csv.by_pandas(of.each[0], given, _PANDAS)
+        return of.with_values(made, 0) if of.values else made
     for option in ("chunksize", "iterator"):
         if given.get(option):
             raise UnsupportedError(
-                f"read_csv: parts of several files: {option}={given[option]!r}, files={len(files)};"
-                " read them one by one, or use scan_csv"
+                f"read_csv: parts of several files: {option}={given[option]!r}, "
+                f"files={len(of.each)}; read them one by one, or use scan_csv"
             )
-    given, most = _row_limit("read_csv", given, files)
+    given, most = _row_limit("read_csv", given, of)
     first: list[str] = []
 
     def read(at: int, rows: int | None) -> DataFrame:
         limit = {} if rows is None else {"nrows": rows}
-        frame: DataFrame = pandas_csv.by_pandas(files[at], {**given, **limit}, _PANDAS)
+        frame: DataFrame = pandas_csv.by_pandas(of.each[at], {**given, **limit}, _PANDAS)
         first.extend(frame.columns if at == 0 else ())
-        csv_many.check_names("read_csv", files, at, first, frame.columns)
-        return frame
+        of.check_columns(at, first, frame.columns)
+        return of.with_values(frame, at)
 
-    return csv_many.stacked(csv_many.up_to(most, len(files), read))
+    return sources.stacked(csv_many.up_to(most, len(of.each), read))
 
 
-def _row_limit(op: str, given: Any, files: list[Any] | None) -> tuple[Any, int | None]:
+def _row_limit(op: str, given: Any, of: sources.Sources) -> tuple[Any, int | None]:
     """The options of each file, and the number of rows of all."""
-    if files is None:
+    if not of.are_several:
         return given, None
     most = given.get("nrows", given.get("num_rows"))
     rest = {name: value for name, value in given.items() if name not in ("nrows", "num_rows")}
-    return rest, None if most is None else _rows(op, "num_rows", most)
+    return rest, None if most is None else row_count(op, "num_rows", most)
 
 
 def read_table(source: Sources, *, sep: str = "\t", **options: Any) -> DataFrame:

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several CSV files as one frame: their list, their names, their dtypes, their rows."""
+"""Several CSV files as one frame: their columns, their dtypes, their rows."""
 
 from __future__ import annotations
 
-import errno
-import glob
 import os
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ColumnNotFoundError, InputError, input_error
-from headrace.frame.columns import frame_of_parts, without_labels
-from headrace.frame.concat import rows_of
+from headrace.errors import ColumnNotFoundError, InputError
+from headrace.frame.columns import frame_of_parts
+from headrace.io.sources import stacked
 from headrace.lazy import handle as deferred
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from headrace.frame.dataframe import DataFrame
+    from headrace.io.sources import Sources
 
 #: Rows at the top of a column that mostly tell whether it holds any value.
 _TOP = 1024
@@ -25,96 +24,44 @@ _TOP = 1024
 _RUN = 1 << 16
 
 
-def files_of(op: str, source: Any) -> list[Any] | None:
-    """The sources of a list or of a glob, whose paths are sorted; None for a single source."""
-    if not isinstance(source, list | tuple):
-        return _matches(op, source)
-    if not source:
-        raise input_error(
-            f"{op}: expected paths, found nothing to read: sources=[]; pass at least one path"
-        )
-    return [each for one in source for each in _matches(op, one) or [kept(one)]]
-
-
-def _matches(op: str, source: Any) -> list[str] | None:
-    pattern = os.fspath(source) if isinstance(source, str | os.PathLike) else None
-    if not isinstance(pattern, str) or "://" in pattern or not glob.has_magic(pattern):
-        return None
-    if os.path.lexists(pattern):
-        return None
-    found = [path for path in glob.iglob(pattern, recursive=True) if not os.path.isdir(path)]
-    if not found:
-        what = f"{op}: no file matches the pattern: path={pattern!r}; check folder and pattern"
-        raise input_error(what, pattern, errno.ENOENT)
-    return sorted(found)
-
-
 def opened(source: Any) -> Any:
     """A path as the engine takes it, another source as it is."""
     return os.fspath(source) if isinstance(source, str | os.PathLike) else source
 
 
-def kept(source: Any) -> Any:
-    """A source that can be read more than once: a file object is read whole."""
-    if not hasattr(source, "read"):
-        return source
-    text = source.read()
-    return text.encode() if isinstance(text, str) else text
-
-
-def title(source: Any, at: int) -> str:
-    """How messages call a source: by its path, or by its place in the list."""
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else f"<source {at}>"
-
-
-def scans_of(
-    op: str, files: Sequence[Any], options: _core.CsvOptions, fixed: bool = False
-) -> list[_core.CsvScan]:
+def scans_of(of: Sources, options: _core.CsvOptions, fixed: bool = False) -> list[_core.CsvScan]:
     """Scans of files that have the same columns; `fixed`: all with the dtypes of the first."""
     scans: list[_core.CsvScan] = []
-    for at, file in enumerate(files):
+    for at, source in enumerate(of.each):
         try:
-            scan = _core.CsvScan(opened(file), options)
+            options.few_samples = at > 0
+            scan = _core.CsvScan(opened(source), options)
         except ColumnNotFoundError:
             if not scans:
                 raise
             options.columns, options.column_indices, options.dtypes = [], [], {}
-            both = (_core.CsvScan(opened(files[k]), options).names for k in (0, at))
-            raise _different(op, files, at, *both) from None
+            first, own = (_core.CsvScan(opened(of.each[k]), options).names for k in (0, at))
+            of.check_columns(at, first, own)
+            raise
         scans.append(scan)
-        check_names(op, files, at, scans[0].names, scan.names)
+        of.check_columns(at, scans[0].names, scan.names)
         if fixed and at == 0:
             options.dtypes = dict(zip(scan.names, scan.dtypes, strict=True))
     return scans
 
 
-def check_names(op: str, files: Sequence[Any], at: int, first: list[str], names: list[str]) -> None:
-    """Raise if the file at a place has other columns than the first one."""
-    if set(first) != set(names):
-        raise _different(op, files, at, first, names)
-
-
-def _different(
-    op: str, files: Sequence[Any], at: int, first: list[str], names: list[str]
-) -> InputError:
-    path, missing = title(files[at], at), [name for name in first if name not in names]
-    return input_error(
-        f"{op}: the files have different columns: path={path!r}, first={title(files[0], 0)!r}, "
-        f"missing={missing}, unexpected={[name for name in names if name not in first]}; choose "
-        "shared columns with usecols=, or read them apart",
-        path,
-    )
-
-
 def shared_dtypes(scans: Sequence[_core.CsvScan]) -> dict[str, str]:
     """The dtype of each column that one text of all files would have."""
     dtypes = [dict(zip(scan.names, scan.dtypes, strict=True)) for scan in scans]
-    frames = [frame_of_parts(_core.scan_csv(scan), scan.names) for scan in scans]
+    shared = {name: {each[name] for each in dtypes} for name in dtypes[0]}
+    frames: list[DataFrame] = []
+    if any(len(each) > 1 for each in shared.values()):
+        frames += [frame_of_parts(_core.scan_csv(scan), scan.names) for scan in scans]
     return {
-        name: _shared(
-            [(each[name], frame, name) for each, frame in zip(dtypes, frames, strict=True)]
-        )
-        for name in dtypes[0]
+        name: _shared([(own[name], frame, name) for own, frame in zip(dtypes, frames, strict=True)])
+        if len(found) > 1
+        else next(iter(found))
+        for name, found in shared.items()
     }
 
 
@@ -139,13 +86,6 @@ def _has_value(frame: DataFrame, name: str) -> bool:
         return not top.is_null().all() or not frame[name].is_null().all()
     except InputError:
         return False
-
-
-def stacked(frames: list[DataFrame], most: int | None = None) -> DataFrame:
-    """The rows of all frames, at most some of them, numbered through unless they have labels."""
-    made = rows_of(frames)
-    made = made if most is None else made.head(most)
-    return without_labels(made, not made._labels)
 
 
 def up_to(

@@ -6,7 +6,6 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,22 +30,22 @@ IGNORED = ("engine", "low_memory", "memory_map", "cache_dates", "float_precision
 # fmt: off
 _BY_PANDAS = frozenset({
     "chunksize", "converters", "date_format", "dayfirst", "decimal", "dialect", "dtype_backend",
-    "encoding_errors", "escapechar", "false_values", "iterator", "keep_default_na",
-    "lineterminator", "na_filter", "on_bad_lines", "quoting", "skip_blank_lines", "skipfooter",
-    "skipinitialspace", "storage_options", "thousands", "true_values",
+    "encoding_errors", "escapechar", "iterator", "keep_default_na",
+    "lineterminator", "na_filter", "on_bad_lines", "skip_blank_lines", "skipfooter",
+    "skipinitialspace", "thousands",
 })
 # fmt: on
 _UTF8 = ("utf-8", "utf-8-sig", "ascii")
 
 
-def is_for_pandas(source: Any, options: Mapping[str, Any]) -> bool:
-    """Whether pandas reads it: a URL, or options that the engine does not have."""
+def is_for_pandas(options: Mapping[str, Any]) -> bool:
+    """Whether pandas reads it: options that the engine does not have."""
     sep = options.get("sep", ",")
     header = options.get("header", 0)
     rows = options.get("skiprows")
     return (
         not _BY_PANDAS.isdisjoint(options)
-        or (isinstance(source, str) and re.match(r"[a-z0-9]{2,}://", source) is not None)
+        or options.get("quoting", 0) not in (0, 1, 3)
         or sep is None
         or (isinstance(sep, str) and len(sep) > 1)
         or isinstance(header, list | tuple)

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
+from headrace.io import sources
 from headrace.lazy.handle import mark
 from headrace.rows import is_missing
 
@@ -20,37 +21,65 @@ if TYPE_CHECKING:
 
     from headrace.frame.dataframe import DataFrame
 
-    Source = str | os.PathLike[str] | BinaryIO
+    Source = str | os.PathLike[str] | bytes | BinaryIO
 
 __all__ = ["read_parquet", "scan_parquet", "write_parquet"]
 
 
-def _frame(op: str, source: Any, columns: Iterable[str] | None, now: bool) -> DataFrame:
+def _frame(
+    op: str, source: Any, columns: Iterable[str] | None, now: bool, words: dict[str, Any]
+) -> DataFrame:
     mark(op)
-    place = os.fspath(source) if isinstance(source, os.PathLike) else source
-    file = _core.ParquetFile(op, place)
-    names = file.names
     if isinstance(columns, str):
         raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
-    wanted = names if columns is None else list(columns)
-    for name in wanted:
-        if name not in names:
-            _core.no_such_column(op, names, name)
-    places = [names.index(name) for name in wanted]
+    wanted = None if columns is None else list(columns)
+    of = sources.find(op, source, **words)
+    files = [_core.ParquetFile(op, one, not of.are_several) for one in of.each]
+    names = [name for name in files[0].names if name not in of.values]
+    for name in wanted or ():
+        if name not in names and name not in of.values:
+            _core.no_such_column(op, [*names, *of.values], name)
+    chosen = names if wanted is None else [name for name in wanted if name in names]
+    for at, file in enumerate(files):
+        own = [name for name in file.names if name not in of.values]
+        of.check_columns(at, chosen, [name for name in own if wanted is None or name in chosen])
+    places = [[file.names.index(name) for name in chosen] for file in files]
+    if of.are_several or of.values:
+        if now:
+            frame = frame_of_table(_core.read_parquet_files(files, places, of.table()))
+        else:
+            frame = sources.scanned(files, places, of)
+        return frame if wanted is None else frame[wanted]
     if now:
-        return frame_of_table(file.read(places))
-    return frame_of_parts(file.scan(places), wanted)
+        return frame_of_table(files[0].read(places[0]))
+    return frame_of_parts(files[0].scan(places[0]), chosen)
 
 
-def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
-    """Read a Parquet file. All cores decode; the columns are in the budget.
+def read_parquet(
+    source: Source | Sequence[Source],
+    *,
+    columns: Iterable[str] | None = None,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """Read Parquet files. All cores decode; the columns are in the budget.
 
     Parameters
     ----------
-    source : path, bytes or binary file object
-        A Parquet file. Of a file object that can seek only the wanted bytes are read.
+    source : path, URL, bytes or binary file object, or a list of these
+        A Parquet file. Of a file object that can seek only the wanted bytes are read. A list, a
+        folder (with all files below), or a path with ``*``, ``?``, ``[...]`` or ``**`` makes one
+        frame of all files. URLs need fsspec (``headrace[fsspec]``).
     columns : list of str, optional
         The columns to read, in this order; the others are not touched.
+    include_file_paths : str, optional
+        Name of a column for the path of the file that a row comes from.
+    hive_partitioning : bool, optional
+        Whether folders named ``key=value`` make columns, behind those of the files: integers,
+        dates or strings. None: those of a folder or a pattern do.
+    storage_options : dict, optional
+        Options of the file system of a URL.
 
     Raises
     ------
@@ -58,8 +87,9 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
         For encrypted files, and for wanted columns of a type that Headrace does not have:
         binary data.
     hr.InputError
-        (an OSError) For an unreadable source, with path and column of what is damaged; for a
-        missing file also a FileNotFoundError.
+        (an OSError) For an unreadable source, with path and column of what is damaged; for files
+        with other columns or dtypes than the first one; for a missing file also a
+        FileNotFoundError.
     hr.ColumnNotFoundError
         (a KeyError) For an unknown column.
 
@@ -72,20 +102,38 @@ def read_parquet(source: Source, *, columns: Iterable[str] | None = None) -> Dat
     >>> hr.read_parquet("/tmp/hr-doc.parquet", columns=["s"]).to_dict()
     {'s': ['a', None]}
     """
-    return _frame("read_parquet", source, columns, now=True)
+    words = {
+        "include_file_paths": include_file_paths,
+        "hive_partitioning": hive_partitioning,
+        "storage_options": storage_options,
+    }
+    return _frame("read_parquet", source, columns, True, words)
 
 
-def scan_parquet(source: Source, *, columns: Iterable[str] | None = None) -> DataFrame:
+def scan_parquet(
+    source: Source | Sequence[Source],
+    *,
+    columns: Iterable[str] | None = None,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
     """The same, lazy: names, dtypes and row count now, columns on use.
 
-    Raises if the file changes between this call and the read.
+    A filter leaves out row groups, and files by their folders' keys. Raises if a file changes
+    between this call and the read.
 
     >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
     >>> frame = hr.scan_parquet("/tmp/hr-doc.parquet")
     >>> frame.dtypes["s"], frame.x.sum().item()
     (dtype('string'), 3)
     """
-    return _frame("scan_parquet", source, columns, now=False)
+    words = {
+        "include_file_paths": include_file_paths,
+        "hive_partitioning": hive_partitioning,
+        "storage_options": storage_options,
+    }
+    return _frame("scan_parquet", source, columns, False, words)
 
 
 def write_parquet(

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headrace/io/concat_row_groups.h"
+
+#include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/gather.h"
+#include "headrace/algo/select/mask_prefix.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+namespace hr {
+
+namespace {
+
+struct Sources {
+  std::vector<RowGroups> each;
+  Table values;
+  std::function<Table(const std::vector<bool>&)> read;
+  std::vector<int64_t> first_group{0};  // of each source, then the end
+
+  size_t source_of(int64_t group) const {
+    const auto behind = std::upper_bound(first_group.begin(), first_group.end(), group);
+    return static_cast<size_t>(behind - first_group.begin()) - 1;
+  }
+
+  size_t num_own() const { return each[0].none.names().size(); }
+
+  std::vector<bool> own(const std::vector<bool>& wanted) const {
+    return {wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(num_own())};
+  }
+
+  static bool any(const std::vector<bool>& columns) {
+    return std::find(columns.begin(), columns.end(), true) != columns.end();
+  }
+
+  // `table` with the wanted values of sources: `source` of each of `rows` rows, or of all of them.
+  Table with_values(Table table, const std::vector<bool>& wanted, const Tensor& source) const {
+    std::vector<std::string> names = table.names();
+    std::vector<Column> columns = table.columns();
+    for (size_t v = 0; v < values.names().size(); ++v) {
+      if (!wanted[num_own() + v]) continue;
+      names.push_back(values.names()[v]);
+      columns.push_back(gather(values.columns()[v], source));
+    }
+    return Table(std::move(names), std::move(columns));
+  }
+
+  // One source for all rows.
+  static Tensor always(size_t source, int64_t rows) {
+    Buffer number = Buffer::allocate(sizeof(int64_t));
+    *number.mutable_as<int64_t>() = static_cast<int64_t>(source);
+    return Tensor(TypeId::kInt64, Shape{rows}, Shape{0}, std::move(number), 0);
+  }
+
+  // The source of each group.
+  Tensor of_groups() const {
+    Buffer numbers = Buffer::allocate(first_group.back() * int64_t{8});
+    for (size_t s = 0; s < each.size(); ++s)
+      std::fill(numbers.mutable_as<int64_t>() + first_group[s],
+                numbers.mutable_as<int64_t>() + first_group[s + 1], static_cast<int64_t>(s));
+    return Tensor(TypeId::kInt64, Shape{first_group.back()}, std::move(numbers), 0);
+  }
+
+  Tensor of_rows() const {
+    int64_t all = 0;
+    std::vector<int64_t> ends;
+    for (const RowGroups& source : each)
+      ends.push_back(all += std::accumulate(source.rows.begin(), source.rows.end(), int64_t{0}));
+    Buffer numbers = Buffer::allocate(all * int64_t{4});
+    int64_t at = 0;
+    for (size_t s = 0; s < ends.size(); ++s) {
+      std::fill(numbers.mutable_as<int32_t>() + at, numbers.mutable_as<int32_t>() + ends[s],
+                static_cast<int32_t>(s));
+      at = ends[s];
+    }
+    return Tensor(TypeId::kInt32, Shape{all}, std::move(numbers), 0);
+  }
+
+  Table read_all(const std::vector<bool>& wanted) const {
+    Table table = read(own(wanted));
+    const bool has_values =
+        any({wanted.begin() + static_cast<std::ptrdiff_t>(num_own()), wanted.end()});
+    return has_values ? with_values(std::move(table), wanted, of_rows()) : table;
+  }
+
+  ColumnBounds bounds(int64_t column) const {
+    const auto own = static_cast<int64_t>(num_own());
+    if (column < own) {
+      std::vector<Column> least, most, nulls;
+      for (const RowGroups& source : each) {
+        if (source.rows.empty()) continue;
+        ColumnBounds some = source.bounds(column);
+        least.push_back(std::move(some.least));
+        most.push_back(std::move(some.most));
+        nulls.push_back(std::move(some.nulls));
+      }
+      const std::string& op = each[0].op;
+      return {concatenate(op, least[0].dtype(), least), concatenate(op, most[0].dtype(), most),
+              concatenate(op, TypeId::kInt64, nulls)};
+    }
+    const Column value = gather(values.column(column - own), of_groups());
+    Buffer nulls = Buffer::allocate(value.num_rows() * int64_t{8});
+    int64_t group = 0;
+    for (const RowGroups& source : each)
+      for (const int64_t rows : source.rows) {
+        nulls.mutable_as<int64_t>()[group] = value.is_null(group) ? rows : 0;
+        ++group;
+      }
+    return {value, value, Column(TypeId::kInt64, value.num_rows(), std::move(nulls))};
+  }
+
+  RowGroups::Batches read_group(const std::shared_ptr<const Sources>& self, int64_t group,
+                                const std::vector<bool>& wanted, int64_t rows) const {
+    const size_t s = source_of(group);
+    const int64_t inside = group - first_group[s];
+    const int64_t all = each[s].rows[static_cast<size_t>(inside)];
+    if (any(own(wanted)))
+      return [self, wanted, s,
+              next = each[s].read_group(inside, own(wanted), rows)]() -> std::optional<Table> {
+        std::optional<Table> batch = next();
+        if (!batch) return batch;
+        const int64_t count = batch->num_rows();
+        return self->with_values(std::move(*batch), wanted, always(s, count));
+      };
+    return [self, wanted, s, rows, left = all]() mutable -> std::optional<Table> {
+      if (left == 0) return std::nullopt;
+      const int64_t count = std::min(left, rows);
+      left -= count;
+      return self->with_values(Table(), wanted, always(s, count));
+    };
+  }
+
+  Table read_picked(int64_t group, const std::vector<bool>& wanted, const Column& test) const {
+    const size_t s = source_of(group);
+    Table table;
+    if (any(own(wanted))) table = each[s].read_picked(group - first_group[s], own(wanted), test);
+    const int64_t picked = mask_prefix(Mask(test), std::numeric_limits<int64_t>::max()).picked;
+    return with_values(std::move(table), wanted, always(s, picked));
+  }
+};
+
+}  // namespace
+
+RowGroups concat_row_groups(std::string name, std::vector<RowGroups> sources, Table values,
+                            std::function<Table(const std::vector<bool>& wanted)> read) {
+  auto all = std::make_shared<Sources>(
+      Sources{.each = std::move(sources), .values = std::move(values), .read = std::move(read)});
+  const Table& first = all->each[0].none;
+  std::vector<std::string> names = first.names();
+  std::vector<Column> none = first.columns();
+  for (size_t v = 0; v < all->values.names().size(); ++v) {
+    names.push_back(all->values.names()[v]);
+    none.push_back(all->values.columns()[v].slice(0, 0));
+  }
+  RowGroups made{.op = all->each[0].op,
+                 .name = std::move(name),
+                 .none = Table(std::move(names), std::move(none))};
+  for (const RowGroups& source : all->each) {
+    made.rows.insert(made.rows.end(), source.rows.begin(), source.rows.end());
+    made.bytes += source.bytes;
+    all->first_group.push_back(std::ssize(made.rows));
+  }
+  const std::shared_ptr<const Sources> kept = all;
+  made.bytes_read = [kept] {
+    int64_t bytes = 0;
+    for (const RowGroups& source : kept->each) bytes += source.bytes_read();
+    return bytes;
+  };
+  made.bounds = [kept](int64_t column) { return kept->bounds(column); };
+  made.read = [kept](const std::vector<bool>& wanted) { return kept->read_all(wanted); };
+  made.read_group = [kept](int64_t group, const std::vector<bool>& wanted, int64_t rows) {
+    return kept->read_group(kept, group, wanted, rows);
+  };
+  made.read_picked = [kept](int64_t group, const std::vector<bool>& wanted, const Column& test) {
+    return kept->read_picked(group, wanted, test);
+  };
+  return made;
+}
+
+}  // namespace hr
