@@ -5,6 +5,7 @@
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/math/duration_text_math.h"
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
@@ -15,6 +16,7 @@
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -27,6 +29,15 @@ namespace {
 constexpr std::string_view kOp = "to_csv";
 constexpr int64_t kPieceCells = int64_t{1} << 15;  // about 1 MiB of text
 constexpr int64_t kMaxNumber = 400;                // "%.64f" of the largest double
+
+constexpr std::array<char, 200> kPairs = [] {
+  std::array<char, 200> pairs{};
+  for (size_t k = 0; k < 100; ++k) {
+    pairs[2 * k] = static_cast<char>('0' + k / 10);
+    pairs[2 * k + 1] = static_cast<char>('0' + k % 10);
+  }
+  return pairs;
+}();
 
 struct FloatFormat {
   bool shortest = true;
@@ -80,6 +91,7 @@ class Formatter {
     for (const Column& column : table.columns()) {
       const Dtype dtype = column.dtype().is_category() ? column.dtype().item() : column.dtype();
       zones_.push_back(dtype.has_zone() ? timezone_rules(kOp, dtype) : nullptr);
+      plain_.push_back(plain_of(column));
     }
   }
 
@@ -93,15 +105,106 @@ class Formatter {
 
   void rows(int64_t begin, int64_t end, ByteBuffer& out) const {
     for (int64_t row = begin; row < end; ++row) {
-      for (int64_t c = 0; c < table_.num_columns(); ++c) {
+      for (size_t c = 0; c < plain_.size(); ++c) {
         if (c > 0) out.append(options_.delimiter);
-        cell(table_.column(c), zones_[static_cast<size_t>(c)].get(), row, out);
+        if (!plain_cell(plain_[c], row, out)) cell(table_.columns()[c], zones_[c].get(), row, out);
       }
       out.append(options_.line_end);
     }
   }
 
  private:
+  // A column of int64, float64 or strings, which most are: what its cells are read from.
+  struct Plain {
+    TypeId id;
+    const void* values;
+    const uint8_t* validity;
+    int64_t offset;
+    const Column* column;
+  };
+
+  static Plain plain_of(const Column& column) {
+    const TypeId id = column.dtype().id();
+    Plain plain{id, nullptr, column.validity(), column.offset(), &column};
+    if (column.num_rows() == 0) return plain;
+    if (id == TypeId::kInt64) plain.values = column.values<int64_t>().data();
+    if (id == TypeId::kFloat64) plain.values = column.values<double>().data();
+    if (id == TypeId::kString) plain.values = column.values<StringView>().data();
+    return plain;
+  }
+
+  // False for a cell of another dtype, or null.
+  bool plain_cell(const Plain& plain, int64_t row, ByteBuffer& out) const {
+    if (!plain.values || (plain.validity && !get_bit(plain.validity, plain.offset + row)))
+      return false;
+    if (plain.id == TypeId::kString) {
+      const StringView& view = static_cast<const StringView*>(plain.values)[row];
+      if (view.size > sizeof view.inlined) {
+        text(plain.column->string(row), out);
+      } else if (!write_short_text(view, out)) {
+        text({view.inlined, view.size}, out);
+      }
+      return true;
+    }
+    char* const begin = out.reserve(kMaxNumber);
+    char* const end = plain.id == TypeId::kInt64
+                          ? write_integer(static_cast<const int64_t*>(plain.values)[row], begin)
+                          : number(static_cast<const double*>(plain.values)[row], begin);
+    out.advance(end - begin);
+    return true;
+  }
+
+  // Two digits at a time, from the last ones on.
+  static char* write_integer(int64_t value, char* out) {
+    auto rest = static_cast<uint64_t>(value);
+    if (value < 0) {
+      *out++ = '-';
+      rest = 0 - rest;
+    }
+    char digits[20];
+    char* at = digits + sizeof digits;
+    while (rest >= 100) {
+      at -= 2;
+      std::memcpy(at, kPairs.data() + 2 * (rest % 100), 2);
+      rest /= 100;
+    }
+    if (rest >= 10) {
+      at -= 2;
+      std::memcpy(at, kPairs.data() + 2 * rest, 2);
+    } else {
+      *--at = static_cast<char>('0' + rest);
+    }
+    const auto size = digits + sizeof digits - at;
+    std::memcpy(out, at, static_cast<size_t>(size));
+    return out + size;
+  }
+
+  // A text of up to 12 bytes that needs no quotes; false for others. Bytes behind a short text are
+  // zero.
+  bool write_short_text(const StringView& view, ByteBuffer& out) const {
+    if (view.size <= 4 || view.size == options_.null_word.size()) return false;
+    uint64_t low;
+    uint32_t high;
+    std::memcpy(&low, view.inlined, 8);
+    std::memcpy(&high, view.inlined + 8, 4);
+    if (has_special(low) || has_special(high)) return false;
+    if (view.inlined[0] == ' ' || view.inlined[0] == '\t' || view.inlined[0] == '\xEF')
+      return false;
+    char* const to = out.reserve(16);
+    std::memcpy(to, view.inlined, 12);
+    out.advance(view.size);
+    return true;
+  }
+
+  bool has_special(uint64_t word) const {
+    constexpr uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+    const auto has = [&](char byte) {
+      const uint64_t x = word ^ (kOnes * static_cast<uint8_t>(byte));
+      return (x - kOnes) & ~x & kHigh;
+    };
+    return has(options_.delimiter) | has('"') | has('\n') | has('\r');
+  }
+
   void cell(const Column& column, const TimezoneRules* zone, int64_t row, ByteBuffer& out) const {
     if (column.is_null(row)) return out.append(options_.null_word);
     const Dtype dtype = column.dtype();
@@ -194,6 +297,7 @@ class Formatter {
   CsvWriteOptions options_;
   FloatFormat format_;
   std::vector<std::shared_ptr<const TimezoneRules>> zones_{};
+  std::vector<Plain> plain_{};  // by column
 };
 
 // Formats the table in pieces of rows, the first with the header, and writes them to `to`.
