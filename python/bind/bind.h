@@ -92,6 +92,8 @@ void bind_vectorizers(nb::module_& m);
 void bind_temporal(nb::module_& m);
 void bind_window(nb::module_& m);
 void bind_parquet(nb::module_& m);
+void bind_json(nb::module_& m);
+void bind_ipc(nb::module_& m);
 void bind_facade(nb::module_& m);
 
 /// Of functions of one name the one that makes a node.

@@ -52,5 +52,7 @@ NB_MODULE(_core, m) {
   bind_temporal(m);
   bind_window(m);
   bind_parquet(m);
+  bind_json(m);
+  bind_ipc(m);
   bind_facade(m);
 }

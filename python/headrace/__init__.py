@@ -58,8 +58,6 @@ from headrace.interop.sharing import SharedHandle, attach, share, sharing
 from headrace.interop.through_pandas import (
     json_normalize,
     read_excel,
-    read_feather,
-    read_json,
     read_pickle,
     read_sql,
     read_sql_query,
@@ -68,6 +66,8 @@ from headrace.interop.through_pandas import (
 from headrace.interop.to_numeric import to_numeric
 from headrace.io.csv import read_csv, read_table, scan_csv
 from headrace.io.fixed_width import read_fwf
+from headrace.io.ipc import read_feather, read_ipc, scan_ipc
+from headrace.io.json import read_json, scan_json
 from headrace.io.log import read_log
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
@@ -166,6 +166,7 @@ __all__ = [
     "read_excel",
     "read_feather",
     "read_fwf",
+    "read_ipc",
     "read_json",
     "read_log",
     "read_parquet",
@@ -177,6 +178,8 @@ __all__ = [
     "report",
     "reset_option",
     "scan_csv",
+    "scan_ipc",
+    "scan_json",
     "scan_parquet",
     "set_option",
     "share",

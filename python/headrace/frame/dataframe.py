@@ -42,6 +42,7 @@ from headrace.frame.sort import first_of_frame
 from headrace.groupby.keys import keys_of
 from headrace.interop.narwhals import interchange_frame, narwhals_frame
 from headrace.interop.through_pandas import written
+from headrace.io import ipc, json
 from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark
 from headrace.lazy.profile import Explanation, explain
@@ -1034,6 +1035,52 @@ class DataFrame(Tabular, Columns):
         """Print names, dtypes, non-null counts and total bytes; evaluates."""
         export.info(self)
 
+    def to_json(
+        self,
+        path: str | PathLike[str] | IO[Any] | None = None,
+        *,
+        orient: str | None = None,
+        lines: bool = False,
+        **pandas: Any,
+    ) -> str | None:
+        r"""JSON text, returned or written to `path`, which is replaced whole or not at all.
+
+        ``orient="records"`` is an array of objects, with ``lines=True`` an object a line (also
+        without `orient`): formatted on all cores, labels left out. Floats have the fewest digits
+        that read back to the same value; NaN and infinities are null. Dates and times are ISO 8601
+        strings, lists arrays, and text is UTF-8. Other shapes (pandas' default is "columns"),
+        packed files, and pandas' options are written by pandas, as `hr.fallbacks` lists.
+
+        >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_json(lines=True)
+        '{"a":1,"b":"x"}\n{"a":2,"b":null}\n'
+        """
+        return json.to_json(self, path, orient=orient, lines=lines, **pandas)
+
+    def to_ipc(
+        self,
+        path: str | PathLike[str] | IO[bytes],
+        *,
+        compression: str | None = None,
+        format: Literal["file", "stream"] = "file",
+    ) -> None:
+        """Write an Arrow IPC file or stream, which is replaced whole or not at all.
+
+        Labels are written as columns. ``compression="zstd"`` packs each buffer. Batches have 2^20
+        rows; strings have offsets, categories are dictionaries. ``format="stream"`` has no footer,
+        for pipes.
+
+        >>> hr.DataFrame({"x": [1, 2]}).to_ipc("/tmp/hr-doc.arrow", compression="zstd")
+        >>> hr.read_ipc("/tmp/hr-doc.arrow").to_dict()
+        {'x': [1, 2]}
+        """
+        ipc.to_ipc(self, path, compression=compression, format=format)
+
+    def to_feather(
+        self, path: str | PathLike[str] | IO[bytes], compression: str | None = None
+    ) -> None:
+        """Write a Feather file: `to_ipc` by the name that pandas has for it."""
+        ipc.to_ipc(self, path, compression=compression)
+
     def to_parquet(
         self,
         path: str | PathLike[str] | BinaryIO | None = None,
@@ -1460,10 +1507,6 @@ class DataFrame(Tabular, Columns):
     # ---- times -----------------------------------------------------------------------------------
 
     # ---- formats by pandas -----------------------------------------------------------------------
-    def to_json(self, *args: Any, **kwargs: Any) -> Any:
-        """Make JSON text, or a file of it by pandas, which copies; see `hr.fallbacks`."""
-        return written(self, "to_json", *args, **kwargs)
-
     def to_excel(self, *args: Any, **kwargs: Any) -> Any:
         """Make a sheet of an Excel file by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_excel", *args, **kwargs)
@@ -1479,10 +1522,6 @@ class DataFrame(Tabular, Columns):
     def to_markdown(self, *args: Any, **kwargs: Any) -> Any:
         """Make a table in Markdown by pandas, which copies; see `hr.fallbacks`."""
         return written(self, "to_markdown", *args, **kwargs)
-
-    def to_feather(self, *args: Any, **kwargs: Any) -> Any:
-        """Make a Feather file by pandas, which copies; see `hr.fallbacks`."""
-        return written(self, "to_feather", *args, **kwargs)
 
     def to_latex(self, *args: Any, **kwargs: Any) -> Any:
         """Make a LaTeX table by pandas, which copies; see `hr.fallbacks`."""

@@ -67,7 +67,6 @@ read_excel: Callable[..., Any] = _reader("read_excel")
 read_sql: Callable[..., Any] = _reader("read_sql")
 read_sql_query: Callable[..., Any] = _reader("read_sql_query")
 read_sql_table: Callable[..., Any] = _reader("read_sql_table")
-read_feather: Callable[..., Any] = _reader("read_feather")
 json_normalize: Callable[..., Any] = _reader("json_normalize")
 
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers of a batch: read, unpacked, compared with what the field needs, imported as columns.
+#pragma once
+#include "headrace/io/ipc/messages.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace hr::ipc {
+
+/// Places of a field among those of its batch.
+struct FieldPlace {
+  size_t node = 0;
+  size_t buffer = 0;
+  size_t views = 0;  ///< among columns of views
+
+  /// Moves behind a field and its children. Throws Damage when the batch has fewer.
+  void skip(const Field& field, const Batch& batch, int level = 0);
+};
+
+/// Where the top-level fields of a batch lie. Throws Damage unless the batch has just these.
+std::vector<FieldPlace> places_of(const std::vector<Field>& fields, const Batch& batch);
+
+/// The bytes of a buffer, unpacked; at least `least` of them. Throws Damage.
+Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int64_t least);
+
+/// Throws Damage for a buffer that cannot hold `least` bytes, before anything is allocated for
+/// them.
+void check_buffer(const Batch& batch, size_t index, int64_t least);
+
+/// Reads `size` bytes of a buffer from `offset` on, of a batch that is not compressed.
+void read_plain(const ByteSource& text, const Batch& batch, size_t index, int64_t offset, char* out,
+                int64_t size);
+
+/// The rows of a field. `dictionaries`: the values of each dictionary of `Contents`.
+Column read_field(std::string_view op, const ByteSource& text, const Field& field,
+                  const Batch& batch, const FieldPlace& place,
+                  const std::vector<Column>& dictionaries);
+
+/// The dtype of a field. Throws UnsupportedError, naming it, where there is none.
+Dtype dtype_of(std::string_view op, const Field& field);
+
+}  // namespace hr::ipc

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+// The IPC reader: opens, chooses, has batches read by all workers, joins them.
+#include "headrace/io/ipc/ipc.h"
+
+#include "headrace/algo/select/concat.h"
+#include "headrace/algo/select/filter.h"
+#include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/ipc/body.h"
+#include "headrace/io/row_groups.h"
+
+#include <atomic>
+#include <numeric>
+#include <utility>
+
+namespace hr {
+
+using ipc::Batch;
+using ipc::BodyCodec;
+using ipc::Field;
+using ipc::FieldPlace;
+
+struct IpcFile::State {
+  std::string op;
+  std::string name;
+  Open open;
+  ipc::Contents contents{};
+  std::vector<std::string> names{};
+  /// [batch][column]
+  std::vector<std::vector<FieldPlace>> places{};
+  std::vector<Column> dictionaries{};
+  int64_t size = 0;
+  mutable std::atomic<int64_t> bytes_read{0};
+
+  /// Loaded to its end: bodies were found there when the messages were read.
+  std::shared_ptr<ByteSource> opened() const;
+
+  template <class Work>
+  auto with_origin(std::string_view column, int64_t batch, Work&& work) const;
+  void read_dictionaries(const ByteSource& text);
+  Column read_dictionary(const ByteSource& text, const Field& values,
+                         const ipc::DictionaryBatches& of) const;
+  Column read_batch(const ByteSource& text, int64_t column, size_t batch) const;
+  Dtype dtype(int64_t column) const;
+  Table read(const ByteSource& text, const std::vector<int64_t>& columns) const;
+  Table none(const std::vector<int64_t>& columns) const;
+  std::vector<int64_t> rows() const;
+};
+
+namespace {
+
+// Counts what is read.
+class CountedSource final : public ByteSource {
+ public:
+  CountedSource(std::shared_ptr<ByteSource> of, std::atomic<int64_t>& count)
+      : of_(std::move(of)), count_(count) {}
+
+  int64_t load(int64_t end) override { return of_->load(end); }
+
+  void read(int64_t offset, char* into, int64_t size) const override {
+    count_ += size;
+    of_->read(offset, into, size);
+  }
+
+  int64_t known_size() const override { return of_->known_size(); }
+  int64_t packed_size() const override { return of_->packed_size(); }
+  void check_unchanged() const override { of_->check_unchanged(); }
+
+ private:
+  std::shared_ptr<ByteSource> of_;
+  std::atomic<int64_t>& count_;
+};
+
+}  // namespace
+
+// What is wrong with the bytes, with the names that are known here.
+template <class Work>
+auto IpcFile::State::with_origin(std::string_view column, int64_t batch, Work&& work) const {
+  const auto message = [&](const char* what, const char* fix) {
+    std::string place = column.empty() ? "" : ", column='" + std::string(column) + "'";
+    if (batch >= 0) place += ", batch=" + std::to_string(batch);
+    return op + ": " + what + ": path='" + name + "'" + place + "; " + fix;
+  };
+  const char* const damage = "fetch or write the file again";
+  try {
+    return work();
+  } catch (const ipc::Damage& error) {
+    throw InputError(message(error.what(), damage), name);
+  } catch (const ipc::Unsupported& error) {
+    throw UnsupportedError(message(error.what(), "read other columns, or convert it first"));
+  } catch (const InvalidArgumentError& error) {
+    throw InputError(message(error.what(), damage), name);
+  }
+}
+
+std::shared_ptr<ByteSource> IpcFile::State::opened() const {
+  auto source = std::make_shared<CountedSource>(open(), bytes_read);
+  for (const Batch& batch : contents.batches) source->load(batch.body + batch.body_length);
+  for (const ipc::DictionaryBatches& of : contents.dictionaries)
+    for (const Batch& batch : of.batches) source->load(batch.body + batch.body_length);
+  return source;
+}
+
+IpcFile::IpcFile(std::string op, std::string name, Open open) : state_(std::make_shared<State>()) {
+  State& state = *state_;
+  state.op = std::move(op);
+  state.name = std::move(name);
+  state.open = std::move(open);
+  const ScopedTag tag("read_ipc");
+  const std::shared_ptr<ByteSource> text = state.open();
+  state.with_origin({}, -1, [&] {
+    state.contents = ipc::read_contents(*text);
+    for (const Field& field : state.contents.fields) state.names.push_back(field.name);
+    const Table check(state.names, std::vector<Column>(state.names.size()));
+    for (const Batch& batch : state.contents.batches) {
+      state.places.push_back(ipc::places_of(state.contents.fields, batch));
+      for (const FieldPlace& place : state.places.back())
+        if (batch.nodes[place.node].length != batch.length)
+          throw ipc::Damage("a column has another number of rows than its batch");
+    }
+    state.read_dictionaries(*text);
+  });
+  state.size = std::max<int64_t>(text->known_size(), 0);
+}
+
+namespace {
+
+const Field* find_dictionary(const std::vector<Field>& fields, int64_t id) {
+  for (const Field& field : fields) {
+    if (field.dictionary && field.dictionary_id == id) return &field;
+    if (const Field* found = find_dictionary(field.children, id)) return found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void IpcFile::State::read_dictionaries(const ByteSource& text) {
+  for (const ipc::DictionaryBatches& of : contents.dictionaries) {
+    const Field* const field = find_dictionary(contents.fields, of.id);
+    if (!field) throw ipc::Damage("a dictionary belongs to no column");
+    dictionaries.push_back(read_dictionary(text, *field->dictionary, of));
+  }
+}
+
+// A dictionary that Headrace does not read is left out: its column may not be wanted.
+Column IpcFile::State::read_dictionary(const ByteSource& text, const Field& values,
+                                       const ipc::DictionaryBatches& of) const {
+  std::vector<Column> parts;
+  try {
+    for (const Batch& batch : of.batches) {
+      FieldPlace end;
+      end.skip(values, batch);
+      if (end.node != batch.nodes.size() || end.buffer != batch.buffers.size())
+        throw ipc::Damage("a dictionary has other values than the schema says");
+      parts.push_back(ipc::read_field(op, text, values, batch, {}, dictionaries));
+    }
+  } catch (const UnsupportedError&) {
+    return {};
+  }
+  return concatenate(op, parts[0].dtype(), parts);
+}
+
+const std::vector<std::string>& IpcFile::names() const {
+  return state_->names;
+}
+
+Dtype IpcFile::State::dtype(int64_t column) const {
+  const Field& field = contents.fields[static_cast<size_t>(column)];
+  return with_origin(field.name, -1, [&] { return ipc::dtype_of(op, field); });
+}
+
+Column IpcFile::State::read_batch(const ByteSource& text, int64_t column, size_t batch) const {
+  const Field& field = contents.fields[static_cast<size_t>(column)];
+  return with_origin(field.name, static_cast<int64_t>(batch), [&] {
+    return ipc::read_field(op, text, field, contents.batches[batch],
+                           places[batch][static_cast<size_t>(column)], dictionaries);
+  });
+}
+
+std::vector<int64_t> IpcFile::State::rows() const {
+  std::vector<int64_t> rows;
+  for (const Batch& batch : contents.batches) rows.push_back(batch.length);
+  return rows;
+}
+
+namespace {
+
+constexpr int64_t kPartBytes = int64_t{1} << 22;
+
+// Values of a fixed width that all batches read to one buffer.
+struct FlatColumn {
+  Buffer values;
+  std::vector<Column> validity{};  // of each batch, as bools
+};
+
+// Part of a column of a batch that one task reads.
+struct Part {
+  size_t column;
+  size_t batch;
+  int64_t begin;  // rows of the batch
+  int64_t rows;
+};
+
+Column ones(int64_t rows) {
+  Buffer bits = Buffer::allocate(bitmap_bytes(rows));
+  std::memset(bits.mutable_data(), 0xFF, static_cast<size_t>(bits.size_bytes()));
+  return Column(TypeId::kBool, rows, std::move(bits));
+}
+
+// One reading of some columns.
+class Reading {
+ public:
+  Reading(const IpcFile::State& file, const ByteSource& text, const std::vector<int64_t>& columns)
+      : file_(file), text_(text), columns_(columns), flat_(columns.size()), parts_(columns.size()) {
+    int64_t rows = 0;
+    for (const Batch& batch : file.contents.batches) {
+      first_.push_back(rows);
+      rows = checked_add(file.op, rows, batch.length);
+    }
+    rows_ = rows;
+    for (const int64_t column : columns) dtypes_.push_back(file.dtype(column));
+  }
+
+  Table run() {
+    std::vector<Part> tasks;
+    for (size_t c = 0; c < columns_.size(); ++c) plan(c, tasks);
+    parallel_for(std::ssize(tasks), [&](int64_t k) { read(tasks[static_cast<size_t>(k)]); });
+    std::vector<std::string> names;
+    std::vector<Column> made;
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      names.push_back(field(c).name);
+      made.push_back(finish(c));
+    }
+    return Table(std::move(names), std::move(made));
+  }
+
+ private:
+  const Field& field(size_t c) const {
+    return file_.contents.fields[static_cast<size_t>(columns_[c])];
+  }
+
+  const FieldPlace& place(size_t c, size_t batch) const {
+    return file_.places[batch][static_cast<size_t>(columns_[c])];
+  }
+
+  bool is_flat(size_t c) const {
+    const Field& of = field(c);
+    return of.layout == ipc::Layout::kFixed && !of.dictionary && of.bits >= 8 &&
+           dtypes_[c].size_bytes() * 8 == of.bits && of.format != "tdm";
+  }
+
+  // Whether the values of a batch can be read in parts.
+  bool is_plain(const Part& part) const {
+    return file_.contents.batches[part.batch].codec == BodyCodec::kNone;
+  }
+
+  void plan(size_t c, std::vector<Part>& tasks) {
+    const auto& batches = file_.contents.batches;
+    parts_[c].resize(batches.size());
+    const bool flat = is_flat(c) && rows_ > 0;
+    if (flat) {
+      const int64_t width = dtypes_[c].size_bytes();
+      file_.with_origin(field(c).name, -1, [&] {
+        for (size_t b = 0; b < batches.size(); ++b)
+          ipc::check_buffer(batches[b], place(c, b).buffer + 1,
+                            checked_multiply(file_.op, batches[b].length, width));
+      });
+      flat_[c] = {.values = Buffer::allocate_spillable(checked_multiply(file_.op, rows_, width))};
+      flat_[c].validity.resize(batches.size());
+    }
+    for (size_t b = 0; b < batches.size(); ++b) {
+      const Part whole{c, b, 0, batches[b].length};
+      if (whole.rows == 0 && (flat || !field(c).dictionary)) continue;
+      const int64_t step = flat && is_plain(whole) ? kPartBytes / dtypes_[c].size_bytes()
+                                                   : std::max<int64_t>(whole.rows, 1);
+      int64_t begin = 0;
+      do {
+        tasks.push_back({c, b, begin, std::min(step, whole.rows - begin)});
+        begin += step;
+      } while (begin < whole.rows);
+    }
+  }
+
+  void read(const Part& part) {
+    if (!flat_[part.column].values) {
+      parts_[part.column][part.batch] = file_.read_batch(text_, columns_[part.column], part.batch);
+      return;
+    }
+    file_.with_origin(field(part.column).name, static_cast<int64_t>(part.batch),
+                      [&] { read_flat(part); });
+  }
+
+  void read_flat(const Part& part) {
+    const Batch& batch = file_.contents.batches[part.batch];
+    const FieldPlace& at_batch = place(part.column, part.batch);
+    const int64_t width = dtypes_[part.column].size_bytes();
+    Buffer& values = flat_[part.column].values;
+    const int64_t at = (first_[part.batch] + part.begin) * width, bytes = part.rows * width;
+    if (is_plain(part)) {
+      char* const out = values.mutable_as<char>();
+      const Pin pin{{&values, at, at + bytes, true}};
+      ipc::read_plain(text_, batch, at_batch.buffer + 1, part.begin * width, out + at, bytes);
+    } else {
+      const Buffer unpacked = ipc::read_buffer(text_, batch, at_batch.buffer + 1, bytes);
+      char* const out = values.mutable_as<char>();
+      const Pin pin{{&values, at, at + bytes, true}};
+      std::memcpy(out + at, unpacked.data(), static_cast<size_t>(bytes));
+    }
+    const ipc::FieldNode& node = batch.nodes[at_batch.node];
+    if (part.begin > 0 || node.null_count == 0) return;
+    if (node.null_count < 0 || node.null_count > node.length)
+      throw ipc::Damage("a column has an impossible number of nulls");
+    Buffer bits = ipc::read_buffer(text_, batch, at_batch.buffer, bitmap_bytes(batch.length));
+    flat_[part.column].validity[part.batch] = Column(TypeId::kBool, batch.length, std::move(bits));
+  }
+
+  Column finish(size_t c) {
+    const Dtype dtype = dtypes_[c];
+    FlatColumn& flat = flat_[c];
+    if (!flat.values) {
+      std::erase_if(parts_[c], [&](const Column& part) { return part.dtype() != dtype; });
+      Column made = concatenate(file_.op, dtype, parts_[c]);
+      parts_[c].clear();
+      return made;
+    }
+    flat.values.seal();
+    const auto has_nulls = [](const Column& bits) { return bits.dtype().is_bool(); };
+    if (std::none_of(flat.validity.begin(), flat.validity.end(), has_nulls))
+      return Column(dtype, rows_, std::move(flat.values));
+    for (size_t b = 0; b < flat.validity.size(); ++b)
+      if (!has_nulls(flat.validity[b])) flat.validity[b] = ones(file_.contents.batches[b].length);
+    const Column bits = concatenate(file_.op, TypeId::kBool, flat.validity);
+    return Column(dtype, rows_, std::move(flat.values), bits.values_buffer(), -1);
+  }
+
+  const IpcFile::State& file_;
+  const ByteSource& text_;
+  const std::vector<int64_t>& columns_;
+  std::vector<Dtype> dtypes_{};
+  std::vector<int64_t> first_{};  // row of each batch
+  int64_t rows_ = 0;
+  std::vector<FlatColumn> flat_;
+  std::vector<std::vector<Column>> parts_;
+};
+
+}  // namespace
+
+Table IpcFile::State::read(const ByteSource& text, const std::vector<int64_t>& columns) const {
+  Table table = Reading(*this, text, columns).run();
+  text.check_unchanged();
+  return table;
+}
+
+Table IpcFile::read(const std::vector<int64_t>& columns) const {
+  const ScopedTag tag("read_ipc");
+  return state_->read(*state_->opened(), columns);
+}
+
+Table IpcFile::State::none(const std::vector<int64_t>& columns) const {
+  std::vector<std::string> labels;
+  std::vector<Column> made;
+  for (const int64_t column : columns) {
+    labels.push_back(names[static_cast<size_t>(column)]);
+    made.emplace_back(dtype(column), 0, Buffer());
+  }
+  return Table(std::move(labels), std::move(made));
+}
+
+namespace {
+
+// A column without values.
+Column nulls_of(Dtype dtype, int64_t rows) {
+  Buffer values =
+      Buffer::allocate_zeroed(dtype.is_bool() ? bitmap_bytes(rows) : rows * dtype.size_bytes());
+  Buffer validity = rows > 0 ? Buffer::allocate_zeroed(bitmap_bytes(rows)) : Buffer();
+  return Column(dtype, rows, std::move(values), std::move(validity), rows);
+}
+
+// The format has no bounds.
+ColumnBounds unknown_bounds(Dtype dtype, int64_t batches) {
+  const Dtype values = dtype.is_category() ? dtype.item() : dtype;
+  return {.least = nulls_of(values, batches),
+          .most = nulls_of(values, batches),
+          .nulls = nulls_of(TypeId::kInt64, batches)};
+}
+
+}  // namespace
+
+NodePtr IpcFile::scan(const std::vector<int64_t>& columns) const {
+  const std::shared_ptr<const State> file = state_;
+  const auto some = [columns](const std::vector<bool>& wanted) {
+    std::vector<int64_t> found;
+    for (size_t c = 0; c < wanted.size(); ++c)
+      if (wanted[c]) found.push_back(columns[c]);
+    return found;
+  };
+  const auto read_one = [file, some](int64_t batch, const std::vector<bool>& wanted) {
+    const std::shared_ptr<ByteSource> text = file->opened();
+    const std::vector<int64_t> chosen = some(wanted);
+    std::vector<std::string> labels;
+    std::vector<Column> made(chosen.size());
+    for (const int64_t column : chosen) labels.push_back(file->names[static_cast<size_t>(column)]);
+    parallel_for(std::ssize(chosen), [&](int64_t c) {
+      made[static_cast<size_t>(c)] =
+          file->read_batch(*text, chosen[static_cast<size_t>(c)], static_cast<size_t>(batch));
+    });
+    text->check_unchanged();
+    return Table(std::move(labels), std::move(made));
+  };
+  return scan_row_groups(
+      {.op = file->op,
+       .name = file->name.substr(file->name.rfind('/') + 1),
+       .none = file->none(columns),
+       .rows = file->rows(),
+       .bytes = file->size,
+       .bytes_read = [file] { return file->bytes_read.load(); },
+       .bounds =
+           [file, columns](int64_t column) {
+             return unknown_bounds(file->dtype(columns[static_cast<size_t>(column)]),
+                                   std::ssize(file->contents.batches));
+           },
+       .read =
+           [file, some](const std::vector<bool>& wanted) {
+             return file->read(*file->opened(), some(wanted));
+           },
+       .read_group =
+           [read_one](int64_t batch, const std::vector<bool>& wanted, int64_t batch_rows) {
+             auto rows = std::make_shared<std::pair<Table, int64_t>>(read_one(batch, wanted), 0);
+             return [rows, batch_rows]() -> std::optional<Table> {
+               const int64_t left = rows->first.num_rows() - rows->second;
+               if (left == 0) return std::nullopt;
+               const int64_t count = std::min(left, batch_rows);
+               rows->second += count;
+               return rows->first.slice(rows->second - count, count);
+             };
+           },
+       .read_picked =
+           [read_one](int64_t batch, const std::vector<bool>& wanted, const Column& test) {
+             const Table table = read_one(batch, wanted);
+             std::vector<Column> picked;
+             for (const Column& column : table.columns())
+               picked.push_back(filter(column.slice(0, test.num_rows()), Mask(test)));
+             return Table(table.names(), std::move(picked));
+           }});
+}
+
+}  // namespace hr

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON writer: rows formatted in pieces by all workers, written in order.
+#include "headrace/io/json/json_write.h"
+
+#include "headrace/algo/math/decimal_math.h"
+#include "headrace/algo/math/duration_text_math.h"
+#include "headrace/algo/math/iso_time_math.h"
+#include "headrace/base/civil_date.h"
+#include "headrace/base/error.h"
+#include "headrace/data/dictionary.h"
+#include "headrace/data/string_reader.h"
+#include "headrace/data/timezone_rules.h"
+#include "headrace/io/byte_buffer.h"
+#include "headrace/io/ordered_writer.h"
+#include "headrace/io/sink.h"
+#include "headrace/plan/graph/placement.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hr {
+
+namespace {
+
+constexpr std::string_view kOp = "to_json";
+constexpr int64_t kPieceCells = int64_t{1} << 15;
+constexpr int64_t kMostOfNumber = 32;
+
+// How many bytes a byte of a string takes: 1, 2 for \n and its like, 6 for \u001f and its like.
+constexpr std::array<uint8_t, 256> kEscapedBytes = [] {
+  std::array<uint8_t, 256> bytes{};
+  for (size_t c = 0; c < 256; ++c) bytes[c] = c < 0x20 ? 6 : 1;
+  for (const char c : {'"', '\\', '\b', '\f', '\n', '\r', '\t'}) bytes[static_cast<uint8_t>(c)] = 2;
+  return bytes;
+}();
+
+bool is_plain(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
+  const auto is_special = [](uint64_t word) {
+    const uint64_t quote = word ^ (kOnes * '"'), backslash = word ^ (kOnes * '\\');
+    return ((((quote - kOnes) & ~quote) | ((backslash - kOnes) & ~backslash) |
+             ((word - kOnes * 0x20) & ~word)) &
+            kHigh) != 0;
+  };
+  const char* p = text.data();
+  size_t left = text.size();
+  uint64_t word;
+  for (; left >= 8; left -= 8, p += 8) {
+    std::memcpy(&word, p, 8);
+    if (is_special(word)) return false;
+  }
+  if (left == 0) return true;
+  word = kOnes * ' ';
+  std::memcpy(&word, p, left);
+  return !is_special(word);
+}
+
+void write_string(std::string_view text, ByteBuffer& out) {
+  const auto size = static_cast<int64_t>(text.size());
+  char* to = out.reserve(size + 2);
+  if (is_plain(text)) {
+    *to++ = '"';
+    if (size > 0) std::memcpy(to, text.data(), text.size());
+    to[size] = '"';
+    return out.advance(size + 2);
+  }
+  to = out.reserve(6 * size + 2);
+  char* const begin = to;
+  *to++ = '"';
+  for (const char c : text) {
+    const auto byte = static_cast<uint8_t>(c);
+    switch (kEscapedBytes[byte]) {
+      case 1:
+        *to++ = c;
+        break;
+      case 2: {
+        constexpr std::string_view kFrom = "\"\\\b\f\n\r\t", kWords = "\"\\bfnrt";
+        *to++ = '\\';
+        *to++ = kWords[kFrom.find(c)];
+        break;
+      }
+      default:
+        std::memcpy(to, "\\u00", 4);
+        to[4] = static_cast<char>('0' + (byte >> 4));
+        to[5] = "0123456789abcdef"[byte & 15];
+        to += 6;
+    }
+  }
+  *to++ = '"';
+  out.advance(to - begin);
+}
+
+// One column, with what is looked up once for all rows.
+class CellWriter {
+ public:
+  explicit CellWriter(const Column& column) : column_(column), dtype_(column.dtype()) {
+    if (dtype_.is_complex())
+      throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
+                                     {{"dtype", dtype_.name()}},
+                                     "write the real and the imaginary part");
+    if (dtype_.has_zone()) zone_ = timezone_rules(kOp, dtype_);
+    if (dtype_.is_string()) strings_.emplace(column_);
+    if (dtype_.is_list()) inside_ = std::make_unique<CellWriter>(*column.items());
+    if (dtype_.is_category()) inside_ = std::make_unique<CellWriter>(column.dictionary()->values());
+  }
+
+  void write(int64_t row, ByteBuffer& out) const {
+    if (column_.is_null(row)) return out.append("null");
+    const auto at = static_cast<size_t>(row);
+    if (strings_) return write_string((*strings_)[row], out);
+    if (dtype_.is_category()) return inside_->write(column_.values<int32_t>()[at], out);
+    if (dtype_.is_list()) return write_list(column_.values<ListSpan>()[at], out);
+    if (dtype_.is_bool()) return out.append(column_.bit(row) ? "true" : "false");
+    if (dtype_.is_decimal()) {
+      char* const begin = out.reserve(kMaxDecimal);
+      const Int128 units = column_.values<Int128>()[at];
+      return out.advance(write_decimal(units, dtype_.scale(), begin) - begin);
+    }
+    if (dtype_.is_temporal() || dtype_.is_duration()) return write_time(at, out);
+    visit_real(dtype_, [&]<class T>(std::type_identity<T>) {
+      const T value = column_.values<T>()[at];
+      char* const begin = out.reserve(kMostOfNumber);
+      if constexpr (std::is_floating_point_v<T>)
+        out.advance(write_float(value, begin) - begin);
+      else
+        out.advance(std::to_chars(begin, begin + kMostOfNumber, value).ptr - begin);
+    });
+  }
+
+ private:
+  // A whole number keeps a point, so that it is read as a float again.
+  template <class T>
+  static char* write_float(T value, char* begin) {
+    if (!std::isfinite(value)) {
+      std::memcpy(begin, "null", 4);
+      return begin + 4;
+    }
+    char* end = std::to_chars(begin, begin + kMostOfNumber, value).ptr;
+    if (std::none_of(begin, end, [](char c) { return c == '.' || c == 'e'; })) {
+      *end++ = '.';
+      *end++ = '0';
+    }
+    return end;
+  }
+
+  void write_list(const ListSpan& span, ByteBuffer& out) const {
+    out.append('[');
+    for (int64_t i = 0; i < span.size; ++i) {
+      if (i > 0) out.append(',');
+      inside_->write(span.begin + i, out);
+    }
+    out.append(']');
+  }
+
+  void write_time(size_t row, ByteBuffer& out) const {
+    char* const begin = out.reserve(std::max<int64_t>(kMaxIsoTime, kMaxDuration) + 2);
+    *begin = '"';
+    char* end = begin + 1;
+    if (dtype_.is_date()) {
+      end = write_iso_date(column_.values<int32_t>()[row], end);
+    } else if (dtype_.is_duration()) {
+      end = write_duration(column_.values<int64_t>()[row], dtype_.unit(), end);
+    } else {
+      int64_t value = column_.values<int64_t>()[row];
+      int32_t offset = 0;
+      if (zone_) {
+        const int64_t units = units_per_second(dtype_.unit());
+        offset = ZoneClock(*zone_).offset_at(floor_divide(value, units));
+        if (__builtin_add_overflow(value, offset * units, &value))
+          throw_error<InvalidArgumentError>(kOp, "a time is out of range in its time zone",
+                                            {{"value", value}}, "use a coarser unit");
+      }
+      end = write_iso_time(value, dtype_.unit(), end);
+      *std::find(begin, end, ' ') = 'T';
+      if (zone_) end = write_iso_offset(offset, end);
+    }
+    *end++ = '"';
+    out.advance(end - begin);
+  }
+
+  const Column& column_;
+  const Dtype dtype_;
+  std::shared_ptr<const TimezoneRules> zone_{};
+  std::optional<StringReader> strings_{};
+  std::unique_ptr<CellWriter> inside_{};  // of lists' items, of dictionaries
+};
+
+class RowWriter {
+ public:
+  RowWriter(const Table& table, bool lines) : lines_(lines) {
+    for (size_t c = 0; c < table.names().size(); ++c) {
+      ByteBuffer key;
+      key.append(c > 0 ? ',' : '{');
+      write_string(table.names()[c], key);
+      key.append(':');
+      keys_.emplace_back(key.view());
+      cells_.emplace_back(table.columns()[c]);
+    }
+  }
+
+  void write(int64_t begin, int64_t end, ByteBuffer& out) const {
+    for (int64_t row = begin; row < end; ++row) {
+      if (!lines_ && row > 0) out.append(',');
+      if (cells_.empty()) out.append('{');
+      for (size_t c = 0; c < cells_.size(); ++c) {
+        out.append(keys_[c]);
+        cells_[c].write(row, out);
+      }
+      out.append(lines_ ? "}\n" : "}");
+    }
+  }
+
+ private:
+  bool lines_;
+  std::vector<std::string> keys_{};
+  std::vector<CellWriter> cells_{};
+};
+
+template <class To>
+void write_rows(const Table& values, const JsonWriteOptions& options, To& to) {
+  const Table table = std::get<Table>(to_place(Value(values), host));
+  const RowWriter writer(table, options.lines);
+  const int64_t rows = table.num_rows();
+  const int64_t piece_rows =
+      std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
+  const int64_t count = std::max<int64_t>(1, (rows + piece_rows - 1) / piece_rows);
+  const int64_t slots = num_piece_slots();
+  std::vector<ByteBuffer> texts(static_cast<size_t>(slots));
+  write_in_order(to, count, slots, [&](int64_t piece, int64_t slot) {
+    ByteBuffer& text = texts[static_cast<size_t>(slot)];
+    text.clear();
+    if (piece == 0 && !options.lines) text.append('[');
+    const int64_t begin = piece * piece_rows;
+    writer.write(begin, std::min(rows, begin + piece_rows), text);
+    if (piece == count - 1 && !options.lines) text.append(']');
+    return text.view();
+  });
+}
+
+}  // namespace
+
+void write_json(const Table& table, const std::string& path, const JsonWriteOptions& options) {
+  const ScopedTag tag(kOp);
+  Sink sink(kOp, path, options.durable);
+  write_rows(table, options, sink);
+  sink.commit();
+}
+
+void write_json(const Table& table, const std::function<void(std::string_view)>& write,
+                const JsonWriteOptions& options) {
+  const ScopedTag tag(kOp);
+  write_rows(table, options, write);
+}
+
+}  // namespace hr
