@@ -40,9 +40,9 @@ def each_type(rows: int) -> pa.Table:
         str(t): column([0.5, None, -1.0, float("nan")], t) for t in (pa.float32(), pa.float64())
     }
     columns["bool"] = column([True, None, False], pa.bool_())
-    texts = ["a", None, "", "a text of more than twelve bytes", "é"]
+    words = ["a", None, "", "more than twelve bytes of it", "é"]
     for text in (pa.string(), pa.large_string(), pa.string_view()):
-        columns[str(text)] = column(texts, text)
+        columns[str(text)] = column(words, text)
     columns["date32"] = column([DAY, None], pa.date32())
     columns["date64"] = column([DAY, None], pa.date64())
     for unit in ("s", "ms", "us", "ns"):
@@ -95,7 +95,7 @@ def test_reads_what_polars_writes(tmp_path, compression):
     frame = pl.DataFrame(
         {
             "i": [1, None, 3] * 1000,
-            "s": ["a", None, "a text of more than twelve bytes"] * 1000,
+            "s": ["a", None, "more than twelve bytes of it"] * 1000,
             "l": [[1.5], None, []] * 1000,
             "c": pl.Series(["u", "v", None] * 1000, dtype=pl.Categorical),
             "t": pl.Series([TIME, None, TIME] * 1000),

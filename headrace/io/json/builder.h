@@ -141,7 +141,7 @@ struct Builder {
   /// not.
   std::optional<int64_t> time_of(const char* text, int64_t size) const;
 
-  /// Nulls up to row `row`; nothing if it has so many.
+  /// Nulls up to row `row`; nothing if it has as many.
   void pad(int64_t row) {
     if (rows < row) [[unlikely]]
       append_nulls(row - rows);

@@ -24,7 +24,7 @@ bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-// Lines and characters of places in a text, which are asked for in order.
+// Lines and characters of places in the source, which are asked for in order.
 class LineCounter {
  public:
   explicit LineCounter(const ByteSource& text) : text_(text) {}

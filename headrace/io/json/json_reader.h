@@ -25,7 +25,7 @@ struct Start {
   int64_t begin = 0;
 };
 
-/// Looks behind blanks and a byte order mark. Throws InputError for a text without any value,
+/// Looks behind blanks and a byte order mark. Throws InputError for text without any value,
 /// unless it is said to be lines, and for what cannot be an array of objects.
 Start find_start(ByteSource& text, const std::string& name, JsonForm form);
 

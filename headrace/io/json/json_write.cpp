@@ -231,9 +231,9 @@ void write_rows(const Table& values, const JsonWriteOptions& options, To& to) {
       std::max<int64_t>(1, kPieceCells / std::max<int64_t>(1, table.num_columns()));
   const int64_t count = std::max<int64_t>(1, (rows + piece_rows - 1) / piece_rows);
   const int64_t slots = num_piece_slots();
-  std::vector<ByteBuffer> texts(static_cast<size_t>(slots));
+  std::vector<ByteBuffer> pieces(static_cast<size_t>(slots));
   write_in_order(to, count, slots, [&](int64_t piece, int64_t slot) {
-    ByteBuffer& text = texts[static_cast<size_t>(slot)];
+    ByteBuffer& text = pieces[static_cast<size_t>(slot)];
     text.clear();
     if (piece == 0 && !options.lines) text.append('[');
     const int64_t begin = piece * piece_rows;

@@ -16,7 +16,7 @@ struct Range {
   int64_t end;
 };
 
-/// Cuts a text into ranges of whole rows. The borders follow from the text and `chunk_bytes` alone.
+/// Cuts text into ranges of whole rows. The borders follow from the text and `chunk_bytes` alone.
 /// They are right for text that is JSON; of other text, each byte is in one range still, so that
 /// whoever parses all ranges finds what is wrong.
 class RowSplitter {

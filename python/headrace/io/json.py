@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_json", "scan_json", "to_json"]
 
-#: Bytes that tell the shape of a text.
+#: Bytes that tell the shape of a source.
 _HEAD = 1 << 16
 #: pandas' options that change nothing here.
 _IGNORED = frozenset({"engine", "precise_float"})
@@ -78,7 +78,7 @@ def _head(source: Any) -> bytes:
 
 
 def _is_one_object(source: Any) -> bool:
-    """Whether a text is one object of columns or rows, as pandas writes by default."""
+    """Whether the source is one object of columns or rows, as pandas writes by default."""
     from json import loads
 
     head = _head(source).removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -136,7 +136,7 @@ def read_json(
         "index", "split", "values", "table") are read by pandas, as `hr.fallbacks` lists.
     lines : bool, optional
         True: an object a line, blank lines skipped. False: one array of objects. Otherwise by the
-        first byte; a text that is one object of objects or arrays is read by pandas.
+        first byte; a source that is one object of objects or arrays is read by pandas.
     columns : list of str, optional
         The columns to read, in this order; of the others only the syntax is checked.
     dtypes : {name: dtype}, optional
