@@ -588,8 +588,9 @@ WorkingBytes working_bytes(int64_t rows, int64_t features, int64_t size, bool de
   const int64_t tile = std::max(kTileDoubles, cpu::kPointPanel * features);
   bytes.thread = std::min(tile, cpu::kMostPoints * features) * kDouble;
   if (features > kMostMetric) return bytes;
-  const WorkingBytes products = gram_working_bytes(rows, features);
-  bytes.all += 3 * features * features * kDouble;  // of a sample, which has two parts at most
+  const int64_t sample = std::min(rows, 2 * std::max(kSampleRows, 16 * features));
+  const WorkingBytes products = gram_working_bytes(sample, features);
+  bytes.all += 2 * features * features * kDouble + products.all;
   bytes.thread = std::max(bytes.thread, products.thread);
   return bytes;
 }

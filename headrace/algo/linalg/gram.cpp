@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few columns: parts are tasks. Many: parts one after the other, and tiles of the result are tasks.
+// Few columns and many parts: parts are tasks. Otherwise parts one after the other, and tiles of
+// the result are tasks.
 #include "headrace/algo/linalg/gram.h"
 
 #include "headrace/algo/linalg/gram_kernels.h"
-#include "headrace/algo/linalg/matmul_kernels.h"
+#include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -17,71 +18,152 @@ namespace hr {
 namespace {
 
 constexpr int64_t kFewColumns = 256;
-constexpr int64_t kTileRows = 96;  // of the result; a multiple of the panels of every SIMD level
+constexpr int64_t kFewParts = 4;
+constexpr int64_t kTile = 16 << 10;  // bytes of rows on their way to the panels
+constexpr int64_t kTaskColumns =
+    72;  // panels of two sides fit in an L2 cache: 48, 72, 96 take 795, 760, 935 ms
+constexpr int64_t kBlocks = 8;  // that are packed before all threads turn to the products
+constexpr int64_t kPanels = int64_t{4} << 20;  // bytes of them, at most, unless one has more
+constexpr int64_t kDouble = sizeof(double);
 
-int64_t padded_to(int64_t size, int64_t width) {
-  return (size + width - 1) / width * width;
+int64_t divided_up(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
 }
 
-/// The products of one block of rows after the other, the lower triangle.
-class Accumulator {
+/// Blocks of `size` numbers each that are packed together, of `rows` rows.
+int64_t blocks_together(int64_t rows, int64_t size) {
+  const int64_t most = divided_up(std::min(rows, gram_part_rows(rows)), kSumBlock);
+  return std::min(most, std::clamp<int64_t>(kPanels / (size * kDouble), 1, kBlocks));
+}
+
+/// Where blocks of rows go, and their products.
+class Panels {
  public:
-  Accumulator(const RowTiles& x, const GramOptions& options)
+  Panels(const RowTiles& x, const GramOptions& options)
       : x_(x),
         options_(options),
-        width_(cpu::right_width<double>()),
-        height_(cpu::left_width<double>()),
-        room_(doubles(kSumBlock * (2 * x.columns() + padded_to(x.columns(), width_) +
-                                   padded_to(x.columns(), height_)))) {}
+        width_(cpu::panel_columns()),
+        columns_(divided_up(x.columns(), width_)),
+        sides_(options.weights == nullptr ? 1 : 2) {}
 
-  /// Rows [begin, end), at most kSumBlock of them.
-  void add(int64_t begin, int64_t end, double* out, Update update) {
-    const int64_t rows = end - begin, columns = x_.columns();
-    auto* tile = room_.mutable_as<double>();
-    double* const weighted = tile + kSumBlock * columns;
-    double* const left = weighted + kSumBlock * columns;
-    double* const right = left + kSumBlock * padded_to(columns, height_);
-    constexpr int64_t kReadRows = 32;
-    parallel_for((rows + kReadRows - 1) / kReadRows, [&](int64_t task) {
-      const int64_t i = task * kReadRows;
-      x_.read(begin + i, std::min(kReadRows, rows - i), TileForm::kRows, options_.shift, nullptr,
-              tile + i * columns);
-    });
-    const double* second = tile;
-    if (options_.weights != nullptr) {
-      const auto* const weights = options_.weights->as<double>();
-      for (int64_t i = 0; i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j)
-          weighted[i * columns + j] = weights[begin + i] * tile[i * columns + j];
-      second = weighted;
-    }
-    const auto panels = [&](const double* from, int64_t width, double* to) {
-      const int64_t step = kTileRows / width * width;  // whole panels
-      parallel_for((columns + step - 1) / step, [&](int64_t task) {
-        const int64_t j = task * step, count = std::min(step, columns - j);
-        cpu::pack(MatrixView<const double>{from + j, count, rows, 1, columns}, width,
-                  to + j * rows);
-      });
-    };
-    panels(tile, height_, left);
-    panels(second, width_, right);
-    const int64_t tiles = (columns + kTileRows - 1) / kTileRows;
-    parallel_for(tiles, [&](int64_t task) {
-      const int64_t i = (tiles - 1 - task) * kTileRows;  // the widest first
-      const int64_t count = std::min(kTileRows, columns - i);
-      cpu::multiply_packed(left + i * rows, right, rows,
-                           MatrixView<double>{out + i * columns, count, i + count, columns},
-                           update);
-    });
+  /// Panels of a block.
+  int64_t columns() const { return columns_; }
+
+  int64_t width() const { return width_; }
+
+  /// Numbers of a block, and of the products.
+  int64_t block_size() const { return sides_ * columns_ * cpu::panel_stride(); }
+
+  int64_t size() const { return columns_ * (columns_ + 1) / 2 * width_ * width_; }
+
+  /// Rows that are read at a time; values are computed for a whole block.
+  int64_t read_rows() const {
+    const int64_t few = kTile / kDouble / x_.columns() / 8 * 8;
+    return x_.parts().empty() ? kSumBlock : std::clamp<int64_t>(few, 8, kSumBlock);
   }
 
+  /// Rows [begin, begin + count) as rows `first` on of a block.
+  void read(int64_t begin, int64_t count, int64_t first, double* tile, double* block) const {
+    x_.read(begin, count, TileForm::kRows, options_.shift, nullptr, tile);
+    cpu::pack_panels(tile, count, x_.columns(), nullptr, first, block);
+    if (options_.weights == nullptr) return;
+    const double* weights = options_.weights->as<double>() + begin;
+    cpu::pack_panels(tile, count, x_.columns(), weights, first, right_of(block));
+  }
+
+  void multiply(double* block, int64_t depth, const cpu::Squares& part, const cpu::Ahead& ahead,
+                double* products) const {
+    cpu::multiply_panels(block, right_of(block), depth, x_.columns(), part, ahead, products);
+  }
+
+  /// Where the first matrix has rows [begin, end), if they lie one after the other.
+  cpu::Ahead rows_at(int64_t begin, int64_t end) const {
+    if (x_.parts().empty() || begin >= end) return {};
+    const AnyMatrix first(x_.parts()[0]);
+    if (first.column_stride != 1 || first.row_stride != first.columns) return {};
+    const int64_t size = first.dtype.size_bytes();
+    return {first.block(begin, 0, 0, 0).data, (end - begin) * first.columns * size};
+  }
+
+  /// The square at row p, column q.
+  int64_t square(int64_t p, int64_t q) const { return (p * (p + 1) / 2 + q) * width_ * width_; }
+
  private:
+  double* right_of(double* block) const {
+    return block + (sides_ - 1) * columns_ * cpu::panel_stride();
+  }
+
   const RowTiles& x_;
   const GramOptions& options_;
   int64_t width_;
-  int64_t height_;
-  Buffer room_;
+  int64_t columns_;
+  int64_t sides_;
 };
+
+/// Changes no first sum.
+constexpr double kNothing = -0.0;
+
+/// The products of part `part`, by one thread.
+void add_part(const RowTiles& x, const Panels& panels, int64_t part, double* products) {
+  const int64_t size = gram_part_rows(x.rows()), step = panels.read_rows();
+  const int64_t end = std::min(x.rows(), (part + 1) * size);
+  Buffer room = doubles(step * x.columns() + panels.block_size());
+  auto* tile = room.mutable_as<double>();
+  double* const block = tile + step * x.columns();
+  std::fill_n(products, panels.size(), kNothing);
+  for (int64_t row = part * size; row < end; row += kSumBlock) {
+    const int64_t depth = std::min(kSumBlock, end - row);
+    for (int64_t i = 0; i < depth; i += step)
+      panels.read(row + i, std::min(step, depth - i), i, tile, block);
+    const int64_t next = row + kSumBlock;
+    panels.multiply(block, depth, {0, panels.columns(), 0, panels.columns()},
+                    panels.rows_at(next, std::min(end, next + kSumBlock)), products);
+  }
+}
+
+/// The products of all parts, one after the other, each by all threads: those of `part` first.
+void add_parts(const RowTiles& x, const Panels& panels, double* part, double* products) {
+  const int64_t size = gram_part_rows(x.rows()), step = panels.read_rows();
+  const int64_t reads = divided_up(kSumBlock, step), block_size = panels.block_size();
+  const int64_t most = blocks_together(x.rows(), block_size);
+  Buffer room = doubles(most * block_size);
+  auto* const blocks = room.mutable_as<double>();
+  const int64_t side = kTaskColumns / panels.width(), sides = divided_up(panels.columns(), side);
+  std::fill_n(part, panels.size(), kNothing);
+  std::fill_n(products, panels.size(), kNothing);
+  for (int64_t begin = 0; begin < x.rows();) {
+    const int64_t part_end = std::min(x.rows(), (begin / size + 1) * size);
+    const int64_t end = std::min(part_end, begin + most * kSumBlock);
+    const int64_t count = divided_up(end - begin, kSumBlock);
+    const auto depth_of = [&](int64_t k) {
+      return std::min(kSumBlock, end - begin - k * kSumBlock);
+    };
+    parallel_for(count * reads, [&](int64_t task) {
+      const int64_t k = task / reads, i = task % reads * step, depth = depth_of(k);
+      if (i >= depth) return;
+      Buffer tile = doubles(step * x.columns());
+      panels.read(begin + k * kSumBlock + i, std::min(step, depth - i), i,
+                  tile.mutable_as<double>(), blocks + k * block_size);
+    });
+    parallel_for(sides * (sides + 1) / 2, [&](int64_t task) {
+      int64_t p = 0, q = task;
+      while (q > p) q -= ++p;
+      const cpu::Squares mine{p * side, std::min(panels.columns(), (p + 1) * side), q * side,
+                              std::min(panels.columns(), (q + 1) * side)};
+      for (int64_t k = 0; k < count; ++k)
+        panels.multiply(blocks + k * block_size, depth_of(k), mine, {}, part);
+      if (end < part_end) return;
+      for (int64_t row = mine.row; row < mine.last_row; ++row) {
+        const int64_t last = panels.square(row, std::min(row + 1, mine.last_column));
+        for (int64_t i = panels.square(row, mine.column); i < last; ++i) {
+          products[i] += part[i];
+          part[i] = kNothing;
+        }
+      }
+    });
+    begin = end;
+  }
+}
 
 /// Of rows on a device: whether the kernels take them.
 [[maybe_unused]] void check_parts(std::string_view op, const RowTiles& x) {
@@ -94,21 +176,18 @@ class Accumulator {
                                   "move the values first: x.to('cpu')");
 }
 
-void add_part(const RowTiles& x, const GramOptions& options, int64_t part, double* out) {
-  const int64_t size = gram_part_rows(x.rows());
-  const int64_t begin = part * size, end = std::min(x.rows(), begin + size);
-  Accumulator sums(x, options);
-  for (int64_t row = begin; row < end; row += kSumBlock)
-    sums.add(row, std::min(end, row + kSumBlock), out, row == begin ? Update::kSet : Update::kAdd);
-}
-
 }  // namespace
 
 WorkingBytes gram_working_bytes(int64_t rows, int64_t columns) {
-  constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
-  const int64_t parts = (rows + gram_part_rows(rows) - 1) / gram_part_rows(rows);
-  const int64_t matrices = columns <= kFewColumns ? parts : std::min<int64_t>(parts, 2);
-  return {matrices * columns * columns * kDouble, 4 * kSumBlock * columns * kDouble};
+  const int64_t width = cpu::panel_columns(), padded = divided_up(columns, width) * width;
+  const int64_t parts = divided_up(rows, gram_part_rows(rows));
+  const bool together = columns <= kFewColumns && parts >= kFewParts;
+  const int64_t halves = together ? parts : std::min<int64_t>(parts, 2);
+  const int64_t block = 2 * divided_up(columns, width) * cpu::panel_stride();
+  const int64_t tile = kSumBlock * columns * kDouble;
+  const int64_t all = (columns * columns + halves * padded * (padded + width) / 2) * kDouble;
+  if (together) return {all, block * kDouble + tile};
+  return {all + blocks_together(rows, std::max<int64_t>(block, 1)) * block * kDouble, tile};
 }
 
 Tensor gram(const RowTiles& x, const GramOptions& options) {
@@ -116,36 +195,42 @@ Tensor gram(const RowTiles& x, const GramOptions& options) {
   const WorkingMemory working(x.place().is_gpu() ? WorkingBytes()
                                                  : gram_working_bytes(x.rows(), columns));
   const ScopedTag tag("gram");
-  const int64_t parts = (x.rows() + gram_part_rows(x.rows()) - 1) / gram_part_rows(x.rows());
-  const bool together = columns <= kFewColumns;
   Buffer made = doubles(size);
   auto* out = made.mutable_as<double>();
-  const auto mirror = [&] {
+  const auto mirrored = [&] {
     for (int64_t i = 0; i < columns; ++i)
       for (int64_t j = 0; j < i; ++j) out[j * columns + i] = out[i * columns + j];
     return Tensor(TypeId::kFloat64, {columns, columns}, std::move(made));
   };
+  if (x.rows() == 0 || columns == 0) {
+    std::fill_n(out, size, 0.0);
+    return mirrored();
+  }
   if constexpr (built_with_cuda)
-    if (x.place().is_gpu() && size > 0 && x.rows() > 0) {
+    if (x.place().is_gpu()) {
       check_parts("gram", x);
       cuda::gram(x.parts(), options.shift, options.weights, out);
-      return mirror();
+      return mirrored();
     }
-  if (parts == 0) std::fill(out, out + size, 0.0);
-  Buffer room = doubles(parts < 2 ? 0 : checked_multiply("gram", together ? parts - 1 : 1, size));
-  auto* rest = room.mutable_as<double>();
-  const auto place_of = [&](int64_t part) {
-    return part == 0 ? out : rest + (together ? part - 1 : 0) * size;
-  };
-  if (together)
-    parallel_for(parts, [&](int64_t part) { add_part(x, options, part, place_of(part)); });
-  for (int64_t part = 0; part < parts; ++part) {
-    if (!together) add_part(x, options, part, place_of(part));
-    const double* from = place_of(part);
-    for (int64_t i = 0; i < columns && part > 0; ++i)
-      for (int64_t j = 0; j <= i; ++j) out[i * columns + j] += from[i * columns + j];
+  const int64_t parts = divided_up(x.rows(), gram_part_rows(x.rows()));
+  const Panels panels(x, options);
+  const bool together = columns <= kFewColumns && parts >= kFewParts;
+  Buffer room = doubles(checked_multiply("gram", together ? parts : 2, panels.size()));
+  auto* const products = room.mutable_as<double>();
+  if (together) {
+    parallel_for(parts,
+                 [&](int64_t part) { add_part(x, panels, part, products + part * panels.size()); });
+    for (int64_t part = 1; part < parts; ++part)
+      for (int64_t i = 0; i < panels.size(); ++i) products[i] += products[part * panels.size() + i];
+  } else {
+    add_parts(x, panels, products + panels.size(), products);
   }
-  return mirror();
+  const int64_t width = panels.width();
+  for (int64_t i = 0; i < columns; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      out[i * columns + j] =
+          products[panels.square(i / width, j / width) + i % width * width + j % width];
+  return mirrored();
 }
 
 Tensor column_sums(const RowTiles& x, const Tensor* weights) {
@@ -162,18 +247,25 @@ Tensor column_sums(const RowTiles& x, const Tensor* weights) {
     }
   } else {
     const auto* const weight = weights == nullptr ? nullptr : weights->as<double>();
+    const int64_t step =
+        x.parts().empty()
+            ? kSumBlock
+            : std::clamp<int64_t>(kTile / kDouble / std::max<int64_t>(1, columns), 8, kSumBlock);
     parallel_for(parts, [&](int64_t part) {
-      Buffer room = doubles(kSumBlock * columns);
+      Buffer room = doubles(step * columns);
       auto* const tile = room.mutable_as<double>();
       double* const sums = out + part * columns;
       const int64_t end = std::min(x.rows(), (part + 1) * size);
-      for (int64_t row = part * size; row < end; row += kSumBlock) {
-        const int64_t rows = std::min(kSumBlock, end - row);
+      for (int64_t row = part * size; row < end; row += step) {
+        const int64_t rows = std::min(step, end - row);
         x.read(row, rows, TileForm::kRows, nullptr, nullptr, tile);
-        for (int64_t i = 0; i < rows; ++i)
-          for (int64_t j = 0; j < columns; ++j)
-            sums[j] +=
-                weight == nullptr ? tile[i * columns + j] : weight[row + i] * tile[i * columns + j];
+        for (int64_t i = 0; i < rows; ++i) {
+          const double* values = tile + i * columns;
+          if (weight == nullptr)
+            for (int64_t j = 0; j < columns; ++j) sums[j] += values[j];
+          else
+            for (int64_t j = 0; j < columns; ++j) sums[j] += weight[row + i] * values[j];
+        }
       }
     });
     for (int64_t part = 1; part < parts; ++part)

@@ -20,10 +20,10 @@ struct GramOptions {
 
 /// (X - shift)^T W (X - shift): [columns, columns], float64, symmetric to the bit. Each part of the
 /// rows is one matmul, from its first row on, and parts are added in order: the same bits for any
-/// number of threads and SIMD level. Reads the rows once. Scratch is one matrix a part for up to
-/// 256 columns, else two. Of one or two matrices on a CUDA device, of floats and the second of
-/// float64, sums are made there with the same bits, and the result is on the host. Throws
-/// UnsupportedError for other rows there.
+/// number of threads and SIMD level. Reads the rows once, into panels that are both sides of the
+/// product. Scratch is half a matrix a part for up to 256 columns, else two halves. Of one or two
+/// matrices on a CUDA device, of floats and the second of float64, sums are made there with the
+/// same bits, and the result is on the host. Throws UnsupportedError for other rows there.
 HR_API Tensor gram(const RowTiles& x, const GramOptions& options = {});
 
 /// What it takes, for operators that use it.
