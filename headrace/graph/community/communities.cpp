@@ -73,8 +73,8 @@ struct HostWork {
   static Groups copy(const Groups& groups) { return groups; }
 
   static int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
-                               Groups& groups) {
-    return hr::move_vertices(rows, resolution, seed, groups);
+                               int64_t stop, Groups& groups) {
+    return hr::move_vertices(rows, resolution, seed, stop, groups);
   }
 
   static Groups refine(const WeightedRows& rows, Resolution resolution, uint64_t seed,
@@ -172,7 +172,8 @@ Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weig
   for (int64_t i = 0; i < options.ensemble_size; ++i) {
     report_progress(i, options.ensemble_size);
     Groups groups = alone(rows.vertices());
-    move_vertices(rows, resolution, options.louvain.seed ^ static_cast<uint64_t>(i) << 32, groups);
+    move_vertices(rows, resolution, options.louvain.seed ^ static_cast<uint64_t>(i) << 32,
+                  kLeidenStop, groups);
     each_entry(rows, [&](uint32_t v, size_t at) {
       together[at] += groups[v] == groups[rows.targets[at]];
     });

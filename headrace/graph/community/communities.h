@@ -19,11 +19,12 @@ struct LeidenOptions {
 };
 
 /// The community of each vertex of an undirected graph, int64, numbered 0, 1, ... by their first
-/// vertex (V. D. Blondel and others, J. Stat. Mech. 2008). Vertices move in sub-rounds on one
-/// snapshot, as in deterministic parallel Louvain (L. Gottesbüren, M. Hamann, Euro-Par 2022), on
-/// whole weights: the same for any number of threads. Up to 1,024 vertices move one by one, in
-/// eight orders, of which the best is kept. About 24 bytes an entry and 40 a vertex. `weights`:
-/// float64 of edges. Throws InvalidArgumentError for a directed graph and negative weights.
+/// vertex (V. D. Blondel and others, J. Stat. Mech. 2008); vertices move once more on the way down
+/// the levels. They move in sub-rounds on one snapshot, as in deterministic parallel Louvain
+/// (L. Gottesbüren, M. Hamann, Euro-Par 2022), on whole weights: the same for any number of
+/// threads. Up to 1,024 vertices move one by one, in eight orders, of which the best is kept. About
+/// 32 bytes an entry and 40 a vertex. `weights`: float64 of edges. Throws InvalidArgumentError for
+/// a directed graph and negative weights.
 HR_API Column louvain(const Graph& graph, const std::optional<Column>& weights = {},
                       const LouvainOptions& options = {});
 

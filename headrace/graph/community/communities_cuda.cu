@@ -78,11 +78,11 @@ class Work {
   }
 
   int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
-                        Groups& groups) {
+                        int64_t stop, Groups& groups) {
     if (rows.vertices > kFewVertices)
-      return cuda::move_vertices(call_, rows, resolution, seed, groups);
+      return cuda::move_vertices(call_, rows, resolution, seed, stop, groups);
     BudgetedVector<uint32_t> here = fetched_groups(groups);
-    const int64_t moved = hr::move_vertices(fetched(rows), resolution, seed, here);
+    const int64_t moved = hr::move_vertices(fetched(rows), resolution, seed, stop, here);
     write(groups, here.data());
     return moved;
   }

@@ -4,7 +4,9 @@
 #include "headrace/graph/community/communities.h"
 #include "headrace/graph/community/local_moving.h"
 
+#include <deque>
 #include <utility>
+#include <vector>
 
 namespace hr {
 
@@ -18,25 +20,36 @@ inline Resolution resolution_of(double resolution, int64_t total) {
 BudgetedVector<uint32_t> louvain_groups(const WeightedRows& rows, const LouvainOptions& options);
 BudgetedVector<uint32_t> leiden_groups(const WeightedRows& rows, const LeidenOptions& options);
 
-/// The community of each vertex.
+/// The community of each vertex: up the levels, and down again, where vertices that the levels have
+/// put together move one by one (R. Rotta, A. Noack, ACM J. Exp. Algorithmics 16, 2011).
 template <class Work, class Rows>
 auto pass_of_louvain(Work& work, const Rows& rows, const LouvainOptions& options, uint64_t seed) {
   const Resolution resolution = resolution_of(options.resolution, rows.total);
-  auto groups = work.alone(work.vertices(rows));
+  using Groups = decltype(work.alone(0));
+  std::deque<Rows> levels;     // above the rows
+  std::vector<Groups> joined;  // the vertices of each level become those of the next
+  const auto level = [&](size_t i) -> const Rows& { return i == 0 ? rows : levels[i - 1]; };
   double before = work.modularity(rows, options.resolution);
-  Rows level = rows;
   for (int64_t i = 0; i != options.max_level; ++i) {
-    const int64_t vertices = work.vertices(level);
-    auto of_level = work.alone(vertices);
-    if (work.move_vertices(level, resolution, seed, of_level) == 0) break;
+    const Rows& now = level(joined.size());
+    const int64_t vertices = work.vertices(now);
+    Groups of_level = work.alone(vertices);
+    if (work.move_vertices(now, resolution, seed, kLouvainStop, of_level) == 0) break;
     const int64_t count = work.number_groups(of_level, vertices);
-    Rows next = work.aggregate(level, of_level, count);
-    const double now = work.modularity(next, options.resolution);
-    if (now <= before) break;
-    work.compose(groups, of_level);
-    if (now - before <= options.threshold || count == vertices) break;
-    before = now;
-    level = std::move(next);
+    Rows next = work.aggregate(now, of_level, count);
+    const double after = work.modularity(next, options.resolution);
+    if (after <= before) break;
+    joined.push_back(std::move(of_level));
+    if (after - before <= options.threshold || count == vertices) break;
+    before = after;
+    levels.push_back(std::move(next));
+  }
+  if (joined.empty()) return work.alone(work.vertices(rows));
+  Groups groups = std::move(joined.back());
+  for (size_t i = joined.size() - 1; i-- > 0;) {
+    work.compose(joined[i], groups);
+    groups = std::move(joined[i]);
+    work.move_vertices(level(i), resolution, seed, kLouvainStop, groups);
   }
   return groups;
 }
@@ -50,7 +63,7 @@ bool improve(Work& work, const Rows& rows, Resolution resolution, uint64_t seed,
   Groups vertices = work.alone(all);    // the level's vertex of each vertex
   bool moved = false;
   for (;;) {
-    moved = work.move_vertices(level, resolution, seed, of_level) > 0 || moved;
+    moved = work.move_vertices(level, resolution, seed, kLeidenStop, of_level) > 0 || moved;
     Groups parts = work.refine(level, resolution, seed, of_level);
     const int64_t before = work.vertices(level);
     const int64_t count = work.number_groups(parts, before);

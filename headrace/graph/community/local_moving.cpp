@@ -223,14 +223,14 @@ class Refining {
 
 }  // namespace
 
-int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
+int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed, int64_t stop,
                       Vertices& groups) {
   Moving moving(rows, resolution, groups);
   int64_t moved = 0;
   for (uint32_t i = 0; i < kRounds; ++i) {
     const int64_t now = moving.round({seed, i});
     moved += now;
-    if (now <= rows.vertices() / 1000) break;
+    if (now <= rows.vertices() / stop) break;
   }
   return moved;
 }

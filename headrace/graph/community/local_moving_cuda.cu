@@ -271,7 +271,7 @@ Wide* words_of(const Room<int64_t>& room) {
 }  // namespace
 
 int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution resolution,
-                      uint64_t seed, const Room<uint32_t>& groups) {
+                      uint64_t seed, int64_t stop, const Room<uint32_t>& groups) {
   const int64_t vertices = rows.vertices;
   const cudaStream_t stream = stream_of(call);
   const WeightedEntries entries(rows);
@@ -315,7 +315,7 @@ int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution res
     const auto sum = static_cast<int64_t>(fetched(call, moved.data));
     const int64_t now = sum - all;
     all = sum;
-    if (now <= vertices / 1000) break;
+    if (now <= vertices / stop) break;
   }
   return all;
 }
