@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace hr {
 
@@ -19,12 +21,11 @@ constexpr int64_t kStep = 1 << 10;  // vertices that one task takes away
 // Entries of those to be taken away, up to which one thread is the fastest: most rounds are small.
 constexpr int64_t kFewEntries = 1 << 17;
 constexpr size_t kOwners = 16;
+constexpr uint32_t kWindow = 64;  // degrees whose vertices are listed, so that few scans find them
 
 using Vertices = BudgetedVector<uint32_t>;
 
-void append(const std::vector<Vertices>& parts, Vertices& all) {
-  for (const Vertices& each : parts) all.insert(all.end(), each.begin(), each.end());
-}
+constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 class Peeling {
  public:
@@ -45,11 +46,15 @@ class Peeling {
   }
 
   void run() {
-    for (int64_t core = -1; !left_.empty();) {
+    while (open_window()) {
       look_for_interrupt();
-      core = least_above(core);
-      split(core);
-      while (!taken_.empty()) take_away(static_cast<uint32_t>(core));
+      for (Vertices& listed : window_) {
+        std::swap(taken_, listed);
+        listed.clear();
+        std::erase_if(taken_, [&](uint32_t v) { return degrees_[v] != core_; });
+        while (!taken_.empty()) take_away();
+        ++core_;
+      }
     }
     parallel_morsels(vertices_, [&](Morsel morsel) {
       std::copy(degrees_.begin() + morsel.begin, degrees_.begin() + morsel.end,
@@ -64,46 +69,45 @@ class Peeling {
     return all;
   }
 
-  // The least degree of those left; up to `core` are those taken away.
-  int64_t least_above(int64_t core) const {
+  // Begins at the least degree of those left, and lists those of the degrees from there on; whether
+  // any are left. Degrees below `core_` are those of vertices taken away.
+  bool open_window() {
     const auto rows = static_cast<int64_t>(left_.size());
-    std::vector<int64_t> least(static_cast<size_t>(num_morsels(rows)));
-    parallel_morsels(rows, [&](Morsel morsel) {
-      int64_t own = std::numeric_limits<int64_t>::max();
-      for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-        const int64_t known = degrees_[left_[static_cast<size_t>(i)]];
-        if (known > core) own = std::min(own, known);
-      }
-      least[static_cast<size_t>(morsel.index)] = own;
-    });
-    return *std::ranges::min_element(least);
-  }
-
-  // Moves the vertices of degree `core` out of those that are left; those taken away go too.
-  void split(int64_t core) {
-    const auto rows = static_cast<int64_t>(left_.size());
-    std::vector<Vertices> taken(static_cast<size_t>(num_morsels(rows))), kept(taken.size());
+    std::vector<Vertices> kept(static_cast<size_t>(num_morsels(rows)));
+    std::vector<uint32_t> least(kept.size(), kNone);
     parallel_morsels(rows, [&](Morsel morsel) {
       const auto at = static_cast<size_t>(morsel.index);
       for (int64_t i = morsel.begin; i < morsel.end; ++i) {
         const uint32_t v = left_[static_cast<size_t>(i)];
-        if (degrees_[v] == core) taken[at].push_back(v);
-        if (degrees_[v] > core) kept[at].push_back(v);
+        if (degrees_[v] < core_) continue;
+        kept[at].push_back(v);
+        least[at] = std::min(least[at], degrees_[v]);
       }
     });
+    if (rows > 0) begin_ = *std::ranges::min_element(least);
+    if (rows == 0 || begin_ == kNone) return false;
+    core_ = begin_;
+    end_ = begin_ + std::min(kWindow, kNone - begin_);
     left_.clear();
-    append(kept, left_);
-    append(taken, taken_);
+    for (const Vertices& each : kept)
+      for (const uint32_t v : each) {
+        if (degrees_[v] < end_)
+          window_[degrees_[v] - core_].push_back(v);
+        else
+          left_.push_back(v);
+      }
+    return true;
   }
 
-  // Each neighbour of more than `core` loses an edge; who comes down to `core` is taken next.
-  void take_away(uint32_t core) {
+  // Each neighbour of more than the core loses an edge; who comes down to it is taken next.
+  void take_away() {
     int64_t entries = 0;
     for (const uint32_t v : taken_) entries += degree(v);
     Vertices next;
     if (entries <= kFewEntries || threads() == 1) {
-      visit_neighbours({0, 0, static_cast<int64_t>(taken_.size())}, core,
-                       [&](uint32_t target) { take_edge(target, core, next); });
+      visit_neighbours({0, 0, static_cast<int64_t>(taken_.size())}, [&](uint32_t target) {
+        take_edge(target, [&](uint32_t v, uint32_t left) { list(v, left, next); });
+      });
       std::swap(taken_, next);
       return;
     }
@@ -113,30 +117,42 @@ class Peeling {
         static_cast<size_t>((rows + kStep - 1) / kStep));
     parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t task) {
       auto& own = lists[static_cast<size_t>(task)];
-      visit_neighbours(morsel_at(task, rows, kStep), core,
+      visit_neighbours(morsel_at(task, rows, kStep),
                        [&](uint32_t target) { own[target / 16 % kOwners].push_back(target); });
     });
-    std::vector<Vertices> found(kOwners);
+    std::vector<BudgetedVector<std::pair<uint32_t, uint32_t>>> found(kOwners);
     parallel_for(kOwners, [&](int64_t owner) {
       const auto at = static_cast<size_t>(owner);
-      for (const auto& list : lists)
-        for (const uint32_t target : list[at]) take_edge(target, core, found[at]);
+      for (const auto& each : lists)
+        for (const uint32_t target : each[at])
+          take_edge(target, [&](uint32_t v, uint32_t left) { found[at].emplace_back(v, left); });
     });
-    taken_.clear();
-    append(found, taken_);
+    for (const auto& each : found)
+      for (const auto& [v, left] : each) list(v, left, next);
+    std::swap(taken_, next);
   }
 
-  // Calls `visit` for the neighbours of more than `core` of some that are taken away.
+  // A vertex that has come down to `left` edges.
+  void list(uint32_t v, uint32_t left, Vertices& next) {
+    if (left == core_)
+      next.push_back(v);
+    else
+      window_[left - begin_].push_back(v);
+  }
+
+  // Calls `visit` for the neighbours of more than the core of some that are taken away.
   template <class F>
-  void visit_neighbours(Morsel taken, uint32_t core, F&& visit) const {
+  void visit_neighbours(Morsel taken, F&& visit) const {
     for (int64_t i = taken.begin; i < taken.end; ++i)
       for (const CsrRows& rows : rows_)
         for (const uint32_t target : rows[taken_[static_cast<size_t>(i)]])
-          if (degrees_[target] > core) visit(target);
+          if (degrees_[target] > core_) visit(target);
   }
 
-  void take_edge(uint32_t v, uint32_t core, Vertices& next) {
-    if (degrees_[v] > core && --degrees_[v] == core) next.push_back(v);
+  // Calls `listed(v, degree)` where the window has the degree that is left.
+  template <class F>
+  void take_edge(uint32_t v, F&& listed) {
+    if (degrees_[v] > core_ && --degrees_[v] < end_) listed(v, degrees_[v]);
   }
 
   std::vector<Csr> forms_{};
@@ -144,8 +160,11 @@ class Peeling {
   int64_t vertices_ = 0;
   int64_t* cores_;
   Vertices degrees_{};  // those of vertices taken away are their cores
-  Vertices left_{};     // those of more than the last core, and some taken away since
+  Vertices left_{};     // those beyond the window when it was opened
   Vertices taken_{};    // to be taken away now
+  uint32_t core_ = 0;
+  uint32_t begin_ = 0, end_ = 0;            // of the window
+  std::array<Vertices, kWindow> window_{};  // vertices of each degree, and some that have less now
 };
 
 }  // namespace
