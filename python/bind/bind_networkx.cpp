@@ -118,7 +118,7 @@ struct Attribute {
     return value ? nb::borrow(value) : missing;
   }
 
-  void read(PyObject* value, int64_t edge) {
+  void read(PyObject* value, double& out) {
     double number = 0;
     if (PyFloat_Check(value)) {
       is_whole = false;
@@ -133,7 +133,7 @@ struct Attribute {
              ", type=" + type_name(value));
     }
     if (!std::isfinite(number)) refuse("an attribute of an edge is not finite");
-    values.mutable_as<double>()[edge] = number;
+    out = number;
   }
 };
 
@@ -150,6 +150,8 @@ class Walk {
     rows_.targets = Buffer::allocate(4 * entries_);
     source_ = Buffer::allocate(4 * most_edges_);
     target_ = Buffer::allocate(4 * most_edges_);
+    targets_out_ = rows_.targets.mutable_as<uint32_t>();
+    edges_out_ = {source_.mutable_as<uint32_t>(), target_.mutable_as<uint32_t>()};
     for (const nb::handle each : attributes)
       attributes_.push_back(
           {nb::borrow(each[0]), nb::borrow(each[1]), Buffer::allocate(8 * most_edges_)});
@@ -224,7 +226,7 @@ class Walk {
               held.push_back(nb::borrow(each));
         const uint32_t target = numbers_.find(key);
         if (entry_ == entries_) refuse("the graph changed while it was read");
-        rows_.targets.mutable_as<uint32_t>()[entry_++] = target;
+        targets_out_[entry_++] = target;
         if (directed_ || row <= static_cast<int64_t>(target))
           read_edges(static_cast<uint32_t>(row), target, data);
       }
@@ -241,8 +243,8 @@ class Walk {
 
   void read_edge(uint32_t source, uint32_t target, PyObject* data) {
     if (edge_ == most_edges_) refuse("the rows of an undirected graph are not symmetric");
-    source_.mutable_as<uint32_t>()[edge_] = source;
-    target_.mutable_as<uint32_t>()[edge_] = target;
+    edges_out_[0][edge_] = source;
+    edges_out_[1][edge_] = target;
     ++edge_;
     if (attributes_.empty()) return;
     data_[pending_++] = nb::borrow(data);
@@ -257,9 +259,8 @@ class Walk {
         values[i] = each.find(dict_of(data_[i].ptr(), "data of an edge"));
         __builtin_prefetch(values[i].ptr());
       }
-      const int64_t first = edge_ - static_cast<int64_t>(pending_);
-      for (size_t i = 0; i < pending_; ++i)
-        each.read(values[i].ptr(), first + static_cast<int64_t>(i));
+      double* const out = each.values.mutable_as<double>() + edge_ - pending_;
+      for (size_t i = 0; i < pending_; ++i) each.read(values[i].ptr(), out[i]);
     }
     pending_ = 0;
   }
@@ -273,6 +274,8 @@ class Walk {
   Csr rows_{};
   Buffer source_{};
   Buffer target_{};
+  uint32_t* targets_out_ = nullptr;
+  std::array<uint32_t*, 2> edges_out_{};
   std::vector<Attribute> attributes_{};
   int64_t entries_ = 0;
   int64_t most_edges_ = 0;
