@@ -33,6 +33,8 @@ OURS = "headrace"
 #: Threads of each engine.
 WORKERS = int(os.environ.get("HEADRACE_BENCH_THREADS", "2"))
 FULL = 20_000_000
+#: Seconds before a run: OpenBLAS's threads spin for 2^26 cycles after a call, on our cores.
+REST = 0.05
 #: Rivals that not every machine has.
 EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
 DTYPES = {"f64": np.float64, "f32": np.float32}
@@ -122,6 +124,7 @@ def time_of(work: Callable[[], Any], calls: int) -> tuple[float, float]:
     The result of a single call is freed outside the measurement.
     """
     gc.collect()
+    time.sleep(REST)
     for _ in range(calls - 1):  # short calls do not measure how threads wake up
         work()
     cpu, begin = time.process_time(), time.perf_counter()
