@@ -116,7 +116,9 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
   const ScopedTag tag("dbscan");
   const bool there = built_with_cuda && points.place().is_gpu();
   if (!there) check_on_host("dbscan", points.place());
-  const bool in_grid = !there && metric == Metric::kEuclidean && DenseGrid::fits(x, epsilon);
+  std::optional<DenseGrid::Corner> corner;
+  if (!there && metric == Metric::kEuclidean) corner = DenseGrid::corner(x, epsilon);
+  const bool in_grid = corner.has_value();
   WorkingBytes taken;
   if (!there && !in_grid) taken = tiles_working_bytes(rows, x.columns());
   // Of a row its number, weight, set and cluster; in the grid its coordinates, and a cell's too.
@@ -129,7 +131,7 @@ DenseClusters dbscan(const Tensor& points, const Tensor& given, double epsilon, 
   if constexpr (built_with_cuda)
     if (there) lowest = cluster_there(points, given, {epsilon, least_weight}, metric, core);
   if (in_grid)
-    lowest = DenseGrid(x, epsilon).clusters(weights, least_weight, core);
+    lowest = DenseGrid(x, epsilon, *corner).clusters(weights, least_weight, core);
   else if (!there)
     lowest = compare_all(x, weights, limit, least_weight, metric, core);
 

@@ -7,7 +7,6 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -86,17 +85,17 @@ bool cells_fit(const double* least, const double* most, int64_t dimensions, doub
   return true;
 }
 
-bool DenseGrid::fits(const RowTiles& x, double epsilon) {
-  if (x.columns() > 3) return false;
+std::optional<DenseGrid::Corner> DenseGrid::corner(const RowTiles& x, double epsilon) {
+  if (x.columns() > 3) return std::nullopt;
   const auto [least, most] = range_of(x);
-  return cells_fit(least.data(), most.data(), x.columns(), epsilon);
+  if (!cells_fit(least.data(), most.data(), x.columns(), epsilon)) return std::nullopt;
+  return least;
 }
 
-DenseGrid::DenseGrid(const RowTiles& x, double epsilon)
+DenseGrid::DenseGrid(const RowTiles& x, double epsilon, const Corner& least)
     : dimensions_(x.columns()), limit_(epsilon * epsilon), bits_(bits_of(dimensions_)) {
   const int64_t rows = x.rows();
   const auto d = static_cast<size_t>(dimensions_);
-  const std::array<double, 3> least = range_of(x).least;
   const double side = cell_side(epsilon, dimensions_);
   Buffer keys = Buffer::allocate(rows * kWord);
   BudgetedVector<double> unsorted[3];

@@ -4,7 +4,9 @@
 #include "headrace/algo/linalg/row_tiles.h"
 #include "headrace/memory/adaptors/allocator.h"
 
+#include <array>
 #include <cstdint>
+#include <optional>
 
 namespace hr {
 
@@ -18,10 +20,13 @@ bool cells_fit(const double* least, const double* most, int64_t dimensions, doub
 /// two cells apart in each dimension.
 class DenseGrid {
  public:
-  /// Whether there is a grid: up to three dimensions, and not too many cells side by side.
-  static bool fits(const RowTiles& x, double epsilon);
+  using Corner = std::array<double, 3>;
 
-  DenseGrid(const RowTiles& x, double epsilon);
+  /// The least value of each column, if there is a grid: up to three dimensions, and not too many
+  /// cells side by side.
+  static std::optional<Corner> corner(const RowTiles& x, double epsilon);
+
+  DenseGrid(const RowTiles& x, double epsilon, const Corner& least);
 
   /// The lowest core row of each row's cluster, or -1; marks the core rows. `weights` is null for
   /// ones.

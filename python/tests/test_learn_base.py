@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn import cluster
 
 import headrace as hr
 from headrace import learn
@@ -180,6 +181,7 @@ def test_vectorizers_say_what_is_wrong():
             learn.CountVectorizer(**options).fit(["some words"])
 
 
+FIRST = np.random.default_rng(1).normal(size=(3, 4))
 NEGATIVE = {
     "DBSCAN": ({"eps": 0.9, "min_samples": 4}, "labels_"),
     "LogisticRegression": ({"tol": 1e-9}, "coef_"),
@@ -188,6 +190,8 @@ NEGATIVE = {
     "GaussianNB": ({}, "theta_"),
     "MultinomialNB": ({}, "feature_log_prob_"),
     "StandardScaler": ({}, "var_"),
+    "KMeans": ({"n_clusters": 3, "init": FIRST, "n_init": 1}, "cluster_centers_"),
+    "KBinsDiscretizer": ({"n_bins": 4, "subsample": None}, "bin_edges_"),
 }
 
 
@@ -203,14 +207,37 @@ def test_negative_weights_where_scikit_learn_adds_them(name: str) -> None:
     weights[::10] = -0.5
     parameters, attribute = NEGATIVE[name]
     ours, theirs = (
-        np.asarray(getattr(kind(**parameters).fit(X, y, sample_weight=weights), attribute))
+        np.stack(getattr(kind(**parameters).fit(X, y, sample_weight=weights), attribute))
         for kind in (getattr(hr.learn, name), dict(all_estimators())[name])
     )
     np.testing.assert_allclose(ours, theirs, 1e-5, 1e-6)
 
 
-@pytest.mark.parametrize("name", ["LinearRegression", "Ridge", "Lasso", "KMeans"])
+@pytest.mark.parametrize("name", ["LinearRegression", "Ridge", "Lasso", "MiniBatchKMeans"])
 def test_negative_weights_elsewhere_are_an_error(name: str) -> None:
     X = np.arange(20.0).reshape(10, 2)
     with pytest.raises(ValueError, match="Negative values in data passed to `sample_weight`"):
         getattr(hr.learn, name)().fit(X, X[:, 0], sample_weight=np.r_[-1.0, np.ones(9)])
+
+
+def test_rows_are_not_drawn_by_negative_weights() -> None:
+    X, weights = np.random.default_rng(0).normal(size=(40, 2)), np.r_[-1.0, np.ones(39)]
+    for init in ("k-means++", "random"):
+        with pytest.raises(ValueError, match=r"KMeans: rows are not drawn by negative weights"):
+            hr.learn.KMeans(2, init=init).fit(X, sample_weight=weights)
+    fitted = hr.learn.KMeans(2, init=X[:2], n_init=1).fit(X, sample_weight=weights)
+    theirs = cluster.KMeans(2, init=X[:2], n_init=1).fit(X, sample_weight=weights)
+    np.testing.assert_allclose(
+        fitted.score(X, sample_weight=weights), theirs.score(X, sample_weight=weights)
+    )
+
+
+def test_batches_of_negative_weights_move_centres_as_in_scikit_learn() -> None:
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    weights = np.where(np.arange(200) % 10 == 0, -0.5, 1.0)
+    options = {"n_clusters": 3, "init": FIRST, "n_init": 1, "reassignment_ratio": 0.0}
+    ours, theirs = hr.learn.MiniBatchKMeans(**options), cluster.MiniBatchKMeans(**options)
+    for model in (ours, theirs):
+        for batch in (slice(0, 100), slice(100, 200)):
+            model.partial_fit(X[batch], sample_weight=weights[batch])
+    np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, 1e-9)

@@ -14,6 +14,8 @@
 namespace hr {
 namespace {
 
+constexpr size_t kFewLevels = 1024;  // are kept in order as they are found: no memory by row
+
 void check(std::string_view op, const Tensor& x) {
   if (x.num_dimensions() != 1 || !x.dtype().is_integer() || x.dtype() == TypeId::kUInt64)
     throw_error<TypeMismatchError>(
@@ -41,11 +43,19 @@ Tensor distinct_integers(const Tensor& x) {
     if constexpr (built_with_cuda) found = cuda::distinct_integers(x);
   } else {
     visit(x, [&](const auto& value) {
-      for (int64_t i = 0; i < x.num_elements(); ++i)
-        if (found.empty() || found.back() != value(i)) found.push_back(value(i));
+      const int64_t rows = x.num_elements();
+      int64_t i = 0;
+      for (; i < rows && found.size() < kFewLevels; ++i) {
+        if (i > 0 && value(i) == value(i - 1)) continue;
+        const auto at = std::lower_bound(found.begin(), found.end(), value(i));
+        if (at == found.end() || *at != value(i)) found.insert(at, value(i));
+      }
+      if (i == rows) return;
+      for (; i < rows; ++i)
+        if (found.back() != value(i)) found.push_back(value(i));
+      std::sort(found.begin(), found.end());
+      found.erase(std::unique(found.begin(), found.end()), found.end());
     });
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
   }
   const auto count = static_cast<int64_t>(found.size());
   Buffer made = Buffer::allocate(count * static_cast<int64_t>(sizeof(int64_t)));

@@ -19,15 +19,19 @@ from headrace.learn.base import beside, frozen, is_on_device, refuse
 if TYPE_CHECKING:
     from headrace.learn.base import Estimator
 
+#: So many labels that NumPy's sort of them would not go unseen in memory.
+_MANY_LABELS = 1 << 14
+
 
 def check_classes(
-    estimator: Estimator, labels: Any, *, on_device: bool = False
+    estimator: Estimator, labels: Any, *, as_array: bool = False
 ) -> tuple[np.ndarray[Any, Any], Any]:
     """The classes of checked labels, ascending, and the place of each among them, int64 of NumPy.
 
-    With `on_device`, the places of numbers on a device are an int32 array there.
+    With `as_array`, the places of numbers on a device, and of many integers, are an int32 array
+    where the labels are, within the budget.
     """
-    there = on_device and is_on_device(labels) and np.dtype(labels.dtype).kind in "biuf"
+    there = as_array and is_on_device(labels) and np.dtype(labels.dtype).kind in "biuf"
     made: Any = asarray(labels) if there else np.asarray(labels)
     dtype = np.dtype(made.dtype)
     if dtype.kind == "f" and bool((made != np.floor(made)).any()):
@@ -35,9 +39,10 @@ def check_classes(
             f"{type(estimator).__name__}: Unknown label type: continuous: y.dtype={dtype}; a "
             "classifier needs labels, use a regressor for numbers"
         )
-    if not there:
+    integers = dtype.kind in "biu" and dtype != np.uint64 and made.size >= _MANY_LABELS
+    if not there and not (as_array and integers):
         return np.unique(made, return_inverse=True)
-    whole = made.astype("int64")
+    whole = asarray(made).astype("int64")
     levels = Array(_core.distinct_integers(whole._node))
     return levels.to_numpy().astype(dtype), Array(_core.level_places(whole._node, levels._node))
 

@@ -175,8 +175,6 @@ def dbscan_fit(theirs: Loop) -> Loop:
             raise DeclinedError("sparse rows")
         rows = validate_data(model, X)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, rows)
-        if weights is not None and (weights < 0).any():
-            raise DeclinedError("negative weights")
         floats = rows if rows.dtype in _FLOATS else rows.astype(np.float64)
         labels, core = _core.dbscan(
             node_of(floats), _weights_of(weights), model.eps, model.min_samples, metric

@@ -138,6 +138,11 @@ class KMeans(PrefixedNames, Transformer):
     def _initial(self, X: Any, rows: Array, weights: Array, seed: int, run: int) -> Array:
         """Initial centres of a run, float64."""
         clusters = self.n_clusters
+        if isinstance(self.init, str) and weights.size and float(weights.min()) < 0:
+            raise InvalidArgumentError(
+                f"{type(self).__name__}: rows are not drawn by negative weights: "
+                f"sample_weight={float(weights.min())}; pass the first centres, init=array"
+            )
         if isinstance(self.init, str) and self.init == "k-means++":
             return Array(_core.kmeans_plus_plus(rows._node, weights._node, clusters, seed, run))
         if isinstance(self.init, str):
@@ -184,7 +189,7 @@ class KMeans(PrefixedNames, Transformer):
         """
         runs = self._check_params()
         rows = self._rows_to_fit(X)
-        weights = check_weights(self, sample_weight, len(rows))
+        weights = check_weights(self, sample_weight, len(rows), negative=True)
         weights = engine_weights(weights)
         tolerance = self._tolerance(rows)
         seed = seed_from(self.random_state)
@@ -231,6 +236,6 @@ class KMeans(PrefixedNames, Transformer):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The negative weighted sum of squared distances to the nearest centre."""
         centers, rows = self._nodes("kmeans_inertia", X)
-        weights = check_weights(self, sample_weight, len(Array(rows)))
+        weights = check_weights(self, sample_weight, len(Array(rows)), negative=True)
         labels = _core.kmeans_predict(centers, rows)
         return -_core.kmeans_inertia(centers, rows, engine_weights(weights)._node, labels)

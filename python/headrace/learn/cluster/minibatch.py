@@ -224,7 +224,7 @@ class MiniBatchKMeans(KMeans):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centres by one batch, `X`; the first finds the first centres."""
         first = not hasattr(self, "_centers")
-        rows, weights, _ = self._checked(X, sample_weight, fit=first)
+        rows, weights, _ = self._checked(X, sample_weight, fit=first, negative=True)
         if first:
             self._seed = seed_from(self.random_state)
             self._start(X, rows, weights, 1)
@@ -232,11 +232,13 @@ class MiniBatchKMeans(KMeans):
         self._finish(X, rows, weights, inertia)
         return self
 
-    def _checked(self, X: Any, sample_weight: Any, *, fit: bool) -> tuple[Array, Any, int]:
+    def _checked(
+        self, X: Any, sample_weight: Any, *, fit: bool, negative: bool = False
+    ) -> tuple[Array, Any, int]:
         runs = self._check_params()
         rows = self._rows_to_fit(X) if fit else check_rows(self, X)
         mark("kmeans_step")
-        return rows, check_weights(self, sample_weight, len(rows)), runs
+        return rows, check_weights(self, sample_weight, len(rows), negative=negative), runs
 
     def _finish(self, X: Any, rows: Array, weights: Any, inertia: float) -> None:
         centers: Any = self._centers

@@ -135,13 +135,13 @@ class LinearClassifier(Estimator):
     classes_: Numbers
 
     def _check_data(
-        self, X: Any, y: Any, sample_weight: Any, *, on_device: bool = False
+        self, X: Any, y: Any, sample_weight: Any, *, as_array: bool = False
     ) -> tuple[Any, Any, Numbers | None]:
         """Rows, the place of each label in `classes_` (see `check_classes`), weights of rows."""
         rows = dense_or_sparse(self, X, fit=True, allow_nan="inf")  # the fit finds them
         labels = check_labels(self, y, rows.shape[0])
         weights = check_weights(self, sample_weight, rows.shape[0], negative=True)
-        self.classes_, codes = check_classes(self, labels, on_device=on_device)
+        self.classes_, codes = check_classes(self, labels, as_array=as_array)
         if len(self.classes_) < 2:
             raise InvalidArgumentError(
                 f"{type(self).__name__}: This solver needs samples of at least 2 classes in the "

@@ -140,7 +140,7 @@ class LogisticRegression(LinearClassifier):
             The weight of each row.
         """
         share = self._penalty()
-        rows, codes, weights = self._check_data(X, y, sample_weight, on_device=True)
+        rows, codes, weights = self._check_data(X, y, sample_weight, as_array=True)
         shares = class_weights(self, codes, weights, self.class_weight)
         weights = weighed(weights, None if shares is None else shares[np.asarray(codes)])
         classes, liblinear = len(self.classes_), self.solver == "liblinear"

@@ -256,7 +256,7 @@ class KBinsDiscretizer(Transformer):
         """Find the edges of the bins of each column of `X`."""
         self._check_parameters()
         rows = check_rows(self, X, fit=True)
-        weights = check_weights(self, sample_weight, rows.shape[0])
+        weights = check_weights(self, sample_weight, rows.shape[0], negative=True)
         if self.subsample is not None and rows.shape[0] > self.subsample:
             chances = None if weights is None else np.asarray(weights / weights.sum())
             picked = default_rng(self.random_state).choice(
@@ -371,14 +371,18 @@ class KBinsDiscretizer(Transformer):
 
 def _weighted_quantiles(x: Numbers, weights: Numbers, q: Numbers, *, averaged: bool) -> Numbers:
     """Quantiles where the sum of weights reaches a share; the mean of two where it is equal."""
-    x, weights = x[weights > 0], weights[weights > 0]
+    if (weights >= 0).all():
+        x, weights = x[weights > 0], weights[weights > 0]
     order = np.argsort(x, kind="stable")
-    x, sums = x[order], np.cumsum(weights[order])
+    x, weights = x[order], weights[order]
+    sums, last = np.cumsum(weights), len(x) - 1
     wanted = q * sums[-1]
     wanted[wanted == 0] = np.nextafter(0, 1)
-    places = np.minimum(np.searchsorted(sums, wanted), len(x) - 1)
+    places = np.minimum(np.searchsorted(sums, wanted), last)
     if not averaged:
         return x[places]
-    equal = np.isclose(sums[places] - wanted, 0, atol=np.finfo(float).eps)
-    after = np.minimum(np.searchsorted(sums, sums[places], side="right"), len(x) - 1)
+    equal = sums[places] - wanted <= np.finfo(float).eps
+    after = np.minimum(places + 1, last)
+    beyond = np.searchsorted(sums, sums[places], side="right")
+    after = np.where(weights[after] != 0, after, np.where(beyond > last, places, beyond))
     return np.where(equal, (x[places] + x[after]) / 2, x[places])
