@@ -168,11 +168,13 @@ class Operands {
 };
 
 // None where an operand is unknown to the engine.
-std::optional<NodeHandle> apply(std::string_view op, nb::tuple values, bool missing_is_false) {
+std::optional<NodeHandle> apply(std::string_view op, nb::tuple values, bool missing_is_false,
+                                bool three_valued) {
   mark(op);
-  Operands operands(
-      op, std::move(values),
-      missing_is_false ? hr::NullRule::kMissingIsFalse : hr::NullRule::kPlainComparisons);
+  Operands operands(op, std::move(values),
+                    missing_is_false ? hr::NullRule::kMissingIsFalse
+                    : three_valued   ? hr::NullRule::kThreeValued
+                                     : hr::NullRule::kPlainComparisons);
   if (!operands.read()) return {};
   operands.check_rows();
   return NodeHandle{operands.apply()};
@@ -212,9 +214,9 @@ void bind_apply(nb::module_& m) {
       },
       "value"_a, "dtype"_a);
   m.def("null_literal", [] { return LiteralHandle{hr::Scalar::null(hr::TypeId::kBool)}; });
-  m.def("apply", &apply, "op"_a, "values"_a, "missing_is_false"_a = false,
+  m.def("apply", &apply, "op"_a, "values"_a, "missing_is_false"_a = false, "three_valued"_a = false,
         nb::sig("def apply(op: str, values: tuple[typing.Any, ...], "
-                "missing_is_false: bool = False) -> Node | None"));
+                "missing_is_false: bool = False, three_valued: bool = False) -> Node | None"));
   m.def("bind_rules", [] {
     using Words =
         std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;

@@ -26,7 +26,6 @@ from headrace.frame.reshape import factorize
 from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import argsort_series, first_of_series, sort_series
 from headrace.interop.exchange import column_to_ndarray, column_to_pandas, new_column, to_ndarray
-from headrace.interop.narwhals import narwhals_series
 from headrace.interop.through_pandas import written
 from headrace.lazy.advice import goes_to_python, sent
 from headrace.lazy.handle import array_of, mark
@@ -1116,9 +1115,6 @@ class Series(Tabular, Column, role="_series"):
 
     def _repr_html_(self) -> builtins.str:
         return series_html(self)
-
-    def __narwhals_series__(self) -> Any:
-        return narwhals_series(self)
 
     def __arrow_c_schema__(self) -> Any:
         return self._value().__arrow_c_schema__()
