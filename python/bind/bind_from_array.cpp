@@ -191,12 +191,19 @@ hr::Buffer adopt_bytes(nb::handle object, std::string_view op) {
 namespace {
 
 // Columns that were evaluated, into a new array of NumPy's; false where integers are missing.
-bool fill_matrix(const std::vector<hr::NodePtr>& nodes, std::string_view dtype, nb::handle matrix) {
+// The values of nodes that are ready; empty if integers are missing, which no matrix holds.
+std::vector<hr::Column> matrix_columns(const std::vector<hr::NodePtr>& nodes) {
   std::vector<hr::Column> columns;
   for (const hr::NodePtr& node : nodes) {
     columns.push_back(std::get<hr::Column>(node->value()));
-    if (columns.back().null_count() > 0 && !columns.back().dtype().is_floating()) return false;
+    if (columns.back().null_count() > 0 && !columns.back().dtype().is_floating()) return {};
   }
+  return columns;
+}
+
+bool fill_matrix(const std::vector<hr::NodePtr>& nodes, std::string_view dtype, nb::handle matrix) {
+  const std::vector<hr::Column> columns = matrix_columns(nodes);
+  if (columns.empty()) return nodes.empty();
   Py_buffer view;
   if (PyObject_GetBuffer(matrix.ptr(), &view, PyBUF_CONTIG) != 0) nb::raise_python_error();
   const std::unique_ptr<Py_buffer, void (*)(Py_buffer*)> held(&view, PyBuffer_Release);
@@ -204,6 +211,19 @@ bool fill_matrix(const std::vector<hr::NodePtr>& nodes, std::string_view dtype, 
   const GilReleased released;
   hr::fill_matrix(columns, hr::dtype_from_name(dtype), static_cast<std::byte*>(view.buf));
   return true;
+}
+
+// The rows of columns as a row-major matrix in memory of ours; nothing if integers are missing.
+std::optional<NodeHandle> matrix_of(const std::vector<hr::NodePtr>& nodes, std::string_view dtype) {
+  const std::vector<hr::Column> columns = matrix_columns(nodes);
+  if (columns.empty()) return {};
+  const hr::Dtype kind = hr::dtype_from_name(dtype);
+  const hr::Shape shape{columns[0].num_rows(), static_cast<int64_t>(columns.size())};
+  const GilReleased released;
+  const hr::ScopedTag tag("matrix_of");
+  hr::Buffer buffer = hr::Buffer::allocate(hr::num_elements(shape) * kind.size_bytes());
+  hr::fill_matrix(columns, kind, buffer.mutable_data());
+  return NodeHandle{hr::lazy_value(hr::Tensor(kind, shape, std::move(buffer)))};
 }
 
 }  // namespace
@@ -227,6 +247,8 @@ void bind_from_array(nb::module_& m) {
       .def_prop_ro("dtypes", [](const hr::ArrowColumns& self) { return dtype_names(self.dtypes); });
   m.def("from_arrow", from_arrow, "object"_a, "op"_a, "as_column"_a = false);
   m.def("fill_matrix", fill_matrix, "nodes"_a, "dtype"_a, "matrix"_a);
+  m.def("matrix_of", matrix_of, "nodes"_a, "dtype"_a,
+        nb::sig("def matrix_of(nodes: collections.abc.Sequence[Node], dtype: str) -> Node | None"));
   m.def(
       "snapshot",
       [](const hr::Tensor& tensor, std::string_view op, bool asked) {

@@ -2,6 +2,7 @@
 // Random numbers as arrays of one dimension.
 #include "python/bind/bind.h"
 
+#include "headrace/algo/random/keyed_permutation.h"
 #include "headrace/algo/random/random.h"
 #include "headrace/base/error.h"
 
@@ -54,4 +55,16 @@ void bind_random(nb::module_& m) {
         return hr::lazy_value(hr::random_sample(rows, count, {seed, stream}));
       },
       "rows"_a, "count"_a, "seed"_a, "stream"_a, Unlocked());
+  m.def(
+      "permuted_rows",
+      [](int64_t rows, uint64_t seed, uint32_t stream, int64_t first, int64_t step, int64_t count) {
+        return hr::lazy_value(hr::permuted_rows(rows, {seed, stream}, first, step, count));
+      },
+      "rows"_a, "seed"_a, "stream"_a, "first"_a, "step"_a, "count"_a, Unlocked());
+  m.def(
+      "permuted_places",
+      [](int64_t rows, uint64_t seed, uint32_t stream, int64_t first, int64_t count) {
+        return hr::lazy_value(hr::permuted_places(rows, {seed, stream}, first, count));
+      },
+      "rows"_a, "seed"_a, "stream"_a, "first"_a, "count"_a, Unlocked());
 }

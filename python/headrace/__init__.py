@@ -43,6 +43,7 @@ from headrace.frame.sort import argsort, sort
 from headrace.groupby.resample import Grouper
 from headrace.groupby.rows import NamedAgg
 from headrace.interop.exchange import from_arrow, from_dlpack, from_pandas
+from headrace.interop.narwhals import __narwhals_namespace__ as __narwhals_namespace__
 from headrace.interop.pandas_functions import (
     isna,
     isnull,
@@ -194,6 +195,7 @@ __all__ = [
     "to_datetime",
     "to_numeric",
     "to_timedelta",
+    "torch",
     "unique",
     "wide_to_long",
 ]
@@ -216,11 +218,12 @@ if TYPE_CHECKING:
     from headrace import sklearn as sklearn
     from headrace import tensor as tensor
     from headrace import testing as testing
+    from headrace import torch as torch
 
 #: Modules that are imported on first use.
 _LATER = [
     *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "tensor"),
-    "testing",
+    *("testing", "torch"),
 ]
 
 

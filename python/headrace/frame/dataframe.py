@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from headrace import _core
+from headrace.batches import iter_batches
 from headrace.display.options import option, option_context
 from headrace.display.plain import plain_text
 from headrace.display.tables import frame_html, frame_text
@@ -41,6 +42,7 @@ from headrace.frame.setitem import is_temporary, lost_assignment
 from headrace.frame.sort import first_of_frame
 from headrace.groupby.keys import keys_of
 from headrace.interop.narwhals import interchange_frame, narwhals_frame
+from headrace.interop.polars_source import to_polars_lazy
 from headrace.interop.through_pandas import written
 from headrace.io import ipc, json
 from headrace.io.parquet import write_parquet
@@ -1158,6 +1160,19 @@ class DataFrame(Tabular, Columns):
         """
         return export.to_pandas(self)
 
+    def to_polars_lazy(self) -> Any:
+        """A `polars.LazyFrame` that reads this plan when Polars collects.
+
+        Polars asks for the columns that it needs and at most for the rows of a `head`; it gets them
+        in batches, numbers without a copy. Filters run in Polars; labels stay behind.
+
+        >>> import polars as pl
+        >>> frame = hr.DataFrame({"x": [1, 2, 3]})
+        >>> frame.to_polars_lazy().filter(pl.col("x") > 1).collect()["x"].to_list()
+        [2, 3]
+        """
+        return to_polars_lazy(self)
+
     def __arrow_c_schema__(self) -> Any:
         return self._table().__arrow_c_schema__()
 
@@ -1342,6 +1357,53 @@ class DataFrame(Tabular, Columns):
         [1, 2]
         """
         return apply.itertuples(self, index, name)
+
+    def iter_batches(
+        self,
+        rows: int,
+        *,
+        shuffle: bool = False,
+        seed: int | None = None,
+        drop_last: bool = False,
+        rank: int = 0,
+        world: int = 1,
+    ) -> Iterator[DataFrame]:
+        """Frames of `rows` rows each, in order or shuffled.
+
+        The plan is evaluated once, before the first batch, by the whole engine; what exceeds the
+        memory limit waits on the disk, and each batch is made when it is asked for.
+
+        Parameters
+        ----------
+        rows : int
+            Rows per batch; the last one may be shorter.
+        shuffle : bool
+            Whether all rows come in random order, each once. Frames larger than about half of the
+            memory limit are sorted into it, others are gathered from; the order is the same.
+        seed : int, optional
+            The order is a function of it; by default another one each time.
+        drop_last : bool
+            Whether a last batch that is shorter is left out.
+        rank, world : int
+            Every `world`-th row of the order, from the `rank`-th on: together the ranks take each
+            row once.
+
+        Raises
+        ------
+        InvalidArgumentError
+            If `rows` or `rank` cannot be, for a `seed` without `shuffle`, and for ranks without a
+            seed.
+
+        >>> df = hr.DataFrame({"x": range(5)})
+        >>> [batch.x.to_list() for batch in df.iter_batches(2)]
+        [[0, 1], [2, 3], [4]]
+        >>> parts = df.iter_batches(5, shuffle=True, seed=1)
+        >>> [sorted(batch.x.to_list()) for batch in parts]
+        [[0, 1, 2, 3, 4]]
+        """
+        return iter_batches(
+            self, rows, shuffle=shuffle, seed=seed, drop_last=drop_last, rank=rank, world=world
+        )
 
     def value_counts(
         self,
