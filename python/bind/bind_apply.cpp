@@ -6,6 +6,7 @@
 #include "headrace/base/error.h"
 #include "headrace/frame/apply.h"
 #include "headrace/frame/astype.h"
+#include "headrace/functions/temporal/checked_counts.h"
 #include "headrace/plan/graph/picked_rows.h"
 
 #include <algorithm>
@@ -126,6 +127,7 @@ class Operands {
     if (PyLong_Check(value.ptr())) return integer_literal(value);
     if (PyUnicode_Check(value.ptr())) return hr::Literal(std::string(utf8(op_, value)));
     if (nb::isinstance<LiteralHandle>(value)) return nb::inst_ptr<LiteralHandle>(value)->value;
+    if (nb::isinstance<NodeHandle>(value)) return nb::inst_ptr<NodeHandle>(value)->node;
     if (auto held = held_value(node_attribute(value))) return held;
     return held_value(literals().attr("operand")(op_name(), value, values_));
   }
@@ -217,6 +219,14 @@ void bind_apply(nb::module_& m) {
   m.def("apply", &apply, "op"_a, "values"_a, "missing_is_false"_a = false, "three_valued"_a = false,
         nb::sig("def apply(op: str, values: tuple[typing.Any, ...], "
                 "missing_is_false: bool = False, three_valued: bool = False) -> Node | None"));
+  m.def(
+      "checked_arithmetic",
+      [](std::string_view op, const hr::NodePtr& left, const hr::NodePtr& right) {
+        return hr::checked_counts(hr::op_from_name(op), left, right);
+      },
+      "op"_a, "left"_a, "right"_a, Unlocked(),
+      "The sum, difference or product of int64 columns, or of one and a number; an error with its "
+      "row where it does not fit.");
   m.def("bind_rules", [] {
     using Words =
         std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;

@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
 #include "python/bind/protocols.h"
+#include "python/bind/sources.h"
 
 #include "headrace/base/error.h"
 #include "headrace/io/json/json.h"

@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/relational/order/window.h"
+#include "headrace/relational/order/window_frame.h"
 
 using hr::NodePtr;
 
@@ -132,4 +133,11 @@ void bind_window(nb::module_& m) {
         return hr::window_function(keys, {keys.at(0)}, hr::RowNumberFunction{}, drop_missing);
       },
       "keys"_a, "drop_missing"_a, Unlocked());
+  m.def(
+      "window_frame",
+      [](std::string_view function, const NodePtr& begins, const NodePtr& ends,
+         const NodePtr& values) {
+        return hr::window_frame(hr::frame_function_from_name(function), begins, ends, values);
+      },
+      "function"_a, "begins"_a, "ends"_a, "values"_a, Unlocked());
 }

@@ -3,8 +3,6 @@
 #pragma once
 #include "python/bind/bind.h"
 
-#include "headrace/io/source.h"
-
 /// Buffer-protocol slots for the bound Column and Tensor.
 extern PyType_Slot column_slots[];
 extern PyType_Slot tensor_slots[];
@@ -14,9 +12,6 @@ std::string printed(nb::handle value);
 
 /// The name of a file as the system has it, which need not be UTF-8.
 std::string file_name(std::string_view op, nb::handle path);
-
-/// A path, bytes, or a binary file object that is read in order.
-hr::Source source_of(std::string_view op, nb::handle source);
 
 // "cpu", "cuda", "cuda:1" or "sim".
 hr::Place place_from(const std::string& word);

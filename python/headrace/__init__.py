@@ -188,6 +188,7 @@ __all__ = [
     "signal",
     "sklearn",
     "sort",
+    "sql",
     "strict",
     "testing",
     "threads",
@@ -216,14 +217,15 @@ if TYPE_CHECKING:
     from headrace import random as random
     from headrace import report as report
     from headrace import sklearn as sklearn
+    from headrace import sql as sql
     from headrace import tensor as tensor
     from headrace import testing as testing
     from headrace import torch as torch
 
 #: Modules that are imported on first use.
 _LATER = [
-    *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "tensor"),
-    *("testing", "torch"),
+    *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "sql"),
+    *("tensor", "testing", "torch"),
 ]
 
 

@@ -47,6 +47,7 @@ from headrace.interop.through_pandas import written
 from headrace.io import ipc, json
 from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.origin import query_of
 from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
@@ -433,6 +434,16 @@ class DataFrame(Tabular, Columns):
         return select.select_dtypes(self, include, exclude)
 
     # ---- rows by value ---------------------------------------------------------------------------
+
+    def sql(self, query: str, /, *, dialect: str = "duckdb", params: Any = None) -> DataFrame:
+        """Query the frame, as the table `self`, in SQL; the result is lazy. See `hr.sql`.
+
+        >>> hr.DataFrame({"x": [1, 2, 3]}).sql("select sum(x) as total from self").to_dict()
+        {'total': [6]}
+        """
+        from headrace.sql.context import run
+
+        return run(query, {"self": self}, {}, dialect, params, False)
 
     def query(self, text: str) -> DataFrame:
         """Filter rows by an expression over columns, given as a string.
@@ -946,10 +957,10 @@ class DataFrame(Tabular, Columns):
         Filters are shown where they are applied: ``read_csv [file where (x > 5)]``, ``getitem
         [mask, before merge]``. With `analyze` the steps run, and each line reports time, rows,
         bytes (both with their predictions), memory in use, and what a memory limit moved. With
-        `passes` the plan is shown before and after each optimizer pass that changes it. Notebooks
-        show a table.
+        `passes` the plan is shown before and after each optimizer pass that changes it. The result
+        of a query begins with its SQL. Notebooks show a table.
         """
-        return explain(list(self._nodes.values()), analyze, passes)
+        return explain(list(self._nodes.values()), analyze, passes).of_query(query_of(self))
 
     def to_dict(self, orient: str = "list") -> Any:
         """Python values: lists by name, or in the form given by `orient`.

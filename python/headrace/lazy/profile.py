@@ -270,6 +270,14 @@ class Explanation(str):
 
     steps: list[ExplainedStep]
 
+    def of_query(self, query: str) -> Explanation:
+        """With a query before the steps; the same for an empty one."""
+        if not query:
+            return self
+        made = Explanation(f"{query.strip()}\n\n{self}")
+        made.__dict__.update(self.__dict__)
+        return made
+
     _HEADER = ("step", "what", "yields", "passes", "line")
     _FIGURES = (
         *("", "rows", "result", "ms", "held", "cores", "serial ms", "after"),

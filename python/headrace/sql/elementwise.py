@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Element-wise operations of the engine by the null rules of SQL."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+from headrace import _core
+from headrace.errors import TypeMismatchError
+from headrace.sql.values import Value
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def literal(value: Any) -> Any:
+    """A Python value as the engine takes it next to a column."""
+    if isinstance(value, decimal.Decimal):
+        return _core.decimal_literal(f"{value:f}")
+    if isinstance(value, datetime.timedelta):
+        seconds, micros = divmod(value // _MICROSECOND, 10**6)
+        return _core.duration_literal(seconds, micros * 1000)
+    if isinstance(value, datetime.date):
+        dtype = "datetime64[us]" if isinstance(value, datetime.datetime) else "date"
+        moment = datetime.datetime(value.year, value.month, value.day)
+        if isinstance(value, datetime.datetime):
+            moment = value
+        seconds, micros = divmod((moment - _EPOCH) // _MICROSECOND, 10**6)
+        return _core.time_literal(seconds, micros * 1000, dtype)
+    return value
+
+
+def run(op: str, *operands: Any) -> _core.Node:
+    """An operation of the engine by the rules of SQL, of nodes and Python values."""
+    made = _core.apply(op, tuple(literal(each) for each in operands), three_valued=True)
+    if made is None:
+        raise TypeMismatchError(f"sql: the operation does not take these: operation={op!r}")
+    return made
+
+
+def bool_value(node: _core.Node) -> Value:
+    """A column of bools."""
+    return Value(node, "bool", 1)
+
+
+def filled(node: _core.Node, value: bool) -> _core.Node:
+    """Bools with another value for null."""
+    if not node.nullable:
+        return node
+    return _core.elementwise("fill_null", [node, _core.scalar(value)])
+
+
+def filled_with(node: _core.Node, value: int) -> _core.Node:
+    """Numbers with another value for null."""
+    if not node.nullable:
+        return node
+    return _core.elementwise("fill_null", [node, _core.scalar(value)])
+
+
+def where(condition: _core.Node, yes: Any, no: Any) -> _core.Node:
+    """`yes` where the condition is true, else `no`; these are nodes or values of one type."""
+    null = _core.null_literal()
+    return run("where", condition, null if yes is None else yes, null if no is None else no)

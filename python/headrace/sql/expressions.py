@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions of SQL over the columns of a scope."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql import functions, operators
+from headrace.sql.casts import cast, common
+from headrace.sql.elementwise import bool_value, run, where
+from headrace.sql.scope import Scope
+from headrace.sql.syntax import exp, is_aggregate, named
+from headrace.sql.values import (
+    NOTHING,
+    TIMESTAMP,
+    Constant,
+    Interval,
+    Operand,
+    Value,
+    column_of,
+    constant_of,
+    decimal_dtype,
+)
+
+Expression = Any
+
+_TYPES = {
+    **{"TINYINT": "int8", "SMALLINT": "int16", "INT": "int32", "BIGINT": "int64"},
+    **{"UTINYINT": "uint8", "USMALLINT": "uint16", "UINT": "uint32", "UBIGINT": "uint64"},
+    **{"FLOAT": "float32", "DOUBLE": "float64", "BOOLEAN": "bool", "DATE": "date"},
+    **{"VARCHAR": "string", "TEXT": "string", "CHAR": "string", "TIMESTAMP": TIMESTAMP},
+    **{"TIMESTAMPNTZ": TIMESTAMP, "DATETIME": TIMESTAMP, "INT128": "decimal128(38, 0)"},
+    **{"TIMESTAMP_S": "datetime64[s]", "TIMESTAMP_MS": "datetime64[ms]"},
+    **{"TIMESTAMP_NS": "datetime64[ns]", "INTERVAL": "interval", "NVARCHAR": "string"},
+    **{"BPCHAR": "string", "HUGEINT": "decimal128(38, 0)", "NULL": "null"},
+}
+_MONTHS = {"year": 12, "quarter": 3, "month": 1, "decade": 120, "century": 1200}
+_MICROSECONDS = {
+    **{"week": 7 * 86_400_000_000, "day": 86_400_000_000, "hour": 3_600_000_000},
+    **{"minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1},
+}
+
+
+def dtype_of(kind: Expression) -> str:
+    """The engine's dtype of a type in SQL."""
+    word = kind.this.value if hasattr(kind.this, "value") else str(kind.this)
+    if word in ("DECIMAL", "BIGDECIMAL"):
+        numbers = [int(each.this.name) for each in kind.expressions]
+        precision, scale = (*numbers, 0)[:2] if numbers else (18, 3)
+        if not 1 <= precision <= 38 or not 0 <= scale <= precision:
+            raise InvalidArgumentError(
+                f"sql: no such type: type={kind.sql('duckdb')!r}; up to 38 digits are exact"
+            )
+        return decimal_dtype(precision, scale)
+    if word not in _TYPES or kind.args.get("nested"):
+        raise UnsupportedError(f"sql: unsupported type: type={kind.sql('duckdb')!r}")
+    return _TYPES[word]
+
+
+def evaluate(node: Expression, scope: Scope) -> Operand:
+    """The value of an expression."""
+    if scope.computed:
+        found = scope.computed.get(id(node)) or scope.computed.get(node)
+        if found is not None:
+            return scope.value(found)
+    handler = _HANDLERS.get(type(node))
+    if handler is not None:
+        return handler(node, scope)
+    if is_aggregate(node):
+        raise InvalidArgumentError(
+            f"sql: an aggregate is not allowed here: expression={node.sql('duckdb')!r}; use HAVING "
+            "or a subquery"
+        )
+    if isinstance(node, exp.Window):
+        raise InvalidArgumentError(
+            f"sql: a window function is not allowed here: expression={node.sql('duckdb')!r}; use "
+            "QUALIFY or a subquery"
+        )
+    return functions.call(node, lambda each: evaluate(each, scope), scope.relation.rows)
+
+
+def condition(node: Expression, scope: Scope) -> Operand:
+    """The truth of an expression."""
+    return operators.as_bool(evaluate(node, scope))
+
+
+def _literal(node: Expression, scope: Scope) -> Operand:
+    word = node.this
+    if node.is_string:
+        return Constant(word, "string", untyped=True)
+    return number(word)
+
+
+def number(word: str) -> Constant:
+    """The constant of digits: an integer, a decimal, or with an exponent a double."""
+    if "e" in word or "E" in word:
+        return Constant(float(word), "float64")
+    if "." in word:
+        before, _, after = word.replace("_", "").partition(".")
+        digits = max(1, len(before.lstrip("0")) + len(after) + (1 if before == "0" else 0))
+        if digits > 38:
+            return Constant(float(word), "float64")
+        value = decimal.Decimal(word.replace("_", ""))
+        return Constant(value, decimal_dtype(max(digits, len(after)), len(after)))
+    return constant_of(int(word))
+
+
+def _column(node: Expression, scope: Scope) -> Operand:
+    if node.args.get("db"):
+        raise UnsupportedError(f"sql: names with more than two parts: name={node.sql('duckdb')!r}")
+    if isinstance(node.this, exp.Star):
+        raise UnsupportedError("sql: * is not allowed here: word='*'; name the columns")
+    return scope.column(named(node.table), named(node.name))
+
+
+def _binary(
+    function: Callable[[str, Operand, Operand], Operand], op: str
+) -> Callable[..., Operand]:
+    def handle(node: Expression, scope: Scope) -> Operand:
+        if isinstance(node.expression, exp.Any | exp.All):
+            raise UnsupportedError("sql: ANY and ALL of lists: word='ANY'; use IN")
+        return function(op, evaluate(node.this, scope), evaluate(node.expression, scope))
+
+    return handle
+
+
+def _compare(op: str, a: Operand, b: Operand) -> Operand:
+    return operators.compare(op, a, b)
+
+
+def _tuples(node: Expression, scope: Scope, op: str) -> Operand | None:
+    left, right = node.this, node.expression
+    if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
+        return None
+    if op not in ("equal", "not_equal") or len(left.expressions) != len(right.expressions):
+        raise UnsupportedError("sql: an order of rows of values: word='ROW'; compare each value")
+    made: Operand = Constant(True, "bool")
+    for a, b in zip(left.expressions, right.expressions, strict=True):
+        same = operators.compare("equal", evaluate(a, scope), evaluate(b, scope))
+        made = operators.logical("logical_and", made, same)
+    return made if op == "equal" else operators.negated(made)
+
+
+def _comparison(op: str) -> Callable[..., Operand]:
+    plain = _binary(_compare, op)
+
+    def handle(node: Expression, scope: Scope) -> Operand:
+        made = _tuples(node, scope, op)
+        return plain(node, scope) if made is None else made
+
+    return handle
+
+
+def _is(node: Expression, scope: Scope) -> Operand:
+    value = evaluate(node.this, scope)
+    if isinstance(node.expression, exp.Null):
+        return operators.is_null(value)
+    if isinstance(node.expression, exp.Boolean):
+        wanted = Constant(bool(node.expression.this), "bool")
+        return operators.negated(operators.is_distinct(operators.as_bool(value), wanted))
+    return operators.negated(operators.is_distinct(value, evaluate(node.expression, scope)))
+
+
+def _in(node: Expression, scope: Scope) -> Operand:
+    if node.args.get("unnest") is not None or node.args.get("field") is not None:
+        raise UnsupportedError("sql: IN of a list column: word='IN'; use list_contains")
+    value = evaluate(node.this, scope)
+    made: Operand = Constant(False, "bool")
+    others = [evaluate(each, scope) for each in node.expressions]
+    fast = _in_constants(value, others)
+    if fast is not None:
+        return fast
+    for other in others:
+        made = operators.logical("logical_or", made, operators.compare("equal", value, other))
+    return made
+
+
+_FEW = 4
+
+
+def _in_constants(value: Operand, others: list[Operand]) -> Operand | None:
+    """Strings and integers among many constants: by one look-up."""
+    if not isinstance(value, Value) or len(others) < _FEW:
+        return None
+    if not all(isinstance(each, Constant) and each.value is not None for each in others):
+        return None
+    words = [each.value for each in others]  # type: ignore[union-attr]
+    if value.dtype == "string" and all(isinstance(word, str) for word in words):
+        dtype = "string"
+    elif value.dtype in ("int8", "int16", "int32", "int64") and all(
+        type(word) is int for word in words
+    ):
+        dtype = "int64"
+    else:
+        return None
+    held = _core.data(_core.column_from_list(words, dtype), "values", 0)
+    node = value.node if dtype == "string" else _core.astype(value.node, "int64")
+    made = _core.in_domain(_core.is_in(node, held), value.node.domain)
+    if not value.node.nullable:
+        return bool_value(made)
+    null = column_of(Constant(None, "bool"), value.node)
+    return bool_value(where(run("is_null", value.node), null, made))
+
+
+def _between(node: Expression, scope: Scope) -> Operand:
+    value = evaluate(node.this, scope)
+    low, high = evaluate(node.args["low"], scope), evaluate(node.args["high"], scope)
+    return operators.logical(
+        "logical_and",
+        operators.compare("greater_equal", value, low),
+        operators.compare("less_equal", value, high),
+    )
+
+
+def _case(node: Expression, scope: Scope) -> Operand:
+    subject = node.args.get("this")
+    base = None if subject is None else evaluate(subject, scope)
+    made: Operand = NOTHING
+    if node.args.get("default") is not None:
+        made = evaluate(node.args["default"], scope)
+    branches = []
+    for each in node.args["ifs"]:
+        test = evaluate(each.this, scope)
+        if base is not None:
+            test = operators.compare("equal", base, test)
+        branches.append((test, evaluate(each.args["true"], scope)))
+    dtype, values = common([made, *(value for _, value in branches)], "CASE")
+    made = values[0]
+    for (test, _), value in zip(branches[::-1], values[:0:-1], strict=True):
+        made = operators.choose(test, value, made)
+    if isinstance(made, Constant) and made.value is None:
+        return Constant(None, dtype)
+    return made
+
+
+def _if(node: Expression, scope: Scope) -> Operand:
+    no = node.args.get("false")
+    return operators.choose(
+        evaluate(node.this, scope),
+        evaluate(node.args["true"], scope),
+        NOTHING if no is None else evaluate(no, scope),
+    )
+
+
+def _cast(node: Expression, scope: Scope) -> Operand:
+    dtype = dtype_of(node.to)
+    if dtype == "interval" and isinstance(node.this, exp.Literal):
+        return _interval_of_text(node.this.this)
+    value = evaluate(node.this, scope)
+    return cast(value, dtype, isinstance(node, exp.TryCast))
+
+
+def _interval(node: Expression, scope: Scope) -> Operand:
+    unit = node.args.get("unit")
+    amount = node.this
+    if unit is None:
+        return _interval_of_text(amount.name)
+    word = named(unit.name).rstrip("s")
+    found = evaluate(amount, scope)
+    if not isinstance(found, Constant):
+        raise UnsupportedError("sql: INTERVAL of a column: word='INTERVAL'; use date + n for days")
+    if found.value is None:
+        return Constant(None, "interval")
+    return Constant(_span(str(found.value), word), "interval")
+
+
+def _span(amount: str, unit: str) -> Interval:
+    count = decimal.Decimal(amount.strip())
+    if unit in _MONTHS:
+        months = count * _MONTHS[unit]
+        if months != int(months):
+            raise UnsupportedError(f"sql: INTERVAL of a part of a month: amount={amount!r}")
+        return Interval(int(months), 0)
+    if unit not in _MICROSECONDS:
+        raise UnsupportedError(f"sql: unsupported unit of INTERVAL: unit={unit!r}")
+    return Interval(0, int(count * _MICROSECONDS[unit]))
+
+
+def _interval_of_text(text: str) -> Operand:
+    words = text.split()
+    if not words or len(words) % 2:
+        raise UnsupportedError(f"sql: unsupported INTERVAL: text={text!r}; write '1' day")
+    months = microseconds = 0
+    for amount, unit in zip(words[::2], words[1::2], strict=True):
+        span = _span(amount, unit.lower().rstrip("s"))
+        months, microseconds = months + span.months, microseconds + span.microseconds
+    return Constant(Interval(months, microseconds), "interval")
+
+
+def _not(node: Expression, scope: Scope) -> Operand:
+    return operators.negated(evaluate(node.this, scope))
+
+
+def _distinct_from(node: Expression, scope: Scope) -> Operand:
+    made = operators.is_distinct(evaluate(node.this, scope), evaluate(node.expression, scope))
+    return made if isinstance(node, exp.NullSafeNEQ) else operators.negated(made)
+
+
+def _coalesce(node: Expression, scope: Scope) -> Operand:
+    return operators.coalesce([evaluate(each, scope) for each in [node.this, *node.expressions]])
+
+
+def _nullif(node: Expression, scope: Scope) -> Operand:
+    value, other = evaluate(node.this, scope), evaluate(node.expression, scope)
+    return operators.choose(operators.compare("equal", value, other), NOTHING, value)
+
+
+def _inner(node: Expression, scope: Scope) -> Operand:
+    return evaluate(node.this, scope)
+
+
+def _boolean(node: Expression, scope: Scope) -> Operand:
+    return Constant(bool(node.this), "bool")
+
+
+def _nothing(node: Expression, scope: Scope) -> Operand:
+    return NOTHING
+
+
+def _negative(node: Expression, scope: Scope) -> Operand:
+    if isinstance(node.this, exp.Literal) and not node.this.is_string:
+        return number(f"-{node.this.this}")
+    return operators.negative(evaluate(node.this, scope))
+
+
+def _today(node: Expression, scope: Scope) -> Operand:
+    return Constant(datetime.datetime.now(datetime.UTC).date(), "date")
+
+
+def _parameter(node: Expression, scope: Scope) -> Operand:
+    found = scope.planner.parameters.get(node.name)
+    if found is not None:
+        return found
+    raise InvalidArgumentError(
+        f"sql: a parameter has no value: parameter={node.sql('duckdb')!r}; pass params="
+    )
+
+
+_HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
+    exp.Literal: _literal,
+    exp.Column: _column,
+    exp.Paren: _inner,
+    exp.Alias: _inner,
+    exp.Boolean: _boolean,
+    exp.Null: _nothing,
+    exp.Neg: _negative,
+    exp.Not: _not,
+    exp.And: _binary(operators.logical, "logical_and"),
+    exp.Or: _binary(operators.logical, "logical_or"),
+    exp.EQ: _comparison("equal"),
+    exp.NEQ: _comparison("not_equal"),
+    exp.LT: _comparison("less"),
+    exp.LTE: _comparison("less_equal"),
+    exp.GT: _comparison("greater"),
+    exp.GTE: _comparison("greater_equal"),
+    exp.NullSafeEQ: _distinct_from,
+    exp.NullSafeNEQ: _distinct_from,
+    exp.Add: _binary(operators.arithmetic, "add"),
+    exp.Sub: _binary(operators.arithmetic, "subtract"),
+    exp.Mul: _binary(operators.arithmetic, "multiply"),
+    exp.Div: _binary(operators.arithmetic, "divide"),
+    exp.IntDiv: _binary(operators.arithmetic, "floor_divide"),
+    exp.Mod: _binary(operators.arithmetic, "remainder"),
+    exp.Pow: _binary(operators.arithmetic, "power"),
+    exp.Is: _is,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Interval: _interval,
+    exp.Coalesce: _coalesce,
+    exp.Nullif: _nullif,
+    exp.CurrentDate: _today,
+    exp.Placeholder: _parameter,
+    exp.Parameter: _parameter,
+}

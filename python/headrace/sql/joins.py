@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joins: FROM lists in a good order, by keys, with conditions that are no keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _core
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
+from headrace.sql import operators
+from headrace.sql.casts import cast
+from headrace.sql.elementwise import run, where
+from headrace.sql.expressions import condition, evaluate
+from headrace.sql.relation import Field, Key, Relation, joined, row_numbers
+from headrace.sql.scope import OUTER, Scope
+from headrace.sql.syntax import exp, named, queries_of, walk
+from headrace.sql.values import (
+    NULL,
+    Constant,
+    Operand,
+    Value,
+    column_of,
+    common_dtype,
+    value_of,
+)
+
+Expression = Any
+_ROW = " row"
+_KEY = " key"
+
+
+def tables_of(node: Expression, scopes: list[Scope]) -> set[int] | None:
+    """Which of the scopes the columns of an expression belong to; None if one is unknown."""
+    found: set[int] = set()
+    for each in walk(node):
+        if isinstance(each, exp.Column):
+            table, name = named(each.table), named(each.name)
+            places = [i for i, scope in enumerate(scopes) if scope.field(table, name) is not None]
+            if not places and scopes[0].outer is not None:
+                places = [
+                    i
+                    for i, scope in enumerate(scopes)
+                    if scope.field(OUTER, f"{table}.{name}") is not None
+                ]
+                if not places:
+                    if scopes[0].outer.bound or scopes[0].outer.lookup(table, name) is None:
+                        return None
+                    continue
+                places = places[:1]
+            if not places:
+                return None
+            if len(places) > 1:
+                raise InvalidArgumentError(
+                    f"sql: the column name is ambiguous: name={each.sql('duckdb')!r}; write "
+                    "table.column"
+                )
+            found.add(places[0])
+    return found
+
+
+class Equality:
+    """A condition `a = b` between two sets of tables."""
+
+    __slots__ = ("left", "left_tables", "node", "right", "right_tables", "same_null", "used")
+
+    def __init__(self, node: Expression, left: set[int], right: set[int]) -> None:
+        self.node = node
+        self.left, self.right = node.this, node.expression
+        self.left_tables, self.right_tables = left, right
+        self.same_null = isinstance(node, exp.NullSafeEQ)
+        #: Whether it was a key of a join.
+        self.used = False
+
+
+def equality_of(node: Expression, scopes: list[Scope]) -> Equality | None:
+    """The condition as an equality of different tables, if it is one."""
+    if not isinstance(node, exp.EQ | exp.NullSafeEQ) or queries_of(node):
+        return None
+    if isinstance(node.this, exp.Tuple):
+        return None
+    left, right = tables_of(node.this, scopes), tables_of(node.expression, scopes)
+    if not left or not right or left & right:
+        return None
+    return Equality(node, left, right)
+
+
+def key_pair(a: Operand, b: Operand) -> Key | None:
+    """Two sides of an equality as keys of a join; None for what the engine does not compare."""
+    if not isinstance(a, Value) or not isinstance(b, Value):
+        return None
+    dtype = common_dtype([a, b], "=")
+    left, right = a, b
+    if a.dtype != b.dtype:
+        one, other = cast(a, dtype), cast(b, dtype)
+        assert isinstance(one, Value)
+        assert isinstance(other, Value)
+        left, right = one, other
+    return left.node, right.node
+
+
+def without_null_keys(relation: Relation, keys: list[_core.Node]) -> tuple[Relation, list[Any]]:
+    """The rows in which no key is null, and their keys."""
+    nullable = [key for key in keys if key.nullable]
+    if not nullable:
+        return relation, keys
+    mask = run("logical_not", run("is_null", nullable[0]))
+    for key in nullable[1:]:
+        mask = run("logical_and", mask, run("logical_not", run("is_null", key)))
+    held = relation.with_fields(
+        [Field(_KEY, str(i), value_of(k), True) for i, k in enumerate(keys)]
+    )
+    kept = held.filtered(mask)
+    found = [f.value.node for f in kept.fields if f.table == _KEY]
+    return Relation([f for f in kept.fields if f.table != _KEY], kept.rows), found
+
+
+def join_pairs(
+    left: Relation,
+    right: Relation,
+    keys: list[tuple[_core.Node, _core.Node, bool]],
+    how: str,
+) -> Relation:
+    """A join in which null is no key, unless a pair says that null equals null."""
+    lefts, rights = [k[0] for k in keys], [k[1] for k in keys]
+    strict = [i for i, key in enumerate(keys) if not key[2]]
+    if keys and len(strict) == len(keys) and how != "outer":
+        right, rights = without_null_keys(right, rights)
+        if how in ("inner", "semi"):
+            left, lefts = without_null_keys(left, lefts)
+    elif strict and any(keys[i][0].nullable and keys[i][1].nullable for i in strict):
+        lefts, rights = _never_equal(lefts, rights, strict)
+    return joined(left, right, list(zip(lefts, rights, strict=True)), how)
+
+
+def _never_equal(lefts: list[Any], rights: list[Any], strict: list[int]) -> tuple[Any, Any]:
+    """More keys, which differ where a key is null."""
+    for i in strict:
+        a = _core.astype(run("is_null", lefts[i]), "int8")
+        b = run(
+            "multiply",
+            _core.astype(run("is_null", rights[i]), "int8"),
+            _core.number_literal(2, "int8"),
+        )
+        lefts, rights = [*lefts, a], [*rights, b]
+    return lefts, rights
+
+
+def _numbered(relation: Relation, word: str) -> Relation:
+    return relation.with_fields([Field(_ROW, word, value_of(row_numbers(relation.rows)), True)])
+
+
+def _row_field(relation: Relation, word: str) -> _core.Node:
+    return next(f.value.node for f in relation.fields if f.table == _ROW and f.name == word)
+
+
+def _without_rows(relation: Relation) -> Relation:
+    kept = [f for f in relation.fields if f.table != _ROW]
+    return Relation(kept, relation.rows)
+
+
+def residual_join(
+    left: Relation, right: Relation, keys: list[Any], rest: list[Expression], how: str, scope: Scope
+) -> Relation:
+    """A join whose condition has more than keys: pairs by the keys, filtered, then completed."""
+    if how == "inner":
+        made = join_pairs(left, right, keys, "inner")
+        return filtered(scope.over(made), rest).relation
+    first, last = _numbered(left, "left"), _numbered(right, "right")
+    pairs = filtered(scope.over(join_pairs(first, last, keys, "inner")), rest).relation
+    own = _row_field(pairs, "left")
+    if how in ("semi", "anti"):
+        made = joined(first, Relation([], own), [(_row_field(first, "left"), own)], how)
+        return _without_rows(made)
+    found = Relation([f for f in pairs.fields if f.table == _ROW], pairs.rows)
+    found = found.renamed("", ())
+    inner = Relation(
+        [
+            Field(_ROW, "pair", value_of(own), True),
+            Field(_ROW, "other", value_of(_row_field(pairs, "right")), True),
+        ],
+        pairs.rows,
+    )
+    made = joined(first, inner, [(_row_field(first, "left"), own)], "left")
+    other = _row_field(made, "other")
+    kind = "outer" if how == "outer" else "left"
+    if kind == "left":
+        made = joined(made, last, [(other, _row_field(last, "right"))], "left")
+    else:
+        zero = where(run("is_null", other), 0, other) if other.nullable else other
+        made = joined(made, last, [(zero, _row_field(last, "right"))], "outer")
+    return _without_rows(made)
+
+
+def filtered(scope: Scope, conditions: list[Expression]) -> Scope:
+    """The rows where all conditions are true."""
+    mask: Operand = Constant(True, "bool")
+    for each in conditions:
+        mask = operators.logical("logical_and", mask, condition(each, scope))
+    return scope.over(masked(scope.relation, mask))
+
+
+def masked(relation: Relation, mask: Operand) -> Relation:
+    """The rows where a condition is true."""
+    if isinstance(mask, Constant):
+        if mask.value:
+            return relation
+        return relation.filtered(_core.repeat(relation.rows, False))
+    return relation.filtered(mask.node)
+
+
+def inner_joins(
+    relations: list[Relation], conditions: list[Expression], scope: Scope
+) -> tuple[Relation, list[Expression]]:
+    """Relations joined in a good order; conditions that need more than these are given back."""
+    scopes = [scope.over(relation) for relation in relations]
+    left: list[Expression] = []
+    equalities: list[Equality] = []
+    others: list[tuple[Expression, set[int]]] = []
+    own: dict[int, list[Expression]] = {}
+    for each in conditions:
+        tables = None if queries_of(each) else tables_of(each, scopes)
+        if tables is None:
+            left.append(each)
+        elif len(tables) == 1:
+            own.setdefault(next(iter(tables)), []).append(each)
+        elif (equality := equality_of(each, scopes)) is not None:
+            equalities.append(equality)
+        elif tables:
+            others.append((each, tables))
+        else:
+            left.append(each)
+    for place, mine in own.items():
+        scopes[place] = filtered(scopes[place], mine)
+    sizes = [_size(each.relation, len(own.get(i, ()))) for i, each in enumerate(scopes)]
+    return _greedy(scopes, sizes, equalities, others, scope, left)
+
+
+def _size(relation: Relation, filters: int) -> float:
+    """A guess of the rows: as planned, fewer for each condition."""
+    return max(1, _core.planned_rows(relation.rows)) * 0.3 ** min(filters, 3)
+
+
+def _greedy(
+    scopes: list[Scope],
+    sizes: list[float],
+    equalities: list[Equality],
+    others: list[tuple[Expression, set[int]]],
+    scope: Scope,
+    left: list[Expression],
+) -> tuple[Relation, list[Expression]]:
+    waiting = set(range(len(scopes)))
+    start = max(waiting, key=lambda i: sizes[i])
+    waiting.discard(start)
+    together, current = {start}, scopes[start]
+    while waiting:
+        linked = [i for i in waiting if _linking(equalities, together, i)]
+        chosen = min(linked or waiting, key=lambda i: sizes[i])
+        waiting.discard(chosen)
+        current = _joined_next(
+            current, scopes[chosen], _linking(equalities, together, chosen), chosen, scope
+        )
+        together.add(chosen)
+        equalities, done = _ready(equalities, together)
+        ready = [*done, *(node for node, tables in others if tables <= together)]
+        others = [pair for pair in others if not pair[1] <= together]
+        if ready:
+            current = filtered(current, ready)
+    return current.relation, left
+
+
+def _linking(equalities: list[Equality], together: set[int], chosen: int) -> list[Equality]:
+    found = []
+    for each in equalities:
+        for mine, other in (
+            (each.left_tables, each.right_tables),
+            (each.right_tables, each.left_tables),
+        ):
+            if mine == {chosen} and other <= together:
+                found.append(each)
+                break
+    return found
+
+
+def _ready(
+    equalities: list[Equality], together: set[int]
+) -> tuple[list[Equality], list[Expression]]:
+    """Without those that were keys, and those that are conditions of the joined rows by now."""
+    left, done = [], []
+    for each in equalities:
+        if each.left_tables | each.right_tables <= together:
+            if not each.used:
+                done.append(each.node)
+            continue
+        left.append(each)
+    return left, done
+
+
+def _joined_next(
+    current: Scope, other: Scope, links: list[Equality], chosen: int, scope: Scope
+) -> Scope:
+    keys: list[tuple[_core.Node, _core.Node, bool]] = []
+    for link in links:
+        mine, theirs = link.right, link.left
+        if link.left_tables == {chosen}:
+            mine, theirs = theirs, mine
+        pair = key_pair(evaluate(theirs, current), evaluate(mine, other))
+        if pair is not None:
+            keys.append((*pair, link.same_null))
+            link.used = True
+    made = join_pairs(current.relation, other.relation, keys, "inner")
+    return scope.over(made)
+
+
+# ---- FROM ----------------------------------------------------------------------------------------
+
+
+def outer_join(
+    left: Relation,
+    right: Relation,
+    node: Expression,
+    how: str,
+    scope: Scope,
+    conditions: list[Expression],
+) -> Relation:
+    """LEFT, RIGHT, FULL, SEMI and ANTI joins on conditions."""
+    if how == "right":
+        made = outer_join(right, left, node, "left", scope, conditions)
+        count = len(right.fields)
+        return Relation([*made.fields[count:], *made.fields[:count]], made.rows)
+    scopes = [scope.over(left), scope.over(right)]
+    keys: list[tuple[_core.Node, _core.Node, bool]] = []
+    rest: list[Expression] = []
+    before: list[Expression] = []
+    for each in conditions:
+        if queries_of(each):
+            raise UnsupportedError(f"sql: a subquery in ON: expression={each.sql('duckdb')[:80]!r}")
+        equality = equality_of(each, scopes)
+        pair = None
+        if equality is not None:
+            a, b = (equality.left, equality.right)
+            if equality.left_tables == {1}:
+                a, b = b, a
+            pair = key_pair(evaluate(a, scopes[0]), evaluate(b, scopes[1]))
+        if pair is not None and equality is not None:
+            keys.append((*pair, equality.same_null))
+        elif tables_of(each, scopes) == {1} and how != "full":
+            before.append(each)
+        else:
+            if tables_of(each, scopes) is None:
+                for column in each.find_all(exp.Column):
+                    scope.over(Relation([*left.fields, *right.fields], left.rows)).column(
+                        named(column.table), named(column.name)
+                    )
+            rest.append(each)
+    if before:  # rows of the right side that no pair can have
+        # Keys were made of all rows: join again over those that are left.
+        narrowed = filtered(scopes[1], before).relation
+        kept = [each for each in conditions if each not in before]
+        return outer_join(left, narrowed, node, how, scope, kept)
+    word = {"full": "outer"}.get(how, how)
+    if rest:
+        return residual_join(left, right, keys, rest, word, scope)
+    return join_pairs(left, right, keys, word)
+
+
+def using_join(
+    left: Relation, right: Relation, names: list[str], how: str, scope: Scope
+) -> Relation:
+    """A join on columns of the same names, which become one each."""
+    scopes = [scope.over(left), scope.over(right)]
+    pairs: list[tuple[Field, Field, _core.Node, _core.Node]] = []
+    for name in names:
+        fields = [each.field("", name) for each in scopes]
+        if fields[0] is None or fields[1] is None:
+            raise ColumnNotFoundError(f"sql: no such column in both tables: name={name!r}")
+        pair = key_pair(fields[0].value, fields[1].value)
+        if pair is None:
+            raise UnsupportedError(f"sql: unsupported key: name={name!r}")
+        pairs.append((fields[0], fields[1], *pair))
+    keys = [(a, b, False) for _, _, a, b in pairs]
+    if how in ("semi", "anti"):
+        return join_pairs(left, right, keys, how)
+    if how == "right":
+        made = join_pairs(right, left, [(b, a, s) for a, b, s in keys], "left")
+        made = Relation(
+            [*made.fields[len(right.fields) :], *made.fields[: len(right.fields)]], made.rows
+        )
+    else:
+        made = join_pairs(left, right, keys, "outer" if how == "full" else how)
+    return _merged(made, left, pairs, how)
+
+
+def _merged(made: Relation, left: Relation, pairs: list[Any], how: str) -> Relation:
+    fields = list(made.fields)
+    count = len(left.fields)
+    places = {id(f): i for i, f in enumerate(left.fields)}
+    merged = []
+    for mine, other, _, _ in pairs:
+        i = places[id(mine)]
+        j = next(
+            k
+            for k in range(count, len(fields))
+            if (fields[k].table, fields[k].name) == (other.table, other.name)
+        )
+        value: Operand = fields[i].value
+        if how == "right":
+            value = fields[j].value
+        elif how == "full":
+            value = operators.coalesce([fields[i].value, fields[j].value])
+        assert isinstance(value, Value)
+        merged.append(Field(fields[i].table, fields[i].name, value))
+        # Each side's own column is still found by its table.
+        fields[i] = fields[i]._replace(hidden=True)
+        fields[j] = fields[j]._replace(hidden=True)
+        if how not in ("full", "right"):
+            fields[i] = merged.pop()
+        else:
+            fields[i] = fields[i]._replace(table=fields[i].table)
+    front = [m._replace(table=" using") for m in merged]
+    return Relation([*front, *fields], made.rows)
+
+
+def cross_join(left: Relation, right: Relation) -> Relation:
+    """Each row of the left side with each of the right one."""
+    return joined(left, right, [], "inner")
+
+
+def null_of(operand: Operand, like: _core.Node) -> _core.Node:
+    """A column of nulls of the operand's type."""
+    dtype = "int32" if operand.dtype == NULL else operand.dtype
+    return column_of(Constant(None, dtype), like)

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relations: named columns over one set of rows, and the operators that make new rows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from headrace import _core
+from headrace.rows import picked_domain
+from headrace.sql.values import NULL, Value
+
+Key = tuple[_core.Node, _core.Node]
+
+
+class Field(NamedTuple):
+    """A column of a relation; hidden ones are found by their table only."""
+
+    table: str
+    name: str
+    value: Value
+    hidden: bool = False
+
+
+class Relation:
+    """Fields of the same rows. `rows` is a node of them, for a relation without fields."""
+
+    __slots__ = ("fields", "rows")
+
+    def __init__(self, fields: list[Field], rows: _core.Node) -> None:
+        self.fields = fields
+        self.rows = rows
+
+    def nodes(self) -> list[_core.Node]:
+        """The nodes of the fields."""
+        return [field.value.node for field in self.fields]
+
+    def of_nodes(self, nodes: Sequence[_core.Node], rows: _core.Node | None = None) -> Relation:
+        """The same fields with other nodes."""
+        made = [
+            field._replace(value=field.value._replace(node=node))
+            for field, node in zip(self.fields, nodes, strict=True)
+        ]
+        return Relation(made, made[0].value.node if rows is None else rows)
+
+    def with_fields(self, fields: Iterable[Field]) -> Relation:
+        """With more fields of the same rows."""
+        return Relation([*self.fields, *fields], self.rows)
+
+    def renamed(self, table: str, names: Sequence[str] = ()) -> Relation:
+        """The visible fields as those of a table; `names` for the first ones."""
+        fields: list[Field] = []
+        place = 0
+        for field in self.fields:
+            if field.hidden:
+                fields.append(field)
+                continue
+            name = names[place] if place < len(names) else field.name
+            fields.append(Field(table, name, field.value))
+            place += 1
+        return Relation(fields, self.rows)
+
+    def _picked(self, pick: Callable[[list[_core.Node]], list[_core.Node]]) -> Relation:
+        nodes = pick([self.rows, *self.nodes()])
+        return self.of_nodes(nodes[1:], nodes[0])
+
+    def filtered(self, mask: _core.Node) -> Relation:
+        """The rows where the mask is true."""
+        return self._picked(lambda nodes: _core.filter_columns(nodes, mask))
+
+    def taken(self, positions: _core.Node) -> Relation:
+        """The rows at these positions."""
+        domain = picked_domain()
+        return self._picked(
+            lambda nodes: [_core.in_domain(_core.take(n, positions), domain) for n in nodes]
+        )
+
+    def sliced(self, begin: int, count: int) -> Relation:
+        """Some rows in their order."""
+        domain = picked_domain()
+        return self._picked(lambda nodes: _core.slice_columns(nodes, begin, count, domain))
+
+    def sorted(self, keys: Sequence[tuple[_core.Node, bool]]) -> Relation:
+        """The rows in the order of keys, each descending or not; null last."""
+        nodes = list({id(n): n for n in [self.rows, *self.nodes()]}.values())
+        names = [f"c{i}" for i in range(len(nodes))]
+        descending = [each for _, each in keys]
+        table = _core.sort([node for node, _ in keys], descending, False, names, nodes)
+        found = dict(zip(map(id, nodes), _core.parts(table, len(nodes)), strict=True))
+        return self.of_nodes([found[id(n)] for n in self.nodes()], found[id(self.rows)])
+
+
+def joined(
+    left: Relation,
+    right: Relation,
+    keys: Sequence[Key],
+    how: str,
+    unique_right: bool = False,
+) -> Relation:
+    """A join by pairs of keys, where null equals null: "inner", "left", "outer", "semi", "anti"."""
+    left_only = how in ("semi", "anti")
+    columns: list[tuple[str, _core.Node | None, _core.Node | None]] = []
+    fields: list[Field] = []
+    for field in left.fields:
+        columns.append((_name(columns, field), field.value.node, None))
+        fields.append(field)
+    if not left_only:
+        for field in right.fields:
+            columns.append((_name(columns, field), None, field.value.node))
+            fields.append(field)
+    if not columns:
+        columns.append(("c0", left.rows, None))
+    rows = (left.rows, right.rows)
+    table = _core.join(rows, list(keys), columns, how, (False, unique_right), "", how)
+    nodes = _core.parts(table, len(columns))
+    made = [
+        f._replace(
+            value=Value(n, f.value.dtype if f.value.dtype == NULL else n.dtype, f.value.bits)
+        )
+        for f, n in zip(fields, nodes, strict=False)
+    ]
+    return Relation(made, nodes[0])
+
+
+def _name(columns: Sequence[Any], field: Field) -> str:
+    return f"{len(columns)} {field.name}"
+
+
+def row_numbers(like: _core.Node) -> _core.Node:
+    """1, 2, 3, ... for the rows of a node."""
+    ones = _core.repeat(like, 1)
+    return _core.cumulative("cumsum", ones)
+
+
+def one_row() -> Relation:
+    """A relation of one row without fields."""
+    node = _core.data(_core.column_from_list([0], "int32"), "one row", _core.new_domain())
+    return Relation([], node)
+
+
+def broadcast(single: _core.Node, like: _core.Node) -> _core.Node:
+    """A column of one row for each row of `like`."""
+    made = _core.take(single, _core.repeat(like, 0))
+    return _core.in_domain(made, like.domain)

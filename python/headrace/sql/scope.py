@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of a query: what each column stands for, in the query itself and in those around it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError
+from headrace.sql.relation import Field, Relation
+from headrace.sql.values import Constant, Operand
+
+#: The table of hidden fields that hold columns of the query around this one.
+OUTER = " outer"
+#: The table of hidden fields that hold what expressions are already computed as.
+COMPUTED = " computed"
+Expression = Any  # of sqlglot, which is imported on first use
+_numbers = itertools.count()
+
+
+class Correlation:
+    """The columns that a query uses of the one around it.
+
+    In a first pass each is a null of its type and written down; in a second one each is a hidden
+    field of the query's relation.
+    """
+
+    __slots__ = ("bound", "found", "parent")
+
+    def __init__(self, parent: Scope) -> None:
+        self.parent = parent
+        #: By the name of the hidden field: table and name in the scope around.
+        self.found: dict[str, tuple[str, str]] = {}
+        self.bound = False
+
+    def lookup(self, table: str, name: str) -> Operand | None:
+        """The type of a column of the query around this one, as a null."""
+        operand = self.parent.find(table, name)
+        if operand is None:
+            return None
+        self.found[f"{table}.{name}"] = (table, name)
+        return Constant(None, operand.dtype)
+
+
+class QueryPlanner(Protocol):
+    """What lowers a query to a relation: the way back for subqueries."""
+
+    #: Values of parameters by name or number.
+    parameters: Mapping[str, Constant]
+
+    def lower(self, query: Expression, correlation: Correlation | None) -> Relation:
+        """The relation of a query."""
+
+
+class Scope:
+    """A relation, what its expressions are already computed as, and the query around it."""
+
+    __slots__ = ("_index", "aliases", "computed", "domain", "outer", "planner", "relation")
+
+    def __init__(
+        self, relation: Relation, outer: Correlation | None, planner: QueryPlanner
+    ) -> None:
+        self.relation = relation
+        self.outer = outer
+        self.planner = planner
+        #: Expressions, or the numbers of nodes with a subquery: a constant or a hidden field.
+        self.computed: dict[Expression, Constant | str] = {}
+        #: The distinct rows of the columns of the query around, where they are joined as such.
+        self.domain: Relation | None = None
+        self.aliases: dict[str, Expression] = {}
+        self._index: dict[tuple[str, str], list[Field]] | None = None
+
+    def over(self, relation: Relation) -> Scope:
+        """The same names over other rows, whose relation carries what is computed."""
+        made = Scope(relation, self.outer, self.planner)
+        made.aliases, made.computed, made.domain = self.aliases, self.computed, self.domain
+        return made
+
+    def value(self, computed: Constant | str) -> Operand:
+        """What an expression is computed as."""
+        if isinstance(computed, Constant):
+            return computed
+        found = self.field(COMPUTED, computed)
+        assert found is not None
+        return found.value
+
+    def compute(self, key: Expression, operand: Operand) -> None:
+        """Keep the value of an expression as a hidden field."""
+        if isinstance(operand, Constant):
+            self.computed[key] = operand
+            return
+        name = f"#{next(_numbers)}"
+        self.computed = {**self.computed, key: name}
+        self.with_fields([Field(COMPUTED, name, operand, True)])
+
+    def _fields(self, table: str, name: str) -> list[Field]:
+        if self._index is None:
+            self._index = {}
+            for field in self.relation.fields:
+                own = field.name.lower()
+                self._index.setdefault((field.table, own), []).append(field)
+                if not field.hidden and field.table:
+                    self._index.setdefault(("", own), []).append(field)
+        return self._index.get((table, name), [])
+
+    def has(self, table: str, name: str) -> bool:
+        """Whether there are fields of this name."""
+        return bool(self._fields(table, name))
+
+    def field(self, table: str, name: str) -> Field | None:
+        """The field of this name, of lower case; None if there is none."""
+        found = self._fields(table, name)
+        if len(found) > 1:
+            raise InvalidArgumentError(
+                f"sql: the column name is ambiguous: name={name!r}, "
+                f"tables={sorted({f.table for f in found})}; write table.{name}"
+            )
+        return found[0] if found else None
+
+    def find(self, table: str, name: str) -> Operand | None:
+        """A column of this query, or of one around it."""
+        field = self.field(table, name)
+        if field is not None:
+            return field.value
+        if self.outer is None:
+            return None
+        hidden = self.field(OUTER, f"{table}.{name}")
+        if hidden is not None:
+            return hidden.value
+        return self.outer.lookup(table, name)
+
+    def column(self, table: str, name: str) -> Operand:
+        """As `find`; raises if there is no such column."""
+        found = self.find(table, name)
+        if found is None:
+            names = [f"{f.table}.{f.name}" for f in self.relation.fields if not f.hidden]
+            asked = f"{table}.{name}" if table else name
+            raise ColumnNotFoundError(
+                f"sql: no such column: name={asked!r}; the columns are {', '.join(names[:40])}"
+            )
+        return found
+
+    def with_fields(self, fields: list[Field]) -> None:
+        """Add fields to the relation."""
+        self.relation = self.relation.with_fields(fields)
+        self._index = None

@@ -1,0 +1,538 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queries lowered to relations: SELECT from its FROM list to its LIMIT, WITH and set operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql import joins, setops
+from headrace.sql.aggregates import group
+from headrace.sql.expressions import evaluate
+from headrace.sql.grouping import grouping_sets
+from headrace.sql.ordering import sort_keys
+from headrace.sql.relation import Field, Relation, one_row
+from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
+from headrace.sql.subqueries import attach, semi_join
+from headrace.sql.syntax import (
+    aggregates_of,
+    conjuncts,
+    exp,
+    is_query,
+    named,
+    queries_of,
+    replaced,
+    windows_of,
+)
+from headrace.sql.values import (
+    NULL,
+    Constant,
+    Value,
+    column_of,
+    column_value,
+    value_of,
+)
+from headrace.sql.windows import attach_windows
+
+Expression = Any
+Tables = Mapping[str, Relation]
+
+
+class Planner:
+    """Lowers queries over tables. `views` are names of WITH and of a context, which hide tables."""
+
+    def __init__(self, tables: Any, parameters: Mapping[str, Constant] | None = None) -> None:
+        self.tables = tables
+        self.parameters = parameters or {}
+        self._views: dict[str, Any] = {}
+
+    # ---- queries
+
+    def lower(self, query: Expression, correlation: Correlation | None = None) -> Relation:
+        """The relation of a query."""
+        before = dict(self._views)
+        try:
+            self._define(query, correlation)
+            return self._lowered(query, correlation)
+        finally:
+            self._views = before
+
+    def _define(self, query: Expression, correlation: Correlation | None) -> None:
+        found = query.args.get("with_")
+        if found is None:
+            return
+        for view in found.expressions:
+            name = named(view.alias)
+            columns = [each.name for each in view.args["alias"].args.get("columns") or []]
+            if found.args.get("recursive") and _names(view.this, name):
+                made = setops.recursive(self, name, view.this, columns)
+            else:
+                made = self.lower(view.this, None)
+            if len(columns) > sum(not f.hidden for f in made.fields):
+                raise InvalidArgumentError(f"sql: WITH names too many columns: table={name!r}")
+            self._views[name] = made.renamed(name, columns)
+
+    def define(self, name: str, relation: Relation) -> None:
+        """A table of this name, for a while."""
+        self._views[name] = relation
+
+    def _lowered(self, query: Expression, correlation: Correlation | None) -> Relation:
+        if isinstance(query, exp.Subquery):
+            made = self.lower(query.this, correlation)
+            return self._ordered(query, made, correlation)
+        if isinstance(query, exp.SetOperation):
+            left = self.lower(query.this, correlation)
+            right = self.lower(query.expression, correlation)
+            return self._ordered(query, setops.combined(query, left, right), correlation)
+        if isinstance(query, exp.Values):
+            return setops.values(query, Scope(one_row(), correlation, self))
+        if isinstance(query, exp.Table):
+            return self._table(query)
+        if not isinstance(query, exp.Select):
+            raise UnsupportedError(
+                f"sql: unsupported statement: word={type(query).__name__.upper()!r}; only queries"
+            )
+        return self._select(query, correlation)
+
+    # ---- FROM
+
+    def _table(self, node: Expression) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            raise UnsupportedError(
+                "sql: functions as tables are not supported: "
+                f"expression={node.sql('duckdb')[:80]!r}; pass a frame"
+            )
+        name = named(node.name)
+        if node.args.get("db") or node.args.get("sample") or node.args.get("pivots"):
+            raise UnsupportedError(f"sql: unsupported table: expression={node.sql('duckdb')!r}")
+        found = self._views.get(name)
+        if found is None:
+            found = self.tables.relation(name)
+        alias = node.args.get("alias")
+        names = [each.name for each in alias.args.get("columns") or []] if alias else []
+        return found.renamed(named(node.alias or name), names)
+
+    def _source(self, node: Expression, correlation: Correlation | None) -> Relation:
+        if isinstance(node, exp.Table):
+            made = self._table(node)
+            for each in node.args.get("joins") or []:
+                raise UnsupportedError(f"sql: unsupported: expression={each.sql('duckdb')[:80]!r}")
+            return made
+        alias = node.args.get("alias")
+        name = named(node.alias) if node.alias else " unnamed"
+        columns = [each.name for each in alias.args.get("columns") or []] if alias else []
+        if isinstance(node, exp.Subquery):
+            if isinstance(node.this, exp.Table):  # a join in parentheses
+                made = self._from_tables(node.this, node.this.args.get("joins") or [], correlation)
+                return made.renamed(name, columns) if node.alias else made
+            inner = node.copy() if node.args.get("joins") else node
+            made = self.lower(inner.this, correlation)
+            return made.renamed(name, columns)
+        if isinstance(node, exp.Values):
+            made = setops.values(node, Scope(one_row(), correlation, self))
+            return made.renamed(name, columns)
+        if isinstance(node, exp.Lateral):
+            raise UnsupportedError("sql: unsupported: word='LATERAL'; use a join")
+        word = type(node).__name__.upper()
+        raise UnsupportedError(f"sql: unsupported in FROM: word={word!r}")
+
+    def _from_tables(
+        self, first: Expression, more: list[Expression], correlation: Correlation | None
+    ) -> Relation:
+        bare = first.copy()
+        bare.set("joins", None)
+        select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=bare), joins=more)
+        relation, rest = self._from(select, [], correlation)
+        assert not rest
+        return relation
+
+    def _from(
+        self, select: Expression, conditions: list[Expression], correlation: Correlation | None
+    ) -> tuple[Relation, list[Expression]]:
+        """The rows of FROM where the conditions are true that need no subquery, and the others."""
+        source = select.args.get("from_")
+        units = [one_row()] if source is None else [self._source(source.this, correlation)]
+        if correlation is not None and correlation.bound:
+            units.insert(0, self._domain(correlation))
+        joins_of = select.args.get("joins") or []
+        sources = [self._source(each.this, correlation) for each in joins_of]
+        inner: list[Expression] = []  # conditions of inner joins
+        pool = list(conditions)
+        for place, (join, right) in enumerate(zip(joins_of, sources, strict=True)):
+            how, on = _kind(join), conjuncts(join.args.get("on"))
+            using = [named(each.name) for each in join.args.get("using") or []]
+            if join.method:
+                raise UnsupportedError(f"sql: unsupported: word={str(join.method).upper()!r}")
+            if how == "inner" and not using:
+                units.append(right)
+                inner += on
+                continue
+            later = [Scope(each, None, self) for each in sources[place:]]
+            early = inner if how in ("full", "right") else [*inner, *pool]
+            early = [each for each in early if not _reads(each, later)]
+            scope = Scope(units[0], correlation, self)
+            left, rest = joins.inner_joins(units, early, scope)
+            inner = [each for each in inner if each not in early or each in rest]
+            pool = [each for each in pool if each not in early or each in rest]
+            scope = Scope(left, correlation, self)
+            if using:
+                left = joins.using_join(left, right, using, how, scope)
+            else:
+                if how in ("full", "right") and inner:
+                    raise UnsupportedError(
+                        "sql: a condition of an inner join that reads a table "
+                        f"behind it: word={how.upper()!r}"
+                    )
+                left = joins.outer_join(left, right, join, how, scope, on)
+            units = [left]
+        scope = Scope(units[0], correlation, self)
+        return joins.inner_joins(units, [*inner, *pool], scope)
+
+    def _domain(self, correlation: Correlation) -> Relation:
+        """The distinct rows of the columns of the query around that are used here."""
+        scope = correlation.parent
+        nodes = []
+        for table, name in correlation.found.values():
+            operand = scope.find(table, name)
+            assert operand is not None
+            nodes.append(
+                column_of(operand, scope.relation.rows, "int32" if operand.dtype == NULL else "")
+            )
+        words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
+        made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)
+        fields = [
+            Field(OUTER, name, value_of(node), True)
+            for name, node in zip(correlation.found, made, strict=False)
+        ]
+        return Relation(fields, made[0])
+
+    # ---- SELECT
+
+    def _select(self, select: Expression, correlation: Correlation | None) -> Relation:
+        _refuse_clauses(select)
+        conditions = conjuncts(select.args["where"].this) if select.args.get("where") else []
+        aliases = {named(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+        relation, left = self._from(select, conditions, correlation)
+        scope = Scope(relation, correlation, self)
+        if correlation is not None and correlation.bound:
+            scope.domain = self._domain(correlation)
+        scope.aliases = aliases
+        left = [_resolved(each, scope, aliases) for each in left]
+        scope = _filtered(scope, left)
+        outputs = _outputs(select, scope)
+        outputs = [(name, _resolved(node, scope, aliases, name)) for name, node in outputs]
+        order = _order_items(select, scope, outputs, aliases)
+        having = select.args.get("having")
+        having = None if having is None else _resolved(having.this, scope, aliases)
+        qualify = select.args.get("qualify")
+        qualify = None if qualify is None else _resolved(qualify.this, scope, aliases)
+        every = [node for _, node in outputs] + [node for node, _, _ in order]
+        every += [each for each in (having, qualify) if each is not None]
+        scope = self._grouped(select, scope, outputs, every, having)
+        windows = [w for node in every for w in windows_of(node)]
+        if windows:
+            scope = attach_windows(scope, windows, select.args.get("windows") or [])
+        if qualify is not None:
+            scope = _filtered(scope, conjuncts(qualify))
+        return _projected(select, scope, outputs, order)
+
+    def _grouped(
+        self,
+        select: Expression,
+        scope: Scope,
+        outputs: list[tuple[str, Expression]],
+        every: list[Expression],
+        having: Expression | None,
+    ) -> Scope:
+        aggregates = _unique([a for node in every for a in aggregates_of(node)])
+        clause = select.args.get("group")
+        if clause is None and not aggregates and having is None:
+            return attach(scope, every)
+        arguments = [c for a in aggregates for c in [a] if queries_of(a)]
+        if arguments:
+            scope = attach(scope, arguments)
+        sets = grouping_sets(
+            clause, outputs, scope, lambda node: _resolved(node, scope, scope.aliases)
+        )
+        if len(sets) == 1:
+            keys = sets[0]
+            scope = attach(scope, keys)
+            made = group(scope, keys, aggregates, not keys)
+        else:
+            made = setops.grouped_by_sets(scope, sets, aggregates, every)
+        made = attach(made, [*([having] if having is not None else []), *every])
+        if having is not None:
+            made = _filtered(made, conjuncts(having))
+        return made
+
+    def _ordered(
+        self, query: Expression, relation: Relation, correlation: Correlation | None
+    ) -> Relation:
+        """ORDER BY and LIMIT of set operations and of queries in parentheses."""
+        if not any(query.args.get(each) for each in ("order", "limit", "offset")):
+            return relation
+        scope = Scope(relation, correlation, self)
+        outputs = [(f.name, exp.column(f.name)) for f in relation.fields if not f.hidden]
+        order = _order_items(query, scope, outputs, {})
+        return _limited(query, _sorted(scope, order), scope)
+
+
+# ---- clauses -------------------------------------------------------------------------------------
+
+_REFUSED = {
+    **{"laterals": "LATERAL", "match": "MATCH_RECOGNIZE", "cluster": "CLUSTER BY"},
+    **{"distribute": "DISTRIBUTE BY", "sort": "SORT BY", "pivots": "PIVOT", "into": "INTO"},
+    **{"locks": "FOR UPDATE", "sample": "SAMPLE", "connect": "CONNECT BY", "prewhere": "PREWHERE"},
+}
+
+
+def _refuse_clauses(select: Expression) -> None:
+    for key, word in _REFUSED.items():
+        if select.args.get(key):
+            raise UnsupportedError(f"sql: unsupported: word={word!r}")
+
+
+def _names(query: Expression, name: str) -> bool:
+    """Whether a query reads a table of this name."""
+    return any(named(table.name) == name for table in query.find_all(exp.Table))
+
+
+def _reads(condition: Expression, scopes: list[Scope]) -> bool:
+    """Whether a condition names a column that one of these has."""
+    return any(
+        scope.field(named(each.table), named(each.name)) is not None
+        for each in condition.find_all(exp.Column)
+        for scope in scopes
+    )
+
+
+def _kind(join: Expression) -> str:
+    side, kind = named(join.side or ""), named(join.kind or "")
+    if kind in ("semi", "anti"):
+        return kind
+    if side in ("left", "right", "full"):
+        return side
+    if kind in ("", "inner", "cross", "outer"):
+        return "inner"
+    raise UnsupportedError(f"sql: unsupported join: word={kind.upper()!r}")
+
+
+def _unique(nodes: list[Expression]) -> list[Expression]:
+    return list(dict.fromkeys(nodes))
+
+
+def _resolved(
+    node: Expression, scope: Scope, aliases: dict[str, Expression], own: str = ""
+) -> Expression:
+    """With full names of columns, and the expressions of aliases where no column has the name.
+
+    So equal expressions are equal trees.
+    """
+    node = node.copy() if not is_query(node) else node
+
+    def change(each: Expression) -> Expression | None:
+        if not isinstance(each, exp.Column) or isinstance(each.this, exp.Star):
+            return None
+        table, name = named(each.table), named(each.name)
+        field = scope.field(table, name)
+        if field is not None:
+            made = exp.Column(this=exp.Identifier(this=name))
+            if field.table:
+                made.set("table", exp.Identifier(this=field.table))
+            return made
+        if not table and name in aliases and name != own.lower():
+            rest = {k: v for k, v in aliases.items() if k != name}
+            return exp.Paren(this=_resolved(aliases[name], scope, rest))
+        return None
+
+    return replaced(node, change)
+
+
+def _filtered(scope: Scope, conditions: list[Expression]) -> Scope:
+    """The rows where all conditions are true; EXISTS and IN as semi and anti joins."""
+    plain = [each for each in conditions if not queries_of(each)]
+    scope = joins.filtered(scope, plain) if plain else scope
+    for each in conditions:
+        if not queries_of(each):
+            continue
+        negated, inner = False, each
+        while isinstance(inner, exp.Not | exp.Paren):
+            negated ^= isinstance(inner, exp.Not)
+            inner = inner.this
+        made = semi_join(scope, inner, negated)
+        if made is None:
+            scope = attach(scope, [each])
+            made = joins.filtered(scope, [each])
+        scope = made
+    return scope
+
+
+def _outputs(select: Expression, scope: Scope) -> list[tuple[str, Expression]]:
+    """Names and expressions of SELECT, with what its stars stand for."""
+    outputs: list[tuple[str, Expression]] = []
+    for each in select.expressions:
+        node = each
+        while isinstance(node, exp.Paren):
+            node = node.this
+        star = node.this if isinstance(node, exp.Column) else node
+        if isinstance(star, exp.Star):
+            table = named(node.table) if isinstance(node, exp.Column) else ""
+            outputs += _starred(star, table, scope)
+        elif isinstance(node, exp.Alias):
+            outputs.append((node.alias, node.this))
+        elif isinstance(node, exp.Aliases | exp.Explode | exp.Unnest | exp.Columns):
+            raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
+        else:
+            outputs.append((_name_of(node), node))
+    return outputs
+
+
+def _name_of(node: Expression) -> str:
+    if isinstance(node, exp.Column):
+        return str(node.name)
+    return (
+        str(node.sql("duckdb")).lower()
+        if not isinstance(node, exp.Literal)
+        else str(node.sql("duckdb"))
+    )
+
+
+def _starred(star: Expression, table: str, scope: Scope) -> list[tuple[str, Expression]]:
+    without = {named(each.name) for each in star.args.get("except_") or []}
+    instead = {named(each.alias): each.this for each in star.args.get("replace") or []}
+    if star.args.get("rename"):
+        raise UnsupportedError("sql: unsupported: word='RENAME'; use AS")
+    found: list[tuple[str, Expression]] = []
+    for field in scope.relation.fields:
+        if field.hidden or (table and field.table != table) or field.name.lower() in without:
+            continue
+        if field.name.lower() in instead:
+            found.append((field.name, instead[field.name.lower()]))
+            continue
+        column = exp.Column(this=exp.Identifier(this=field.name.lower()))
+        if field.table:
+            column.set("table", exp.Identifier(this=field.table))
+        found.append((field.name, column))
+    if not found:
+        raise InvalidArgumentError(f"sql: * stands for no column: table={table!r}; check the name")
+    return found
+
+
+def _order_items(
+    query: Expression,
+    scope: Scope,
+    outputs: list[tuple[str, Expression]],
+    aliases: dict[str, Expression],
+) -> list[tuple[Expression, bool, bool]]:
+    """Expression, whether it is descending, and whether null comes first."""
+    clause = query.args.get("order")
+    items: list[tuple[Expression, bool, bool]] = []
+    names = {name.lower(): node for name, node in reversed(outputs)}
+    for each in clause.expressions if clause is not None else []:
+        descending, first = bool(each.args.get("desc")), bool(each.args.get("nulls_first"))
+        node = each.this
+        if isinstance(node, exp.Var) and named(node.name) == "all":
+            items += [(n, descending, first) for _, n in outputs]
+            continue
+        if isinstance(node, exp.Literal) and not node.is_string:
+            place = int(node.this)
+            if not 1 <= place <= len(outputs):
+                raise InvalidArgumentError(
+                    f"sql: ORDER BY names no column: position={place}, columns={len(outputs)}"
+                )
+            node = outputs[place - 1][1]
+        elif isinstance(node, exp.Column) and not node.table and named(node.name) in names:
+            node = names[named(node.name)]
+        else:
+            more = {k: v for k, v in names.items() if not scope.has("", k)}
+            node = _resolved(node, scope, {**more, **aliases})
+        items.append((node, descending, first))
+    return items
+
+
+def _sorted(scope: Scope, order: list[tuple[Expression, bool, bool]]) -> Relation:
+    if not order:
+        return scope.relation
+    keys = sort_keys([(evaluate(n, scope), d, f) for n, d, f in order], scope.relation.rows)
+    return scope.relation.sorted(keys) if keys else scope.relation
+
+
+def _projected(
+    select: Expression,
+    scope: Scope,
+    outputs: list[tuple[str, Expression]],
+    order: list[tuple[Expression, bool, bool]],
+) -> Relation:
+    rows = scope.relation.rows
+    values = [evaluate(node, scope) for _, node in outputs]
+    fields = []
+    for (name, _), operand in zip(outputs, values, strict=True):
+        value = column_value(operand, rows)
+        fields.append(Field("", name, value))
+    hidden = [f for f in scope.relation.fields if f.table == OUTER]
+    distinct = select.args.get("distinct")
+    items = [(evaluate(node, scope), d, f) for node, d, f in order]
+    keys = [
+        Field(COMPUTED, f"order {i}", operand, True)
+        for i, (operand, _, _) in enumerate(items)
+        if isinstance(operand, Value)
+    ]
+    relation = Relation([*fields, *hidden, *keys], fields[0].value.node)
+    if distinct is not None:
+        if distinct.args.get("on") is not None:
+            raise UnsupportedError("sql: unsupported: word='DISTINCT ON'; use QUALIFY")
+        relation = _distinct_rows(relation, len(fields), items, outputs, order)
+    if items:
+        held = {f.name: f.value for f in relation.fields if f.table == COMPUTED}
+        now = [(held.get(f"order {i}", operand), d, f) for i, (operand, d, f) in enumerate(items)]
+        asked = sort_keys(now, relation.rows)
+        relation = relation.sorted(asked) if asked else relation
+    kept = [f for f in relation.fields if f.table != COMPUTED]
+    return _limited(select, Relation(kept, relation.rows), scope)
+
+
+def _distinct_rows(
+    relation: Relation,
+    count: int,
+    items: list[Any],
+    outputs: list[tuple[str, Expression]],
+    order: list[Any],
+) -> Relation:
+    known = {node for _, node in outputs}
+    for node, _, _ in order:
+        if node not in known:
+            raise UnsupportedError(
+                "sql: ORDER BY of DISTINCT rows by what is not selected: "
+                f"expression={node.sql('duckdb')[:80]!r}"
+            )
+    nodes = list({id(n): n for n in relation.nodes()}.values())
+    words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
+    made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)
+    found = dict(zip(map(id, nodes), made, strict=False))
+    return relation.of_nodes([found[id(n)] for n in relation.nodes()])
+
+
+def _limited(query: Expression, relation: Relation, scope: Scope) -> Relation:
+    limit, offset = query.args.get("limit"), query.args.get("offset")
+    if limit is None and offset is None:
+        return relation
+    if any(f.table == OUTER for f in relation.fields):
+        raise UnsupportedError(
+            "sql: LIMIT in a subquery that uses the query around: word='LIMIT'; use min or max"
+        )
+    count = _whole(limit.expression, "LIMIT", scope) if limit is not None else (1 << 62)
+    begin = _whole(offset.expression, "OFFSET", scope) if offset is not None else 0
+    if limit is not None and (isinstance(limit, exp.Fetch) or limit.args.get("expressions")):
+        raise UnsupportedError("sql: unsupported: word='FETCH'; use LIMIT")
+    return relation.sliced(begin, count)
+
+
+def _whole(node: Expression, word: str, scope: Scope) -> int:
+    operand = evaluate(node, Scope(one_row(), None, scope.planner))
+    if isinstance(operand, Constant) and operand.value is None:
+        return 1 << 62
+    if not isinstance(operand, Constant) or type(operand.value) is not int or operand.value < 0:
+        raise UnsupportedError(f"sql: expected a number of rows: word={word!r}")
+    return operand.value

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subqueries in expressions: lowered to joins, whether they use the query around or not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql.casts import cast
+from headrace.sql.elementwise import filled_with, run, where
+from headrace.sql.expressions import evaluate
+from headrace.sql.joins import without_null_keys
+from headrace.sql.relation import Field, Relation, broadcast, joined
+from headrace.sql.scope import OUTER, Correlation, Scope
+from headrace.sql.syntax import exp, queries_of
+from headrace.sql.values import (
+    NULL,
+    Constant,
+    Operand,
+    Value,
+    column_of,
+    common_dtype,
+    value_of,
+)
+
+Expression = Any
+_MARK = " mark"
+
+
+def attach(scope: Scope, nodes: list[Expression]) -> Scope:
+    """The scope with what the subqueries of these expressions give, as hidden fields."""
+    for node in nodes:
+        for each in queries_of(node):
+            if id(each) not in scope.computed:
+                scope = _attach_one(scope, each)
+    return scope
+
+
+def _query(node: Expression) -> Expression:
+    while isinstance(node, exp.Subquery | exp.Paren):
+        if isinstance(node, exp.Subquery) and (node.args.get("limit") or node.args.get("order")):
+            break
+        node = node.this
+    return node
+
+
+def _attach_one(scope: Scope, node: Expression) -> Scope:
+    if isinstance(node, exp.Exists):
+        return _mark_exists(scope, node)
+    if isinstance(node, exp.In):
+        return _mark_in(scope, node)
+    if isinstance(node, exp.Binary):
+        raise UnsupportedError(
+            f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}; use IN, or min and max"
+        )
+    return _scalar(scope, node)
+
+
+def lower_inner(scope: Scope, query: Expression) -> tuple[Relation, Correlation | None]:
+    """The relation of a subquery, with hidden fields for the columns that it uses of this scope."""
+    correlation = Correlation(scope)
+    relation = scope.planner.lower(query, correlation)
+    if not correlation.found:
+        return relation, None
+    correlation.bound = True
+    return scope.planner.lower(query, correlation), correlation
+
+
+def _visible(relation: Relation, count: int, word: str) -> list[Field]:
+    fields = [f for f in relation.fields if not f.hidden]
+    if len(fields) != count:
+        raise InvalidArgumentError(
+            f"sql: a subquery has a wrong number of columns: word={word!r}, expected={count}, "
+            f"got={len(fields)}"
+        )
+    return fields
+
+
+def _outer_keys(
+    scope: Scope, inner: Relation, correlation: Correlation
+) -> tuple[list[_core.Node], list[_core.Node]]:
+    """The columns of the query around, and the hidden fields that stand for them."""
+    mine, theirs = [], []
+    for name, (table, word) in correlation.found.items():
+        own = scope.find(table, word)
+        field = next((f for f in inner.fields if f.table == OUTER and f.name == name), None)
+        if own is None or field is None:
+            continue
+        mine.append(column_of(own, scope.relation.rows))
+        theirs.append(field.value.node)
+    return mine, theirs
+
+
+def _keep(scope: Scope, node: Expression, operand: Operand) -> Scope:
+    made = scope.over(scope.relation)
+    made.compute(id(node), operand)
+    return made
+
+
+# ---- scalar --------------------------------------------------------------------------------------
+
+
+def one_row_always(query: Expression) -> bool:
+    """Whether a query folds all of its rows into one."""
+    if not isinstance(query, exp.Select) or query.args.get("group"):
+        return False
+    if query.args.get("limit") or query.args.get("offset") or query.args.get("having"):
+        return False
+    from headrace.sql.syntax import aggregates_of
+
+    return any(aggregates_of(each) for each in query.expressions)
+
+
+def _scalar(scope: Scope, node: Expression) -> Scope:
+    query = _query(node)
+    inner, correlation = lower_inner(scope, query)
+    (field,) = _visible(inner, 1, "scalar subquery")
+    if field.value.dtype == NULL:
+        return _keep(scope, node, Constant(None, NULL))
+    if correlation is None:
+        return _uncorrelated(scope, node, query, inner, field)
+    mine, theirs = _outer_keys(scope, inner, correlation)
+    right = Relation([field._replace(table=" scalar", hidden=True)], inner.rows)
+    base = scope.relation
+    made = joined(base, right, list(zip(mine, theirs, strict=True)), "left", True)
+    found = made.fields[-1].value
+    result = scope.over(Relation(made.fields[:-1], made.rows))
+    result.compute(id(node), found)
+    return result
+
+
+def _uncorrelated(
+    scope: Scope, node: Expression, query: Expression, inner: Relation, field: Field
+) -> Scope:
+    like = scope.relation.rows
+    if one_row_always(query):
+        single = field.value.node
+    else:
+        # One row or none: more are an error of the join, whose right keys are unique.
+        one = _core.data(_core.column_from_list([0], "int32"), "one row", _core.new_domain())
+        right = Relation([field], inner.rows)
+        keys = [(one, _core.astype(_core.repeat(inner.rows, 0), "int32"))]
+        made = joined(Relation([], one), right, keys, "left", True)
+        single = made.fields[-1].value.node
+    return _keep(scope, node, value_of(broadcast(single, like), field.value.bits))
+
+
+# ---- EXISTS --------------------------------------------------------------------------------------
+
+
+def _distinct(nodes: list[_core.Node]) -> list[_core.Node]:
+    words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
+    return _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)[
+        : len(nodes)
+    ]
+
+
+def _count_rows(rows: _core.Node) -> _core.Node:
+    """The number of rows, as a column of one row."""
+    ones = _core.astype(_core.repeat(rows, 1), "int64")
+    (total,) = _core.reduce_columns("sum", [ones], 0)
+    return _core.in_domain(_core.stack([total]), _core.new_domain())
+
+
+def _marked(relation: Relation, mine: list[_core.Node], theirs: list[_core.Node]) -> Relation:
+    """With a field that says which rows have these keys on the other side; null equals null."""
+    keys = _distinct(theirs)
+    flag = Field(_MARK, "match", value_of(_core.repeat(keys[0], 1)), True)
+    right = Relation([flag], keys[0])
+    made = joined(relation, right, list(zip(mine, keys, strict=True)), "left", True)
+    there = run("logical_not", run("is_null", made.fields[-1].value.node))
+    return Relation([*made.fields[:-1], flag._replace(value=Value(there, "bool", 1))], made.rows)
+
+
+def _mark(relation: Relation, name: str) -> _core.Node:
+    return next(f.value.node for f in relation.fields if f.table == _MARK and f.name == name)
+
+
+def _without_marks(relation: Relation) -> Relation:
+    return Relation([f for f in relation.fields if f.table != _MARK], relation.rows)
+
+
+def _mark_exists(scope: Scope, node: Expression) -> Scope:
+    inner, correlation = lower_inner(scope, _query(node.this))
+    if correlation is None:
+        like = scope.relation.rows
+        some = run("greater", broadcast(_count_rows(inner.rows), like), 0)
+        return _keep(scope, node, Value(some, "bool", 1))
+    mine, theirs = _outer_keys(scope, inner, correlation)
+    relation = _marked(scope.relation, mine, theirs)
+    made = scope.over(_without_marks(relation))
+    made.compute(id(node), Value(_mark(relation, "match"), "bool", 1))
+    return made
+
+
+def semi_join(scope: Scope, node: Expression, negated: bool) -> Scope | None:
+    """The rows for which EXISTS or IN is true, or NOT EXISTS; None where a mark is needed."""
+    if isinstance(node, exp.In):
+        return None if negated else _semi_in(scope, node)
+    if not isinstance(node, exp.Exists):
+        return None
+    inner, correlation = lower_inner(scope, _query(node.this))
+    if correlation is None:
+        return None
+    mine, theirs = _outer_keys(scope, inner, correlation)
+    right = Relation([], theirs[0])
+    keys = list(zip(mine, theirs, strict=True))
+    return scope.over(joined(scope.relation, right, keys, "anti" if negated else "semi"))
+
+
+# ---- IN ------------------------------------------------------------------------------------------
+
+
+def _sides(
+    scope: Scope, node: Expression, inner: Relation
+) -> tuple[list[Value], list[Value], Relation]:
+    """The values and those of the subquery, in common dtypes."""
+    given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    fields = _visible(inner, len(given), "IN")
+    mine, theirs = [], []
+    for each, field in zip(given, fields, strict=True):
+        value = evaluate(each, scope)
+        other: Operand = field.value
+        dtype = common_dtype([value, other], "IN")
+        if dtype == NULL:
+            dtype = "int32"
+        pair = []
+        for operand, like in ((value, scope.relation.rows), (other, inner.rows)):
+            made = cast(operand, dtype)
+            pair.append(value_of(column_of(made, like, dtype)))
+        mine.append(pair[0])
+        theirs.append(pair[1])
+    return mine, theirs, inner
+
+
+def _semi_in(scope: Scope, node: Expression) -> Scope | None:
+    scope = attach(scope, [node.this])
+    inner, correlation = lower_inner(scope, _query(node.args["query"]))
+    mine, theirs, inner = _sides(scope, node, inner)
+    outer: tuple[list[Any], list[Any]] = ([], [])
+    if correlation is not None:
+        outer = _outer_keys(scope, inner, correlation)
+    held = Relation(
+        [Field(OUTER, str(i), value_of(n), True) for i, n in enumerate(outer[1])], inner.rows
+    )
+    right, nodes = without_null_keys(held, [v.node for v in theirs])
+    keys = list(zip([v.node for v in mine], nodes, strict=True))
+    keys += list(zip(outer[0], right.nodes(), strict=True))
+    return scope.over(joined(scope.relation, Relation([], nodes[0]), keys, "semi"))
+
+
+def _mark_in(scope: Scope, node: Expression) -> Scope:
+    """True, false or null: null where nothing is equal but a null is on one of the sides."""
+    inner, correlation = lower_inner(scope, _query(node.args["query"]))
+    mine, theirs, inner = _sides(scope, node, inner)
+    if len(mine) > 1:
+        raise UnsupportedError(
+            "sql: NOT IN or a value of IN of several columns: word='IN'; use EXISTS"
+        )
+    outer: tuple[list[Any], list[Any]] = ([], [])
+    if correlation is not None:
+        outer = _outer_keys(scope, inner, correlation)
+    nulls = _core.astype(run("is_null", theirs[0].node), "int64")
+    relation = scope.relation.with_fields(
+        [Field(_MARK, "value", mine[0], True)]
+        + [Field(_MARK, f"outer {i}", value_of(n), True) for i, n in enumerate(outer[0])]
+    )
+    relation = _with_counts(relation, inner, outer[1], nulls)
+    held = Relation(
+        [Field(OUTER, str(i), value_of(n), True) for i, n in enumerate(outer[1])], inner.rows
+    )
+    right, nodes = without_null_keys(held, [theirs[0].node])
+    keys = [_mark(relation, "value")]
+    keys += [_mark(relation, f"outer {i}") for i in range(len(outer[0]))]
+    relation = _marked(relation, keys, [nodes[0], *right.nodes()])
+    match, value = _mark(relation, "match"), _mark(relation, "value")
+    unknown = run("logical_and", run("is_null", value), run("greater", _mark(relation, "rows"), 0))
+    unknown = run("logical_or", unknown, run("greater", _mark(relation, "nulls"), 0))
+    null = column_of(Constant(None, "bool"), match)
+    found = where(unknown, run("logical_or", match, null), match)
+    made = scope.over(_without_marks(relation))
+    made.compute(id(node), Value(found, "bool", 1))
+    return made
+
+
+def _with_counts(
+    relation: Relation, inner: Relation, outer: list[_core.Node], nulls: _core.Node
+) -> Relation:
+    """With the rows of the subquery and how many of their values are null."""
+    like = relation.rows
+    if not outer:
+        (total,) = _core.reduce_columns("sum", [nulls], 0)
+        missing = _core.in_domain(_core.stack([total]), _core.new_domain())
+        found = {"rows": _count_rows(inner.rows), "nulls": missing}
+        return relation.with_fields(
+            Field(_MARK, name, value_of(broadcast(node, like), 48), True)
+            for name, node in found.items()
+        )
+    words: Any = [
+        ("rows", "size", None, None, 0.5, 1, 0, "linear"),
+        ("nulls", "sum", nulls, None, 0.5, 1, 0, "linear"),
+    ]
+    made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(outer)], words, "any", False)
+    right = Relation(
+        [
+            Field(_MARK, name, value_of(node, 48), True)
+            for name, node in zip(("rows", "nulls"), made[-2:], strict=True)
+        ],
+        made[0],
+    )
+    mine = [_mark(relation, f"outer {i}") for i in range(len(outer))]
+    both = joined(relation, right, list(zip(mine, made[:-2], strict=True)), "left", True)
+    fields = [
+        f._replace(value=value_of(filled_with(f.value.node, 0), 48))
+        if f.table == _MARK and f.name in ("rows", "nulls")
+        else f
+        for f in both.fields
+    ]
+    return Relation(fields, both.rows)

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Queries as trees of sqlglot, and what is asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from headrace.errors import InvalidArgumentError, UnsupportedError
+
+Expression = Any
+
+
+def _import() -> Any:
+    try:
+        import sqlglot
+    except ImportError:
+        raise UnsupportedError(
+            "sql: sqlglot is not installed: package='sqlglot'; pip install headrace[sql]"
+        ) from None
+    return sqlglot
+
+
+sqlglot = _import()
+exp = sqlglot.exp
+
+
+def parsed(query: str, dialect: str) -> Expression:
+    """The one statement of a query; raises for several and for what is no SQL."""
+    try:
+        trees = [tree for tree in sqlglot.parse(query, read=dialect) if tree is not None]
+    except sqlglot.errors.SqlglotError as error:
+        details = getattr(error, "errors", None)
+        if details:
+            at = details[0]
+            raise InvalidArgumentError(
+                f"sql: {at['description'].rstrip('.')}: line={at['line']}, column={at['col']}, "
+                f"near={at['highlight']!r}; mend the query"
+            ) from None
+        raise InvalidArgumentError(f"sql: {error}; mend the query") from None
+    if len(trees) != 1:
+        raise InvalidArgumentError(
+            f"sql: expected one statement: statements={len(trees)}; call it for each"
+        )
+    return trees[0]
+
+
+def is_query(node: Expression) -> bool:
+    """A query inside another one."""
+    return isinstance(node, exp.Query)
+
+
+def walk(node: Expression, within_windows: bool = True) -> Iterator[Expression]:
+    """A node and those below it; not into queries, nor into windows if these are left out."""
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        yield each
+        if is_query(each) or (not within_windows and isinstance(each, exp.Window)):
+            continue
+        waiting += [child for child in each.iter_expressions(reverse=True)]
+
+
+def replaced(node: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
+    """The tree with what `change` gives for its nodes; None keeps a node. Not into queries."""
+    new = change(node)
+    if new is not None:
+        return new
+    if is_query(node):
+        return node
+    for key, value in list(node.args.items()):
+        if isinstance(value, exp.Expression):
+            made = replaced(value, change)
+            if made is not value:
+                node.set(key, made)
+        elif isinstance(value, list):
+            for place, each in enumerate(value):
+                if isinstance(each, exp.Expression):
+                    made = replaced(each, change)
+                    if made is not each:
+                        node.set(key, [*node.args[key][:place], made, *node.args[key][place + 1 :]])
+    return node
+
+
+def conjuncts(condition: Expression | None) -> list[Expression]:
+    """The conditions that AND puts together; those that all sides of an OR share stand apart."""
+    if condition is None:
+        return []
+    if isinstance(condition, exp.Paren):
+        return conjuncts(condition.this)
+    if isinstance(condition, exp.And):
+        return conjuncts(condition.this) + conjuncts(condition.expression)
+    if isinstance(condition, exp.Or):
+        sides = [conjuncts(side) for side in disjuncts(condition)]
+        shared = [each for each in sides[0] if all(each in side for side in sides[1:])]
+        if shared:
+            rests = [[each for each in side if each not in shared] for side in sides]
+            if not all(rests):
+                return shared
+            return [*shared, _any_of([_all_of(rest) for rest in rests])]
+    return [condition]
+
+
+def disjuncts(condition: Expression) -> list[Expression]:
+    """The conditions that OR puts together."""
+    if isinstance(condition, exp.Paren) and isinstance(condition.this, exp.Or):
+        return disjuncts(condition.this)
+    if isinstance(condition, exp.Or):
+        return disjuncts(condition.this) + disjuncts(condition.expression)
+    return [condition]
+
+
+def _all_of(conditions: list[Expression]) -> Expression:
+    made = conditions[0].copy()
+    for each in conditions[1:]:
+        made = exp.And(this=made, expression=each.copy())
+    return made
+
+
+def _any_of(conditions: list[Expression]) -> Expression:
+    made = conditions[0]
+    for each in conditions[1:]:
+        made = exp.Or(this=made, expression=each)
+    return made
+
+
+#: Functions that fold rows, by sqlglot's class or by their own name.
+_AGGREGATE_NAMES = frozenset(
+    (
+        "arg_max",
+        "arg_min",
+        "max_by",
+        "min_by",
+        "any_value",
+        "mean",
+        "bool_and",
+        "bool_or",
+        "product",
+        "median",
+        "mode",
+        "first",
+        "last",
+        "kurtosis",
+        "skewness",
+        "sem",
+        "count_star",
+        "geomean",
+    )
+)
+
+
+def is_aggregate(node: Expression) -> bool:
+    """Whether this folds rows."""
+    if isinstance(node, exp.Filter | exp.WithinGroup):
+        return True
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        return is_aggregate(node.this)
+    if isinstance(node, exp.AggFunc):
+        return True
+    return isinstance(node, exp.Anonymous) and str(node.this).lower() in _AGGREGATE_NAMES
+
+
+def aggregates_of(node: Expression) -> list[Expression]:
+    """The outermost aggregates of an expression, those of windows left out."""
+    found = []
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if is_query(each):
+            continue
+        if isinstance(each, exp.Window):  # its function folds windows, its operands may fold groups
+            call = each.this
+            while isinstance(call, exp.Filter | exp.IgnoreNulls | exp.RespectNulls):
+                waiting += [call.expression] if isinstance(call, exp.Filter) else []
+                call = call.this
+            waiting += list(call.iter_expressions())
+            waiting += [c for key in ("partition_by", "order") for c in _listed(each.args.get(key))]
+            continue
+        if is_aggregate(each):
+            found.append(each)
+            continue
+        waiting += list(each.iter_expressions())
+    return found
+
+
+def _listed(value: Any) -> list[Expression]:
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def windows_of(node: Expression) -> list[Expression]:
+    """The window functions of an expression, inner ones first."""
+    return [each for each in walk(node) if isinstance(each, exp.Window)][::-1]
+
+
+def queries_of(node: Expression) -> list[Expression]:
+    """The expressions that hold a subquery: scalar ones, EXISTS, IN, ANY and ALL."""
+    found = []
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, exp.In) and each.args.get("query") is not None:
+            found.append(each)
+            waiting.append(each.this)
+        elif isinstance(each, exp.Exists | exp.Subquery | exp.Select):
+            found.append(each)
+        elif isinstance(each, exp.Binary) and isinstance(each.expression, exp.Any | exp.All):
+            found.append(each)
+            waiting.append(each.this)
+        elif not is_query(each):
+            waiting += list(each.iter_expressions())
+    return found[::-1]
+
+
+def named(word: Any) -> str:
+    """A name in lower case: SQL's names are the same in any case."""
+    return str(word).lower()
+
+
+#: What is read of a node besides its operands: all else that the parser finds is refused, so that
+#: no word of a query is left out in silence.
+_READ = """
+    Alias=alias Between=low,high CTE=alias,materialized Case=default,ifs Cast=to TryCast=to,safe
+    Column=table,db,catalog Concat=coalesce,safe Count=big_int DPipe=safe Div=typed,safe
+    Coalesce=is_nvl,is_null Group=all,grouping_sets,rollup,cube Identifier=quoted
+    Greatest=ignore_nulls Least=ignore_nulls If=true,false In=query,unnest,field Interval=unit
+    Join=on,side,kind,using,method Lag=offset,default Lead=offset,default NthValue=offset
+    Like=negate ILike=negate Literal=is_string Ordered=desc,nulls_first Replace=replacement
+    Round=decimals Substring=start,length Trim=position,expression StrPosition=substr
+    Select=distinct,from_,group,having,joins,limit,offset,order,qualify,where,windows,with_
+    Select+=laterals,match,cluster,distribute,sort,pivots,into,locks,sample,connect,prewhere
+    Union=distinct,with_,order,limit,offset,by_name Intersect=distinct,with_,order,limit,offset
+    Except=distinct,with_,order,limit,offset Star=except_,replace,rename Distinct=on
+    Subquery=alias,order,limit,offset,with_ Table=alias,joins,db,sample,pivots TableAlias=columns
+    DateTrunc=unit TimestampTrunc=unit,input_type_preserved DateDiff=unit,date_part_boundary
+    TimeToStr=format Repeat=times Values=alias,order,limit,offset With=recursive RegexpLike=flag
+    Window=alias,order,over,partition_by,spec WindowSpec=start,start_side,end,end_side,kind,exclude
+    DataType=nested,values,kind Placeholder=value,kind Parameter=value,kind Lateral=alias,view,outer
+    Limit=offset Fetch=count,direction Unnest=alias,offset
+"""
+_OPERANDS = frozenset(("this", "expression", "expressions"))
+
+
+def _words_read() -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for entry in _READ.split():
+        name, _, words = entry.partition("=")
+        name = name.rstrip("+")
+        found[name] = found.get(name, _OPERANDS) | frozenset(words.split(","))
+    return found
+
+
+_KNOWN = _words_read()
+
+
+def check_words(tree: Expression) -> None:
+    """Raise for a part of a query that is not read."""
+    for node in tree.walk():
+        known = _KNOWN.get(type(node).__name__, _OPERANDS)
+        for key, value in node.args.items():
+            if key not in known and value is not None and value is not False and value != []:
+                raise UnsupportedError(
+                    f"sql: unsupported: word={key.strip('_').upper()!r}, "
+                    f"expression={node.sql('duckdb')[:80]!r}"
+                )

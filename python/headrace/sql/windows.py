@@ -1,0 +1,409 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Window functions: rows sorted by partition and order, and positions in them."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql import operators
+from headrace.sql.aggregates import Word, call_of
+from headrace.sql.elementwise import run, where
+from headrace.sql.expressions import evaluate
+from headrace.sql.ordering import sort_keys
+from headrace.sql.relation import row_numbers
+from headrace.sql.scope import OUTER, Scope
+from headrace.sql.syntax import exp, is_aggregate, named, queries_of
+from headrace.sql.values import (
+    FLOATS,
+    INTEGERS,
+    NOTHING,
+    Constant,
+    Operand,
+    Value,
+    column_of,
+    is_decimal,
+    precision_and_scale,
+    type_name,
+    value_of,
+)
+
+Expression = Any
+Bound = tuple[str, int]
+
+
+class Spec(NamedTuple):
+    """What a window is of."""
+
+    partition: tuple[Expression, ...]
+    order: tuple[Expression, ...]
+
+
+class Places:
+    """Positions of the rows in the sorted relation, each made when it is asked for."""
+
+    def __init__(self, scope: Scope, keys: list[_core.Node], order: list[_core.Node]) -> None:
+        self.scope = scope
+        self.like = scope.relation.rows
+        self._keys = keys or [_core.repeat(self.like, 0)]
+        self._every = [*self._keys, *order]
+        self.has_order = bool(order)
+        self._made: dict[str, _core.Node] = {}
+
+    def _kept(self, name: str, make: Callable[[], _core.Node]) -> _core.Node:
+        if name not in self._made:
+            made = make()
+            self._made[name] = made if made.dtype == "int64" else _core.astype(made, "int64")
+        return self._made[name]
+
+    def _place(self, keys: list[_core.Node]) -> _core.Node:
+        made = _core.part(_core.group_places(keys, False), 0)
+        return _core.in_domain(made, self.like.domain)
+
+    def row(self) -> _core.Node:
+        """0, 1, 2, ... over all rows."""
+        return self._kept(
+            "row", lambda: run("subtract", _core.astype(row_numbers(self.like), "int64"), 1)
+        )
+
+    def place(self) -> _core.Node:
+        """The place in the partition, from 0 on."""
+        return self._kept("place", lambda: self._place(self._keys))
+
+    def start(self) -> _core.Node:
+        """The first row of the partition."""
+        return self._kept("start", lambda: run("subtract", self.row(), self.place()))
+
+    def size(self) -> _core.Node:
+        """The rows of the partition."""
+        return self._kept(
+            "size", lambda: self.folded(("", "size", None, None, 0.5, 1, 0, "linear"))
+        )
+
+    def end(self) -> _core.Node:
+        """One past the last row of the partition."""
+        return self._kept("end", lambda: run("add", self.start(), self.size()))
+
+    def peer_start(self) -> _core.Node:
+        """The first row that is equal in the order."""
+        return self._kept(
+            "peers",
+            lambda: run(
+                "subtract",
+                self.row(),
+                _core.astype(self._place(self._every), "int64"),
+            ),
+        )
+
+    def peer_end(self) -> _core.Node:
+        """One past the last row that is equal in the order."""
+
+        def make() -> _core.Node:
+            word: Any = ("", "size", self._every[0], None, 0.5, 1, 0, "linear")
+            size = _core.group_transform(self._every, word, False)
+            return run("add", self.peer_start(), _core.in_domain(size, self.like.domain))
+
+        return self._kept("peer end", make)
+
+    def dense(self) -> _core.Node:
+        """How many different values of the order there are up to the row."""
+
+        def make() -> _core.Node:
+            first = _core.astype(run("equal", self.peer_start(), self.row()), "int64")
+            table = _core.group_cumulative(self._keys, [first], False, "cumsum")
+            return _core.in_domain(_core.part(table, 0), self.like.domain)
+
+        return self._kept("dense", make)
+
+    def folded(self, word: Word) -> _core.Node:
+        """An aggregate of the partition for each row."""
+        filled: Any = word if word[2] is not None else (*word[:2], self._keys[0], *word[3:])
+        made = _core.group_transform(self._keys, filled, False)
+        return _core.in_domain(made, self.like.domain)
+
+    def taken(self, node: _core.Node, places: _core.Node, inside: _core.Node) -> _core.Node:
+        """The values at these rows, null where it is not inside."""
+        found = _core.take(node, where(inside, places, 0))
+        return where(inside, _core.in_domain(found, self.like.domain), None)
+
+
+def attach_windows(
+    scope: Scope, windows: list[Expression], named_windows: list[Expression]
+) -> Scope:
+    """The scope with the values of window functions as hidden fields."""
+    known = {named(each.this.name): each for each in named_windows}
+    waiting = [w for w in dict.fromkeys(windows) if w not in scope.computed]
+    while waiting:
+        spec = _spec(waiting[0], known)
+        mine = [w for w in waiting if _spec(w, known) == spec]
+        waiting = [w for w in waiting if w not in mine]
+        if any(queries_of(part) for part in (*spec.partition, *spec.order)):
+            raise UnsupportedError("sql: a subquery in a window: word='OVER'")
+        scope, places = _sorted(scope, spec)
+        for each in mine:
+            scope.compute(each, _value(each, scope, places, known))
+    return scope
+
+
+def _spec(node: Expression, known: dict[str, Expression]) -> Spec:
+    base = known.get(named(node.alias)) if node.alias else None
+    if node.alias and base is None:
+        raise InvalidArgumentError(f"sql: no such window: name={node.alias!r}")
+    partition = list(node.args.get("partition_by") or [])
+    order = node.args.get("order")
+    if base is not None:
+        partition = partition or list(base.args.get("partition_by") or [])
+        order = order or base.args.get("order")
+    return Spec(tuple(partition), tuple(order.expressions if order is not None else ()))
+
+
+def _sorted(scope: Scope, spec: Spec) -> tuple[Scope, Places]:
+    partition = [evaluate(each, scope) for each in spec.partition]
+    partition += [f.value for f in scope.relation.fields if f.table == OUTER]
+    partition = [each for each in partition if isinstance(each, Value)]
+    order = [
+        (
+            evaluate(each.this, scope),
+            bool(each.args.get("desc")),
+            bool(each.args.get("nulls_first")),
+        )
+        for each in spec.order
+    ]
+    order = [item for item in order if isinstance(item[0], Value)]
+    made = scope.over(scope.relation)
+    for i, each in enumerate(partition):
+        made.compute(f"partition {i}", each)
+    for i, (operand, _, _) in enumerate(order):
+        made.compute(f"order {i}", operand)
+    items = [(operand, False, False) for operand in partition] + order
+    keys = sort_keys(items, made.relation.rows)
+    if keys:
+        made = made.over(made.relation.sorted(keys))
+    parts = [_node(made, f"partition {i}") for i in range(len(partition))]
+    orders = [_node(made, f"order {i}") for i in range(len(order))]
+    # Names of the next sort are free again.
+    made.computed = {
+        k: v
+        for k, v in made.computed.items()
+        if not (isinstance(k, str) and k.startswith(("partition ", "order ")))
+    }
+    return made, Places(made, parts, orders)
+
+
+def _node(scope: Scope, key: str) -> _core.Node:
+    operand = scope.value(scope.computed[key])
+    assert isinstance(operand, Value)
+    return operand.node
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expression]) -> Operand:
+    call = node.this
+    skip_null = isinstance(call, exp.IgnoreNulls)
+    if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
+        call = call.this
+    inner = call.this if isinstance(call, exp.Filter) else call
+    handler = _RANKS.get(type(inner))
+    if handler is not None:
+        return value_of(handler(inner, scope, places), 48)
+    if isinstance(inner, exp.Lag | exp.Lead):
+        return _shifted(inner, scope, places, skip_null)
+    begin, end = _frame(node, known, places)
+    if isinstance(inner, exp.FirstValue | exp.First | exp.LastValue | exp.Last | exp.NthValue):
+        if skip_null:
+            raise UnsupportedError("sql: unsupported: word='IGNORE NULLS'")
+        return _picked(inner, scope, places, begin, end)
+    if not is_aggregate(call):
+        raise UnsupportedError(
+            f"sql: unsupported window function: expression={call.sql('duckdb')[:80]!r}"
+        )
+    return _aggregated(call, scope, places, begin, end)
+
+
+def _ntile(node: Expression, scope: Scope, places: Places) -> _core.Node:
+    count = evaluate(node.this, scope)
+    if not isinstance(count, Constant) or type(count.value) is not int or count.value < 1:
+        raise UnsupportedError("sql: expected a number from 1 on: word='NTILE'")
+    size, place, n = places.size(), places.place(), count.value
+    each = run("floor_divide", size, n)
+    more = run("remainder", size, n)
+    border = run("multiply", more, run("add", each, 1))
+    large = run("floor_divide", place, run("add", each, 1))
+    small = run(
+        "add", more, run("floor_divide", run("subtract", place, border), run("maximum", each, 1))
+    )
+    return run("add", where(run("less", place, border), large, small), 1)
+
+
+def _rank(node: Expression, scope: Scope, places: Places) -> _core.Node:
+    if not places.has_order:
+        return _core.astype(_core.repeat(places.like, 1), "int64")
+    return run("add", run("subtract", places.peer_start(), places.start()), 1)
+
+
+def _percent_rank(node: Expression, scope: Scope, places: Places) -> _core.Node:
+    before = run("subtract", _rank(node, scope, places), 1)
+    others = run("subtract", places.size(), 1)
+    return where(run("equal", others, 0), 0.0, run("divide", before, others))
+
+
+def _cume_dist(node: Expression, scope: Scope, places: Places) -> _core.Node:
+    end = places.peer_end() if places.has_order else places.end()
+    return run("divide", run("subtract", end, places.start()), places.size())
+
+
+_RANKS: dict[Any, Callable[[Expression, Scope, Places], _core.Node]] = {
+    exp.RowNumber: lambda node, scope, places: run("add", places.place(), 1),
+    exp.Rank: _rank,
+    exp.DenseRank: lambda node, scope, places: (
+        places.dense() if places.has_order else _rank(node, scope, places)
+    ),
+    exp.PercentRank: _percent_rank,
+    exp.CumeDist: _cume_dist,
+    exp.Ntile: _ntile,
+}
+
+
+def _shifted(node: Expression, scope: Scope, places: Places, skip_null: bool) -> Operand:
+    if skip_null:
+        raise UnsupportedError("sql: unsupported: word='IGNORE NULLS'")
+    value = evaluate(node.this, scope)
+    offset = node.args.get("offset")
+    step: Operand = Constant(1, "int32") if offset is None else evaluate(offset, scope)
+    other = node.args.get("default")
+    default: Operand = NOTHING if other is None else evaluate(other, scope)
+    if not isinstance(step, Constant) or step.value is None:
+        raise UnsupportedError("sql: a column as an offset: word='LAG'")
+    moved = -step.value if isinstance(node, exp.Lag) else step.value
+    row = run("add", places.row(), moved)
+    inside = run(
+        "logical_and", run("greater_equal", row, places.start()), run("less", row, places.end())
+    )
+    made = places.taken(column_of(value, places.like), row, inside)
+    found = value_of(made, value.bits if isinstance(value, Value) else 64)
+    return operators.choose(Value(inside, "bool", 1), found, default)
+
+
+def _picked(
+    node: Expression, scope: Scope, places: Places, begin: _core.Node, end: _core.Node
+) -> Operand:
+    value = evaluate(node.this, scope)
+    row = begin
+    if isinstance(node, exp.LastValue | exp.Last):
+        row = run("subtract", end, 1)
+    elif isinstance(node, exp.NthValue):
+        offset = evaluate(node.args["offset"], scope)
+        if not isinstance(offset, Constant) or offset.value is None:
+            raise UnsupportedError("sql: a column as an offset: word='NTH_VALUE'")
+        row = run("add", begin, offset.value - 1)
+    inside = run("logical_and", run("greater_equal", row, begin), run("less", row, end))
+    made = places.taken(column_of(value, places.like), row, inside)
+    return value_of(made, value.bits if isinstance(value, Value) else 64)
+
+
+# ---- frames --------------------------------------------------------------------------------------
+
+
+def _frame(
+    node: Expression, known: dict[str, Expression], places: Places
+) -> tuple[_core.Node, _core.Node]:
+    """The first row of each frame and one past the last."""
+    spec = node.args.get("spec")
+    if spec is None and node.alias and named(node.alias) in known:
+        spec = known[named(node.alias)].args.get("spec")
+    if spec is None:
+        return places.start(), places.peer_end() if places.has_order else places.end()
+    if spec.args.get("exclude"):
+        raise UnsupportedError("sql: unsupported: word='EXCLUDE'")
+    kind = named(spec.args.get("kind") or "rows")
+    begin = _bound(spec.args.get("start"), spec.args.get("start_side"), kind, places, False)
+    end = _bound(
+        spec.args.get("end") or "CURRENT ROW", spec.args.get("end_side"), kind, places, True
+    )
+    return begin, run("maximum", begin, end)
+
+
+def _bound(bound: Any, side: Any, kind: str, places: Places, is_end: bool) -> _core.Node:
+    word = bound if isinstance(bound, str) else getattr(bound, "name", "")
+    direction = named(side or "")
+    if str(word).upper() == "UNBOUNDED":
+        return places.end() if direction == "following" else places.start()
+    if str(word).upper() == "CURRENT ROW":
+        if kind == "rows":
+            return run("add", places.row(), 1) if is_end else places.row()
+        if not places.has_order:
+            return places.end() if is_end else places.start()
+        return places.peer_end() if is_end else places.peer_start()
+    if kind != "rows":
+        raise UnsupportedError(f"sql: unsupported: word='{kind.upper()} n'; use ROWS")
+    count = int(bound.name) if isinstance(bound, exp.Literal) else None
+    if count is None:
+        raise UnsupportedError("sql: expected a number of rows: word='ROWS'")
+    moved = run("add", places.row(), (count if direction == "following" else -count) + is_end)
+    return run("minimum", run("maximum", moved, places.start()), places.end())
+
+
+def _aggregated(
+    call: Expression, scope: Scope, places: Places, begin: _core.Node, end: _core.Node
+) -> Operand:
+    made = call_of(call, scope)
+    if begin is places.start() and end is places.end():
+        return made.finish([places.folded(word) for word in made.words])
+    return made.finish([_framed(word, places, begin, end) for word in made.words])
+
+
+def _framed(word: Word, places: Places, begin: _core.Node, end: _core.Node) -> _core.Node:
+    """An aggregate of frames."""
+    kind, node = word[1], word[2]
+    if kind == "size" or node is None:
+        return run("subtract", end, begin)
+    dtype = node.dtype
+
+    def folded(values: _core.Node) -> _core.Node:
+        return _core.window_frame(kind, begin, end, values)
+
+    if kind in ("sum", "min", "max"):
+        if dtype in INTEGERS and dtype != "uint64":
+            made = folded(_core.astype(node, "int64"))
+            return made if kind == "sum" else _core.astype(made, dtype)
+        if dtype in FLOATS:
+            return _core.astype(folded(_core.astype(node, "float64")), dtype)
+        if is_decimal(dtype):
+            return _decimals(node, kind, folded)
+        if dtype == "date" or dtype.startswith("datetime64"):
+            storage = "int32" if dtype == "date" else "int64"
+            made = folded(_core.astype(_core.retype(node, storage), "int64"))
+            return _core.retype(_core.astype(made, storage), dtype)
+    raise UnsupportedError(
+        f"sql: an aggregate of a frame: word={kind.upper()!r}, type={type_name(dtype)}; use the "
+        "whole partition"
+    )
+
+
+def _decimals(
+    node: _core.Node, kind: str, folded: Callable[[_core.Node], _core.Node]
+) -> _core.Node:
+    """Decimals as integers of their last digit, whose sums are taken in two halves."""
+    precision, scale = precision_and_scale(node.dtype)
+    if precision > 18 and precision != 38:
+        raise UnsupportedError(
+            f"sql: an aggregate of a frame: type={type_name(node.dtype)}; cast to DECIMAL(18, 2)"
+        )
+    units = _core.astype(run("multiply", node, 10**scale) if scale else node, "int64")
+    if kind == "sum":
+        low = folded(run("bitwise_and", units, (1 << 32) - 1))
+        high = folded(run("right_shift", units, 32))
+        carried = run("add", high, run("right_shift", low, 32))
+        upper = _core.checked_arithmetic("multiply", carried, _core.scalar(1 << 32))
+        whole = run("add", upper, run("bitwise_and", low, (1 << 32) - 1))
+    else:
+        whole = folded(units)
+    exact = _core.astype(whole, "decimal128(20, 0)")
+    if scale:
+        exact = run("multiply", exact, decimal.Decimal(1).scaleb(-scale))
+    return _core.astype(exact, f"decimal128(38, {scale})" if kind == "sum" else node.dtype)
