@@ -19,7 +19,6 @@ namespace hr {
 
 using ipc::Batch;
 using ipc::BodyCodec;
-using ipc::Field;
 using ipc::FieldPlace;
 
 struct IpcFile::State {
@@ -40,7 +39,7 @@ struct IpcFile::State {
   template <class Work>
   auto with_origin(std::string_view column, int64_t batch, Work&& work) const;
   void read_dictionaries(const ByteSource& text);
-  Column read_dictionary(const ByteSource& text, const Field& values,
+  Column read_dictionary(const ByteSource& text, const ipc::Field& values,
                          const ipc::DictionaryBatches& of) const;
   Column read_batch(const ByteSource& text, int64_t column, size_t batch) const;
   Dtype dtype(int64_t column) const;
@@ -112,7 +111,7 @@ IpcFile::IpcFile(std::string op, std::string name, Open open) : state_(std::make
   const std::shared_ptr<ByteSource> text = state.open();
   state.with_origin({}, -1, [&] {
     state.contents = ipc::read_contents(*text);
-    for (const Field& field : state.contents.fields) state.names.push_back(field.name);
+    for (const ipc::Field& field : state.contents.fields) state.names.push_back(field.name);
     const Table check(state.names, std::vector<Column>(state.names.size()));
     for (const Batch& batch : state.contents.batches) {
       state.places.push_back(ipc::places_of(state.contents.fields, batch));
@@ -127,10 +126,10 @@ IpcFile::IpcFile(std::string op, std::string name, Open open) : state_(std::make
 
 namespace {
 
-const Field* find_dictionary(const std::vector<Field>& fields, int64_t id) {
-  for (const Field& field : fields) {
+const ipc::Field* find_dictionary(const std::vector<ipc::Field>& fields, int64_t id) {
+  for (const ipc::Field& field : fields) {
     if (field.dictionary && field.dictionary_id == id) return &field;
-    if (const Field* found = find_dictionary(field.children, id)) return found;
+    if (const ipc::Field* found = find_dictionary(field.children, id)) return found;
   }
   return nullptr;
 }
@@ -139,14 +138,14 @@ const Field* find_dictionary(const std::vector<Field>& fields, int64_t id) {
 
 void IpcFile::State::read_dictionaries(const ByteSource& text) {
   for (const ipc::DictionaryBatches& of : contents.dictionaries) {
-    const Field* const field = find_dictionary(contents.fields, of.id);
+    const ipc::Field* const field = find_dictionary(contents.fields, of.id);
     if (!field) throw ipc::Damage("a dictionary belongs to no column");
     dictionaries.push_back(read_dictionary(text, *field->dictionary, of));
   }
 }
 
 // A dictionary that Headrace does not read is left out: its column may not be wanted.
-Column IpcFile::State::read_dictionary(const ByteSource& text, const Field& values,
+Column IpcFile::State::read_dictionary(const ByteSource& text, const ipc::Field& values,
                                        const ipc::DictionaryBatches& of) const {
   std::vector<Column> parts;
   try {
@@ -168,12 +167,12 @@ const std::vector<std::string>& IpcFile::names() const {
 }
 
 Dtype IpcFile::State::dtype(int64_t column) const {
-  const Field& field = contents.fields[static_cast<size_t>(column)];
+  const ipc::Field& field = contents.fields[static_cast<size_t>(column)];
   return with_origin(field.name, -1, [&] { return ipc::dtype_of(op, field); });
 }
 
 Column IpcFile::State::read_batch(const ByteSource& text, int64_t column, size_t batch) const {
-  const Field& field = contents.fields[static_cast<size_t>(column)];
+  const ipc::Field& field = contents.fields[static_cast<size_t>(column)];
   return with_origin(field.name, static_cast<int64_t>(batch), [&] {
     return ipc::read_field(op, text, field, contents.batches[batch],
                            places[batch][static_cast<size_t>(column)], dictionaries);
@@ -238,7 +237,7 @@ class Reading {
   }
 
  private:
-  const Field& field(size_t c) const {
+  const ipc::Field& field(size_t c) const {
     return file_.contents.fields[static_cast<size_t>(columns_[c])];
   }
 
@@ -247,7 +246,7 @@ class Reading {
   }
 
   bool is_flat(size_t c) const {
-    const Field& of = field(c);
+    const ipc::Field& of = field(c);
     return of.layout == ipc::Layout::kFixed && !of.dictionary && of.bits >= 8 &&
            dtypes_[c].size_bytes() * 8 == of.bits && of.format != "tdm";
   }

@@ -28,7 +28,6 @@ namespace {
 using ipc::Batch;
 using ipc::Block;
 using ipc::BodyCodec;
-using ipc::Field;
 using ipc::FlatBuilder;
 using ipc::MessageKind;
 
@@ -169,7 +168,7 @@ class Writer {
     at_ += std::ssize(bytes);
   }
 
-  void add_dictionaries(const Field& field, const Column& column) {
+  void add_dictionaries(const ipc::Field& field, const Column& column) {
     if (column.dtype().is_list()) add_dictionaries(field.children[0], *column.items());
     if (!field.dictionary) return;
     Batch batch;
@@ -196,7 +195,7 @@ class Writer {
     return add_message(std::move(batch), std::move(all), nullptr);
   }
 
-  Block add_message(Batch batch, std::vector<Content> contents, const Field* dictionary) {
+  Block add_message(Batch batch, std::vector<Content> contents, const ipc::Field* dictionary) {
     if (options_.compression == IpcCompression::kZstd && batch.length > 0) {
       batch.codec = BodyCodec::kZstd;
       parallel_for(std::ssize(contents), [&](int64_t k) {
@@ -244,7 +243,7 @@ class Writer {
   Sink& sink_;
   const Table& table_;
   const IpcWriteOptions& options_;
-  std::vector<Field> fields_{};
+  std::vector<ipc::Field> fields_{};
   std::vector<Block> dictionaries_{};
   std::vector<Block> batches_{};
   int64_t at_ = 0;

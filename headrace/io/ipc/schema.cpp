@@ -249,6 +249,11 @@ Field plain_field(const std::string& name, Dtype dtype) {
       throw_error<UnsupportedError>("to_ipc", "Arrow has no complex numbers",
                                     {{"column", name}, {"dtype", dtype.name()}},
                                     "write the real and the imaginary part as two columns");
+    case TypeId::kStruct:
+    case TypeId::kMap:
+      throw_error<UnsupportedError>("to_ipc", "structs and maps are not written yet",
+                                    {{"column", name}, {"dtype", dtype.name()}},
+                                    "use to_parquet, or pyarrow on frame.to_arrow()");
     default: {
       constexpr std::string_view kFormats = "csilCSILfg";
       const auto place = static_cast<size_t>(dtype.id()) - static_cast<size_t>(TypeId::kInt8);

@@ -104,6 +104,9 @@ class CellWriter {
       throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
                                      {{"dtype", dtype_.name()}},
                                      "write the real and the imaginary part");
+    if (dtype_.is_struct() || dtype_.is_map())
+      throw_error<UnsupportedError>(kOp, "structs and maps are not written yet",
+                                    {{"dtype", dtype_.name()}}, "use .struct.explode()");
     if (dtype_.has_zone()) zone_ = timezone_rules(kOp, dtype_);
     if (dtype_.is_string()) strings_.emplace(column_);
     if (dtype_.is_list()) inside_ = std::make_unique<CellWriter>(*column.items());
