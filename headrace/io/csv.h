@@ -142,7 +142,7 @@ struct CsvFilesResult {
 };
 
 /// All rows of several files, one file after the other, as one read would give them: by name, the
-/// columns of the first file, with `dtypes` (one a column of it) in place of the scans' own. All
+/// columns of the first file, with `dtypes` (one for each of them) in place of the scans' own. All
 /// workers parse pieces of any of the files; few files are open at a time. Throws InputError for
 /// the first bad row, and as `CsvScan::read`; InvalidArgumentError for scans that set bad rows
 /// aside or have a number of rows.

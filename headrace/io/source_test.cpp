@@ -167,7 +167,7 @@ TEST_F(SourceTest, AThrowingStreamPassesItsError) {
 }
 
 TEST_F(SourceTest, OtherCodecsAreNamed) {
-  EXPECT_THROW(read_csv(bytes("BZh91AY&SY")), UnsupportedError);
+  EXPECT_THROW(read_csv(bytes("BZh91AY&SY")), InputError);
   EXPECT_THROW(read_csv(bytes("PK\x03\x04xxxx")), UnsupportedError);
   EXPECT_THROW(compression_from_name("rar"), InvalidArgumentError);
 }

@@ -22,7 +22,7 @@ class DenseGrid {
  public:
   using Corner = std::array<double, 3>;
 
-  /// The least value of each column, if there is a grid: up to three dimensions, and not too many
+  /// The smallest value of each column, if there is a grid: up to three dimensions, and not too many
   /// cells side by side.
   static std::optional<Corner> corner(const RowTiles& x, double epsilon);
 

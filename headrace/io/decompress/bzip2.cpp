@@ -209,7 +209,7 @@ class Bzip2Reader {
     }
   }
 
-  // The bytes in the order of the sorted texts, to `block_`, and how many there are of each.
+  // The bytes in the order of the sorted rotations, to `block_`, and how many there are of each.
   int64_t read_moved_to_front(int end_symbol) {
     auto* const out = block_.mutable_as<uint32_t>();
     std::array<uint8_t, 256> front = bytes_;

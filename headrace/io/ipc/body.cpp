@@ -265,7 +265,7 @@ class ArrayReader {
   ArrayReader(const ByteSource& text, const Dictionaries& dictionaries, FieldPlace place)
       : text_(text), dictionaries_(dictionaries), batch_(dictionaries.batch), place_(place) {}
 
-  // A field with its children, one after the other as they lie in the batch.
+  // A field with its children, one after the other in the order of the batch.
   void read(const Field& field, ArrowArray* array) {
     if (place_.node >= batch_.nodes.size()) throw Damage("a batch has too few columns");
     const FieldNode node = batch_.nodes[place_.node++];

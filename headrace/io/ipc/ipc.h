@@ -33,7 +33,7 @@ class HR_API IpcFile {
   /// Headrace does not have, OutOfMemoryError.
   Table read(const std::vector<int64_t>& columns) const;
 
-  /// The table of these columns, deferred: a plan reads only those that it needs, and only the
+  /// The table of these columns as a plan node: a plan reads only those that it needs, and only the
   /// batches that its first rows are in.
   NodePtr scan(const std::vector<int64_t>& columns) const;
 

@@ -118,7 +118,7 @@ Buffer times_of(const Builder& builder, Dtype dtype, const Buffer& text) {
   return values;
 }
 
-// Values as they lie in the builder.
+// The builder's values, without a copy.
 Buffer take_values(Builder& builder) {
   if (!builder.values_buffer) return {};
   Buffer values = std::move(builder.values_buffer);
@@ -194,7 +194,7 @@ Dtype infer(std::string_view key, std::span<const Builder* const> parts) {
     case Kind::kStruct:
       break;
   }
-  throw_error<UnsupportedError>("read_json", "there is no column of objects", {{"key", key}},
+  throw_error<UnsupportedError>("read_json", "objects are not read as a column", {{"key", key}},
                                 "read them as text, by dtypes={name: 'string'}, or flatten them "
                                 "first, by json_normalize");
 }

@@ -22,7 +22,7 @@ Dtype infer(std::string_view key, std::span<const Builder* const> parts);
 /// A builder without rows of the kinds of `parts`, fixed.
 std::unique_ptr<Builder> join_prototypes(std::span<const Builder* const> parts);
 
-/// The keys of all parts in the order in which they are first seen; then those that are given.
+/// The keys of all parts in order of first appearance; then those that are given.
 std::vector<std::string> keys_of(std::span<const Builder* const> parts);
 
 /// The column of a builder (null: only nulls) with `rows` rows, which is used up. `text` is that of

@@ -23,7 +23,7 @@ enum class JsonForm : uint8_t {
 
 struct JsonOptions {
   JsonForm form = JsonForm::kInfer;
-  /// Columns to read, in the order wanted; empty: all, in the order in which they are first seen.
+  /// Columns to read, in the order wanted; empty: all, in order of first appearance.
   std::vector<std::string> columns{};
   /// Given dtypes by name: bool, numbers, string, date, timestamp or category. A string column
   /// keeps numbers, bools, arrays and objects as their JSON text.
@@ -62,7 +62,7 @@ class HR_API JsonScan {
   const Source& source() const;
 
   /// Reads the schema columns with true in `wanted` (empty: all), at most `max_rows` rows (-1: as
-  /// many as the options say). The whole text is checked, whatever is wanted. Throws as
+  /// many as the options say). All of the text is checked, also what is not read. Throws as
   /// `read_json`.
   JsonResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1) const;
 

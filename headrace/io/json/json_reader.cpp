@@ -82,7 +82,7 @@ Start find_start(ByteSource& text, const std::string& name, JsonForm form) {
     if (window[i] == '[') return {.is_array = true, .begin = at + 1};
     LineCounter counter(text);
     counter.move_to(at);
-    throw InputError(error_message(kOp, "the text is no array of objects",
+    throw InputError(error_message(kOp, "the text is not an array of objects",
                                    {{"path", name},
                                     {"line", counter.line()},
                                     {"column", counter.column()},

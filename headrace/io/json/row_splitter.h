@@ -17,8 +17,8 @@ struct Range {
 };
 
 /// Cuts text into ranges of whole rows. The borders follow from the text and `chunk_bytes` alone.
-/// They are right for text that is JSON; of other text, each byte is in one range still, so that
-/// whoever parses all ranges finds what is wrong.
+/// They are right for text that is JSON; of other text, each byte is still in one range, so that
+/// parsing all ranges finds what is wrong.
 class RowSplitter {
  public:
   /// Rows begin at `begin`: the first line, or behind the bracket of the array.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logs to a table: one line a row, its fields typed, other lines set aside.
+// Logs to a table: one row per line, its fields typed, other lines set aside.
 #pragma once
 #include "headrace/data/table.h"
 #include "headrace/io/csv.h"
@@ -30,8 +30,8 @@ struct LogOptions {
 HR_API const std::vector<std::string>& log_formats();
 
 /// Fields of each line, by all workers. Strings point into the text, which stays in memory with
-/// them. `rejects` as of CsvResult, with `column` 0 or the number of the field that is no value of
-/// its dtype; empty lines are skipped. Rows in = rows of table + rows of rejects. Throws
+/// them. `rejects` as of CsvResult, with `column` 0 or the number of the field that is not a value
+/// of its dtype; empty lines are skipped. Rows in = rows of table + rows of rejects. Throws
 /// InvalidArgumentError for an unknown format or a wrong pattern, ColumnNotFoundError for an
 /// unknown field, InputError for an unreadable source, a line of over 1 GiB, and with
 /// BadRows::kError for the first bad line, with path and line.

@@ -120,7 +120,7 @@ struct Filled {
     ++nulls;
   }
 
-  // False for what is no value of the dtype.
+  // False for what is not a value of the dtype.
   bool put(int64_t row, std::string_view value, bool dash_is_null, const char* text) {
     const bool is_dash = dash_is_null && value.size() == 1 && value[0] == '-';
     if (!value.data() || is_dash || (value.empty() && type != LogType::kString)) {

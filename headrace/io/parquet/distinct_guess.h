@@ -5,8 +5,8 @@
 
 namespace hr::parquet {
 
-/// Values that are looked at before it is decided whether a dictionary is gone on with; at each
-/// power of two behind it is decided anew.
+/// Values read before deciding whether the dictionary goes on; each power of two after that
+/// decides again.
 inline constexpr int64_t kFirstLook = int64_t{1} << 16;
 
 /// How many distinct values `rows` values may have of which the first `seen` had `found`, if all

@@ -29,7 +29,7 @@ struct WrittenChunk {
   int64_t num_values = 0;                ///< nulls counted
   int64_t unpacked_bytes = 0;
   int64_t bytes = 0;             ///< of the pages with their headers
-  int64_t dictionary_bytes = 0;  ///< of the dictionary's page, at the begin; 0 for none
+  int64_t dictionary_bytes = 0;  ///< of the dictionary's page, which comes first; 0 for none
   int64_t filter_bytes = 0;
   int64_t nulls = 0;
   std::optional<ValueBounds> bounds{};

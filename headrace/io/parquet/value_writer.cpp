@@ -27,7 +27,7 @@ LogicalType integer_of(Dtype dtype) {
           .bits = static_cast<int>(8 * dtype.size_bytes())};
 }
 
-// Bytes of a number of so many digits, with its sign.
+// Bytes of a number with that count of digits, and its sign.
 int64_t decimal_bytes(int digits) {
   Int128 most = 1;
   for (int i = 0; i < digits; ++i) most *= 10;

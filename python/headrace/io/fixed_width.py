@@ -148,5 +148,5 @@ def _places(colspecs: Any, widths: Any) -> list[tuple[int, int]]:
             )
         )
     if not places:
-        raise InvalidArgumentError(f"{_OP}: there is no column: colspecs=[]; pass at least one")
+        raise InvalidArgumentError(f"{_OP}: no columns: colspecs=[]; pass at least one")
     return places

@@ -40,7 +40,7 @@ def read_log(
     hive_partitioning: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
-    r"""Read a log, a line a row, on all cores.
+    r"""Read a log, one row per line, on all cores.
 
     Parameters
     ----------

@@ -64,7 +64,7 @@ class Sources(NamedTuple):
         return frame_of(nodes, frame._labels)
 
     def with_values_of_rows(self, frame: DataFrame, rows: list[int]) -> DataFrame:
-        """The same for the rows of all sources, of which each has so many."""
+        """The same for the rows of all sources, each repeated for the rows of its source."""
         any_row = frame._any_node()
         if not self.values or any_row is None:
             return frame
@@ -344,7 +344,7 @@ def stacked(frames: list[DataFrame], most: int | None = None) -> DataFrame:
 
 
 def scanned(files: list[_core.ParquetFile], places: list[list[int]], of: Sources) -> DataFrame:
-    """The columns of several Parquet files, and the values of the sources, deferred."""
+    """The columns of several Parquet files, and the values of the sources, as plan nodes."""
     names = [files[0].names[at] for at in places[0]]
     node = _core.scan_parquet_files(files, places, of.table(), f"{len(files)} files")
     return frame_of_parts(node, [*names, *of.values])

@@ -16,7 +16,7 @@ from headrace.frame.duplicates import repeated_rows
 from headrace.groupby.keys import Words
 from headrace.interop.narwhals.rows import chosen, taken
 from headrace.series.column import series_of
-from headrace.series.lists import is_list
+from headrace.series.nested import is_list
 
 
 class Reshape:
