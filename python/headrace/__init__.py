@@ -58,7 +58,6 @@ from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, Dat
 from headrace.interop.sharing import SharedHandle, attach, share, sharing
 from headrace.interop.through_pandas import (
     json_normalize,
-    read_excel,
     read_pickle,
     read_sql,
     read_sql_query,
@@ -66,6 +65,7 @@ from headrace.interop.through_pandas import (
 )
 from headrace.interop.to_numeric import to_numeric
 from headrace.io.csv import read_csv, read_table, scan_csv
+from headrace.io.excel import read_excel
 from headrace.io.fixed_width import read_fwf
 from headrace.io.ipc import read_feather, read_ipc, scan_ipc
 from headrace.io.json import read_json, scan_json

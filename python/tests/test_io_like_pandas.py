@@ -180,6 +180,7 @@ def test_json():
 
 def test_excel(tmp_path):
     """One sheet, and all of them."""
+    pytest.importorskip("python_calamine")
     ours, theirs = hr.DataFrame(FRAME), pd.DataFrame(FRAME)
     ours.to_excel(tmp_path / "a.xlsx", index=False)
     assert difference(theirs, hr.read_excel(tmp_path / "a.xlsx")) is None

@@ -7,6 +7,7 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exchange/arrow_strings.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/ipc/body.h"
 #include "headrace/io/row_groups.h"
@@ -111,7 +112,10 @@ IpcFile::IpcFile(std::string op, std::string name, Open open) : state_(std::make
   const std::shared_ptr<ByteSource> text = state.open();
   state.with_origin({}, -1, [&] {
     state.contents = ipc::read_contents(*text);
-    for (const ipc::Field& field : state.contents.fields) state.names.push_back(field.name);
+    for (const ipc::Field& field : state.contents.fields) {
+      check_name(state.op, field.name);
+      state.names.push_back(field.name);
+    }
     const Table check(state.names, std::vector<Column>(state.names.size()));
     for (const Batch& batch : state.contents.batches) {
       state.places.push_back(ipc::places_of(state.contents.fields, batch));

@@ -63,7 +63,6 @@ def _reader(name: str) -> Callable[..., Any]:
 
 
 read_json: Callable[..., Any] = _reader("read_json")
-read_excel: Callable[..., Any] = _reader("read_excel")
 read_sql: Callable[..., Any] = _reader("read_sql")
 read_sql_query: Callable[..., Any] = _reader("read_sql_query")
 read_sql_table: Callable[..., Any] = _reader("read_sql_table")
