@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +43,10 @@ def _workbook(source: Any) -> Any:
         ) from None
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else None
     try:
-        return CalamineWorkbook.from_object(source if path is None else open(path, "rb"))
+        if path is None:
+            return CalamineWorkbook.from_object(source)
+        with open(path, "rb") as file:
+            return CalamineWorkbook.from_object(io.BytesIO(file.read()))
     except OSError as error:
         what = f"read_excel: {error.strerror or error}: path={path!r}"
         raise input_error(what, path or "", error.errno or 0) from error
@@ -198,7 +202,7 @@ def _sheet(
 
 
 def read_excel(
-    io: str | os.PathLike[str] | IO[bytes],
+    source: str | os.PathLike[str] | IO[bytes],
     sheet_name: int | str | Iterable[int | str] | None = 0,
     *,
     header: int | None = 0,
@@ -213,7 +217,7 @@ def read_excel(
 
     Parameters
     ----------
-    io : path or binary file object
+    source : path or binary file object
         The file.
     sheet_name : int, str, list of these or None
         One sheet gives a frame; a list, or None for all, a dictionary of frames.
@@ -252,7 +256,7 @@ def read_excel(
     mark("read_excel")
     if header is not None and not isinstance(header, int):
         raise TypeMismatchError(f"read_excel: expected a row number or None: header={header!r}")
-    book = _workbook(io)
+    book = _workbook(source)
     given = {**(dtype or {}), **(dtypes or {})}
 
     def read(sheet: int | str) -> Any:
