@@ -114,7 +114,7 @@ TEST(Schema, OfListsAndWhatIsRefused) {
   EXPECT_EQ(column({repeated}).dtype, Dtype::list(TypeId::kInt64));
   EXPECT_EQ(column({list, repeated}).dtype, Dtype::list(TypeId::kInt64));
   EXPECT_THAT(column({group_of("s", 2), optional, optional}, 2).refusal,
-              testing::HasSubstr("same name"));
+              ::testing::HasSubstr("same name"));
   EXPECT_EQ(column({element("n", PhysicalType::kByteArray)}).refusal, "binary data");
   EXPECT_EQ(column({element("n", PhysicalType::kInt64).number(6, 15)}).refusal,
             "an integer of a wrong width");
