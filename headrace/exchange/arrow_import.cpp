@@ -223,7 +223,7 @@ std::vector<Field> fields_of(const Context& context, const ArrowSchema& schema, 
 std::optional<Dtype> nested_dtype(const Context& context, const ArrowSchema& schema, int levels) {
   const std::string_view format = context.format;
   if (!format.starts_with('+')) return {};
-  if (levels > kMostNestedLevels)
+  if (levels >= kMostNestedLevels)
     throw_error<UnsupportedError>(context.op, "lists and structs in more than 32 levels",
                                   {{"column", context.name}}, "flatten them first");
   if (schema.dictionary || schema.n_children < 0 || (schema.n_children > 0 && !schema.children))

@@ -128,7 +128,7 @@ def test_fixed_size_lists_come_in() -> None:
     assert hr.Series(array).to_list() == array.to_pylist()
     assert hr.Series(array[1:]).to_list() == array[1:].to_pylist()
     assert hr.Series(array).dtype == "list[int64]"
-    empty = pa.FixedSizeListArray.from_arrays(pa.array([], pa.int64()), 0)
+    empty = pa.array([], pa.list_(pa.int64(), 2))
     assert hr.Series(empty).to_list() == []
 
 
@@ -163,7 +163,7 @@ def test_no_field_is_copied_by_arrow() -> None:
 def test_hostile_arrow() -> None:
     x = pa.array([1, 2, 3])
     twice = pa.StructArray.from_arrays([x, x], names=["x", "x"])
-    with pytest.raises(ValueError, match=r"two fields of a struct have the same name.*field=x"):
+    with pytest.raises(ValueError, match=r"two fields of a struct have the same name.*field='x'"):
         hr.Series(twice)
     deep: Any = pa.array([1])
     for _ in range(33):
@@ -212,7 +212,6 @@ def test_shown() -> None:
         "{x: 1, y: a}",
         "null",
         "{k: 1}",
-        "{}",
         "{a: 2, b: 3}",
         "struct[x: int64, y: string]",
     ):

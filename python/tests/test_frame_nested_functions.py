@@ -57,7 +57,7 @@ def test_reductions(rows: int, threads: int) -> None:
         assert lists.first().to_list() == theirs.list.first().to_list()
         assert lists.last().to_list() == theirs.list.last().to_list()
         flat = [x for v in values if v is not None for x in v]
-        assert lists.flatten().to_list() == flat
+        assert hr.Series(values, dtype="list[int64]").list.flatten().to_list() == flat
 
 
 def test_reductions_of_other_items() -> None:
@@ -119,7 +119,7 @@ def test_fields() -> None:
     assert series.struct.field(["at", 0]).to_list() == ["a", None, None]
     assert series.struct.field(-1).to_list() == [1.5, None, None]
     assert series.struct.explode().to_dict()["x"] == [1, None, None]
-    with pytest.raises(KeyError, match=r"no such field.*field=z"):
+    with pytest.raises(KeyError, match=r"no such field.*field='z'"):
         series.struct.field("z")
     with pytest.raises(AttributeError, match="no such field"):
         _ = series.struct.z

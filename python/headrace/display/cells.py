@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
+from collections.abc import Iterable
 from typing import Any
 
 from headrace.display.options import option
@@ -75,9 +76,17 @@ def cell(value: Any) -> str:
         return _duration(value)
     if isinstance(value, ClockText):
         return value
+    if isinstance(value, dict):
+        return _pairs(value.items())
+    if isinstance(value, list) and value and all(isinstance(each, tuple) for each in value):
+        return _pairs(value[:100])  # a map
     if isinstance(value, list):
         return one_line(f"[{', '.join(map(cell, value[:100]))}]")
     return one_line(str(value))
+
+
+def _pairs(pairs: Iterable[tuple[Any, Any]]) -> str:
+    return one_line(f"{{{', '.join(f'{cell(name)}: {cell(value)}' for name, value in pairs)}}}")
 
 
 def one_line(text: str) -> str:

@@ -44,7 +44,7 @@ _WAYS = {
     "radd rsub rmul rdiv rtruediv rfloordiv rmod rpow": "write the operator: 1 - df",
     "divmod rdivmod": "use // and %",
     "select": "use loc, filter or select_dtypes",
-    "sparse struct": "leave it out: columns are dense and flat",
+    "sparse": "leave it out: columns are dense and flat",
     "set_flags flags": "leave it out",
     "attrs": "keep notes in a variable of your own",
     "bool": "use item()",

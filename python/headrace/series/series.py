@@ -404,7 +404,7 @@ class Series(Tabular, Column, role="_series"):
 
     def _elementwise(self, op: builtins.str, *values: Any, missing_is_false: bool = False) -> Self:
         if op in ("equal", "not_equal") and is_struct(self._node.dtype):
-            same = equal_structs(self, values[1])
+            same: Any = equal_structs(self, values[1])
             return same if op == "equal" else ~same
         return super()._elementwise(op, *values, missing_is_false=missing_is_false)
 
