@@ -115,7 +115,7 @@ def steps(bench: Bench, rows: int) -> None:
     step(
         "explode",
         lambda: ours["p"].explode(),
-        [Rival("polars", lambda: theirs["p"].explode(), BAR)],
+        [Rival("polars", lambda: theirs["p"].explode(empty_as_null=True), BAR)],
     )
     for word in ("sum", "max", "sort"):
         step(
