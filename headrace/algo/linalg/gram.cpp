@@ -259,13 +259,7 @@ Tensor column_sums(const RowTiles& x, const Tensor* weights) {
       for (int64_t row = part * size; row < end; row += step) {
         const int64_t rows = std::min(step, end - row);
         x.read(row, rows, TileForm::kRows, nullptr, nullptr, tile);
-        for (int64_t i = 0; i < rows; ++i) {
-          const double* values = tile + i * columns;
-          if (weight == nullptr)
-            for (int64_t j = 0; j < columns; ++j) sums[j] += values[j];
-          else
-            for (int64_t j = 0; j < columns; ++j) sums[j] += weight[row + i] * values[j];
-        }
+        cpu::add_rows(tile, rows, columns, weight == nullptr ? nullptr : weight + row, sums);
       }
     });
     for (int64_t part = 1; part < parts; ++part)

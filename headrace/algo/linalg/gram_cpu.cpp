@@ -125,6 +125,36 @@ void multiply_panels(const double* left, const double* right, int64_t depth, int
     }
 }
 
+/// Of `kVectors` vectors of columns, which stay in registers.
+template <int kVectors>
+HWY_INLINE void add_columns(const double* rows, int64_t count, int64_t columns,
+                            const double* weights, double* sums) {
+  const hn::ScalableTag<double> tag;
+  hn::Vec<decltype(tag)> own[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) own[v] = hn::LoadU(tag, sums + v * kLanes);
+  for (int64_t i = 0; i < count; ++i, rows += columns) {
+    const auto weight = hn::Set(tag, weights == nullptr ? 1.0 : weights[i]);
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v)  // times 1 changes no value
+      own[v] = hn::Add(own[v], hn::Mul(weight, hn::LoadU(tag, rows + v * kLanes)));
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) hn::StoreU(own[v], tag, sums + v * kLanes);
+}
+
+void add_rows(const double* rows, int64_t count, int64_t columns, const double* weights,
+              double* sums) {
+  int64_t j = 0;
+  for (; j + 4 * kLanes <= columns; j += 4 * kLanes)
+    add_columns<4>(rows + j, count, columns, weights, sums + j);
+  for (; j + kLanes <= columns; j += kLanes)
+    add_columns<1>(rows + j, count, columns, weights, sums + j);
+  for (; j < columns; ++j)
+    for (int64_t i = 0; i < count; ++i)
+      sums[j] += weights == nullptr ? rows[i * columns + j] : weights[i] * rows[i * columns + j];
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 
@@ -150,6 +180,11 @@ void pack_panels(const double* rows, int64_t count, int64_t columns, const doubl
 void multiply_panels(const double* left, const double* right, int64_t depth, int64_t columns,
                      const Squares& part, const Ahead& ahead, double* products) {
   HR_SIMD(multiply_panels)(left, right, depth, columns, part, ahead, products);
+}
+
+void add_rows(const double* rows, int64_t count, int64_t columns, const double* weights,
+              double* sums) {
+  HR_SIMD(add_rows)(rows, count, columns, weights, sums);
 }
 
 }  // namespace hr::cpu

@@ -44,6 +44,10 @@ struct Ahead {
 void multiply_panels(const double* left, const double* right, int64_t depth, int64_t columns,
                      const Squares& part, const Ahead& ahead, double* products);
 
+/// Adds rows that lie one after the other, each times its weight (null: 1), to `sums`, in order.
+void add_rows(const double* rows, int64_t count, int64_t columns, const double* weights,
+              double* sums);
+
 }  // namespace hr::cpu
 
 namespace hr::cuda {

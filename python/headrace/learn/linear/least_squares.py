@@ -23,6 +23,7 @@ from headrace.learn.base import (
     is_on_device,
     on_host,
     refuse,
+    refuse_not_finite,
 )
 from headrace.learn.few_rows import few_rows
 from headrace.learn.linear.descent import SharedSums, Sums
@@ -111,7 +112,7 @@ class _LeastSquares(Estimator):
                 f"{type(self).__name__}: positive coefficients are not supported: positive=True; "
                 "leave positive=False"
             )
-        data = given, targets, weights = self._data(X, y, sample_weight)
+        data = given, targets, weights = self._data(X, y, sample_weight, allow_nan="inf")
         columns = targets.reshape(len(given), -1)
         features, outputs = given.shape[1], columns.shape[1]
         penalties = np.broadcast_to(np.asarray(alphas, dtype=np.float64), (outputs,))
@@ -121,6 +122,10 @@ class _LeastSquares(Estimator):
             nodes = asarray(columns)._node, engine_weights(weights)._node
             found = _core.second_moments(given._node, *nodes, bool(self.fit_intercept))
             means, products = (np.asarray(Array(node)) for node in found[:2])
+        # NaN and infinite values show in the sums, so that no pass looks for them first.
+        sums = None if products is None else means if self.fit_intercept else products.diagonal()
+        if sums is None or not np.isfinite(sums[:features]).all():
+            refuse_not_finite(self, given)
         coefficients, solved = np.empty((outputs, features)), []
         for alpha in np.unique(penalties):
             mine, one = penalties == alpha, None
@@ -142,9 +147,11 @@ class _LeastSquares(Estimator):
         self._keep(coefficients, centre, level, targets.ndim == 1, np.dtype(str(given.dtype)))
         return solved
 
-    def _data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Array, Any, Array | None]:
+    def _data(
+        self, X: Any, y: Any, sample_weight: Any, *, allow_nan: bool | str = False
+    ) -> tuple[Array, Any, Array | None]:
         """Checked rows, targets and weights."""
-        given = check_rows(self, X, fit=True)
+        given = check_rows(self, X, fit=True, allow_nan=allow_nan)
         targets = check_targets(self, y, len(given))
         return given, targets, check_weights(self, sample_weight, len(given))
 
