@@ -16,6 +16,7 @@ from headrace.sql.elementwise import bool_value, run, where
 from headrace.sql.scope import Scope
 from headrace.sql.syntax import exp, is_aggregate, named
 from headrace.sql.values import (
+    INTEGERS,
     NOTHING,
     TIMESTAMP,
     Constant,
@@ -296,6 +297,17 @@ def _not(node: Expression, scope: Scope) -> Operand:
     return operators.negated(evaluate(node.this, scope))
 
 
+def _quotient(node: Expression, scope: Scope) -> Operand:
+    """`/`: of integers whole in some dialects, and null by zero in some."""
+    a, b = evaluate(node.this, scope), evaluate(node.expression, scope)
+    whole = node.args.get("typed") and a.dtype in INTEGERS and b.dtype in INTEGERS
+    made = operators.arithmetic("floor_divide" if whole else "divide", a, b)
+    if not node.args.get("safe"):
+        return made
+    is_zero = operators.compare("equal", b, Constant(0, "int32"))
+    return operators.choose(is_zero, Constant(None, made.dtype), made)
+
+
 def _distinct_from(node: Expression, scope: Scope) -> Operand:
     made = operators.is_distinct(evaluate(node.this, scope), evaluate(node.expression, scope))
     return made if isinstance(node, exp.NullSafeNEQ) else operators.negated(made)
@@ -363,7 +375,7 @@ _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.Add: _binary(operators.arithmetic, "add"),
     exp.Sub: _binary(operators.arithmetic, "subtract"),
     exp.Mul: _binary(operators.arithmetic, "multiply"),
-    exp.Div: _binary(operators.arithmetic, "divide"),
+    exp.Div: _quotient,
     exp.IntDiv: _binary(operators.arithmetic, "floor_divide"),
     exp.Mod: _binary(operators.arithmetic, "remainder"),
     exp.Pow: _binary(operators.arithmetic, "power"),

@@ -36,7 +36,7 @@ def tables_of(node: Expression, scopes: list[Scope]) -> set[int] | None:
         if isinstance(each, exp.Column):
             table, name = named(each.table), named(each.name)
             places = [i for i, scope in enumerate(scopes) if scope.field(table, name) is not None]
-            if not places and scopes[0].outer is not None:
+            if not places and table != OUTER and scopes[0].outer is not None:
                 places = [
                     i
                     for i, scope in enumerate(scopes)

@@ -26,13 +26,15 @@ class Correlation:
     field of the query's relation.
     """
 
-    __slots__ = ("bound", "found", "parent")
+    __slots__ = ("bound", "domain", "found", "parent")
 
     def __init__(self, parent: Scope) -> None:
         self.parent = parent
         #: By the name of the hidden field: table and name in the scope around.
         self.found: dict[str, tuple[str, str]] = {}
         self.bound = False
+        #: The distinct rows of these columns, once made.
+        self.domain: Relation | None = None
 
     def lookup(self, table: str, name: str) -> Operand | None:
         """The type of a column of the query around this one, as a null."""
@@ -56,7 +58,16 @@ class QueryPlanner(Protocol):
 class Scope:
     """A relation, what its expressions are already computed as, and the query around it."""
 
-    __slots__ = ("_index", "aliases", "computed", "domain", "outer", "planner", "relation")
+    __slots__ = (
+        "_alive",
+        "_index",
+        "aliases",
+        "computed",
+        "domain",
+        "outer",
+        "planner",
+        "relation",
+    )
 
     def __init__(
         self, relation: Relation, outer: Correlation | None, planner: QueryPlanner
@@ -68,6 +79,8 @@ class Scope:
         self.computed: dict[Expression, Constant | str] = {}
         #: The distinct rows of the columns of the query around, where they are joined as such.
         self.domain: Relation | None = None
+        #: Nodes whose numbers are in `computed`: they must not go to others.
+        self._alive: tuple[Expression, ...] = ()
         self.aliases: dict[str, Expression] = {}
         self._index: dict[tuple[str, str], list[Field]] | None = None
 
@@ -75,6 +88,7 @@ class Scope:
         """The same names over other rows, whose relation carries what is computed."""
         made = Scope(relation, self.outer, self.planner)
         made.aliases, made.computed, made.domain = self.aliases, self.computed, self.domain
+        made._alive = self._alive
         return made
 
     def value(self, computed: Constant | str) -> Operand:
@@ -84,6 +98,11 @@ class Scope:
         found = self.field(COMPUTED, computed)
         assert found is not None
         return found.value
+
+    def compute_node(self, node: Expression, operand: Operand) -> None:
+        """Keep the value of this one node, which holds a subquery."""
+        self.compute(id(node), operand)
+        self._alive = (*self._alive, node)
 
     def compute(self, key: Expression, operand: Operand) -> None:
         """Keep the value of an expression as a hidden field."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ from headrace.sql.syntax import (
     named,
     queries_of,
     replaced,
+    walk,
     windows_of,
 )
 from headrace.sql.values import (
@@ -47,17 +49,19 @@ class Planner:
         self.tables = tables
         self.parameters = parameters or {}
         self._views: dict[str, Any] = {}
+        #: Of a view that uses a query around: which one.
+        self._owners: dict[str, Correlation | None] = {}
 
     # ---- queries
 
     def lower(self, query: Expression, correlation: Correlation | None = None) -> Relation:
         """The relation of a query."""
-        before = dict(self._views)
+        before, owners = dict(self._views), dict(self._owners)
         try:
             self._define(query, correlation)
             return self._lowered(query, correlation)
         finally:
-            self._views = before
+            self._views, self._owners = before, owners
 
     def _define(self, query: Expression, correlation: Correlation | None) -> None:
         found = query.args.get("with_")
@@ -69,9 +73,12 @@ class Planner:
             if found.args.get("recursive") and _names(view.this, name):
                 made = setops.recursive(self, name, view.this, columns)
             else:
-                made = self.lower(view.this, None)
+                made = self.lower(view.this, correlation)
             if len(columns) > sum(not f.hidden for f in made.fields):
                 raise InvalidArgumentError(f"sql: WITH names too many columns: table={name!r}")
+            self._owners.pop(name, None)
+            if any(f.table == OUTER for f in made.fields):
+                self._owners[name] = correlation
             self._views[name] = made.renamed(name, columns)
 
     def define(self, name: str, relation: Relation) -> None:
@@ -89,7 +96,7 @@ class Planner:
         if isinstance(query, exp.Values):
             return setops.values(query, Scope(one_row(), correlation, self))
         if isinstance(query, exp.Table):
-            return self._table(query)
+            return self._table(query, correlation)
         if not isinstance(query, exp.Select):
             raise UnsupportedError(
                 f"sql: unsupported statement: word={type(query).__name__.upper()!r}; only queries"
@@ -98,7 +105,7 @@ class Planner:
 
     # ---- FROM
 
-    def _table(self, node: Expression) -> Relation:
+    def _table(self, node: Expression, correlation: Correlation | None) -> Relation:
         if not isinstance(node.this, exp.Identifier):
             raise UnsupportedError(
                 "sql: functions as tables are not supported: "
@@ -108,6 +115,10 @@ class Planner:
         if node.args.get("db") or node.args.get("sample") or node.args.get("pivots"):
             raise UnsupportedError(f"sql: unsupported table: expression={node.sql('duckdb')!r}")
         found = self._views.get(name)
+        if found is not None and self._owners.get(name, correlation) is not correlation:
+            raise UnsupportedError(
+                f"sql: a table of WITH that uses the query around, in a deeper query: name={name!r}"
+            )
         if found is None:
             found = self.tables.relation(name)
         alias = node.args.get("alias")
@@ -116,12 +127,12 @@ class Planner:
 
     def _source(self, node: Expression, correlation: Correlation | None) -> Relation:
         if isinstance(node, exp.Table):
-            made = self._table(node)
+            made = self._table(node, correlation)
             for each in node.args.get("joins") or []:
                 raise UnsupportedError(f"sql: unsupported: expression={each.sql('duckdb')[:80]!r}")
             return made
         alias = node.args.get("alias")
-        name = named(node.alias) if node.alias else " unnamed"
+        name = named(node.alias) if node.alias else "unnamed_subquery"
         columns = [each.name for each in alias.args.get("columns") or []] if alias else []
         if isinstance(node, exp.Subquery):
             if isinstance(node.this, exp.Table):  # a join in parentheses
@@ -157,11 +168,18 @@ class Planner:
         if correlation is not None and correlation.bound:
             units.insert(0, self._domain(correlation))
         joins_of = select.args.get("joins") or []
-        sources = [self._source(each.this, correlation) for each in joins_of]
+        sources: list[Relation] = []
+        for each in joins_of:
+            before = [*units, *sources] if source is not None else units
+            sources.append(self._sibling(each.this, correlation, before))
         inner: list[Expression] = []  # conditions of inner joins
         pool = list(conditions)
-        for place, (join, right) in enumerate(zip(joins_of, sources, strict=True)):
+        units[-1], links = _linked(units[-1])
+        inner += links
+        for place, (join, source_of) in enumerate(zip(joins_of, sources, strict=True)):
             how, on = _kind(join), conjuncts(join.args.get("on"))
+            right, links = _linked(source_of)
+            on = [*on, *links]
             using = [named(each.name) for each in join.args.get("using") or []]
             if join.method:
                 raise UnsupportedError(f"sql: unsupported: word={str(join.method).upper()!r}")
@@ -178,6 +196,8 @@ class Planner:
             pool = [each for each in pool if each not in early or each in rest]
             scope = Scope(left, correlation, self)
             if using:
+                if links:
+                    raise UnsupportedError("sql: USING with a table that uses the query around")
                 left = joins.using_join(left, right, using, how, scope)
             else:
                 if how in ("full", "right") and inner:
@@ -190,8 +210,28 @@ class Planner:
         scope = Scope(units[0], correlation, self)
         return joins.inner_joins(units, [*inner, *pool], scope)
 
+    def _sibling(
+        self, node: Expression, correlation: Correlation | None, before: list[Relation]
+    ) -> Relation:
+        """A table of FROM; its free names must not be columns of tables before it."""
+        if correlation is None or correlation.bound:
+            return self._source(node, correlation)
+        found, correlation.found = correlation.found, {}
+        made = self._source(node, correlation)
+        own = [Scope(each, None, self) for each in before]
+        for table, name in correlation.found.values():
+            if any(scope.has(table, name) for scope in own):
+                raise UnsupportedError(
+                    "sql: a subquery in FROM that uses a table before it: word='LATERAL', "
+                    f"column={name!r}"
+                )
+        correlation.found = {**found, **correlation.found}
+        return made
+
     def _domain(self, correlation: Correlation) -> Relation:
         """The distinct rows of the columns of the query around that are used here."""
+        if correlation.domain is not None:
+            return correlation.domain
         scope = correlation.parent
         nodes = []
         for table, name in correlation.found.values():
@@ -206,7 +246,8 @@ class Planner:
             Field(OUTER, name, value_of(node), True)
             for name, node in zip(correlation.found, made, strict=False)
         ]
-        return Relation(fields, made[0])
+        correlation.domain = Relation(fields, made[0])
+        return correlation.domain
 
     # ---- SELECT
 
@@ -228,6 +269,7 @@ class Planner:
         having = None if having is None else _resolved(having.this, scope, aliases)
         qualify = select.args.get("qualify")
         qualify = None if qualify is None else _resolved(qualify.this, scope, aliases)
+        qualify = _first_of_each(select, qualify, outputs, order, scope)
         every = [node for _, node in outputs] + [node for node, _, _ in order]
         every += [each for each in (having, qualify) if each is not None]
         scope = self._grouped(select, scope, outputs, every, having)
@@ -247,6 +289,8 @@ class Planner:
         having: Expression | None,
     ) -> Scope:
         aggregates = _unique([a for node in every for a in aggregates_of(node)])
+        for each in aggregates:
+            _refuse_outer(each, scope)
         clause = select.args.get("group")
         if clause is None and not aggregates and having is None:
             return attach(scope, every)
@@ -299,6 +343,26 @@ def _names(query: Expression, name: str) -> bool:
     return any(named(table.name) == name for table in query.find_all(exp.Table))
 
 
+_units = itertools.count()
+
+
+def _linked(relation: Relation) -> tuple[Relation, list[Expression]]:
+    """A table of FROM whose rows belong to those of the query around, and the conditions for it."""
+    if not any(f.table == OUTER for f in relation.fields):
+        return relation, []
+    own = f"{OUTER} {next(_units)}"
+    fields = [f._replace(table=own) if f.table == OUTER else f for f in relation.fields]
+    links = [
+        exp.NullSafeEQ(
+            this=exp.Column(this=exp.Identifier(this=f.name), table=exp.Identifier(this=OUTER)),
+            expression=exp.Column(this=exp.Identifier(this=f.name), table=exp.Identifier(this=own)),
+        )
+        for f in relation.fields
+        if f.table == OUTER
+    ]
+    return Relation(fields, relation.rows), links
+
+
 def _reads(condition: Expression, scopes: list[Scope]) -> bool:
     """Whether a condition names a column that one of these has."""
     return any(
@@ -317,6 +381,18 @@ def _kind(join: Expression) -> str:
     if kind in ("", "inner", "cross", "outer"):
         return "inner"
     raise UnsupportedError(f"sql: unsupported join: word={kind.upper()!r}")
+
+
+def _refuse_outer(aggregate: Expression, scope: Scope) -> None:
+    """An aggregate of columns of the query around belongs to that one."""
+    columns = [each for each in walk(aggregate) if isinstance(each, exp.Column)]
+    if scope.outer is None or not columns:
+        return
+    if not any(scope.has(named(each.table), named(each.name)) for each in columns):
+        raise UnsupportedError(
+            "sql: an aggregate of the query around in a subquery: "
+            f"expression={aggregate.sql('duckdb')[:80]!r}"
+        )
 
 
 def _unique(nodes: list[Expression]) -> list[Expression]:
@@ -459,6 +535,38 @@ def _sorted(scope: Scope, order: list[tuple[Expression, bool, bool]]) -> Relatio
     return scope.relation.sorted(keys) if keys else scope.relation
 
 
+def _first_of_each(
+    select: Expression,
+    qualify: Expression | None,
+    outputs: list[tuple[str, Expression]],
+    order: list[tuple[Expression, bool, bool]],
+    scope: Scope,
+) -> Expression | None:
+    """DISTINCT ON as the condition that a row is the first one of its keys."""
+    distinct = select.args.get("distinct")
+    on = distinct.args.get("on") if distinct is not None else None
+    if on is None:
+        return qualify
+    if qualify is not None:
+        raise UnsupportedError("sql: DISTINCT ON together with QUALIFY: word='DISTINCT ON'")
+    names = {name.lower(): node for name, node in reversed(outputs)}
+    keys = []
+    for each in on.expressions if isinstance(on, exp.Tuple) else [on]:
+        node = each
+        if isinstance(node, exp.Literal) and not node.is_string:
+            node = outputs[int(node.this) - 1][1]
+        elif (
+            isinstance(node, exp.Column) and not node.table and not scope.has("", named(node.name))
+        ):
+            node = names.get(named(node.name), node)
+        keys.append(_resolved(node, scope, scope.aliases))
+    if not order:
+        raise UnsupportedError("sql: DISTINCT ON without ORDER BY: word='DISTINCT ON'")
+    listed = [exp.Ordered(this=node, desc=d, nulls_first=f) for node, d, f in order]
+    place = exp.Window(this=exp.RowNumber(), partition_by=keys, order=exp.Order(expressions=listed))
+    return exp.EQ(this=place, expression=exp.Literal(this="1", is_string=False))
+
+
 def _projected(
     select: Expression,
     scope: Scope,
@@ -480,9 +588,7 @@ def _projected(
         if isinstance(operand, Value)
     ]
     relation = Relation([*fields, *hidden, *keys], fields[0].value.node)
-    if distinct is not None:
-        if distinct.args.get("on") is not None:
-            raise UnsupportedError("sql: unsupported: word='DISTINCT ON'; use QUALIFY")
+    if distinct is not None and distinct.args.get("on") is None:
         relation = _distinct_rows(relation, len(fields), items, outputs, order)
     if items:
         held = {f.name: f.value for f in relation.fields if f.table == COMPUTED}

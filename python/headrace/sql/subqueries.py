@@ -7,13 +7,14 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled_with, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.joins import without_null_keys
 from headrace.sql.relation import Field, Relation, broadcast, joined
 from headrace.sql.scope import OUTER, Correlation, Scope
-from headrace.sql.syntax import exp, queries_of
+from headrace.sql.syntax import exp, is_query, queries_of
 from headrace.sql.values import (
     NULL,
     Constant,
@@ -31,7 +32,7 @@ _MARK = " mark"
 def attach(scope: Scope, nodes: list[Expression]) -> Scope:
     """The scope with what the subqueries of these expressions give, as hidden fields."""
     for node in nodes:
-        for each in queries_of(node):
+        for each in queries_of(node, scope.computed):
             if id(each) not in scope.computed:
                 scope = _attach_one(scope, each)
     return scope
@@ -51,10 +52,27 @@ def _attach_one(scope: Scope, node: Expression) -> Scope:
     if isinstance(node, exp.In):
         return _mark_in(scope, node)
     if isinstance(node, exp.Binary):
-        raise UnsupportedError(
-            f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}; use IN, or min and max"
-        )
+        return _mark_any(scope, node)
     return _scalar(scope, node)
+
+
+def _mark_any(scope: Scope, node: Expression) -> Scope:
+    """`= ANY` is IN, and `<> ALL` is NOT IN."""
+    side = node.expression
+    is_in = isinstance(node, exp.EQ) and isinstance(side, exp.Any)
+    if not is_in and not (isinstance(node, exp.NEQ) and isinstance(side, exp.All)):
+        raise UnsupportedError(
+            f"sql: unsupported: word='ANY', expression={node.sql('duckdb')[:80]!r}; use IN, or "
+            "min and max"
+        )
+    query = _query(side.this)
+    if not is_query(query):
+        raise UnsupportedError("sql: unsupported: word='ANY'; use IN")
+    test = exp.In(this=node.this, query=exp.Subquery(this=query))
+    made = _mark_in(scope, test)
+    found = made.value(made.computed[id(test)])
+    made.compute_node(node, found if is_in else operators.negated(found))
+    return made
 
 
 def lower_inner(scope: Scope, query: Expression) -> tuple[Relation, Correlation | None]:
@@ -94,7 +112,7 @@ def _outer_keys(
 
 def _keep(scope: Scope, node: Expression, operand: Operand) -> Scope:
     made = scope.over(scope.relation)
-    made.compute(id(node), operand)
+    made.compute_node(node, operand)
     return made
 
 
@@ -126,7 +144,7 @@ def _scalar(scope: Scope, node: Expression) -> Scope:
     made = joined(base, right, list(zip(mine, theirs, strict=True)), "left", True)
     found = made.fields[-1].value
     result = scope.over(Relation(made.fields[:-1], made.rows))
-    result.compute(id(node), found)
+    result.compute_node(node, found)
     return result
 
 
@@ -190,7 +208,7 @@ def _mark_exists(scope: Scope, node: Expression) -> Scope:
     mine, theirs = _outer_keys(scope, inner, correlation)
     relation = _marked(scope.relation, mine, theirs)
     made = scope.over(_without_marks(relation))
-    made.compute(id(node), Value(_mark(relation, "match"), "bool", 1))
+    made.compute_node(node, Value(_mark(relation, "match"), "bool", 1))
     return made
 
 
@@ -280,7 +298,7 @@ def _mark_in(scope: Scope, node: Expression) -> Scope:
     null = column_of(Constant(None, "bool"), match)
     found = where(unknown, run("logical_or", match, null), match)
     made = scope.over(_without_marks(relation))
-    made.compute(id(node), Value(found, "bool", 1))
+    made.compute_node(node, Value(found, "bool", 1))
     return made
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from headrace.errors import InvalidArgumentError, UnsupportedError
@@ -194,12 +194,17 @@ def windows_of(node: Expression) -> list[Expression]:
     return [each for each in walk(node) if isinstance(each, exp.Window)][::-1]
 
 
-def queries_of(node: Expression) -> list[Expression]:
-    """The expressions that hold a subquery: scalar ones, EXISTS, IN, ANY and ALL."""
+def queries_of(node: Expression, known: Mapping[Any, Any] | None = None) -> list[Expression]:
+    """The expressions that hold a subquery: scalar ones, EXISTS, IN, ANY and ALL.
+
+    Not those in expressions that are `known`.
+    """
     found = []
     waiting = [node]
     while waiting:
         each = waiting.pop()
+        if known and each in known:
+            continue
         if isinstance(each, exp.In) and each.args.get("query") is not None:
             found.append(each)
             waiting.append(each.this)
