@@ -76,6 +76,15 @@ def test_bokeh(frame: hr.DataFrame) -> None:
     assert list(data["x"]) == [1.0, 2.0, 3.0] and list(data["k"]) == ["a", "b", "a"]
 
 
+def test_plots_copy_no_column() -> None:
+    altair, express = pytest.importorskip("altair"), pytest.importorskip("plotly.express")
+    numbers = hr.DataFrame({"x": np.arange(1000.0), "y": np.arange(1000), "k": ["a", "b"] * 500})
+    hr.memory.ledger().clear()
+    assert len(express.scatter(numbers, x="x", y="y", color="k").data) == 2
+    assert altair.Chart(numbers).mark_point().encode(x="x", y="y").to_dict()["datasets"]
+    assert hr.memory.ledger().total_bytes == 0
+
+
 def test_matplotlib(frame: hr.DataFrame, axes: Any) -> None:
     (line,) = axes.plot(frame.x, frame.y)
     assert list(line.get_xdata()) == [1, 2, 3] and list(line.get_ydata()) == [3, 1, 2]
