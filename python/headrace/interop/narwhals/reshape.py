@@ -16,7 +16,6 @@ from headrace.frame.duplicates import repeated_rows
 from headrace.groupby.keys import Words
 from headrace.interop.narwhals.rows import chosen, taken
 from headrace.series.column import series_of
-from headrace.series.nested import is_list
 
 
 class Reshape:
@@ -37,7 +36,7 @@ class Reshape:
     ) -> Self:
         """A row for each item of lists."""
         for name in columns:
-            if not is_list(self._nodes[name].dtype):
+            if not self._nodes[name].dtype.startswith("list["):
                 raise InvalidOperationError(
                     "`explode` operation not supported for dtype "
                     f"`{self._dtype(name)}`, expected List type"
