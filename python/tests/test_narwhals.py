@@ -274,6 +274,9 @@ ROWS: dict[str, Program] = {
     "replace": lambda f: f.select(y.replace_strict(list(range(-3, 4)), list("abcdefg"))),
     "replace else": lambda f: f.select(y.replace_strict([1, 2], [10, 20], default=0)),
     "split": lambda f: f.select(k.fill_null("a,b").str.split(",")),
+    "structs": lambda f: f.select(nw.struct("y", "k").alias("s")).select(
+        "s", nw.col("s").struct.field("k")
+    ),
     "explode": lambda f: f.select(k.fill_null("a,b,c").str.split(","), y).explode("k"),
     "of lists": lambda f: f.select(k.fill_null("a,b,a").str.split(",")).select(
         n=nw.col("k").list.len(),
@@ -403,6 +406,15 @@ def test_frames_stay_lazy_and_nothing_is_copied() -> None:
         assert native.z.sum().item() == 3.0 * sum(range(11, 100_000))
     assert hr.memory.ledger().total_bytes == 0
     assert nw.to_native(nw.from_native(frame)) is frame
+
+
+def test_other_backends_get_the_rows_when_asked() -> None:
+    frame = nw.from_native(hr.DataFrame({"x": [1, None], "k": ["a", "b"]}))
+    for backend in ("polars", "duckdb"):
+        found = frame.lazy(backend).filter(nw.col("x").is_null()).collect("pyarrow")
+        assert found["k"].to_list() == ["b"]
+    for backend in ("polars", "pandas", "pyarrow"):
+        assert frame.lazy().collect(backend)["k"].to_list() == ["a", "b"]
 
 
 def test_the_plug_in_is_found_by_its_name() -> None:

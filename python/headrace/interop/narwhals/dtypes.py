@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from narwhals._utils import isinstance_or_issubclass
 
+from headrace import _core
 from headrace.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ def narwhals_dtype(word: str, series: Series | None, version: Any) -> Any:
         return dtypes.Decimal(int(digits[1]), int(digits[2]))
     if word.startswith("list["):
         return dtypes.List(narwhals_dtype(word[5:-1], None, version))
+    if word.startswith("struct["):
+        fields = _core.dtype_fields(word)
+        return dtypes.Struct({n: narwhals_dtype(kind, None, version) for n, kind in fields})
     return dtypes.Unknown()
 
 

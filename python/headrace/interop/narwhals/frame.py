@@ -374,9 +374,11 @@ class HeadraceFrame(Joins, Reshape, Role, EagerDataFrame[Any, Any, Any, Any], ro
         """The frame itself, which is lazy; or one of another backend, by Arrow."""
         if backend is None:
             return self
-        if session is not None or backend.is_spark_like():
-            raise UnsupportedError(f"lazy: no way to this backend: backend={backend}; use to_arrow")
-        return self._version.dataframe(self, level="full").to_arrow_lazy(backend)
+        return self._elsewhere(self.to_arrow()).lazy(backend, session=session)
+
+    def _elsewhere(self, native: Any) -> Any:
+        """A frame of another library in narwhals' protocol."""
+        return self._version.namespace.from_native_object(native).compliant.from_native(native)
 
     def collect(self, backend: Any, **kwargs: Any) -> Any:
         """The frame itself, or one of another backend."""
@@ -389,8 +391,7 @@ class HeadraceFrame(Joins, Reshape, Role, EagerDataFrame[Any, Any, Any, Any], ro
         }.get(backend)
         if found is None:
             raise UnsupportedError(f"collect: no way to this backend: backend={backend}")
-        native = found()
-        return self._version.namespace.from_native_object(native).compliant.from_native(native)
+        return self._elsewhere(found())
 
     def group_by(self, keys: Any, *, drop_null_keys: bool) -> Any:
         """The rows by the values of keys."""

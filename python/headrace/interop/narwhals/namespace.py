@@ -14,7 +14,7 @@ from narwhals._expression_parsing import (
     combine_alias_output_names,
     combine_evaluate_output_names,
 )
-from narwhals._utils import not_implemented
+from narwhals._utils import check_column_names_are_unique
 
 from headrace import _core
 from headrace.dtypes import DType
@@ -196,7 +196,15 @@ class HeadraceNamespace(Role, EagerNamespace[Any, Any, Any, Any, Any], role="nam
 
         return self._across(exprs, combine, aligned=True)
 
-    struct = not_implemented()
+    def struct(self, *exprs: Any) -> Any:
+        """The values of each row as a struct with a field for each expression."""
+
+        def combine(series: list[Any]) -> Any:
+            names = [each.name for each in series]
+            check_column_names_are_unique(names)
+            return series[0]._kept(_core.structs_of(names, [each.node for each in series]))
+
+        return self._across(exprs, combine, aligned=True)
 
     def list(self, *exprs: Any) -> Any:
         """The values of each row as a list."""
@@ -279,8 +287,6 @@ class HeadraceNamespace(Role, EagerNamespace[Any, Any, Any, Any, Any], role="nam
         series = [each if len(each) == most else each._lengthened(most) for each in series]
         names = [each.name for each in series]
         if len(set(names)) < len(names):
-            from narwhals._utils import check_column_names_are_unique
-
             check_column_names_are_unique(names)
         return frame_of(dict(zip(names, side_by_side(series), strict=True)))
 

@@ -36,9 +36,14 @@ class Maps(EagerSeriesNamespace, MapNamespace):  # type: ignore[misc]
 
 
 class Structs(EagerSeriesNamespace, StructNamespace):  # type: ignore[misc]
-    """``.struct``: there are no columns of structs."""
+    """``.struct`` of a series of structs."""
 
-    field = not_implemented()
+    def field(self, name: str) -> Any:
+        """A field, null where the struct is."""
+        return self._of(self.native.struct.field(name)._node).alias(name)
+
+    def _of(self, node: _core.Node) -> Any:
+        return self.compliant._kept(node)
 
 
 class Lists(EagerSeriesNamespace, ListNamespace):  # type: ignore[misc]

@@ -38,6 +38,9 @@ class Values:
     def cast(self, dtype: Any) -> Self:
         """The values as another dtype."""
         dtypes, values = self._version.dtypes, self.native
+        is_struct = isinstance_or_issubclass(dtype, dtypes.Struct) and hasattr(dtype, "fields")
+        if is_struct and values.dtype.startswith("struct["):
+            return self._cast_fields(dtype)
         word = own_dtype(dtype, self._version)
         if isinstance_or_issubclass(dtype, dtypes.Enum):
             if self._version is Version.V1:
@@ -58,6 +61,17 @@ class Values:
         if values.dtype == "category" and word != "category":
             values = values.astype("string") if word == "string" else values
         return self._kept(values.astype(word)._node)
+
+    def _cast_fields(self, dtype: Any) -> Self:
+        """Structs with their fields as other dtypes."""
+        values = self.native
+        made = {
+            field.name: self._made(values.struct.field(field.name)._node).cast(field.dtype).node
+            for field in dtype.fields
+        }
+        structs = _core.structs_of(list(made), list(made.values()))
+        places = chosen(values.is_null(), -1, row_positions(values._plain()))
+        return self._kept(_core.in_domain(_core.asof_values(structs, places), self.node.domain))
 
     def fill_nan(self, value: float | None) -> Self:
         """The values with another one for NaN."""
