@@ -22,8 +22,8 @@ class DenseGrid {
  public:
   using Corner = std::array<double, 3>;
 
-  /// The smallest value of each column, if there is a grid: up to three dimensions, and not too many
-  /// cells side by side.
+  /// The smallest value of each column, if there is a grid: up to three dimensions, and not too
+  /// many cells side by side.
   static std::optional<Corner> corner(const RowTiles& x, double epsilon);
 
   DenseGrid(const RowTiles& x, double epsilon, const Corner& least);
