@@ -122,7 +122,7 @@ class _LeastSquares(Estimator):
             nodes = asarray(columns)._node, engine_weights(weights)._node
             found = _core.second_moments(given._node, *nodes, bool(self.fit_intercept))
             means, products = (np.asarray(Array(node)) for node in found[:2])
-        # NaN and infinite values show in the sums, so that no pass looks for them first.
+        # NaN and infinite values show in the sums, which saves a pass over the rows.
         sums = None if products is None else means if self.fit_intercept else products.diagonal()
         if sums is None or not np.isfinite(sums[:features]).all():
             refuse_not_finite(self, given)
