@@ -226,6 +226,15 @@ select t1.a, t2.a from t t1, t t2 where t1.a = t2.a and t1.b < t2.b
 select a from t where (a = 1 and s = 'x') or (a = 1 and p) or (a = 1 and b > 0)
 select x.k from u x where x.v = (select max(y.v) from u y where y.k = x.k)
 select k, (select count(*) from t where a = k and exists (select 1 from u y where y.k = a)) from u
+select * from u x, t, u y where x.k = t.a and y.k = x.k and t.b > 0
+select * from none, u, t where none.k = u.k and u.k = t.a
+select distinct on (s) s, a from t order by s, a, b
+select a = any (select k from u), a <> all (select k from u) from t
+select count(*) over w from t window base as (partition by s), w as (base order by a)
+select k, (select max(q.v) from (select v from u where k = x.k) as q) from u x
+select k, (with c as (select v + x.k as n from u where k = x.k) select sum(n) from c) from u x
+select sum(case when exists (select 1 from u where k = a) then 1 else 0 end) from t
+select exists (select 1 from u where k = a) as e, count(*) from t group by e
 """.strip().splitlines()
 
 
@@ -246,6 +255,9 @@ def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
         ("select * from t tablesample 10%", "sample"),
         ("select foo(a) from t", "FOO"),
         ("select * from t asof join u on a >= k", "ASOF"),
+        ("select rank(order by a) over () from t", "ORDER BY"),
+        ("select (select max(a) from u) from t", "aggregate"),
+        ("select (select r from (select k as a) x, (select a as r) y) from t, u", "LATERAL"),
     ],
 )
 def test_what_is_not_supported_is_named(query: str, word: str) -> None:

@@ -232,7 +232,17 @@ def inner_joins(
     for place, mine in own.items():
         scopes[place] = filtered(scopes[place], mine)
     sizes = [_size(each.relation, len(own.get(i, ()))) for i, each in enumerate(scopes)]
-    return _greedy(scopes, sizes, equalities, others, scope, left)
+    made, left = _greedy(scopes, sizes, equalities, others, scope, left)
+    return _in_order(made, relations), left
+
+
+def _in_order(made: Relation, relations: list[Relation]) -> Relation:
+    """The fields in the order of FROM, which is not that of the joins."""
+    waiting: dict[tuple[str, str], list[Field]] = {}
+    for field in made.fields:
+        waiting.setdefault(field[:2], []).append(field)
+    fields = [waiting[f[:2]].pop(0) for each in relations for f in each.fields]
+    return Relation(fields, made.rows)
 
 
 def _size(relation: Relation, filters: int) -> float:

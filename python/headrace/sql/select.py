@@ -176,9 +176,9 @@ class Planner:
         pool = list(conditions)
         units[-1], links = _linked(units[-1])
         inner += links
-        for place, (join, source_of) in enumerate(zip(joins_of, sources, strict=True)):
+        for place, (join, joined_one) in enumerate(zip(joins_of, sources, strict=True)):
             how, on = _kind(join), conjuncts(join.args.get("on"))
-            right, links = _linked(source_of)
+            right, links = _linked(joined_one)
             on = [*on, *links]
             using = [named(each.name) for each in join.args.get("using") or []]
             if join.method:
@@ -275,7 +275,10 @@ class Planner:
         scope = self._grouped(select, scope, outputs, every, having)
         windows = [w for node in every for w in windows_of(node)]
         if windows:
-            scope = attach_windows(scope, windows, select.args.get("windows") or [])
+            named_windows = [
+                _resolved(each, scope, aliases) for each in select.args.get("windows") or []
+            ]
+            scope = attach_windows(scope, windows, named_windows)
         if qualify is not None:
             scope = _filtered(scope, conjuncts(qualify))
         return _projected(select, scope, outputs, order)

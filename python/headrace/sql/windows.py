@@ -148,16 +148,26 @@ def attach_windows(
     return scope
 
 
+def _clauses(node: Expression, known: dict[str, Expression]) -> tuple[Any, Any, Any]:
+    """Partition, order and frame of a window: its own, else those of the one that it names."""
+    parts = [node.args.get(each) for each in ("partition_by", "order", "spec")]
+    seen: set[str] = set()
+    while node.alias:
+        name = named(node.alias)
+        if name not in known or name in seen:
+            raise InvalidArgumentError(f"sql: no such window: name={node.alias!r}")
+        seen.add(name)
+        node = known[name]
+        parts = [
+            mine or node.args.get(each)
+            for mine, each in zip(parts, ("partition_by", "order", "spec"), strict=True)
+        ]
+    return parts[0], parts[1], parts[2]
+
+
 def _spec(node: Expression, known: dict[str, Expression]) -> Spec:
-    base = known.get(named(node.alias)) if node.alias else None
-    if node.alias and base is None:
-        raise InvalidArgumentError(f"sql: no such window: name={node.alias!r}")
-    partition = list(node.args.get("partition_by") or [])
-    order = node.args.get("order")
-    if base is not None:
-        partition = partition or list(base.args.get("partition_by") or [])
-        order = order or base.args.get("order")
-    return Spec(tuple(partition), tuple(order.expressions if order is not None else ()))
+    partition, order, _ = _clauses(node, known)
+    return Spec(tuple(partition or ()), tuple(order.expressions if order is not None else ()))
 
 
 def _sorted(scope: Scope, spec: Spec) -> tuple[Scope, Places]:
@@ -210,7 +220,15 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
     inner = call.this if isinstance(call, exp.Filter) else call
     handler = _RANKS.get(type(inner))
     if handler is not None:
+        if inner.expressions or (inner.this is not None and not isinstance(inner, exp.Ntile)):
+            raise UnsupportedError(
+                f"sql: unsupported: word='ORDER BY', expression={inner.sql('duckdb')[:80]!r}"
+            )
+        if isinstance(call, exp.Filter):
+            raise UnsupportedError("sql: FILTER of a function that is no aggregate: word='FILTER'")
         return value_of(handler(inner, scope, places), 48)
+    if isinstance(call, exp.Filter) and not is_aggregate(inner):
+        raise UnsupportedError("sql: FILTER of a function that is no aggregate: word='FILTER'")
     if isinstance(inner, exp.Lag | exp.Lead):
         return _shifted(inner, scope, places, skip_null)
     begin, end = _frame(node, known, places)
@@ -313,9 +331,7 @@ def _frame(
     node: Expression, known: dict[str, Expression], places: Places
 ) -> tuple[_core.Node, _core.Node]:
     """The first row of each frame and one past the last."""
-    spec = node.args.get("spec")
-    if spec is None and node.alias and named(node.alias) in known:
-        spec = known[named(node.alias)].args.get("spec")
+    spec = _clauses(node, known)[2]
     if spec is None:
         return places.start(), places.peer_end() if places.has_order else places.end()
     if spec.args.get("exclude"):
