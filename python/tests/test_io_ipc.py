@@ -57,6 +57,10 @@ def each_type(rows: int) -> pa.Table:
     columns["lists"] = column([[[1], []], None, []], pa.list_(pa.list_(pa.int8())))
     coded = column(["u", "v", None, "u"], pa.string()).dictionary_encode()
     columns["dictionary"] = coded
+    point = pa.struct([("x", pa.int64()), ("s", pa.list_(pa.string()))])
+    columns["struct"] = column([{"x": 1, "s": ["a"]}, None, {"x": None, "s": []}], point)
+    columns["structs"] = column([[{"x": 1, "s": None}], None, []], pa.list_(point))
+    columns["map"] = column([[("a", 1), ("b", None)], None, []], pa.map_(pa.string(), pa.int64()))
     columns["short codes"] = coded.cast(pa.dictionary(pa.int8(), pa.string()))
     return pa.table(columns)
 

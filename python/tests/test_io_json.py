@@ -67,6 +67,8 @@ def test_dtypes():
         b'{"t":"2024-07-01T12:00:00Z"}', dtypes={"t": "datetime64[us, Europe/Berlin]"}
     )
     assert zoned.to_json(lines=True) == '{"t":"2024-07-01T14:00:00+02:00"}\n'
+    objects = hr.read_json(b'{"o":{"a":[1, 2]}}\n{"o":{"a":null,"b":"x"}}\n{}', lines=True)
+    assert objects.o.to_list() == [{"a": [1, 2], "b": None}, {"a": None, "b": "x"}, None]
     nested = hr.read_json(b'{"o":{"a":[1, 2]}}\n{"o":"x"}', lines=True, dtypes={"o": "string"})
     assert nested.o.to_list() == ['{"a":[1, 2]}', "x"]
 

@@ -7,6 +7,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/string_reader.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/exchange/list_offsets.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/ipc/messages.h"
@@ -108,10 +109,13 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
     auto [offsets, text] = strings_of(column);
     contents.push_back(std::move(offsets));
     contents.push_back(std::move(text));
-  } else if (dtype.is_list()) {
+  } else if (dtype.has_items()) {
     ListOffsets lists = offsets_of_lists(kOp, column);
+    if (dtype.is_map()) lists.offsets = narrow_offsets(kOp, lists.offsets, column.num_rows());
     contents.push_back(column.num_rows() == 0 ? Content{} : content_of(std::move(lists.offsets)));
     add_column(lists.items, batch, contents);
+  } else if (dtype.is_struct()) {
+    for (const Column& field : struct_fields(kOp, column)) add_column(field, batch, contents);
   } else {
     contents.push_back(values_of(column));
   }
@@ -169,7 +173,10 @@ class Writer {
   }
 
   void add_dictionaries(const ipc::Field& field, const Column& column) {
-    if (column.dtype().is_list()) add_dictionaries(field.children[0], *column.items());
+    if (column.dtype().has_items()) add_dictionaries(field.children[0], *column.items());
+    if (column.dtype().is_struct())
+      for (size_t f = 0; f < field.children.size(); ++f)
+        add_dictionaries(field.children[f], (*column.fields())[f]);
     if (!field.dictionary) return;
     Batch batch;
     std::vector<Content> contents;

@@ -250,10 +250,11 @@ Field plain_field(const std::string& name, Dtype dtype) {
                                     {{"column", name}, {"dtype", dtype.name()}},
                                     "write the real and the imaginary part as two columns");
     case TypeId::kStruct:
+      set(field, "+s", Layout::kValidity);
+      break;
     case TypeId::kMap:
-      throw_error<UnsupportedError>("to_ipc", "structs and maps are not written yet",
-                                    {{"column", name}, {"dtype", dtype.name()}},
-                                    "use to_parquet, or pyarrow on frame.to_arrow()");
+      set(field, "+m", Layout::kList32);
+      break;
     default: {
       constexpr std::string_view kFormats = "csilCSILfg";
       const auto place = static_cast<size_t>(dtype.id()) - static_cast<size_t>(TypeId::kInt8);
@@ -295,6 +296,8 @@ FlatType build_type(FlatBuilder& out, const Field& field) {
   if (format == "b") return flat_type(out, kBool);
   if (format == "u") return flat_type(out, kUtf8);
   if (format == "+L") return flat_type(out, kLargeList);
+  if (format == "+s") return flat_type(out, kStruct);
+  if (format == "+m") return flat_type(out, kMap, [&] { out.number(0, uint8_t{0}); });
   if (format == "f" || format == "g")
     return flat_type(out, kFloat,
                      [&] { out.number(0, int16_t{format == "f" ? int16_t{1} : int16_t{2}}); });
@@ -342,7 +345,7 @@ FlatPlace build_field(FlatBuilder& out, const Field& field) {
   if (dictionary) out.refer(4, dictionary);
   out.refer(5, list);
   out.number(2, type.kind);
-  out.number(1, uint8_t{1});
+  out.number(1, static_cast<uint8_t>(field.is_nullable));
   return out.finish_table();
 }
 
@@ -351,7 +354,14 @@ FlatPlace build_field(FlatBuilder& out, const Field& field) {
 Field field_of(const std::string& name, const Column& column, int64_t& next_dictionary) {
   const Dtype dtype = column.dtype();
   Field field = plain_field(name, dtype);
-  if (dtype.is_list()) field.children.push_back(field_of("item", *column.items(), next_dictionary));
+  if (dtype.has_items()) {
+    Field items = field_of(dtype.is_map() ? "entries" : "item", *column.items(), next_dictionary);
+    if (dtype.is_map()) items.is_nullable = items.children[0].is_nullable = false;
+    field.children.push_back(std::move(items));
+  }
+  for (size_t f = 0; f < dtype.fields().size(); ++f)
+    field.children.push_back(
+        field_of(dtype.fields()[f].name, (*column.fields())[f], next_dictionary));
   if (dtype.is_category()) {
     field.is_ordered = column.dictionary()->is_ordered();
     field.dictionary_id = next_dictionary++;

@@ -36,6 +36,7 @@ struct Field {
   int64_t bits = 0;  ///< of a value of kFixed
   bool is_ordered = false;
   bool has_sorted_keys = false;
+  bool is_nullable = true;
   std::vector<Field> children{};
   std::unique_ptr<Field> dictionary{};  ///< of the values
   int64_t dictionary_id = 0;

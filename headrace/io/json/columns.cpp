@@ -70,6 +70,11 @@ Column nulls_of(Dtype dtype, int64_t rows) {
   if (dtype.is_list())
     return Column::lists(rows, std::move(values), nulls_of(dtype.item(), 0), std::move(validity),
                          rows);
+  if (dtype.is_struct()) {
+    std::vector<Column> fields;
+    for (const Field& field : dtype.fields()) fields.push_back(nulls_of(field.dtype, rows));
+    return Column::structs(dtype, rows, std::move(fields), std::move(validity), rows);
+  }
   return Column(dtype, rows, std::move(values), std::move(validity), rows);
 }
 
@@ -194,9 +199,13 @@ Dtype infer(std::string_view key, std::span<const Builder* const> parts) {
     case Kind::kStruct:
       break;
   }
-  throw_error<UnsupportedError>("read_json", "objects are not read as a column", {{"key", key}},
-                                "read them as text, by dtypes={name: 'string'}, or flatten them "
-                                "first, by json_normalize");
+  std::vector<Field> fields;
+  for (const std::string& name : keys_of(parts))
+    fields.push_back({name, infer(name, members_of(parts, name))});
+  if (fields.empty())
+    throw_error<UnsupportedError>("read_json", "objects without keys are not read as a column",
+                                  {{"key", key}}, "read them as text: dtypes={name: 'string'}");
+  return Dtype::structure(fields);
 }
 
 std::unique_ptr<Builder> join_prototypes(std::span<const Builder* const> parts) {
@@ -234,6 +243,12 @@ Column finish(Builder* builder, int64_t rows, Dtype dtype, const Buffer& text) {
     return Column::lists(rows, take_values(*builder),
                          finish(builder->items.get(), items, dtype.item(), text),
                          std::move(validity), nulls);
+  }
+  if (dtype.is_struct()) {
+    std::vector<Column> fields;
+    for (const Field& field : dtype.fields())
+      fields.push_back(finish(builder->fields.find(field.name), rows, field.dtype, text));
+    return Column::structs(dtype, rows, std::move(fields), std::move(validity), nulls);
   }
   return Column(dtype, rows, fixed_values(*builder, dtype, text), std::move(validity), nulls);
 }

@@ -16,7 +16,8 @@ namespace hr::json {
 /// further inside.
 bool have_clashes(std::span<const Builder* const> parts);
 
-/// The dtype that holds the values of parts without clashes. Throws UnsupportedError for objects.
+/// The dtype that holds the values of parts without clashes. Throws UnsupportedError for objects
+/// without keys.
 Dtype infer(std::string_view key, std::span<const Builder* const> parts);
 
 /// A builder without rows of the kinds of `parts`, fixed.

@@ -201,8 +201,23 @@ TEST_F(Json, ColumnsAreChosen) {
   EXPECT_EQ(round_trip(text, {.columns = {"b", "a"}}),
             "{\"b\":\"x\",\"a\":1}\n{\"b\":\"y\",\"a\":2}\n");
   EXPECT_THROW(read_rows(text, {.columns = {"bb"}}), ColumnNotFoundError);
-  EXPECT_THROW(read_rows(text), UnsupportedError);
+  EXPECT_THROW(read_rows("{\"a\":{}}"), UnsupportedError);
   EXPECT_THAT(bad("{\"a\":1,\"b\":tru}", {.columns = {"a"}}).what(), HasSubstr("expected a value"));
+}
+
+TEST_F(Json, ObjectsAreStructs) {
+  const std::string_view text =
+      "{\"o\":{\"a\":1,\"b\":[{\"c\":\"x\"}]}}\n{\"o\":null}\n{}\n{\"o\":{}}\n"
+      "{\"o\":{\"b\":[null,{\"c\":\"y\",\"d\":true}],\"a\":0.5}}\n{\"o\":{\"a\":3,\"a\":4}}\n";
+  const std::string wanted =
+      "{\"o\":{\"a\":1.0,\"b\":[{\"c\":\"x\",\"d\":null}]}}\n{\"o\":null}\n{\"o\":null}\n"
+      "{\"o\":{\"a\":null,\"b\":null}}\n"
+      "{\"o\":{\"a\":0.5,\"b\":[null,{\"c\":\"y\",\"d\":true}]}}\n"
+      "{\"o\":{\"a\":4.0,\"b\":null}}\n";
+  for (const int64_t bytes : {1, 50, 1 << 20})
+    EXPECT_EQ(written(read_in_chunks(text_source(text), {}, bytes).table), wanted) << bytes;
+  EXPECT_THAT(bad("{\"o\":{\"a\":1}}\n{\"o\":{\"a\":\"x\"}}").what(), HasSubstr("key='a'"));
+  EXPECT_THAT(bad("{\"o\":{\"a\":1}}\n{\"o\":[1]}").what(), HasSubstr("objects and arrays"));
 }
 
 TEST_F(Json, ErrorsNameThePlace) {

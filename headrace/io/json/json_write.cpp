@@ -10,6 +10,7 @@
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/string_reader.h"
+#include "headrace/data/struct_fields.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/ordered_writer.h"
@@ -161,6 +162,18 @@ char* write_few_decimals(double value, char* out) {
   return nullptr;
 }
 
+// What stands before a member of an object.
+std::string key_text(std::string_view name, bool is_first) {
+  ByteBuffer key;
+  {
+    Cursor out(key);
+    out.put(is_first ? "{" : ",");
+    write_string(name, out);
+    out.put(":");
+  }
+  return std::string(key.view());
+}
+
 // One column, with what is looked up once for all rows.
 class CellWriter {
  public:
@@ -170,15 +183,19 @@ class CellWriter {
       throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
                                      {{"dtype", dtype_.name()}},
                                      "write the real and the imaginary part");
-    if (dtype_.is_struct() || dtype_.is_map())
-      throw_error<UnsupportedError>(kOp, "structs and maps are not written yet",
-                                    {{"dtype", dtype_.name()}}, "use .struct.explode()");
     if (dtype_.has_zone()) zone_ = timezone_rules(kOp, dtype_);
     if (dtype_.is_string()) strings_.emplace(column_);
     if (dtype_.is_real())
       visit_real(dtype_,
                  [&]<class T>(std::type_identity<T>) { values_ = column.values<T>().data(); });
-    if (dtype_.is_list()) inside_ = std::make_unique<CellWriter>(*column.items());
+    if (dtype_.has_items()) inside_ = std::make_unique<CellWriter>(*column.items());
+    if (dtype_.is_struct()) {
+      fields_ = struct_fields(kOp, column);
+      for (size_t f = 0; f < fields_.size(); ++f) {
+        keys_.push_back(key_text(dtype_.fields()[f].name, f == 0));
+        members_.push_back(std::make_unique<CellWriter>(fields_[f]));
+      }
+    }
     if (dtype_.is_category()) inside_ = std::make_unique<CellWriter>(column.dictionary()->values());
   }
 
@@ -189,7 +206,8 @@ class CellWriter {
     if (dtype_.is_real()) return write_number(at, out);
     if (dtype_.is_bool()) return out.put(column_.bit(row) ? "true" : "false");
     if (dtype_.is_category()) return inside_->write(column_.values<int32_t>()[at], out);
-    if (dtype_.is_list()) return write_list(column_.values<ListSpan>()[at], out);
+    if (dtype_.has_items()) return write_list(column_.values<ListSpan>()[at], out);
+    if (dtype_.is_struct()) return write_object(row, out);
     if (dtype_.is_decimal()) {
       const Int128 units = column_.values<Int128>()[at];
       out.at = write_decimal(units, dtype_.scale(), out.room(kMaxDecimal));
@@ -236,6 +254,15 @@ class CellWriter {
     out.put("]");
   }
 
+  void write_object(int64_t row, Cursor& out) const {
+    if (members_.empty()) out.put("{");
+    for (size_t f = 0; f < members_.size(); ++f) {
+      out.put(keys_[f]);
+      members_[f]->write(row, out);
+    }
+    out.put("}");
+  }
+
   void write_time(size_t row, Cursor& out) const {
     char* const begin = out.room(std::max<int64_t>(kMaxIsoTime, kMaxDuration) + 2);
     *begin = '"';
@@ -268,21 +295,17 @@ class CellWriter {
   const void* values_ = nullptr;
   std::shared_ptr<const TimezoneRules> zone_{};
   std::optional<StringReader> strings_{};
-  std::unique_ptr<CellWriter> inside_{};  // of lists' items, of dictionaries
+  std::unique_ptr<CellWriter> inside_{};  // of items, of dictionaries
+  std::vector<Column> fields_{};
+  std::vector<std::string> keys_{};
+  std::vector<std::unique_ptr<CellWriter>> members_{};
 };
 
 class RowWriter {
  public:
   RowWriter(const Table& table, bool lines) : lines_(lines) {
     for (size_t c = 0; c < table.names().size(); ++c) {
-      ByteBuffer key;
-      {
-        Cursor out(key);
-        out.put(c > 0 ? "," : "{");
-        write_string(table.names()[c], out);
-        out.put(":");
-      }
-      keys_.emplace_back(key.view());
+      keys_.push_back(key_text(table.names()[c], c == 0));
       cells_.emplace_back(table.columns()[c]);
     }
   }

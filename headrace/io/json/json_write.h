@@ -20,8 +20,9 @@ struct JsonWriteOptions {
 /// Writes `table` to `path` as `write_csv` does. Floats have the fewest digits that read back to
 /// the same value; NaN and infinities are null, as JSON has no word for them. Dates and times are
 /// ISO 8601 strings, zoned ones with their offset; durations are strings, decimals numbers, lists
-/// arrays. Strings are UTF-8. The same bytes for any number of threads. Throws InputError with path
-/// and errno when the system refuses, TypeMismatchError for complex numbers.
+/// arrays, structs objects, maps arrays of objects with "key" and "value". Strings are UTF-8. The
+/// same bytes for any number of threads. Throws InputError with path and errno when the system
+/// refuses, TypeMismatchError for complex numbers.
 HR_API void write_json(const Table& table, const std::string& path,
                        const JsonWriteOptions& options = {});
 

@@ -143,8 +143,8 @@ def read_json(
         Fixed dtypes: bool, numbers, string, date, ``datetime64[...]`` or category. A string column
         keeps numbers, arrays and objects as their JSON text. Others are inferred from all rows:
         int64, uint64, float64 where one has a point, bool, dates and ``datetime64[us]`` (``[ns]``
-        where one is finer) where all strings are ISO 8601 without zone, else string, and lists of
-        these. A key that a row lacks is null; all null is float64.
+        where one is finer) where all strings are ISO 8601 without zone, else string; arrays are
+        lists, objects structs. A key that a row lacks is null; all null is float64.
     num_rows : int, optional
         Maximum number of rows.
     on_bad : {"error", "reject"}
@@ -162,7 +162,7 @@ def read_json(
     hr.InputError
         (an OSError) For an unreadable source or the first bad row.
     hr.UnsupportedError
-        For columns of objects: read them as string, or use `json_normalize`.
+        For a column of objects that are all empty: read it as string.
     hr.ColumnNotFoundError
         (a KeyError) For a name in `columns` that no row has.
 
