@@ -52,9 +52,9 @@ class HR_API JsonScan {
  public:
   /// Reads all rows (or `num_rows` of them) for their schema: int64, uint64 when a value needs it,
   /// float64 when one has a point, an exponent or more digits; bool; date and timestamp where all
-  /// strings of a column are ISO dates or times, else string; lists of these; float64 when all is
-  /// null. A key that a row lacks is null there; of equal keys the last one counts. Throws
-  /// as `read_json`.
+  /// strings of a column are ISO dates or times, else string; lists of these, structs of objects;
+  /// float64 when all is null. A key that a row lacks is null there; of equal keys the last one
+  /// counts. Throws as `read_json`.
   explicit JsonScan(Source source, JsonOptions options = {});
 
   const JsonSchema& schema() const;
@@ -77,8 +77,8 @@ class HR_API JsonScan {
 /// source or a stream is held unpacked as well. Throws InputError naming path, line and column for
 /// text that is not JSON, a row that is not an object, and values of one column that have no
 /// dtype together, as numbers and strings (with BadRows::kReject such rows are set aside: the first
-/// value of a column counts); UnsupportedError for objects inside of rows, unless they are read as
-/// text; ColumnNotFoundError; OutOfMemoryError.
+/// value of a column counts); UnsupportedError for a column of objects without keys, unless it is
+/// read as text; ColumnNotFoundError; OutOfMemoryError.
 HR_API JsonResult read_json(const Source& source, const JsonOptions& options = {});
 
 /// The table of a scan. A plan builds only the columns that it needs, its prefix reads only the
