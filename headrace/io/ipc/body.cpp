@@ -353,17 +353,27 @@ Column read_field(std::string_view op, const ByteSource& text, const Field& fiel
   return std::move(columns.chunks[0][0]);
 }
 
+namespace {
+
+// An array without rows, and its children.
+std::unique_ptr<ArrayNode> empty_node(const Field& field) {
+  auto node = std::make_unique<ArrayNode>();
+  node->pointers.resize(buffers_of(field.layout) + (field.layout == Layout::kViews ? 1 : 0));
+  node->children.resize(field.children.size());
+  for (size_t c = 0; c < field.children.size(); ++c) {
+    fill_array(0, 0, empty_node(field.children[c]), &node->children[c]);
+    node->child_pointers.push_back(&node->children[c]);
+  }
+  if (field.dictionary) fill_array(0, 0, empty_node(*field.dictionary), &node->dictionary);
+  return node;
+}
+
+}  // namespace
+
 Dtype dtype_of(std::string_view op, const Field& field) {
   const SchemaTree schema(field, nullptr);
-  const auto nodes = [](const Field& of) {
-    auto node = std::make_unique<ArrayNode>();
-    node->pointers.resize(buffers_of(of.layout) + (of.layout == Layout::kViews ? 1 : 0));
-    return node;
-  };
-  auto node = nodes(field);
-  if (field.dictionary) fill_array(0, 0, nodes(*field.dictionary), &node->dictionary);
   ArrowArray nothing{};
-  fill_array(0, 0, std::move(node), &nothing);
+  fill_array(0, 0, empty_node(field), &nothing);
   return from_arrow(op, schema.schema, &nothing).dtypes[0];
 }
 

@@ -91,7 +91,9 @@ auto IpcFile::State::with_origin(std::string_view column, int64_t batch, Work&& 
   } catch (const ipc::Unsupported& error) {
     throw UnsupportedError(message(error.what(), "read other columns, or convert it first"));
   } catch (const InvalidArgumentError& error) {
-    throw InputError(message(error.what(), damage), name);
+    std::string_view what = error.what();
+    if (what.starts_with(op + ": ")) what.remove_prefix(op.size() + 2);
+    throw InputError(message(std::string(what).c_str(), damage), name);
   }
 }
 
