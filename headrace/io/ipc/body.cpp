@@ -188,6 +188,7 @@ struct SchemaTree {
   std::vector<ArrowSchema*> pointers{};
   std::unique_ptr<SchemaTree> stored{};
   ArrowSchema dictionary{};
+  ArrowSchema* itself = nullptr;
 
   SchemaTree(const Field& field, const Dictionaries* dictionaries) {
     for (const Field& child : field.children) {
@@ -218,6 +219,18 @@ struct SchemaTree {
     if (dictionary.release) dictionary.release(&dictionary);
   }
 };
+
+// The schema of a table of one column, which outlives it.
+ArrowSchema table_of(SchemaTree& column) {
+  ArrowSchema table{};
+  column.itself = &column.schema;
+  table.format = "+s";
+  table.name = "";
+  table.n_children = 1;
+  table.children = &column.itself;
+  table.release = [](ArrowSchema* self) { self->release = nullptr; };
+  return table;
+}
 
 struct ArrayNode {
   std::vector<Buffer> buffers{};
@@ -344,11 +357,17 @@ Column read_field(std::string_view op, const ByteSource& text, const Field& fiel
                   const Batch& batch, const FieldPlace& place,
                   const std::vector<Column>& dictionaries) {
   const Dictionaries known{batch, dictionaries};
-  const SchemaTree schema(field, &known);
+  auto table = std::make_unique<ArrayNode>();
+  table->pointers.push_back(nullptr);
+  table->children.resize(1);
+  ArrayReader(text, known, place).read(field, table->children.data());
+  table->child_pointers.push_back(table->children.data());
+  const int64_t rows = table->children[0].length;
   ArrowArray array{};
-  ArrayReader(text, known, place).read(field, &array);
-  const int64_t rows = array.length;
-  ArrowColumns columns = from_arrow(op, schema.schema, &array);
+  fill_array(rows, 0, std::move(table), &array);
+  // A table of one column: a struct by itself would be taken for a table.
+  SchemaTree column(field, &known);
+  ArrowColumns columns = from_arrow(op, table_of(column), &array);
   if (columns.chunks[0].empty()) return Column(columns.dtypes[0], rows, {});
   return std::move(columns.chunks[0][0]);
 }
@@ -371,10 +390,15 @@ std::unique_ptr<ArrayNode> empty_node(const Field& field) {
 }  // namespace
 
 Dtype dtype_of(std::string_view op, const Field& field) {
-  const SchemaTree schema(field, nullptr);
+  SchemaTree column(field, nullptr);
+  auto table = std::make_unique<ArrayNode>();
+  table->pointers.push_back(nullptr);
+  table->children.resize(1);
+  fill_array(0, 0, empty_node(field), table->children.data());
+  table->child_pointers.push_back(table->children.data());
   ArrowArray nothing{};
-  fill_array(0, 0, empty_node(field), &nothing);
-  return from_arrow(op, schema.schema, &nothing).dtypes[0];
+  fill_array(0, 0, std::move(table), &nothing);
+  return from_arrow(op, table_of(column), &nothing).dtypes[0];
 }
 
 }  // namespace hr::ipc

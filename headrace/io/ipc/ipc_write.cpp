@@ -42,6 +42,7 @@ struct Content {
   Buffer owner{};
   const std::byte* data = nullptr;
   int64_t size = 0;
+  bool is_absent = false;  ///< the validity of a column without nulls
 };
 
 Content content_of(Buffer buffer) {
@@ -102,7 +103,8 @@ std::pair<Content, Content> strings_of(const Column& column) {
 void add_column(const Column& column, Batch& batch, std::vector<Content>& contents) {
   const Dtype dtype = column.dtype();
   batch.nodes.push_back({column.num_rows(), column.null_count()});
-  contents.push_back(column.null_count() == 0 ? Content{} : content_of(realigned_validity(column)));
+  contents.push_back(column.null_count() == 0 ? Content{.is_absent = true}
+                                              : content_of(realigned_validity(column)));
   if (dtype.is_bool()) {
     contents.push_back(bits_of(column));
   } else if (dtype.is_string()) {
@@ -124,7 +126,7 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
 // The size before compression and the compressed bytes, or the bytes as they are behind a -1.
 Content packed([[maybe_unused]] const Content& content) {
 #ifdef HR_WITH_ZSTD
-  if (content.size == 0) return {};
+  if (content.is_absent) return {};  // Polars wants a size of all others
   const size_t room = ZSTD_compressBound(static_cast<size_t>(content.size));
   Buffer buffer = Buffer::allocate(8 + static_cast<int64_t>(room));
   char* const out = buffer.mutable_as<char>();
@@ -134,7 +136,8 @@ Content packed([[maybe_unused]] const Content& content) {
   const bool is_smaller = static_cast<int64_t>(made) < content.size;
   const int64_t size = is_smaller ? content.size : -1;
   std::memcpy(out, &size, sizeof size);
-  if (!is_smaller) std::memcpy(out + 8, content.data, static_cast<size_t>(content.size));
+  if (!is_smaller && content.size > 0)
+    std::memcpy(out + 8, content.data, static_cast<size_t>(content.size));
   buffer.shrink(8 + (is_smaller ? static_cast<int64_t>(made) : content.size));
   return content_of(std::move(buffer));
 #else
