@@ -75,10 +75,15 @@ Content bits_of(const Column& bools) {
   return content_of(std::move(bits));
 }
 
+// The offsets of no rows: Polars wants the first one.
+Content first_offset(int64_t width) {
+  return content_of(Buffer::allocate_zeroed(width));
+}
+
 // Offsets and bytes of strings; null rows are empty.
 std::pair<Content, Content> strings_of(const Column& column) {
   const int64_t rows = column.num_rows();
-  if (rows == 0) return {};
+  if (rows == 0) return {first_offset(4), {}};
   Buffer offsets = Buffer::allocate(4 * (rows + 1));
   auto* const ends = offsets.mutable_as<int32_t>();
   const StringReader strings(column);
@@ -114,7 +119,8 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
   } else if (dtype.has_items()) {
     ListOffsets lists = offsets_of_lists(kOp, column);
     if (dtype.is_map()) lists.offsets = narrow_offsets(kOp, lists.offsets, column.num_rows());
-    contents.push_back(column.num_rows() == 0 ? Content{} : content_of(std::move(lists.offsets)));
+    contents.push_back(column.num_rows() == 0 ? first_offset(dtype.is_map() ? 4 : 8)
+                                              : content_of(std::move(lists.offsets)));
     add_column(lists.items, batch, contents);
   } else if (dtype.is_struct()) {
     for (const Column& field : struct_fields(kOp, column)) add_column(field, batch, contents);
