@@ -72,7 +72,8 @@ Column Column::lists(int64_t num_rows, Buffer spans, Column items, Buffer validi
 
 Column Column::maps(int64_t num_rows, Buffer spans, Column entries, Buffer validity,
                     int64_t null_count, int64_t offset) {
-  const std::vector<Field>& fields = entries.dtype().fields();
+  const Dtype of_entries = entries.dtype();
+  const std::vector<Field>& fields = of_entries.fields();
   if (fields.size() != 2 || Dtype::map(fields[0].dtype, fields[1].dtype).item() != entries.dtype())
     throw_error<InternalError>("column", "the entries of a map have no key and value",
                                {{"dtype", entries.dtype().name()}});

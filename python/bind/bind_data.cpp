@@ -164,7 +164,8 @@ namespace {
 std::vector<std::pair<std::string, std::string>> dtype_fields(std::string_view word) {
   std::vector<std::pair<std::string, std::string>> fields;
   const hr::Dtype dtype = hr::dtype_from_name(word);
-  for (const hr::Field& field : (dtype.is_map() ? dtype.item() : dtype).fields())
+  const hr::Dtype of_fields = dtype.is_map() ? dtype.item() : dtype;
+  for (const hr::Field& field : of_fields.fields())
     fields.emplace_back(field.name, dtype_name(field.dtype));
   return fields;
 }

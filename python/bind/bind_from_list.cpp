@@ -537,7 +537,8 @@ class Builder {
       span.size = static_cast<int64_t>(nb::len(keys)) - begin;
       span.begin = span.size == 0 ? 0 : begin;
     }
-    const std::vector<hr::Field>& fields = dtype.item().fields();
+    const hr::Dtype entry = dtype.item();
+    const std::vector<hr::Field>& fields = entry.fields();
     const auto count = static_cast<int64_t>(nb::len(keys));
     std::vector<hr::Column> columns{child_column(keys, fields[0].dtype, levels),
                                     child_column(values, fields[1].dtype, levels)};
