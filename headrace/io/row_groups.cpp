@@ -2,6 +2,7 @@
 // Row groups: those that may have wanted rows, batch by batch.
 #include "headrace/io/row_groups.h"
 
+#include "headrace/algo/bits/bitmap_writer.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
@@ -22,14 +23,48 @@ constexpr int64_t kFewRows = int64_t{1} << 14;
 
 using Source = std::shared_ptr<const RowGroups>;
 
+Column column_of(const std::vector<int64_t>& numbers) {
+  Buffer values = Buffer::allocate(8 * std::ssize(numbers));
+  std::copy(numbers.begin(), numbers.end(), values.mutable_as<int64_t>());
+  return Column(TypeId::kInt64, std::ssize(numbers), std::move(values));
+}
+
+// Those of a group that may have wanted rows, by what is known of its parts.
+struct Parts {
+  Parts(const RowGroups& source, int64_t group, const RowPredicates& predicates,
+        std::span<const Value> others, const std::vector<bool>& tested) {
+    const int64_t rows = source.rows[static_cast<size_t>(group)];
+    const std::vector<int64_t> borders =
+        source.borders ? source.borders(group, tested) : std::vector<int64_t>();
+    if (borders.size() < 2) {
+      ranges.push_back({0, rows});
+      return;
+    }
+    std::vector<int64_t> sizes;
+    for (size_t i = 0; i + 1 < borders.size(); ++i) sizes.push_back(borders[i + 1] - borders[i]);
+    const std::vector<bool> may = prune_row_groups(
+        predicates, column_of(sizes),
+        [&](int64_t column) { return source.part_bounds(group, column, borders); }, others);
+    all = std::ssize(may);
+    for (size_t i = 0; i < may.size(); ++i) {
+      if (!may[i]) continue;
+      ++kept;
+      if (!ranges.empty() && ranges.back().end == borders[i])
+        ranges.back().end = borders[i + 1];
+      else
+        ranges.push_back({borders[i], borders[i + 1]});
+    }
+  }
+
+  std::vector<RowRange> ranges{};
+  int64_t kept = 0;
+  int64_t all = 0;  // 0 where nothing is known
+};
+
 std::vector<bool> groups_for(const RowGroups& source, const RowPredicates& predicates,
                              std::span<const Value> others) {
-  const auto count = static_cast<int64_t>(source.rows.size());
-  if (predicates.empty() || count == 0) return std::vector<bool>(static_cast<size_t>(count), true);
-  Buffer rows = Buffer::allocate(8 * count);
-  std::copy(source.rows.begin(), source.rows.end(), rows.mutable_as<int64_t>());
-  return prune_row_groups(predicates, Column(TypeId::kInt64, count, std::move(rows)), source.bounds,
-                          others);
+  if (predicates.empty() || source.rows.empty()) return std::vector<bool>(source.rows.size(), true);
+  return prune_row_groups(predicates, column_of(source.rows), source.bounds, others);
 }
 
 std::string groups_text(int64_t some, size_t all) {
@@ -77,7 +112,10 @@ class Reading {
         read_codes(static_cast<int64_t>(group), coded_);
       if (may[group]) batch_rows_ = morsel_rows();
     }
-    note_on_step(groups_text(read, may.size()) + ", " + bytes_text(source_, before));
+    std::string note = groups_text(read, may.size());
+    if (parts_all_ > 0)
+      note += ", pages " + std::to_string(parts_kept_) + " of " + std::to_string(parts_all_);
+    note_on_step(note + ", " + bytes_text(source_, before));
     std::vector<std::string> names;
     std::vector<Column> columns;
     for (size_t c = 0; c < wanted_.size(); ++c) {
@@ -114,9 +152,22 @@ class Reading {
       }
       return;
     }
-    std::vector<Column> tests;
-    int64_t found = 0;
-    const auto batches = source_.read_group(group, tested_, batch_rows_);
+    const Parts parts(source_, group, predicates_, others_, tested_);
+    parts_kept_ += parts.kept;
+    parts_all_ += parts.all;
+    if (parts.ranges.empty()) {
+      if (any(coded_)) read_codes(group, coded_);
+      return;
+    }
+    const int64_t rows = source_.rows[static_cast<size_t>(group)];
+    Buffer picked = Buffer::allocate_zeroed((rows + 63) / 64 * 8);
+    const BitmapWriter bits(picked.mutable_data());
+    int64_t found = 0, end = 0;
+    auto range = parts.ranges.begin();
+    int64_t at = range->begin;
+    const auto batches = parts.all == 0
+                             ? source_.read_group(group, tested_, batch_rows_)
+                             : source_.read_ranges(group, tested_, batch_rows_, parts.ranges);
     while (left_ > 0) {
       const std::optional<Table> batch = batches();
       if (!batch) break;
@@ -128,14 +179,19 @@ class Reading {
       test = test.slice(0, first.rows);
       const Mask mask(test);
       keep(batch->slice(0, first.rows), tested_, &mask);
+      for_each_mask_word(mask, 0, first.rows, [&](int64_t row, int64_t count, uint64_t word) {
+        bits.put(at + row, word, count);
+      });
       left_ -= first.picked;
       found += first.picked;
-      tests.push_back(std::move(test));
+      end = at + first.rows;
+      at += batch->num_rows();
+      if (at >= range->end && ++range != parts.ranges.end()) at = range->begin;
     }
     if (found == 0) {
       if (any(coded_)) read_codes(group, both(coded_, behind_));
     } else if (any(behind_)) {
-      const Column test = concatenate(source_.op, TypeId::kBool, tests);
+      const Column test(TypeId::kBool, end, std::move(picked));
       keep(source_.read_picked(group, behind_, test), behind_, nullptr);
     }
   }
@@ -170,6 +226,8 @@ class Reading {
   std::vector<bool> coded_;   // wanted ones with categories
   std::vector<std::vector<Column>> parts_;
   int64_t batch_rows_ = morsel_rows();
+  int64_t parts_kept_ = 0;
+  int64_t parts_all_ = 0;
 };
 
 struct ScanRowGroups final : TableOperator {

@@ -13,6 +13,12 @@
 
 namespace hr {
 
+/// Rows [begin, end) of a group.
+struct RowRange {
+  int64_t begin;
+  int64_t end;
+};
+
 /// A source that is opened but not read. Its functions may be called again and again; those that
 /// read throw when the source changed since.
 struct RowGroups {
@@ -33,6 +39,16 @@ struct RowGroups {
   /// The same of the rows of one group for which `test`, of its first rows, is true.
   std::function<Table(int64_t group, const std::vector<bool>& wanted, const Column& test)>
       read_picked{};
+  /// Where more is known of parts of a group, all of these: the rows at which something else is
+  /// known of one of the columns, the first and the end among them (none: nothing is known),
+  std::function<std::vector<int64_t>(int64_t group, const std::vector<bool>& columns)> borders{};
+  /// what is known of a column between neighbours of these rows,
+  std::function<ColumnBounds(int64_t group, int64_t column, const std::vector<int64_t>& borders)>
+      part_bounds{};
+  /// and what `read_group` gives of some ranges, in order, each batch in one range.
+  std::function<Batches(int64_t group, const std::vector<bool>& wanted, int64_t rows,
+                        const std::vector<RowRange>& ranges)>
+      read_ranges{};
 };
 
 /// The table of a source. A plan reads only the columns that it needs; where it wants the first

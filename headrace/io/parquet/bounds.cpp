@@ -152,26 +152,32 @@ void set_bounds(const Leaf& leaf, const Bound& bound, int64_t row, Builder& leas
 
 }  // namespace
 
-ColumnBounds column_bounds(const FileMetadata& file, const ColumnSchema& column) {
+ColumnBounds column_bounds(const ColumnSchema& column, const std::vector<Statistics>& groups) {
   const Leaf& leaf = column.leaf;
-  const auto groups = std::ssize(file.row_groups);
+  const auto count = std::ssize(groups);
   const Dtype dtype = leaf.dtype.is_category() ? Dtype(TypeId::kString) : column.dtype;
   if (column.is_tree() || !has_order(leaf)) {
     const auto nothing = [&] {
-      return Builder(dtype.is_nested() ? Dtype(TypeId::kInt64) : dtype, groups).finish();
+      return Builder(dtype.is_nested() ? Dtype(TypeId::kInt64) : dtype, count).finish();
     };
-    return {nothing(), nothing(), Builder(TypeId::kInt64, groups).finish()};
+    return {nothing(), nothing(), Builder(TypeId::kInt64, count).finish()};
   }
-  Builder least(dtype, groups), most(dtype, groups), nulls(TypeId::kInt64, groups);
-  for (int64_t g = 0; g < groups; ++g) {
-    const RowGroupMetadata& group = file.row_groups[static_cast<size_t>(g)];
-    const ColumnChunk& chunk = group.chunks[static_cast<size_t>(leaf.index)];
-    set_bounds(leaf, bound_of(leaf, chunk.statistics), g, least, most);
-    if (!chunk.statistics.null_count) continue;
-    std::memcpy(nulls.at(g), &*chunk.statistics.null_count, 8);
+  Builder least(dtype, count), most(dtype, count), nulls(TypeId::kInt64, count);
+  for (int64_t g = 0; g < count; ++g) {
+    const Statistics& statistics = groups[static_cast<size_t>(g)];
+    set_bounds(leaf, bound_of(leaf, statistics), g, least, most);
+    if (!statistics.null_count) continue;
+    std::memcpy(nulls.at(g), &*statistics.null_count, 8);
     nulls.set_valid(g);
   }
   return {least.finish(), most.finish(), nulls.finish()};
+}
+
+ColumnBounds column_bounds(const FileMetadata& file, const ColumnSchema& column) {
+  std::vector<Statistics> groups;
+  for (const RowGroupMetadata& group : file.row_groups)
+    groups.push_back(group.chunks[static_cast<size_t>(column.leaf.index)].statistics);
+  return column_bounds(column, groups);
 }
 
 }  // namespace hr::parquet

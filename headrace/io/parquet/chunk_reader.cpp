@@ -196,12 +196,69 @@ ChunkReader::ChunkReader(const ByteSource& source, const Leaf& leaf, const Colum
                          int64_t rows, int64_t read_bytes, uint32_t first_text)
     : leaf_(leaf),
       pages_(source, chunk, read_bytes),
+      rows_(rows),
       rows_left_(rows),
       entries_left_(chunk.num_values),
       first_text_(first_text) {
   if (chunk.type != leaf.physical) damaged("a column has another type than the schema says");
   if (leaf.max_repetition == 0 && chunk.num_values != rows)
     damaged("a column has other values than its row group has rows");
+}
+
+void ChunkReader::set_places(std::vector<PagePlace> places) {
+  places_ = std::move(places);
+  if (places_.empty() || places_[0].offset == pages_.at()) return;
+  // What lies before the data: the dictionary.
+  pages_.read_until(places_[0].offset);
+  while (pages_.at() < places_[0].offset) {
+    Page page;
+    if (!pages_.next(page)) damaged("a page index has a page outside of its column");
+    if (page.header.kind == PageKind::kData || page.header.kind == PageKind::kDataV2)
+      damaged("a page index leaves a page out");
+    load_page(page);
+  }
+}
+
+int64_t ChunkReader::end_of(size_t place) const {
+  return place + 1 < places_.size() ? places_[place + 1].first_row : rows_;
+}
+
+// Moves past pages of which no row of the next `count` is picked, by their places, to one that has
+// some or that goes on behind these rows; gives the number of rows that were passed. The picked
+// pages behind that one are read with it.
+int64_t ChunkReader::jump(int64_t count, const uint8_t* mask, int64_t first) {
+  const int64_t begin = row(), end = begin + count;
+  while (place_ < places_.size() && places_[place_].first_row < begin) ++place_;
+  if (place_ == places_.size() || places_[place_].first_row != begin)
+    damaged("the pages of a column are others than its page index says");
+  const auto has_wanted = [&](size_t p) {
+    const int64_t from = places_[p].first_row, to = std::min(end_of(p), end);
+    return mask ? count_bits(mask, first + from - begin, to - from) > 0 : false;
+  };
+  while (place_ < places_.size() && end_of(place_) <= end && !has_wanted(place_)) ++place_;
+  if (place_ == places_.size()) {
+    rows_left_ = 0;
+    return rows_ - begin;
+  }
+  size_t last = place_;
+  while (last + 1 < places_.size() && places_[last + 1].first_row < end && has_wanted(last + 1))
+    ++last;
+  pages_.seek(places_[place_].offset);
+  pages_.read_until(places_[last].offset + places_[last].bytes);
+  rows_left_ = rows_ - places_[place_].first_row;
+  return row() - begin;
+}
+
+// Lets the pages of the next `count` rows be read together, and no others.
+void ChunkReader::read_ahead(int64_t count) {
+  if (places_.empty()) return;
+  const int64_t end = row() + count;
+  const auto behind =
+      std::partition_point(places_.begin(), places_.end(),
+                           [end](const PagePlace& place) { return place.first_row < end; });
+  if (behind == places_.begin()) return;
+  const PagePlace& last = *std::prev(behind);
+  pages_.read_until(last.offset + last.bytes);
 }
 
 void ChunkReader::next_page() {
@@ -227,13 +284,17 @@ void ChunkReader::load_page(Page& page) {
 int64_t ChunkReader::skip_pages(int64_t count, const uint8_t* mask, int64_t first) {
   int64_t passed = 0;
   while (slot_ == slots_ && passed < count) {
+    if (!places_.empty()) passed += jump(count - passed, mask, first + passed);
+    if (passed == count) break;
     Page page;
     if (!pages_.next(page)) damaged("a column has fewer values than its row group has rows");
     const int64_t rows = page.header.num_values;
     const bool is_data =
         page.header.kind == PageKind::kData || page.header.kind == PageKind::kDataV2;
-    if (is_data && rows <= std::min(count - passed, rows_left_) &&
-        count_bits(mask, first + passed, rows) == 0) {
+    if (!places_.empty() && (!is_data || rows != end_of(place_) - places_[place_].first_row))
+      damaged("the pages of a column are others than its page index says");
+    if (places_.empty() && is_data && rows <= std::min(count - passed, rows_left_) &&
+        (!mask || count_bits(mask, first + passed, rows) == 0)) {
       pages_.skip(page);
       rows_left_ -= rows;
       passed += rows;
@@ -367,6 +428,7 @@ void ChunkReader::load_dictionary(const Page& page) {
 void ChunkReader::read(int64_t count, RowsTarget& to) {
   while (count > 0) {
     if (slot_ == slots_) {
+      read_ahead(count);
       next_page();
       continue;
     }
@@ -493,6 +555,19 @@ void ChunkReader::pick(int64_t count, const uint8_t* mask, int64_t first, const 
       pick_slots(std::min(some - done, kBlock), mask, first + done, to);
     count -= some;
     first += some;
+  }
+}
+
+void ChunkReader::skip(int64_t count) {
+  constexpr std::array<uint8_t, kBlock / 8> kNone{};
+  RowsTarget nowhere;
+  std::array<uint64_t, 1> validity{};
+  if (leaf_.max_definition > 0) nowhere.validity = validity.data();
+  while (count > 0) {
+    count -= skip_pages(count, nullptr, 0);
+    const int64_t some = std::min({count, slots_ - slot_, kBlock});
+    if (some > 0) pick_slots(some, kNone.data(), 0, nowhere);
+    count -= some;
   }
 }
 

@@ -48,6 +48,9 @@ class ChunkReader {
   ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk, int64_t rows,
               int64_t read_bytes, uint32_t first_text = 0);
 
+  /// Where the pages are, of a leaf in no list: what is not wanted is not read then. Called first.
+  void set_places(std::vector<PagePlace> places);
+
   /// The next `count` rows of a leaf that is in no list and no category, of which `to` is a
   /// target. Few of them are pinned at a time.
   void read(int64_t count, const FlatRows& rows, RowsTarget& to);
@@ -56,6 +59,9 @@ class ChunkReader {
   /// room for these. Pages without any are not unpacked.
   void pick(int64_t count, const uint8_t* mask, int64_t first, const FlatRows& rows,
             RowsTarget& to);
+
+  /// Passes the next `count` rows of a leaf in no list.
+  void skip(int64_t count);
 
   /// All rows of any leaf, as a column. Called first and once.
   Column read_all();
@@ -75,7 +81,11 @@ class ChunkReader {
 
   void read(int64_t count, RowsTarget& to);
   void next_page();
+  void read_ahead(int64_t count);
   int64_t skip_pages(int64_t count, const uint8_t* mask, int64_t first);
+  int64_t jump(int64_t count, const uint8_t* mask, int64_t first);
+  int64_t row() const { return rows_ - rows_left_; }
+  int64_t end_of(size_t place) const;
   void load_page(Page& page);
   void begin_values(const PageHeader& header, std::string_view bytes);
   void load_dictionary(const Page& page);
@@ -100,9 +110,12 @@ class ChunkReader {
 
   const Leaf& leaf_;
   PageStream pages_;
+  int64_t rows_;          // of the row group
   int64_t rows_left_;     // that no page was read of
   int64_t entries_left_;  // the same of pairs of levels
   uint32_t first_text_;
+  std::vector<PagePlace> places_{};  // none when they are not known
+  size_t place_ = 0;                 // of the next page
 
   // Of the current page.
   std::unique_ptr<ValueReader> values_{};

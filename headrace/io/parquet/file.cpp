@@ -256,6 +256,12 @@ struct ParquetFile::State {
     return nested_column(column.tree, items);
   }
 
+  Buffer index_of(const ByteSource& source, FileRange range) const;
+  std::vector<PagePlace> places(const ByteSource& source, const ColumnSchema& column,
+                                int64_t g) const;
+  std::vector<int64_t> borders(const std::vector<ColumnSchema>& wanted, int64_t g) const;
+  ColumnBounds part_bounds(const ColumnSchema& column, int64_t g,
+                           const std::vector<int64_t>& borders) const;
   Table none(const std::vector<ColumnSchema>& wanted) const;
   static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
@@ -322,6 +328,77 @@ struct ColumnReading {
 };
 
 }  // namespace
+
+// The bytes of a page index.
+Buffer ParquetFile::State::index_of(const ByteSource& source, FileRange range) const {
+  const int64_t size = source.known_size();
+  if (range.offset > size || range.bytes > size - range.offset)
+    damaged("a page index lies behind the file");
+  Buffer bytes = Buffer::allocate(range.bytes);
+  source.read(range.offset, bytes.mutable_as<char>(), range.bytes);
+  return bytes;
+}
+
+// Of the pages of a flat column; none when the file does not say it.
+std::vector<PagePlace> ParquetFile::State::places(const ByteSource& source,
+                                                  const ColumnSchema& column, int64_t g) const {
+  if (!hr::is_flat(column)) return {};
+  const ColumnChunk& found = chunk(column.leaf, g);
+  if (found.offset_index.bytes == 0) return {};
+  const Buffer bytes = index_of(source, found.offset_index);
+  return parse_offset_index({bytes.as<char>(), static_cast<size_t>(bytes.size_bytes())}, found,
+                            group(g).num_rows);
+}
+
+// Rows at which pages with bounds begin, and the end; none where there are no such pages.
+std::vector<int64_t> ParquetFile::State::borders(const std::vector<ColumnSchema>& wanted,
+                                                 int64_t g) const {
+  const std::shared_ptr<ByteSource> source = opened();
+  std::vector<int64_t> rows;
+  for (const ColumnSchema& column : wanted)
+    with_origin(origin(column, g), [&] {
+      if (!hr::is_flat(column) || chunk(column.leaf, g).column_index.bytes == 0) return;
+      for (const PagePlace& page : places(*source, column, g)) rows.push_back(page.first_row);
+    });
+  if (rows.empty()) return rows;
+  rows.push_back(group(g).num_rows);
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
+// Of a column between neighbours of these rows: what its page says, or the whole group.
+ColumnBounds ParquetFile::State::part_bounds(const ColumnSchema& column, int64_t g,
+                                             const std::vector<int64_t>& borders) const {
+  if (!hr::is_flat(column))
+    return column_bounds(column, std::vector<Statistics>(borders.size() - 1));
+  const std::shared_ptr<ByteSource> source = opened();
+  const ColumnChunk& found = chunk(column.leaf, g);
+  const int64_t rows = group(g).num_rows;
+  std::vector<PagePlace> pages = places(*source, column, g);
+  std::vector<Statistics> known{found.statistics};
+  Buffer bytes;
+  if (pages.empty() || found.column_index.bytes == 0) {
+    pages = {{}};
+  } else {
+    bytes = index_of(*source, found.column_index);
+    known = parse_column_index({bytes.as<char>(), static_cast<size_t>(bytes.size_bytes())},
+                               pages.size());
+  }
+  std::vector<Statistics> parts;
+  for (size_t part = 0, page = 0; part + 1 < borders.size(); ++part) {
+    while (page + 1 < pages.size() && pages[page + 1].first_row <= borders[part]) ++page;
+    const int64_t end = page + 1 < pages.size() ? pages[page + 1].first_row : rows;
+    parts.push_back(known[page]);
+    std::optional<int64_t>& nulls = parts.back().null_count;
+    // Of a page of which some values are null, a part may have any number of them.
+    if (nulls == end - pages[page].first_row)
+      nulls = borders[part + 1] - borders[part];
+    else if (nulls > 0)
+      nulls = std::nullopt;
+  }
+  return column_bounds(column, parts);
+}
 
 Table ParquetFile::State::none(const std::vector<ColumnSchema>& wanted) const {
   std::vector<std::string> labels;
@@ -398,6 +475,13 @@ class ColumnCursor {
   ColumnCursor(const ColumnSchema& column, Column whole)
       : column_(column), whole_(std::move(whole)) {}
 
+  void skip(int64_t count) {
+    if (reader_)
+      reader_->skip(count);
+    else
+      at_ += count;
+  }
+
   Column next(int64_t count) {
     if (!reader_) {
       at_ += count;
@@ -424,9 +508,10 @@ std::unique_ptr<ColumnCursor> ParquetFile::State::cursor(const ByteSource& sourc
                                                          int64_t g) const {
   if (!is_flat(column))
     return std::make_unique<ColumnCursor>(column, read_whole(source, column, g, kFewBytes));
-  return std::make_unique<ColumnCursor>(
-      column, std::make_unique<ChunkReader>(source, column.leaf, chunk(column.leaf, g),
-                                            group(g).num_rows, kFewBytes));
+  auto reader = std::make_unique<ChunkReader>(source, column.leaf, chunk(column.leaf, g),
+                                              group(g).num_rows, kFewBytes);
+  reader->set_places(places(source, column, g));
+  return std::make_unique<ColumnCursor>(column, std::move(reader));
 }
 
 // The picked rows of one column of a row group.
@@ -435,6 +520,7 @@ Column ParquetFile::State::pick(const ByteSource& source, const ColumnSchema& co
   if (!hr::is_flat(column))
     return filter(read_whole(source, column, g, kFewBytes).slice(0, picked.rows), Mask(test));
   ChunkReader reader(source, column.leaf, chunk(column.leaf, g), group(g).num_rows, kFewBytes);
+  reader.set_places(places(source, column, g));
   FlatRows rows(column.leaf, picked.count);
   RowsTarget to = rows.target(0);
   reader.pick(picked.rows, picked.bits.as<uint8_t>(), 0, rows, to);
@@ -525,11 +611,15 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
     std::vector<ColumnSchema> columns;
     std::vector<std::unique_ptr<ColumnCursor>> cursors{};
     int64_t group;
-    int64_t left;
+    std::vector<RowRange> ranges;
+    size_t range = 0;
+    int64_t at = 0;
 
     std::optional<Table> next(int64_t most) {
-      if (left == 0) return std::nullopt;
-      const int64_t count = std::min(left, most);
+      if (range == ranges.size()) return std::nullopt;
+      const int64_t passed = std::max<int64_t>(ranges[range].begin - at, 0);
+      at += passed;
+      const int64_t count = std::min(ranges[range].end - at, most);
       std::vector<std::string> labels;
       std::vector<Column> values(columns.size());
       for (const ColumnSchema& column : columns) labels.push_back(column.name);
@@ -538,13 +628,25 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
         const State& file = *scan->file;
         with_origin(file.origin(columns[place], group), [&] {
           if (!cursors[place]) cursors[place] = file.cursor(*source, columns[place], group);
+          if (passed > 0) cursors[place]->skip(passed);
           values[place] = cursors[place]->next(count);
         });
       });
       source->check_unchanged();
-      left -= count;
+      at += count;
+      if (at == ranges[range].end) ++range;
       return Table(std::move(labels), std::move(values));
     }
+  };
+  const auto read = [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows,
+                           const std::vector<RowRange>& ranges) {
+    auto reading = std::make_shared<GroupReading>(GroupReading{.scan = scan,
+                                                               .source = scan->file->opened(),
+                                                               .columns = scan->some(wanted),
+                                                               .group = group,
+                                                               .ranges = ranges});
+    reading->cursors.resize(reading->columns.size());
+    return [reading, batch_rows] { return reading->next(batch_rows); };
   };
   const State& state = *scan->file;
   std::vector<int64_t> rows;
@@ -562,21 +664,25 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
               },
           .read = [scan](const std::vector<bool>& wanted) { return Scan::read({scan}, wanted); },
           .read_group =
-              [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
-                auto reading = std::make_shared<GroupReading>(
-                    GroupReading{.scan = scan,
-                                 .source = scan->file->opened(),
-                                 .columns = scan->some(wanted),
-                                 .group = group,
-                                 .left = scan->file->group(group).num_rows});
-                reading->cursors.resize(reading->columns.size());
-                return [reading, batch_rows] { return reading->next(batch_rows); };
+              [scan, read](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
+                return read(group, wanted, batch_rows, {{0, scan->file->group(group).num_rows}});
               },
           .read_picked =
               [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
                 const State& file = *scan->file;
                 return file.pick(*file.opened(), scan->some(wanted), group, test);
-              }};
+              },
+          .borders =
+              [scan](int64_t group, const std::vector<bool>& wanted) {
+                return scan->file->borders(scan->some(wanted), group);
+              },
+          .part_bounds =
+              [scan](int64_t group, int64_t column, const std::vector<int64_t>& borders) {
+                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+                return with_origin(scan->file->origin(of, group),
+                                   [&] { return scan->file->part_bounds(of, group, borders); });
+              },
+          .read_ranges = read};
 }
 
 NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {

@@ -267,10 +267,18 @@ ColumnChunk parse_chunk(ThriftReader& in) {
       parse_chunk_metadata(in, chunk);
       return has_metadata = true;
     }
+    if (id == 4) return take(in, type, chunk.offset_index.offset);
+    if (id == 5) return take(in, type, chunk.offset_index.bytes);
+    if (id == 6) return take(in, type, chunk.column_index.offset);
+    if (id == 7) return take(in, type, chunk.column_index.bytes);
     if (id == 8 || id == 9) chunk.is_encrypted = true;
     return false;
   });
   if (!has_metadata && !chunk.is_encrypted) damaged("a column has no metadata");
+  for (const FileRange& range : {chunk.column_index, chunk.offset_index}) {
+    at_least_0(range.offset, "the place of a page index");
+    at_least_0(range.bytes, "the size of a page index");
+  }
   return chunk;
 }
 
@@ -432,6 +440,78 @@ PageHeader parse_page_header(std::string_view bytes, int64_t& size) {
   page.kind = checked_enum(kind, PageKind::kDataV2, "a page");
   if (page.kind != PageKind::kIndex && !is_described) damaged("the header of a page is incomplete");
   return page;
+}
+
+std::vector<PagePlace> parse_offset_index(std::string_view bytes, const ColumnChunk& chunk,
+                                          int64_t rows) {
+  std::vector<PagePlace> pages;
+  ThriftReader in(bytes);
+  for_each_field(in, [&](int64_t list, Type type) {
+    return list == 1 && for_each_struct(in, type, [&] {
+             PagePlace page{-1, -1, -1};
+             for_each_field(in, [&](int64_t id, Type kind) {
+               return id >= 1 && id <= 3 &&
+                      take(in, kind,
+                           id == 1   ? page.offset
+                           : id == 2 ? page.bytes
+                                     : page.first_row);
+             });
+             pages.push_back(page);
+           });
+  });
+  int64_t at = chunk.begin(), row = -1;
+  const int64_t end = at + chunk.compressed_bytes;
+  for (const PagePlace& page : pages) {
+    if (page.offset < at || page.bytes < 1 || page.bytes > end - page.offset)
+      damaged("a page index has a page outside of its column");
+    if (page.first_row <= row || page.first_row >= rows || (row < 0 && page.first_row != 0))
+      damaged("the rows of a page index are out of order");
+    at = page.offset + page.bytes;
+    row = page.first_row;
+  }
+  if (pages.empty() && rows > 0) damaged("a page index has no pages");
+  return pages;
+}
+
+std::vector<Statistics> parse_column_index(std::string_view bytes, size_t pages) {
+  std::vector<Statistics> found(pages);
+  std::vector<bool> is_null(pages);
+  ThriftReader in(bytes);
+  // Calls `f` with the place of each element of a list that has one for each page.
+  const auto for_each_page = [&](Type type, const auto& is_right, const auto& f) {
+    if (type != Type::kList) return false;
+    const int64_t count = in.list_size(type);
+    if (count != std::ssize(found) || !is_right(type))
+      damaged("a page index has other pages than its column");
+    for (size_t page = 0; page < pages; ++page) f(page);
+    return true;
+  };
+  const auto is_binary = [](Type type) { return type == Type::kBinary; };
+  for_each_field(in, [&](int64_t id, Type type) {
+    switch (id) {
+      case 1:
+        return for_each_page(
+            type, [](Type each) { return each == Type::kTrue || each == Type::kFalse; },
+            [&](size_t page) { is_null[page] = in.small() == 1; });
+      case 2:
+        return for_each_page(type, is_binary,
+                             [&](size_t page) { found[page].least = in.binary(); });
+      case 3:
+        return for_each_page(type, is_binary, [&](size_t page) { found[page].most = in.binary(); });
+      case 5:
+        return for_each_page(
+            type, [](Type each) { return each == Type::kInt64; },
+            [&](size_t page) {
+              const int64_t nulls = in.integer();
+              if (nulls >= 0) found[page].null_count = nulls;
+            });
+      default:
+        return false;
+    }
+  });
+  for (size_t page = 0; page < pages; ++page)
+    if (is_null[page]) found[page].least = found[page].most = std::nullopt;
+  return found;
 }
 
 }  // namespace hr::parquet

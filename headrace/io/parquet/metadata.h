@@ -85,6 +85,12 @@ struct Statistics {
   std::optional<int64_t> null_count{};
 };
 
+/// Bytes of a file that the footer points to; none when there are 0 of them.
+struct FileRange {
+  int64_t offset = 0;
+  int64_t bytes = 0;
+};
+
 struct ColumnChunk {
   PhysicalType type = PhysicalType::kInt32;
   Codec codec = Codec::kNone;
@@ -94,6 +100,8 @@ struct ColumnChunk {
   int64_t data_page_offset = 0;
   int64_t dictionary_page_offset = 0;  ///< 0 for none
   Statistics statistics{};
+  FileRange column_index{};   ///< bounds of pages
+  FileRange offset_index{};   ///< places of pages
   bool is_elsewhere = false;  ///< in another file
   bool is_encrypted = false;
 
@@ -137,6 +145,22 @@ struct PageHeader {
   int64_t repetition_bytes = 0;
   bool is_compressed = true;
 };
+
+/// A data page of a chunk, as the offset index has it.
+struct PagePlace {
+  int64_t offset = 0;
+  int64_t bytes = 0;  ///< with its header
+  int64_t first_row = 0;
+};
+
+/// The pages of a chunk of `rows` rows, of an offset index: they follow each other inside of the
+/// chunk, from row 0 on, and each has a row. Throws Refusal.
+std::vector<PagePlace> parse_offset_index(std::string_view bytes, const ColumnChunk& chunk,
+                                          int64_t rows);
+
+/// Bounds and numbers of nulls of `pages` pages, of a column index whose bytes they borrow. Bounds
+/// of a page of nulls are empty. Throws Refusal.
+std::vector<Statistics> parse_column_index(std::string_view bytes, size_t pages);
 
 /// The header that `bytes` begin with; `size` says how many of them it is. Throws Refusal.
 PageHeader parse_page_header(std::string_view bytes, int64_t& size);

@@ -12,7 +12,7 @@
 
 namespace hr::parquet {
 
-/// A data page of a chunk. Places count from the begin of the chunk.
+/// A data page of a chunk. Places count from the beginning of the chunk.
 struct WrittenPage {
   int64_t begin = 0;
   int64_t bytes = 0;  ///< with its header

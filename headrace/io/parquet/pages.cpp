@@ -43,7 +43,8 @@ PageStream::PageStream(const ByteSource& source, const ColumnChunk& chunk, int64
 std::string_view PageStream::peek(int64_t size) {
   const int64_t there = filled_ - begin_;
   if (there < size && at_ < end_) {
-    const int64_t room = std::min(std::max(size, read_bytes_), there + end_ - at_);
+    const int64_t ahead = std::min(read_bytes_, until_ - at_ + there);
+    const int64_t room = std::min(std::max(size, ahead), there + end_ - at_);
     if (room > window_.size_bytes()) {
       Buffer larger = Buffer::allocate(room);
       if (there > 0)
@@ -96,6 +97,17 @@ void PageStream::skip(const Page& page) {
   at_ += begin_ - filled_;
   begin_ = filled_ = 0;
   if (at_ > end_) damaged("a page is longer than its column");
+}
+
+void PageStream::seek(int64_t offset) {
+  const int64_t ahead = at_ - offset;  // of what was read, from there on
+  if (ahead >= 0 && ahead <= filled_ - begin_) {
+    begin_ = filled_ - ahead;
+    return;
+  }
+  at_ = offset;
+  begin_ = filled_ = 0;
+  if (at_ > end_) damaged("a page lies behind its column");
 }
 
 void PageStream::load(Page& page) {

@@ -7,6 +7,7 @@
 #include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace hr::parquet {
@@ -34,6 +35,16 @@ class PageStream {
   /// Moves past it; bytes that are not there yet are not read.
   void skip(const Page& page);
 
+  /// Where the next page begins.
+  int64_t at() const { return at_ - (filled_ - begin_); }
+
+  /// Goes on at a page at `offset`, which is not before the current one; where it was read ahead
+  /// nothing is read again.
+  void seek(int64_t offset);
+
+  /// Reads nothing ahead behind this place of the file.
+  void read_until(int64_t offset) { until_ = offset; }
+
   /// The unpacked bytes of the last page, for who keeps them: they stand at `Page::bytes` in it.
   Buffer take();
 
@@ -48,6 +59,7 @@ class PageStream {
   int64_t read_bytes_;
   int64_t at_;   // of the file, behind what was read
   int64_t end_;  // of the chunk
+  int64_t until_ = std::numeric_limits<int64_t>::max();
   Buffer window_{};
   int64_t begin_ = 0;  // what of the window was not yet used
   int64_t filled_ = 0;
