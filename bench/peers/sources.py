@@ -134,7 +134,7 @@ def same_log(ours: Any, theirs: Any) -> str:
         assert all(theirs)
         return f"{len(theirs)} lines match"
     other = theirs.with_columns(pl.col("time").dt.convert_time_zone("UTC"))
-    made = pl.from_arrow(ours)
+    made = pl.DataFrame(ours.to_arrow())
     for name in other.columns:
         assert made[name].equals(other[name].cast(made[name].dtype), null_equal=True), name
     return "equal"

@@ -302,3 +302,25 @@ def test_file_systems_of_fsspec(format, which, tmp_path):
             read(missing)
     with pytest.raises((hr.UnsupportedError, hr.InputError)):
         read(f"nosuch://x.{format}")
+
+
+# ---- limits --------------------------------------------------------------------------------------
+@EACH
+def test_a_scan_into_a_group_by_under_a_quarter_of_its_columns(format, tmp_path):
+    """The same bits as without a limit: of sums of floats too."""
+    rows = 1_500_000
+    draw = np.random.default_rng(7)
+    columns = {"k": draw.integers(0, 500, rows), "x": draw.normal(size=rows), "n": np.arange(rows)}
+    path = tmp_path / f"x.{format}"
+    getattr(hr.DataFrame(columns), FORMATS[format][2])(path)
+    del columns
+
+    def grouped() -> dict[str, bytes]:
+        frame = FORMATS[format][1](path)
+        made = frame.groupby("k").agg({"x": "sum", "n": "max"}).reset_index()
+        return {name: made[name].to_numpy().tobytes() for name in made.columns}
+
+    wanted = grouped()
+    hr.memory.trim()
+    with hr.memory.limit(hr.memory.stats().used_bytes + rows * 3 * 8 // 4):
+        assert grouped() == wanted
