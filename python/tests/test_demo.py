@@ -233,7 +233,7 @@ QUIET = "ecg\n" + "".join(f"{x}\n" for x in np.arange(5000) / 5000)
     ("text", "words", "said"),
     [
         (None, "--rate 360", "no such file"),
-        (None, ". --rate 360", "directory"),
+        (None, ". --rate 360", "no file in the folder"),
         (None, "--column x", "pass it first"),
         (None, "--hours 0", "--hours 0: expected 0.02 to 1000"),
         (None, "--hours nan", "--hours nan: expected 0.02 to 1000"),
