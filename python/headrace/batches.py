@@ -40,7 +40,10 @@ class RowOrder:
         world: int = 1,
         repeat: bool = False,
     ) -> None:
-        self.rows, self.rank, self.world, self.shuffle = rows, rank, world, shuffle
+        self.rows: int = rows
+        self.rank: int = rank
+        self.world: int = world
+        self.shuffle: bool = shuffle
         own = -(-(rows - rank) // world) if rank < rows else 0
         #: The number of rows of this rank.
         self.count: int = -(-rows // world) if repeat and rows else own

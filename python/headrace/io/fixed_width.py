@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
@@ -98,7 +98,7 @@ def read_fwf(
             blanks,
             comment,
             csv.row_count(_OP, "skip_rows", skipped),
-            csv.csv_options(_OP, given, on_bad),
+            csv.csv_options(_OP, cast(csv.CsvOptions, given), on_bad),
         )
         if on_bad == "reject":
             frame = frame_of_table(bad)

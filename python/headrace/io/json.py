@@ -89,7 +89,7 @@ def _is_one_object(source: Any) -> bool:
         value = loads(first)
     except ValueError:  # cut off, or an object in several lines
         return bool(line_end) or re.match(rb'\{\s*"[^"]*"\s*:\s*[\[{]', head) is not None
-    members = isinstance(value, dict) and list(value.values())
+    members = list(value.values()) if isinstance(value, dict) else []
     return bool(members) and not rest.strip() and all(isinstance(m, dict | list) for m in members)
 
 
@@ -190,7 +190,7 @@ def read_json(
         shown: dict[str, Any] = {"lines": lines, "nrows": num_rows, "dtype": dtypes, **others}
         shown = {name: value for name, value in shown.items() if value is not None}
         text = io.BytesIO(source) if isinstance(source, bytes) else source
-        return through_pandas.read_json(text, orient=orient, **shown)  # type: ignore[no-any-return]
+        return through_pandas.read_json(text, orient=orient, **shown)
     mark("read_json")
     options = _options("read_json", lines, columns, dtypes, num_rows, on_bad, compression)
     table, rejects = _core.read_json(_place(source), options)

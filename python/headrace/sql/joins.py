@@ -64,12 +64,14 @@ class Equality:
     __slots__ = ("left", "left_tables", "node", "right", "right_tables", "same_null", "used")
 
     def __init__(self, node: Expression, left: set[int], right: set[int]) -> None:
-        self.node = node
-        self.left, self.right = node.this, node.expression
-        self.left_tables, self.right_tables = left, right
-        self.same_null = isinstance(node, exp.NullSafeEQ)
+        self.node: Expression = node
+        self.left: Expression = node.this
+        self.right: Expression = node.expression
+        self.left_tables: set[int] = left
+        self.right_tables: set[int] = right
+        self.same_null: bool = isinstance(node, exp.NullSafeEQ)
         #: Whether it was a key of a join.
-        self.used = False
+        self.used: bool = False
 
 
 def equality_of(node: Expression, scopes: list[Scope]) -> Equality | None:

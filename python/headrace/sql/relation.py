@@ -28,8 +28,8 @@ class Relation:
     __slots__ = ("fields", "rows")
 
     def __init__(self, fields: list[Field], rows: _core.Node) -> None:
-        self.fields = fields
-        self.rows = rows
+        self.fields: list[Field] = fields
+        self.rows: _core.Node = rows
 
     def nodes(self) -> list[_core.Node]:
         """The nodes of the fields."""

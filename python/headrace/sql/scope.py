@@ -29,10 +29,10 @@ class Correlation:
     __slots__ = ("bound", "domain", "found", "parent")
 
     def __init__(self, parent: Scope) -> None:
-        self.parent = parent
+        self.parent: Scope = parent
         #: By the name of the hidden field: table and name in the scope around.
         self.found: dict[str, tuple[str, str]] = {}
-        self.bound = False
+        self.bound: bool = False
         #: The distinct rows of these columns, once made.
         self.domain: Relation | None = None
 
@@ -72,9 +72,9 @@ class Scope:
     def __init__(
         self, relation: Relation, outer: Correlation | None, planner: QueryPlanner
     ) -> None:
-        self.relation = relation
-        self.outer = outer
-        self.planner = planner
+        self.relation: Relation = relation
+        self.outer: Correlation | None = outer
+        self.planner: QueryPlanner = planner
         #: Expressions, or the numbers of nodes with a subquery: a constant or a hidden field.
         self.computed: dict[Expression, Constant | str] = {}
         #: The distinct rows of the columns of the query around, where they are joined as such.

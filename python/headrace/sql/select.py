@@ -46,8 +46,8 @@ class Planner:
     """Lowers queries over tables. `views` are names of WITH and of a context, which hide tables."""
 
     def __init__(self, tables: Any, parameters: Mapping[str, Constant] | None = None) -> None:
-        self.tables = tables
-        self.parameters = parameters or {}
+        self.tables: Any = tables
+        self.parameters: Mapping[str, Constant] = parameters or {}
         self._views: dict[str, Any] = {}
         #: Of a view that uses a query around: which one.
         self._owners: dict[str, Correlation | None] = {}

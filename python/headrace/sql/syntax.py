@@ -21,8 +21,8 @@ def _import() -> Any:
     return sqlglot
 
 
-sqlglot = _import()
-exp = sqlglot.exp
+sqlglot: Any = _import()
+exp: Any = sqlglot.exp
 
 
 def parsed(query: str, dialect: str) -> Expression:

@@ -46,11 +46,11 @@ class Places:
     """Positions of the rows in the sorted relation, each made when it is asked for."""
 
     def __init__(self, scope: Scope, keys: list[_core.Node], order: list[_core.Node]) -> None:
-        self.scope = scope
-        self.like = scope.relation.rows
+        self.scope: Scope = scope
+        self.like: _core.Node = scope.relation.rows
         self._keys = keys or [_core.repeat(self.like, 0)]
         self._every = [*self._keys, *order]
-        self.has_order = bool(order)
+        self.has_order: bool = bool(order)
         self._made: dict[str, _core.Node] = {}
 
     def _kept(self, name: str, make: Callable[[], _core.Node]) -> _core.Node:

@@ -32,7 +32,7 @@ class Categories(EagerSeriesNamespace, CatNamespace):  # type: ignore[misc]
 class Maps(EagerSeriesNamespace, MapNamespace):  # type: ignore[misc]
     """``.map``: there are no columns of maps."""
 
-    get = not_implemented()
+    get: Any = not_implemented()
 
 
 class Structs(EagerSeriesNamespace, StructNamespace):  # type: ignore[misc]
