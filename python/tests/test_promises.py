@@ -349,7 +349,7 @@ def test_arrow():
     assert buffers[0] == buffers[1]
 
 
-@promise("001: Arrow's hierarchical data", later)
+@promise("001: Arrow's hierarchical data")
 def test_arrow_nested():
     pyarrow = pytest.importorskip("pyarrow")
     values = {"list": [[1, 2], [], None], "struct": [{"a": 1}, {"a": 2}, None]}
@@ -841,7 +841,7 @@ def test_log_lines():
     }
 
 
-@promise("002: SQL over frames", later)
+@promise("002: SQL over frames")
 def test_sql(loans):
     made = hr.sql(
         "select loan, max(status) as worst from loans group by loan order by loan", loans=loans
@@ -866,7 +866,7 @@ def test_explain(loans):
     assert "multiply" in frame[frame.double > 10].double.sum().explain().replace("*", "multiply")
 
 
-@promise("002: frames in parts from a text that comes bit by bit", later)
+@promise("002: frames in parts from a text that comes bit by bit")
 def test_streaming(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("k,v\n" + "".join(f"{i % 3},{i}\n" for i in range(30)))
@@ -875,7 +875,7 @@ def test_streaming(tmp_path):
     assert [len(part) for part in parts] == [10, 10, 10] and whole == [135, 145, 155]
 
 
-@promise("002: JSON lines", later)
+@promise("002: JSON lines")
 def test_json(tmp_path):
     (tmp_path / "a.json").write_text('{"a": 1, "b": "x"}\n{"a": null, "b": "y"}\n')
     assert columns(hr.read_json(tmp_path / "a.json", lines=True)) == {
@@ -884,7 +884,7 @@ def test_json(tmp_path):
     }
 
 
-@promise("002: shuffled batches for training, each row once an epoch", later)
+@promise("002: shuffled batches for training, each row once an epoch")
 def test_batches():
     frame = hr.DataFrame({"a": np.arange(10)})
     seen = [list(batch.a.to_list()) for batch in frame.iter_batches(4, shuffle=True, seed=1)]
