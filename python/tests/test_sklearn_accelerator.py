@@ -120,6 +120,8 @@ def test_the_same_attributes_and_results(name):
     tolerance, steps = 1e-8, set()
     if name in ("SVC", "SVR"):  # LIBSVM's kernels are float32
         tolerance, steps = 1e-5, {"n_iter_", "_num_iter"}
+    if name == "LogisticRegression":  # the same steps, whose roundings differ between processors
+        tolerance = 1e-6
     for attribute in other.keys() - steps:
         equal(mine[attribute], other[attribute], attribute, tolerance)
     if method is not None:
