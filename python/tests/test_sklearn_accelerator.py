@@ -66,7 +66,8 @@ CASES = {
     ),
     "LinearRegression": (lambda cls: cls().fit(rows(), TARGETS), "predict", rows(20)),
     "Ridge": (lambda cls: cls(0.5).fit(rows(), TARGETS), "predict", rows(20)),
-    "LogisticRegression": (lambda cls: cls().fit(rows(), LABELS), "predict_proba", rows(20)),
+    # A weaker penalty lets roundings, which differ between processors, grow past the bound.
+    "LogisticRegression": (lambda cls: cls(C=0.05).fit(rows(), LABELS), "predict_proba", rows(20)),
     "SVC": (lambda cls: cls(tol=1e-9).fit(rows(), LABELS), "decision_function", rows(20)),
     "SVR": (lambda cls: cls(tol=1e-9).fit(rows(), TARGETS), "predict", rows(20)),
     "StandardScaler": (lambda cls: cls().fit(rows()).partial_fit(rows(9)), "transform", rows(20)),
@@ -120,8 +121,6 @@ def test_the_same_attributes_and_results(name):
     tolerance, steps = 1e-8, set()
     if name in ("SVC", "SVR"):  # LIBSVM's kernels are float32
         tolerance, steps = 1e-5, {"n_iter_", "_num_iter"}
-    if name == "LogisticRegression":  # the same steps, whose roundings differ between processors
-        tolerance = 1e-6
     for attribute in other.keys() - steps:
         equal(mine[attribute], other[attribute], attribute, tolerance)
     if method is not None:
