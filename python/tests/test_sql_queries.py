@@ -235,6 +235,8 @@ select k, (select max(q.v) from (select v from u where k = x.k) as q) from u x
 select k, (with c as (select v + x.k as n from u where k = x.k) select sum(n) from c) from u x
 select sum(case when exists (select 1 from u where k = a) then 1 else 0 end) from t
 select exists (select 1 from u where k = a) as e, count(*) from t group by e
+select s, sum(distinct a::int + 1), avg(distinct a::int + 1), sum(b) from t group by s
+select sum(distinct a::int + 1) filter (p) from t
 """.strip().splitlines()
 
 

@@ -477,29 +477,17 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
         for j, n in enumerate(results[id(each)])
     ]
     relation = Relation([*fields, *raw], found_keys[0])
-    relation = _joined_distinct(
-        scope, relation, columns, [a for a in aggregates if is_distinct(a)], len(plain)
-    )
+    distinct = [each for each in aggregates if is_distinct(each)]
+    relation, more = _joined_distinct(scope, relation, columns, distinct, len(plain))
     if whole:
         relation = _whole_rows(relation, scope, len(hidden))
     made.relation = relation
-    every = [*plain, *(a for a in aggregates if is_distinct(a))]
-    _finish(made, scope, every, calls[: len(plain)], folder)
-    for key, value in zip(keys, values, strict=True):
+    _finish(made, [*plain, *distinct], [*calls[: len(plain)], *more])
+    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
         if isinstance(value, Constant):
             made.computed[key] = value
-            continue
-        field = (
-            next(
-                f
-                for f in made.relation.fields
-                if f.name == f"key {keys.index(key)}" and f.table == COMPUTED
-            )
-            if not isinstance(key, exp.Column)
-            else None
-        )
-        if field is not None:
-            made.computed[key] = field.name
+        elif not isinstance(key, exp.Column):
+            made.computed[key] = f"key {i}"
     return made
 
 
@@ -520,17 +508,14 @@ def _key_fields(
     return fields
 
 
-def _finish(
-    made: Scope, scope: Scope, aggregates: list[Expression], calls: list[Call], folder: _Folder
-) -> None:
+def _finish(made: Scope, aggregates: list[Expression], calls: list[Call]) -> None:
     raw: dict[int, list[_core.Node]] = {}
     for field in made.relation.fields:
         if field.table == COMPUTED and field.name.startswith("raw "):
             raw.setdefault(int(field.name.split()[1]), []).append(field.value.node)
-    every = [*calls, *(folder.call(_plain(each)) for each in aggregates[len(calls) :])]
     kept = [f for f in made.relation.fields if f.table != COMPUTED or not f.name.startswith("raw ")]
     made.relation = Relation(kept, made.relation.rows)
-    for i, (node, call) in enumerate(zip(aggregates, every, strict=True)):
+    for i, (node, call) in enumerate(zip(aggregates, calls, strict=True)):
         made.compute(node, call.finish(raw[i]))
 
 
@@ -540,8 +525,9 @@ def _joined_distinct(
     columns: list[_core.Node],
     aggregates: list[Expression],
     first: int,
-) -> Relation:
+) -> tuple[Relation, list[Call]]:
     """With the results of calls of distinct values: each of its own groups, joined by the keys."""
+    calls = []
     keys = [f.value.node for f in relation.fields if not f.name.startswith("raw ")]
     for place, node in enumerate(aggregates):
         folder = _Folder(scope)
@@ -557,8 +543,8 @@ def _joined_distinct(
         every = [*columns, column] if columns else [_core.repeat(like, 0), column]
         distinct, _ = _fold(every, [Call([word("size")], _counted)])
         name, _ = _name_and_arguments(call, None)
-        again = _CALLS[name]([value_of(distinct[-1])], distinct[0])
-        mine, found = _fold(distinct[:-1], [again])
+        calls.append(_CALLS[name]([value_of(distinct[-1], argument.bits)], distinct[0]))
+        mine, found = _fold(distinct[:-1], calls[-1:])
         fields = [
             Field(COMPUTED, f"raw {first + place} {j}", value_of(n), True)
             for j, n in enumerate(found[0])
@@ -570,7 +556,7 @@ def _joined_distinct(
             own = _core.repeat(relation.rows, 0)
             relation = joined(relation, other, [(own, mine[0])], "left", True)
         keys = [f.value.node for f in relation.fields if not f.name.startswith("raw ")]
-    return relation
+    return relation, calls
 
 
 def _whole_rows(relation: Relation, scope: Scope, hidden: int) -> Relation:
