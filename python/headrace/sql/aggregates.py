@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import TypeMismatchError, UnsupportedError
+from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.casts import cast
-from headrace.sql.elementwise import filled, filled_with, run, where
+from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import condition, evaluate
 from headrace.sql.relation import Field, Relation, joined, row_numbers
 from headrace.sql.scope import COMPUTED, OUTER, Scope
@@ -31,22 +32,21 @@ from headrace.sql.values import (
 )
 
 Expression = Any
-Word = tuple[str, str, _core.Node | None, _core.Node | None, float, int, int, str]
 Finish = Callable[[list[_core.Node]], Operand]
 
 
 class Call(NamedTuple):
     """An aggregate: what the engine folds, and what is made of the results."""
 
-    words: list[Word]
+    words: list[Words]
     finish: Finish
     #: Its value of no rows.
     empty: Any = None
 
 
-def word(kind: str, node: _core.Node | None = None, q: float = 0.5, ddof: int = 1) -> Word:
-    """One aggregate in the engine's terms."""
-    return ("", kind, node, None, q, ddof, 1 if kind == "sum" else 0, "linear")
+def word(kind: str, node: _core.Node | None = None, q: float = 0.5, ddof: int = 1) -> Words:
+    """One aggregate in the engine's terms; a sum of no values is null."""
+    return Words("", kind, node, None, q, ddof, 1 if kind == "sum" else 0)
 
 
 class _Folder:
@@ -103,7 +103,7 @@ def call_of(node: Expression, scope: Scope) -> Call:
 
 
 def _counted(nodes: list[_core.Node]) -> Operand:
-    return value_of(filled_with(nodes[0], 0), 48)
+    return value_of(filled(nodes[0], 0), 48)
 
 
 _CLASSES = {
@@ -154,7 +154,7 @@ def _name_and_arguments(node: Expression, ordered: Expression | None) -> tuple[s
 # ---- the calls -----------------------------------------------------------------------------------
 
 
-def _presence(value: Value) -> Word:
+def _presence(value: Value) -> Words:
     """How many values are not null."""
     if not value.node.nullable:
         return word("size")
@@ -197,7 +197,7 @@ def _number(operand: Operand, like: _core.Node, name: str) -> Value:
     return value
 
 
-def _any_nan(value: Value) -> list[Word]:
+def _any_nan(value: Value) -> list[Words]:
     if value.dtype not in FLOATS:
         return []
     is_nan = _core.astype(filled(run("isnan", value.node), False), "int8")
@@ -213,15 +213,16 @@ def _with_nan(made: _core.Node, has_nan: _core.Node) -> _core.Node:
 _HALF = 32
 
 
-def _halves(value: Value) -> list[Word]:
-    """The sums of the upper and lower 32 bits of 64: neither wraps."""
-    wide = _core.astype(value.node, "int64")
-    low = run("bitwise_and", wide, (1 << _HALF) - 1)
-    high = run("right_shift", wide, _HALF)
-    return [word("sum", high), word("sum", low)]
+def halves_of(wide: _core.Node) -> tuple[_core.Node, _core.Node]:
+    """The upper and lower 32 bits of 64: the sums of neither wrap."""
+    return run("right_shift", wide, _HALF), run("bitwise_and", wide, (1 << _HALF) - 1)
 
 
-def _whole(high: _core.Node, low: _core.Node) -> _core.Node:
+def _halves(value: Value) -> list[Words]:
+    return [word("sum", half) for half in halves_of(_core.astype(value.node, "int64"))]
+
+
+def whole_of(high: _core.Node, low: _core.Node) -> _core.Node:
     """Both sums put together; an error where they do not fit into 64 bits."""
     carried = run("add", high, run("right_shift", low, _HALF))
     rest = run("bitwise_and", low, (1 << _HALF) - 1)
@@ -235,7 +236,7 @@ def _sum(values: list[Operand], like: _core.Node) -> Call:
         if value.bits + 31 <= 63:
             wide = value.node if value.dtype == "int64" else _core.astype(value.node, "int64")
             return Call([word("sum", wide)], lambda nodes: value_of(nodes[0]))
-        return Call(_halves(value), lambda nodes: value_of(_whole(*nodes)))
+        return Call(_halves(value), lambda nodes: value_of(whole_of(*nodes)))
     words = [word("sum", value.node), *_any_nan(value)]
     if len(words) == 1:
         return Call(words, lambda nodes: value_of(nodes[0]))
@@ -343,7 +344,7 @@ def _quantile(values: list[Operand], like: _core.Node) -> Call:
 def _at_rows(value: Value, places: _core.Node) -> Operand:
     """The values in these rows, null for none."""
     there = run("logical_not", run("is_null", places))
-    found = _core.take(value.node, filled_with(places, 0))
+    found = _core.take(value.node, filled(places, 0))
     found = _core.in_domain(found, places.domain)
     return value_of(where(there, found, None), value.bits)
 
@@ -391,7 +392,7 @@ _CALLS: dict[str, Callable[[list[Operand], _core.Node], Call]] = {
 
 def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any], list[list[Any]]]:
     """The keys of the groups, and of each call what the engine folds."""
-    words: list[Word] = []
+    words: list[Words] = []
     places: list[list[int]] = []
     known: dict[Any, int] = {}
     for call in calls:
@@ -400,7 +401,7 @@ def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any],
             key = (each[1], id(each[2]), *each[4:])
             if key not in known:
                 known[key] = len(words)
-                words.append((f"a{len(words)}", *each[1:]))
+                words.append(each._replace(name=f"a{len(words)}"))
             mine.append(known[key])
         places.append(mine)
     named_keys = [(f"k{i}", node) for i, node in enumerate(keys)]

@@ -45,15 +45,8 @@ def bool_value(node: _core.Node) -> Value:
     return Value(node, "bool", 1)
 
 
-def filled(node: _core.Node, value: bool) -> _core.Node:
-    """Bools with another value for null."""
-    if not node.nullable:
-        return node
-    return _core.elementwise("fill_null", [node, _core.scalar(value)])
-
-
-def filled_with(node: _core.Node, value: int) -> _core.Node:
-    """Numbers with another value for null."""
+def filled(node: _core.Node, value: bool | int) -> _core.Node:
+    """Bools or numbers with another value for null."""
     if not node.nullable:
         return node
     return _core.elementwise("fill_null", [node, _core.scalar(value)])

@@ -15,11 +15,9 @@ from headrace.sql.relation import Field, Key, Relation, joined, row_numbers
 from headrace.sql.scope import OUTER, Scope
 from headrace.sql.syntax import exp, named, queries_of, walk
 from headrace.sql.values import (
-    NULL,
     Constant,
     Operand,
     Value,
-    column_of,
     common_dtype,
     value_of,
 )
@@ -173,8 +171,6 @@ def residual_join(
     if how in ("semi", "anti"):
         made = joined(first, Relation([], own), [(_row_field(first, "left"), own)], how)
         return _without_rows(made)
-    found = Relation([f for f in pairs.fields if f.table == _ROW], pairs.rows)
-    found = found.renamed("", ())
     inner = Relation(
         [
             Field(_ROW, "pair", value_of(own), True),
@@ -426,18 +422,5 @@ def _merged(made: Relation, left: Relation, pairs: list[Any], how: str) -> Relat
         fields[j] = fields[j]._replace(hidden=True)
         if how not in ("full", "right"):
             fields[i] = merged.pop()
-        else:
-            fields[i] = fields[i]._replace(table=fields[i].table)
     front = [m._replace(table=" using") for m in merged]
     return Relation([*front, *fields], made.rows)
-
-
-def cross_join(left: Relation, right: Relation) -> Relation:
-    """Each row of the left side with each of the right one."""
-    return joined(left, right, [], "inner")
-
-
-def null_of(operand: Operand, like: _core.Node) -> _core.Node:
-    """A column of nulls of the operand's type."""
-    dtype = "int32" if operand.dtype == NULL else operand.dtype
-    return column_of(Constant(None, dtype), like)

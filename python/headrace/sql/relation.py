@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from headrace import _core
+from headrace.groupby.keys import Words
 from headrace.rows import picked_domain
 from headrace.sql.values import NULL, Value
 
@@ -20,6 +21,12 @@ class Field(NamedTuple):
     name: str
     value: Value
     hidden: bool = False
+
+
+def distinct_nodes(nodes: list[_core.Node]) -> list[_core.Node]:
+    """The columns of the rows, each different one once."""
+    keys = [(f"k{i}", node) for i, node in enumerate(nodes)]
+    return _core.group_columns(keys, [Words("n", "size")], "any", False)[: len(nodes)]
 
 
 class Relation:

@@ -7,14 +7,13 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
-from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import joins, setops
 from headrace.sql.aggregates import group
 from headrace.sql.expressions import evaluate
 from headrace.sql.grouping import grouping_sets
 from headrace.sql.ordering import sort_keys
-from headrace.sql.relation import Field, Relation, one_row
+from headrace.sql.relation import Field, Relation, distinct_nodes, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.subqueries import attach, semi_join
 from headrace.sql.syntax import (
@@ -39,7 +38,6 @@ from headrace.sql.values import (
 from headrace.sql.windows import attach_windows
 
 Expression = Any
-Tables = Mapping[str, Relation]
 
 
 class Planner:
@@ -240,11 +238,10 @@ class Planner:
             nodes.append(
                 column_of(operand, scope.relation.rows, "int32" if operand.dtype == NULL else "")
             )
-        words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
-        made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)
+        made = distinct_nodes(nodes)
         fields = [
             Field(OUTER, name, value_of(node), True)
-            for name, node in zip(correlation.found, made, strict=False)
+            for name, node in zip(correlation.found, made, strict=True)
         ]
         correlation.domain = Relation(fields, made[0])
         return correlation.domain
@@ -592,7 +589,7 @@ def _projected(
     ]
     relation = Relation([*fields, *hidden, *keys], fields[0].value.node)
     if distinct is not None and distinct.args.get("on") is None:
-        relation = _distinct_rows(relation, len(fields), items, outputs, order)
+        relation = _distinct_rows(relation, outputs, order)
     if items:
         held = {f.name: f.value for f in relation.fields if f.table == COMPUTED}
         now = [(held.get(f"order {i}", operand), d, f) for i, (operand, d, f) in enumerate(items)]
@@ -603,11 +600,7 @@ def _projected(
 
 
 def _distinct_rows(
-    relation: Relation,
-    count: int,
-    items: list[Any],
-    outputs: list[tuple[str, Expression]],
-    order: list[Any],
+    relation: Relation, outputs: list[tuple[str, Expression]], order: list[Any]
 ) -> Relation:
     known = {node for _, node in outputs}
     for node, _, _ in order:
@@ -617,9 +610,7 @@ def _distinct_rows(
                 f"expression={node.sql('duckdb')[:80]!r}"
             )
     nodes = list({id(n): n for n in relation.nodes()}.values())
-    words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
-    made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)
-    found = dict(zip(map(id, nodes), made, strict=False))
+    found = dict(zip(map(id, nodes), distinct_nodes(nodes), strict=True))
     return relation.of_nodes([found[id(n)] for n in relation.nodes()])
 
 

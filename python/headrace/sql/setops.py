@@ -10,12 +10,11 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.aggregates import group
 from headrace.sql.casts import cast
 from headrace.sql.expressions import evaluate
-from headrace.sql.relation import Field, Relation, joined
+from headrace.sql.relation import Field, Relation, distinct_nodes, joined
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, walk
 from headrace.sql.values import (
     NULL,
-    Constant,
     Operand,
     Value,
     column_of,
@@ -40,10 +39,8 @@ class Lowering(Protocol):
 
 def distinct(relation: Relation) -> Relation:
     """Each different row once."""
-    nodes = relation.nodes()
-    words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
-    made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)
-    return relation.of_nodes(made[: len(nodes)], made[0])
+    made = distinct_nodes(relation.nodes())
+    return relation.of_nodes(made, made[0])
 
 
 def matched(left: Relation, right: Relation) -> tuple[Relation, Relation]:
@@ -195,12 +192,11 @@ def grouped_by_sets(
     )
     plain = [a for a in aggregates if not isinstance(a, exp.Grouping | exp.GroupingId)]
     parts = [_of_set(scope, own, keys, plain, tests) for own in sets]
-    base, order = parts[0]
+    _, order = parts[0]
     relation = stacked([part for part, _ in parts])
     made = Scope(relation, scope.outer, scope.planner)
     made.aliases = scope.aliases
     made.computed = order
-    del base
     return made
 
 
@@ -239,8 +235,3 @@ def _of_set(
         fields.append(Field(COMPUTED, name, value_of(node), True))
     hidden = [f for f in grouped.relation.fields if f.table == OUTER]
     return Relation([*fields, *hidden], rows), names
-
-
-def null_constant(dtype: str) -> Constant:
-    """A null of a dtype."""
-    return Constant(None, dtype)

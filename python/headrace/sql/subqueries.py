@@ -7,12 +7,13 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.casts import cast
-from headrace.sql.elementwise import filled_with, run, where
+from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.joins import without_null_keys
-from headrace.sql.relation import Field, Relation, broadcast, joined
+from headrace.sql.relation import Field, Relation, broadcast, distinct_nodes, joined
 from headrace.sql.scope import OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, is_query, queries_of
 from headrace.sql.values import (
@@ -167,13 +168,6 @@ def _uncorrelated(
 # ---- EXISTS --------------------------------------------------------------------------------------
 
 
-def _distinct(nodes: list[_core.Node]) -> list[_core.Node]:
-    words: Any = [("n", "size", None, None, 0.5, 1, 0, "linear")]
-    return _core.group_columns([(f"k{i}", n) for i, n in enumerate(nodes)], words, "any", False)[
-        : len(nodes)
-    ]
-
-
 def _count_rows(rows: _core.Node) -> _core.Node:
     """The number of rows, as a column of one row."""
     ones = _core.astype(_core.repeat(rows, 1), "int64")
@@ -183,7 +177,7 @@ def _count_rows(rows: _core.Node) -> _core.Node:
 
 def _marked(relation: Relation, mine: list[_core.Node], theirs: list[_core.Node]) -> Relation:
     """With a field that says which rows have these keys on the other side; null equals null."""
-    keys = _distinct(theirs)
+    keys = distinct_nodes(theirs)
     flag = Field(_MARK, "match", value_of(_core.repeat(keys[0], 1)), True)
     right = Relation([flag], keys[0])
     made = joined(relation, right, list(zip(mine, keys, strict=True)), "left", True)
@@ -315,10 +309,7 @@ def _with_counts(
             Field(_MARK, name, value_of(broadcast(node, like), 48), True)
             for name, node in found.items()
         )
-    words: Any = [
-        ("rows", "size", None, None, 0.5, 1, 0, "linear"),
-        ("nulls", "sum", nulls, None, 0.5, 1, 0, "linear"),
-    ]
+    words = [Words("rows", "size"), Words("nulls", "sum", nulls)]
     made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(outer)], words, "any", False)
     right = Relation(
         [
@@ -330,7 +321,7 @@ def _with_counts(
     mine = [_mark(relation, f"outer {i}") for i in range(len(outer))]
     both = joined(relation, right, list(zip(mine, made[:-2], strict=True)), "left", True)
     fields = [
-        f._replace(value=value_of(filled_with(f.value.node, 0), 48))
+        f._replace(value=value_of(filled(f.value.node, 0), 48))
         if f.table == _MARK and f.name in ("rows", "nulls")
         else f
         for f in both.fields

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.groupby.keys import Words
 from headrace.sql import operators
-from headrace.sql.aggregates import Word, call_of
+from headrace.sql.aggregates import call_of, halves_of, whole_of, word
 from headrace.sql.elementwise import run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.ordering import sort_keys
@@ -79,9 +80,7 @@ class Places:
 
     def size(self) -> _core.Node:
         """The rows of the partition."""
-        return self._kept(
-            "size", lambda: self.folded(("", "size", None, None, 0.5, 1, 0, "linear"))
-        )
+        return self._kept("size", lambda: self.folded(word("size")))
 
     def end(self) -> _core.Node:
         """One past the last row of the partition."""
@@ -102,8 +101,7 @@ class Places:
         """One past the last row that is equal in the order."""
 
         def make() -> _core.Node:
-            word: Any = ("", "size", self._every[0], None, 0.5, 1, 0, "linear")
-            size = _core.group_transform(self._every, word, False)
+            size = _core.group_transform(self._every, word("size", self._every[0]), False)
             return run("add", self.peer_start(), _core.in_domain(size, self.like.domain))
 
         return self._kept("peer end", make)
@@ -118,10 +116,11 @@ class Places:
 
         return self._kept("dense", make)
 
-    def folded(self, word: Word) -> _core.Node:
+    def folded(self, words: Words) -> _core.Node:
         """An aggregate of the partition for each row."""
-        filled: Any = word if word[2] is not None else (*word[:2], self._keys[0], *word[3:])
-        made = _core.group_transform(self._keys, filled, False)
+        if words.values is None:
+            words = words._replace(values=self._keys[0])
+        made = _core.group_transform(self._keys, words, False)
         return _core.in_domain(made, self.like.domain)
 
     def taken(self, node: _core.Node, places: _core.Node, inside: _core.Node) -> _core.Node:
@@ -373,9 +372,9 @@ def _aggregated(
     return made.finish([_framed(word, places, begin, end) for word in made.words])
 
 
-def _framed(word: Word, places: Places, begin: _core.Node, end: _core.Node) -> _core.Node:
+def _framed(words: Words, places: Places, begin: _core.Node, end: _core.Node) -> _core.Node:
     """An aggregate of frames."""
-    kind, node = word[1], word[2]
+    kind, node = words.aggregate, words.values
     if kind == "size" or node is None:
         return run("subtract", end, begin)
     dtype = node.dtype
@@ -412,11 +411,7 @@ def _decimals(
         )
     units = _core.astype(run("multiply", node, 10**scale) if scale else node, "int64")
     if kind == "sum":
-        low = folded(run("bitwise_and", units, (1 << 32) - 1))
-        high = folded(run("right_shift", units, 32))
-        carried = run("add", high, run("right_shift", low, 32))
-        upper = _core.checked_arithmetic("multiply", carried, _core.scalar(1 << 32))
-        whole = run("add", upper, run("bitwise_and", low, (1 << 32) - 1))
+        whole = whole_of(*(folded(half) for half in halves_of(units)))
     else:
         whole = folded(units)
     exact = _core.astype(whole, "decimal128(20, 0)")

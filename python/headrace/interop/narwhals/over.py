@@ -13,7 +13,7 @@ from headrace.errors import UnsupportedError
 from headrace.frame.columns import frame_of
 from headrace.frame.construct import repeated
 from headrace.frame.duplicates import repeated_rows
-from headrace.interop.narwhals.leaves import AGGREGATES, leaf_of, numbers_of, row_numbers
+from headrace.interop.narwhals.leaves import AGGREGATES, leaf_of, row_numbers
 from headrace.interop.narwhals.rows import chosen, side_by_side, taken
 from headrace.interop.narwhals.windows import TIES
 from headrace.series.column import new_series, series_of
@@ -163,14 +163,14 @@ def _filled(
         inner = series_of(_core.part(_core.group_places(keys, False), 0)).to_numpy()
         number = new_series(inner)
         ahead = series_of(_core.asof_values(number._node, near.fill_null(-1)._node))
-        far = (number - series_of(ahead._node)).abs() > limit
+        far = (number - ahead).abs() > limit
         near = series_of(chosen(far, None, near))
     return _core.asof_values(values._node, near.fill_null(-1)._node)
 
 
 def _weighted(values: Any, options: dict[str, Any], keys: list[_core.Node]) -> _core.Node:
     named = {f"key {i}": key for i, key in enumerate(keys)}
-    frame = frame_of({**named, "value": values._node, "row": numbers_of(values._node)})
+    frame = frame_of({**named, "value": values._node})
     windows = frame.groupby(list(named), sort=False, dropna=False)[["value"]].ewm(
         com=options["com"],
         span=options["span"],

@@ -21,7 +21,6 @@ from headrace.interop.narwhals.reductions import Reductions
 from headrace.interop.narwhals.roles import Role
 from headrace.interop.narwhals.rows import (
     at_rows,
-    null_column,
     positions_sorted,
     row_count,
     side_by_side,
@@ -171,7 +170,7 @@ class HeadraceSeries(
         return super().__getitem__(item)
 
     def _gather(self, rows: Any) -> Self:
-        (node,) = taken([self.node], _places(rows, row_count(self.node)))
+        (node,) = taken([self.node], places_of(rows, row_count(self.node)))
         return self._made(node)
 
     def _gather_slice(self, rows: Any) -> Self:
@@ -368,7 +367,7 @@ def _series_from(data: Any) -> Any:
     return new_series(builtins.list(data))
 
 
-def _places(rows: Any, count: int) -> Any:
+def places_of(rows: Any, count: int) -> Any:
     """Positions of rows, negative ones counted from the end; a mask as the places it holds at."""
     import numpy as np
 
@@ -413,12 +412,3 @@ def numpy_of(series: Any) -> Any:
     if series.dtype.kind in "iu" and series.is_null().any():
         series = series.astype("float64")
     return series.to_numpy()
-
-
-def nulls_like(series: HeadraceSeries) -> Any:
-    """Nulls for the rows of a series."""
-    return null_column(series.node, series.node.dtype)
-
-
-#: How positions of rows are read; frames use it too.
-places_of = _places
