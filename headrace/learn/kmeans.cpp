@@ -27,6 +27,8 @@ constexpr int64_t kDouble = static_cast<int64_t>(sizeof(double));
 constexpr int64_t kLabel = static_cast<int64_t>(sizeof(int32_t));
 constexpr int64_t kTileRows = 256;
 constexpr int64_t kBlock = kKMeansBlock;
+/// Rows that get labels and are added while they are in the cache.
+constexpr int64_t kNearRows = 512;
 
 void check_rows(std::string_view op, const Tensor& x) {
   if (x.num_dimensions() != 2 || !x.dtype().is_floating())
@@ -190,14 +192,14 @@ struct Lloyd {
     const bool together = update && parts >= std::min<int64_t>(16, (rows + kBlock - 1) / kBlock);
     if (!together)
       for_blocks(rows, [&](int64_t, int64_t begin, int64_t end) {
-        cpu::assign_rows(tiles, panels, begin, end, labels_now);
+        cpu::assign_rows(x, panels, begin, end, labels_now);
       });
     if (!update) return;
     parallel_for(parts, [&](int64_t k) {
       const auto [first, last] = part(k);
-      for (int64_t begin = first; begin < last; begin += kBlock / 2) {
-        const int64_t end = std::min(last, begin + kBlock / 2);
-        if (together) cpu::assign_rows(tiles, panels, begin, end, labels_now);
+      for (int64_t begin = first; begin < last; begin += kNearRows) {
+        const int64_t end = std::min(last, begin + kNearRows);
+        if (together) cpu::assign_rows(x, panels, begin, end, labels_now);
         add(k, begin, end);
       }
     });
@@ -552,9 +554,8 @@ Tensor kmeans_predict(const Tensor& centers, const Tensor& x) {
   const cpu::CenterPanels panels(values.data(), centers.shape()[0], centers.shape()[1],
                                  x.dtype() == dtype_of<float>());
   Buffer labels = Buffer::allocate(x.shape()[0] * static_cast<int64_t>(sizeof(int32_t)));
-  const RowTiles tiles(x);
   for_blocks(x.shape()[0], [&](int64_t, int64_t begin, int64_t end) {
-    cpu::assign_rows(tiles, panels, begin, end, labels.mutable_as<int32_t>());
+    cpu::assign_rows(x, panels, begin, end, labels.mutable_as<int32_t>());
   });
   return Tensor(dtype_of<int32_t>(), {x.shape()[0]}, std::move(labels));
 }

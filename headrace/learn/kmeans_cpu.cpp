@@ -20,7 +20,6 @@ namespace hr {
 struct NearestTwo {
   float* best;
   float* second;
-  float* norm;  ///< squared lengths of the points
   int32_t* label;
 };
 
@@ -38,10 +37,10 @@ int64_t point_lanes() {
   return 2 * static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<float>()));
 }
 
-/// `kCount` centres of a group, the first being `first`, against a panel of points.
+/// A group of `kCount` centres, the first being `first`, against a panel of points.
 template <int kCount>
-HWY_INLINE void compare_group(const float* points, const float* group, const float* norms,
-                              int64_t dimensions, int32_t first, const NearestTwo& to) {
+void compare_group(const float* points, const float* group, const float* norms, int64_t dimensions,
+                   int32_t first, const NearestTwo& to) {
   const hn::ScalableTag<float> tag;
   const hn::RebindToSigned<decltype(tag)> numbers;
   const auto lanes = hn::MaxLanes(tag);
@@ -57,7 +56,7 @@ HWY_INLINE void compare_group(const float* points, const float* group, const flo
       sums[i][1] = fused(center, high, sums[i][1]);
     }
     points += 2 * lanes;
-    group += cpu::kCenterGroup;
+    group += kCount;
   }
 #pragma GCC unroll 2
   for (size_t v = 0; v < 2; ++v) {
@@ -77,41 +76,42 @@ HWY_INLINE void compare_group(const float* points, const float* group, const flo
   }
 }
 
+/// Moves points to the origin and the unit of the centres, and takes their squared lengths.
+void move_points(float* points, int64_t num_panels, int64_t dimensions, const float* shift,
+                 const float* scale, float* norms) {
+  const hn::ScalableTag<float> tag;
+  const auto lanes = hn::MaxLanes(tag);
+  for (int64_t p = 0; p < num_panels; ++p, norms += 2 * lanes) {
+    auto low = hn::Zero(tag), high = hn::Zero(tag);
+    for (int64_t j = 0; j < dimensions; ++j, points += 2 * lanes) {
+      const auto less = hn::Set(tag, shift[j]), times = hn::Set(tag, scale[j]);
+      const auto x = hn::Mul(hn::Sub(hn::LoadU(tag, points), less), times);
+      const auto y = hn::Mul(hn::Sub(hn::LoadU(tag, points + lanes), less), times);
+      hn::StoreU(x, tag, points);
+      hn::StoreU(y, tag, points + lanes);
+      low = fused(x, x, low);
+      high = fused(y, y, high);
+    }
+    hn::StoreU(low, tag, norms);
+    hn::StoreU(high, tag, norms + lanes);
+  }
+}
+
 void compare_centers(const float* points, int64_t num_panels, const cpu::CenterPanels& centers,
                      const NearestTwo& to) {
-  const hn::ScalableTag<float> tag;
-  const auto lanes = static_cast<int64_t>(hn::MaxLanes(tag));
-  const int64_t d = centers.dimensions, width = 2 * lanes;
-  for (int64_t p = 0; p < num_panels; ++p)
-    for (int64_t v = 0; v < 2; ++v) {
-      auto norm = hn::Zero(tag);
-      const float* point = points + p * d * width + v * lanes;
-      for (int64_t j = 0; j < d; ++j, point += width) {
-        const auto x = hn::LoadU(tag, point);
-        norm = fused(x, x, norm);
-      }
-      hn::StoreU(norm, tag, to.norm + p * width + v * lanes);
-    }
+  constexpr decltype(&compare_group<1>) kCompare[] = {compare_group<1>, compare_group<2>,
+                                                      compare_group<3>, compare_group<4>,
+                                                      compare_group<5>, compare_group<6>};
+  const int64_t d = centers.dimensions, width = point_lanes();
   std::fill_n(to.best, num_panels * width, std::numeric_limits<float>::max());
   std::fill_n(to.second, num_panels * width, std::numeric_limits<float>::max());
   std::fill_n(to.label, num_panels * width, 0);
-  for (int64_t first = 0; first < centers.count; first += cpu::kCenterGroup) {
-    const float* group = centers.panels.data() + first * d;
-    const float* norms = centers.norms.data() + first;
-    const int64_t count = centers.count - first;
-    for (int64_t p = 0; p < num_panels; ++p) {
-      const NearestTwo part{to.best + p * width, to.second + p * width, to.norm + p * width,
-                            to.label + p * width};
-      const float* panel = points + p * d * width;
-      const auto number = static_cast<int32_t>(first);
-      if (count <= 2)
-        compare_group<2>(panel, group, norms, d, number, part);
-      else if (count <= 4)
-        compare_group<4>(panel, group, norms, d, number, part);
-      else
-        compare_group<6>(panel, group, norms, d, number, part);
-    }
-  }
+  for (int64_t first = 0; first < centers.count; first += centers.group)
+    for (int64_t p = 0; p < num_panels; ++p)
+      kCompare[centers.group - 1](
+          points + p * d * width, centers.panels.data() + first * d, centers.norms.data() + first,
+          d, static_cast<int32_t>(first),
+          {to.best + p * width, to.second + p * width, to.label + p * width});
 }
 
 template <class T>
@@ -197,30 +197,38 @@ CenterPanels::CenterPanels(const double* centers, int64_t num_centers, int64_t n
                           ? std::ldexp(1.0, std::clamp(-exponent, -1000, 1000))
                           : 1.0;
   scale.assign(shift.size(), unit);
+  in_floats = single && unit >= 0x1p-120 && unit <= 0x1p120;
   const int64_t groups = (count + kCenterGroup - 1) / kCenterGroup;
-  panels.assign(static_cast<size_t>(groups * kCenterGroup * dimensions), 0.0F);
-  norms.assign(static_cast<size_t>(groups * kCenterGroup), std::numeric_limits<float>::max());
+  group = (count + groups - 1) / groups;
+  panels.assign(static_cast<size_t>(groups * group * dimensions), 0.0F);
+  norms.assign(static_cast<size_t>(groups * group), std::numeric_limits<float>::max());
   most = 0;
   for (int64_t c = 0; c < count; ++c) {
-    float* to = panels.data() + c / kCenterGroup * kCenterGroup * dimensions + c % kCenterGroup;
+    float* to = panels.data() + c / group * group * dimensions + c % group;
     double norm = 0;
     for (int64_t j = 0; j < dimensions; ++j) {
       const double value = (centers[c * dimensions + j] - shift[static_cast<size_t>(j)]) * unit;
       norm += value * value;
-      to[j * kCenterGroup] = static_cast<float>(-2 * value);
+      to[j * group] = static_cast<float>(-2 * value);
     }
     norms[static_cast<size_t>(c)] = static_cast<float>(norm);
     most = std::max(most, static_cast<float>(norm));
   }
 }
 
-void assign_rows(const RowTiles& x, const CenterPanels& centers, int64_t begin, int64_t end,
+void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, int64_t end,
                  int32_t* labels) {
   constexpr int64_t kTile = 256;
   const int64_t d = centers.dimensions, width = HR_SIMD(point_lanes)();
-  std::vector<float> rows(static_cast<size_t>(kTile * d));
+  const RowTiles tiles(x);
   std::vector<float> points(static_cast<size_t>(kTile * d));
-  std::vector<double> point(static_cast<size_t>(d)), apart(static_cast<size_t>(centers.count));
+  std::vector<float> rows(centers.in_floats ? 0 : points.size());
+  std::vector<float> shift(static_cast<size_t>(d), 0.0F), scale(shift.size(), 1.0F);
+  if (centers.in_floats) {
+    std::ranges::copy(centers.shift, shift.begin());
+    std::ranges::copy(centers.scale, scale.begin());
+  }
+  std::vector<double> point(shift.size()), apart(static_cast<size_t>(centers.count));
   float best[kTile], second[kTile], norm[kTile];
   int32_t label[kTile];
   // Each of two sums is off by at most 2 (d + 3) 2^-24 of this; the last term is for underflow.
@@ -228,19 +236,24 @@ void assign_rows(const RowTiles& x, const CenterPanels& centers, int64_t begin, 
   const float least = static_cast<float>(d + 3) * 0x1p-120F;
   for (int64_t first = begin; first < end; first += kTile) {
     const int64_t count = std::min(kTile, end - first);
-    x.read(first, count, TileForm::kRows, centers.shift.data(), centers.scale.data(), rows.data());
-    pack(AnyMatrix(MatrixView<const float>{rows.data(), count, d, d}), width, points.data());
+    const int64_t num_panels = (count + width - 1) / width;
+    if (!centers.in_floats)
+      tiles.read(first, count, TileForm::kRows, centers.shift.data(), centers.scale.data(),
+                 rows.data());
+    pack(centers.in_floats ? AnyMatrix(x).block(first, 0, count, d)
+                           : AnyMatrix(MatrixView<const float>{rows.data(), count, d, d}),
+         width, points.data());
+    HR_SIMD(move_points)(points.data(), num_panels, d, shift.data(), scale.data(), norm);
     HR_SIMD(compare_centers)
-    (points.data(), (count + width - 1) / width, centers, NearestTwo{best, second, norm, label});
-    for (int64_t i = 0; i < count; ++i) {
+    (points.data(), num_panels, centers, NearestTwo{best, second, label});
+    std::copy_n(label, count, labels + first);
+    for (int64_t i = 0; i < count; ++i)
       if (!(second[i] - best[i] > relative * (norm[i] + centers.most) + least)) {
-        x.read(first + i, 1, TileForm::kRows, nullptr, nullptr, point.data());
+        tiles.read(first + i, 1, TileForm::kRows, nullptr, nullptr, point.data());
         squared_distances(point.data(), centers.columns.data(), d, centers.count, apart.data());
-        label[i] =
+        labels[first + i] =
             static_cast<int32_t>(std::min_element(apart.begin(), apart.end()) - apart.begin());
       }
-      labels[first + i] = label[i];
-    }
   }
 }
 

@@ -16,7 +16,7 @@ inline constexpr int64_t kKMeansBlock = 4096;
 
 namespace hr::cpu {
 
-/// Centres side by side in a group: what the registers hold.
+/// Most centres of a group, side by side: what the registers hold.
 inline constexpr int64_t kCenterGroup = 6;
 
 /// Centres as the kernels read them. Distances need no origin, so that of the filter is the mean of
@@ -24,6 +24,8 @@ inline constexpr int64_t kCenterGroup = 6;
 struct CenterPanels {
   int64_t count;
   int64_t dimensions;
+  int64_t group;                ///< centres of each group: groups of one size
+  bool in_floats;               ///< whether float32 takes shift and scale exactly
   std::vector<double> shift;    ///< [dimensions]
   std::vector<double> scale;    ///< [dimensions], the same power of two
   std::vector<double> columns;  ///< coordinate j of all centres from j * count on
@@ -37,7 +39,7 @@ struct CenterPanels {
 
 /// The nearest centres of rows [begin, end), decided in float64 where two are within the error of
 /// the filter: `labels[begin ... end)`.
-void assign_rows(const RowTiles& x, const CenterPanels& centers, int64_t begin, int64_t end,
+void assign_rows(const Tensor& x, const CenterPanels& centers, int64_t begin, int64_t end,
                  int32_t* labels);
 
 /// Squared distances of a point to `count` others, of which `columns` has coordinate j side by side
