@@ -112,6 +112,18 @@ def test_several_files_and_options_of_the_frame(tmp_path):
     assert hr.read_fwf([b"a\n1\n", b"a\n2\n"]).a.to_list() == [1, 2]
 
 
+def test_rows_and_rejects_of_several_files(tmp_path):
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("n   m\n1   2\n3   4\nx   5\n")
+    options = {"widths": [4, 1], "dtypes": {"n": "int64"}, "on_bad": "reject"}
+    made = hr.read_fwf(tmp_path, nrows=3, **options)
+    assert made.to_dict() == {"n": [1, 3, 1], "m": [2, 4, 2]}
+    every = hr.read_fwf(tmp_path, **options)
+    assert len(every) == 6
+    assert [path[-1] for path in every.rejects["path"].to_list()] == ["a", "b", "c"]
+    assert len(hr.read_fwf(tmp_path, nrows=0, **options)) == 0
+
+
 def test_many_lines():
     text = "".join(f"{k:>8}{k * 0.5:>12}{'w' * (k % 7):>8}\n" for k in range(200_000))
     frame = hr.read_fwf(text.encode(), widths=[8, 12, 8], header=None)

@@ -267,7 +267,7 @@ def scan_csv(source: Sources, **options: Unpack[CsvOptions]) -> DataFrame:
     (['a', 'b'], 3)
     """
     of = found("scan_csv", source, options)
-    given, most = _row_limit("scan_csv", options, of)
+    given, most = row_limit("scan_csv", options, of)
     scans = csv_many.scans_of(of, csv_options("scan_csv", given), True)
     frames = [
         of.with_values(frame_of_parts(_core.scan_csv(scan), scan.names), at)
@@ -398,14 +398,12 @@ def _read(of: sources.Sources, at: int, given: Any, on_bad: str) -> DataFrame:
     """What is read of one source; `given`: options in any words, or the engine's."""
     ours = isinstance(given, _core.CsvOptions)
     options = given if ours else csv_options("read_csv", given, on_bad)
-    table, rejects = _core.read_csv(csv_many.opened(of.each[at]), options)
-    frame = of.with_values(frame_of_table(table), at)
-    frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
-    return frame
+    table, rejects = _core.read_csv(of.each[at], options)
+    return of.frame(at, table, rejects if on_bad == "reject" else None)
 
 
 def _read_many(of: sources.Sources, given: Any, on_bad: str) -> DataFrame:
-    given, most = _row_limit("read_csv", given, of)
+    given, most = row_limit("read_csv", given, of)
     options = csv_options("read_csv", given, on_bad)
     scans = csv_many.scans_of(of, options)
     dtypes = csv_many.shared_dtypes(scans)
@@ -415,18 +413,11 @@ def _read_many(of: sources.Sources, given: Any, on_bad: str) -> DataFrame:
         return of.with_values_of_rows(frame_of_table(table), rows)
     options.dtypes = dtypes
 
-    rejects = []
-
     def read(at: int, rows: int | None) -> DataFrame:
         options.num_rows = -1 if rows is None else rows
-        frame = _read(of, at, options, on_bad)
-        if frame._rejects is not None:
-            rejects.append(frame._rejects.assign(path=of.titles[at]))
-        return frame
+        return _read(of, at, options, on_bad)
 
-    made = sources.stacked(csv_many.up_to(most, len(of.each), read))
-    made._rejects = sources.stacked(rejects) if rejects else None
-    return made
+    return of.rows(read, most)
 
 
 def _by_pandas(of: sources.Sources, given: dict[str, Any]) -> Any:
@@ -441,20 +432,17 @@ def _by_pandas(of: sources.Sources, given: dict[str, Any]) -> Any:
                 f"read_csv: parts of several files: {option}={given[option]!r}, "
                 f"files={len(of.each)}; read them one by one, or use scan_csv"
             )
-    given, most = _row_limit("read_csv", given, of)
-    first: list[str] = []
+    given, most = row_limit("read_csv", given, of)
 
     def read(at: int, rows: int | None) -> DataFrame:
         limit = {} if rows is None else {"nrows": rows}
         frame: DataFrame = pandas_csv.by_pandas(of.each[at], {**given, **limit}, _PANDAS)
-        first.extend(frame.columns if at == 0 else ())
-        of.check_columns(at, first, frame.columns)
         return of.with_values(frame, at)
 
-    return sources.stacked(csv_many.up_to(most, len(of.each), read))
+    return of.rows(read, most)
 
 
-def _row_limit(op: str, given: Any, of: sources.Sources) -> tuple[Any, int | None]:
+def row_limit(op: str, given: Any, of: sources.Sources) -> tuple[Any, int | None]:
     """The options of each file, and the number of rows of all."""
     if not of.are_several:
         return given, None

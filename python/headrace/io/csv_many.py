@@ -3,30 +3,20 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import ColumnNotFoundError, InputError
 from headrace.frame.columns import frame_of_parts
-from headrace.io.sources import stacked
-from headrace.lazy import handle as deferred
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from headrace.frame.dataframe import DataFrame
     from headrace.io.sources import Sources
 
 #: Rows at the top of a column that mostly tell whether it holds any value.
 _TOP = 1024
-#: Rows from which on the buffers of columns are large enough to leave memory under a limit.
-_RUN = 1 << 16
-
-
-def opened(source: Any) -> Any:
-    """A path as the engine takes it, another source as it is."""
-    return os.fspath(source) if isinstance(source, str | os.PathLike) else source
 
 
 def scans_of(of: Sources, options: _core.CsvOptions, fixed: bool = False) -> list[_core.CsvScan]:
@@ -35,12 +25,12 @@ def scans_of(of: Sources, options: _core.CsvOptions, fixed: bool = False) -> lis
     for at, source in enumerate(of.each):
         try:
             options.few_samples = at > 0
-            scan = _core.CsvScan(opened(source), options)
+            scan = _core.CsvScan(source, options)
         except ColumnNotFoundError:
             if not scans:
                 raise
             options.columns, options.column_indices, options.dtypes = [], [], {}
-            first, own = (_core.CsvScan(opened(of.each[k]), options).names for k in (0, at))
+            first, own = (_core.CsvScan(of.each[k], options).names for k in (0, at))
             of.check_columns(at, first, own)
             raise
         scans.append(scan)
@@ -86,23 +76,3 @@ def _has_value(frame: DataFrame, name: str) -> bool:
         return not top.is_null().all() or not frame[name].is_null().all()
     except InputError:
         return False
-
-
-def up_to(
-    most: int | None, files: int, read: Callable[[int, int | None], DataFrame]
-) -> list[DataFrame]:
-    """What is read of the files until there are enough rows; small ones are put together."""
-    frames: list[DataFrame] = []
-    run, rows = 0, 0  # the first frame, and the rows, of those that are not put together yet
-    for at in range(files):
-        frames.append(read(at, most))
-        rows += len(frames[-1])
-        most = None if most is None else most - len(frames[-1])
-        if rows >= _RUN:
-            if len(frames) - run > 1:
-                deferred.eval(whole := stacked(frames[run:]))
-                frames[run:] = [whole]
-            run, rows = len(frames), 0
-        if most == 0:
-            break
-    return frames

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of_table
-from headrace.io import csv, pandas_csv, sources
-from headrace.io.csv_many import opened
+from headrace.io import csv, pandas_csv
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 
@@ -88,32 +86,23 @@ def read_fwf(
     comment = given.pop("comment", None)
     skipped = given.pop("skiprows", given.pop("skip_rows", 0))
     of = csv.found(_OP, source, given)
-    rejects = []
+    given, most = csv.row_limit(_OP, given, of)
+    lines = whole_number(_OP, "infer_nrows", infer_nrows)
+    skipped = csv.row_count(_OP, "skip_rows", skipped)
+    words = csv.csv_options(_OP, cast(csv.CsvOptions, given), on_bad)
 
-    def read(at: int) -> DataFrame:
-        table, bad = _core.read_fwf(
-            opened(pandas_csv.in_utf8(of.each[at], encoding)),
-            places,
-            whole_number(_OP, "infer_nrows", infer_nrows),
-            blanks,
-            comment,
-            csv.row_count(_OP, "skip_rows", skipped),
-            csv.csv_options(_OP, cast(csv.CsvOptions, given), on_bad),
-        )
-        if on_bad == "reject":
-            frame = frame_of_table(bad)
-            rejects.append(frame.assign(path=of.titles[at]) if of.are_several else frame)
-        return of.with_values(frame_of_table(table), at)
+    def read(at: int, rows: int | None) -> DataFrame:
+        if rows is not None:
+            words.num_rows = rows
+        text = pandas_csv.in_utf8(of.each[at], encoding)
+        table, bad = _core.read_fwf(text, places, lines, blanks, comment, skipped, words)
+        return of.frame(at, table, bad if on_bad == "reject" else None)
 
-    frames = [read(at) for at in range(len(of.each))]
-    for at, frame in enumerate(frames):
-        of.check_columns(at, frames[0].columns, frame.columns)
-    made = sources.stacked(frames) if of.are_several else frames[0]
+    made = of.rows(read, most)
+    rejects = made._rejects
     made = pandas_csv.with_times(made, parse_dates)
     made = pandas_csv.with_labels(made, index_col)
-    made._rejects = None
-    if rejects:
-        made._rejects = sources.stacked(rejects) if of.are_several else rejects[0]
+    made._rejects = rejects
     return made
 
 

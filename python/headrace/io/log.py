@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.frame.columns import frame_of_table
 from headrace.io import sources
-from headrace.io.csv_many import opened, up_to
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 
@@ -111,11 +109,10 @@ def read_log(
         storage_options=storage_options,
     )
     wanted = [] if columns is None else list(columns)
-    rejects = []
 
     def read(at: int, rows: int | None) -> DataFrame:
         table, bad = _core.read_log(
-            opened(of.each[at]),
+            of.each[at],
             format,
             pattern or "",
             wanted,
@@ -123,14 +120,6 @@ def read_log(
             on_bad == "reject",
             compression,
         )
-        if on_bad == "reject":
-            frame = frame_of_table(bad)
-            rejects.append(frame.assign(path=of.titles[at]) if of.are_several else frame)
-        return of.with_values(frame_of_table(table), at)
+        return of.frame(at, table, bad if on_bad == "reject" else None)
 
-    frames = up_to(most, len(of.each), read)
-    made = sources.stacked(frames) if of.are_several else frames[0]
-    made._rejects = None
-    if rejects:
-        made._rejects = sources.stacked(rejects) if of.are_several else rejects[0]
-    return made
+    return of.rows(read, most)

@@ -13,13 +13,12 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError, input_error
-from headrace.frame.columns import frame_of, frame_of_parts, without_labels
+from headrace.frame.columns import frame_of, frame_of_parts, frame_of_table, without_labels
 from headrace.frame.concat import rows_of
 from headrace.frame.construct import repeated
+from headrace.lazy import handle as deferred
 from headrace.series.column import new_series, series_of, series_over, with_rows_of
 
 if TYPE_CHECKING:
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 _PART = ".headrace-part-"
+#: Rows from which on the buffers of columns are large enough to leave memory under a limit.
+_RUN = 1 << 16
 
 
 class Sources(NamedTuple):
@@ -68,6 +69,8 @@ class Sources(NamedTuple):
         any_row = frame._any_node()
         if not self.values or any_row is None:
             return frame
+        import numpy as np  # late: importing headrace does not load it
+
         source = np.repeat(np.arange(len(rows), dtype=np.int32), rows)
         positions = series_over(source)._node
         nodes = dict(frame._nodes)
@@ -77,16 +80,44 @@ class Sources(NamedTuple):
             nodes[name] = with_rows_of(series_of(_core.take(each, positions)), any_row)._node
         return frame_of(nodes, frame._labels)
 
-    def frame(self, read: Callable[[Any], DataFrame]) -> DataFrame:
-        """The rows of all sources, of which `read` gives a frame each: readers without their own.
+    def frame(self, at: int, table: _core.Table, rejects: _core.Table | None) -> DataFrame:
+        """What was read of the source at a place."""
+        frame = self.with_values(frame_of_table(table), at)
+        frame._rejects = None if rejects is None else frame_of_table(rejects)
+        return frame
 
-        Frames of other columns or dtypes than the first one's raise InputError.
+    def rows(
+        self, read: Callable[[int, int | None], DataFrame], most: int | None = None
+    ) -> DataFrame:
+        """The rows of all sources, and what they reject, until there are enough rows.
+
+        `read` takes the number of a source and the rows that are left, and gives its frame. Frames
+        of other columns than the first one's raise InputError. Small ones are put together.
         """
-        frames = [self.with_values(read(one), at) for at, one in enumerate(self.each)]
-        for at, frame in enumerate(frames):
-            self.check_columns(at, frames[0].columns, frame.columns)
-            self.check_dtypes(at, dict(frames[0].dtypes), dict(frame.dtypes))
-        return stacked(frames) if self.are_several else frames[0]
+        if not self.are_several:
+            return read(0, most)
+        frames: list[DataFrame] = []
+        rejects: list[DataFrame] = []
+        run, rows = 0, 0  # the first frame, and the rows, of those that are not put together yet
+        for at, title in enumerate(self.titles):
+            frame = read(at, most)
+            if at > 0:
+                self.check_columns(at, frames[0].columns, frame.columns)
+            if frame._rejects is not None:
+                rejects.append(frame._rejects.assign(path=title))
+            frames.append(frame)
+            rows += len(frame)
+            most = None if most is None else most - len(frame)
+            if rows >= _RUN:
+                if len(frames) - run > 1:
+                    deferred.eval(whole := stacked(frames[run:]))
+                    frames[run:] = [whole]
+                run, rows = len(frames), 0
+            if most == 0:
+                break
+        made = stacked(frames)
+        made._rejects = stacked(rejects) if rejects else None
+        return made
 
     def check_columns(self, at: int, first: list[str], own: list[str]) -> None:
         """Raise if the source at a place has other columns than the first one."""
@@ -97,21 +128,9 @@ class Sources(NamedTuple):
             f"{self.op}: the files have different columns: path={path!r}, "
             f"first={self.titles[0]!r}, missing={missing}, "
             f"unexpected={[name for name in own if name not in first]}; choose shared columns, or "
-            "read them apart",
+            "read them separately",
             path,
         )
-
-    def check_dtypes(self, at: int, first: Mapping[str, Any], own: Mapping[str, Any]) -> None:
-        """Raise if a column of the source at a place has another dtype than the first one's."""
-        for name, dtype in first.items():
-            if str(own[name]) != str(dtype):
-                path = self.titles[at]
-                raise input_error(
-                    f"{self.op}: a column has another dtype than in the first file: "
-                    f"column={name!r}, dtype={str(own[name])!r}, first_dtype={str(dtype)!r}, "
-                    f"path={path!r}, first={self.titles[0]!r}; read the files apart and cast",
-                    path,
-                )
 
 
 def find(
