@@ -33,6 +33,31 @@ inline int utf8_sequence(const char* p, const char* end) {
   return 0;
 }
 
+/// Writes a code point of UTF-8, at most 4 bytes; gives how many.
+inline size_t put_character(uint32_t code, char* out) {
+  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+  if (code < 0x80) {
+    out[0] = static_cast<char>(code);
+    return 1;
+  }
+  if (code < 0x800) {
+    out[0] = static_cast<char>(0xC0 | code >> 6);
+    out[1] = tail(0);
+    return 2;
+  }
+  if (code < 0x10000) {
+    out[0] = static_cast<char>(0xE0 | code >> 12);
+    out[1] = tail(6);
+    out[2] = tail(0);
+    return 3;
+  }
+  out[0] = static_cast<char>(0xF0 | code >> 18);
+  out[1] = tail(12);
+  out[2] = tail(6);
+  out[3] = tail(0);
+  return 4;
+}
+
 inline bool is_ascii(std::string_view text) {
   const char* const p = text.data();
   const size_t size = text.size();

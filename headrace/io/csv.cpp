@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/chunk_bytes.h"
 #include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader.h"
 #include "headrace/io/csv_reader_testing.h"
@@ -12,15 +13,12 @@
 #include "headrace/memory/budget/budget.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace hr {
 
-// Under a limit smaller ones: each thread holds the text of one and what it makes of it.
 int64_t csv_chunk_bytes() {
   constexpr int64_t kShareOfLimit = 16, kLeast = int64_t{128} << 10;
-  const auto share = static_cast<uint64_t>(memory_limit() / (kShareOfLimit * threads()));
-  return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kLeast, kCsvChunkBytes);
+  return chunk_bytes(kShareOfLimit, kLeast, kCsvChunkBytes);
 }
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines parsed on a CUDA device: line ends counted by tile, added up, then a thread a line.
 #include "headrace/algo/select/exclusive_scan_kernels.h"
-#include "headrace/algo/sort/device_partition_point.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/io/csv_device_reader_kernels.h"
 

@@ -21,7 +21,7 @@ inline int begin() {
   return 0;
 }
 
-// What is thrown below is no hr::Error: nothing catches it, so the fuzzer ends and shows it.
+// The exception thrown below is not an hr::Error: nothing catches it, so the fuzzer stops on it.
 
 inline void expect_same(const std::string& a, const std::string& b, const char* what) {
   if (a == b || a == kTooLarge || b == kTooLarge) return;

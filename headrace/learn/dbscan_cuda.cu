@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DBSCAN on a CUDA device: a grid in up to three dimensions, else tiles of all pairs. Rows are
 // joined by integers, and whether two are near is decided in float64, so clusters are the host's.
-#include "headrace/algo/sort/device_partition_point.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/algo/sparse/device_sets.h"
 #include "headrace/base/error.h"

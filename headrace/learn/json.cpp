@@ -19,22 +19,6 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-void append_utf8(std::string& out, uint32_t code) {
-  const auto add = [&](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) {
-    add(0xC0 | code >> 6);
-  } else if (code < 0x10000) {
-    add(0xE0 | code >> 12);
-    add(0x80 | (code >> 6 & 0x3F));
-  } else {
-    add(0xF0 | code >> 18);
-    add(0x80 | (code >> 12 & 0x3F));
-    add(0x80 | (code >> 6 & 0x3F));
-  }
-  add(0x80 | (code & 0x3F));
-}
-
 // The number of four hexadecimal digits; -1 if they are none.
 int32_t hex4(std::string_view digits) {
   uint32_t code = 0;
@@ -66,7 +50,8 @@ std::string decoded(std::string_view raw) {
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
       i += 6;
     }
-    append_utf8(made, code);
+    char bytes[4];
+    made.append(bytes, put_character(code, bytes));
   }
   return made;
 }

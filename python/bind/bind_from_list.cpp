@@ -169,11 +169,11 @@ std::optional<hr::Dtype> infer(const nb::list& values) {
   const auto has = [&](Kind kind) { return seen[static_cast<int>(kind)]; };
   if (has(Kind::kList) || has(Kind::kStruct)) {
     if (std::count(std::begin(seen), std::end(seen), true) > (has(Kind::kNone) ? 2 : 1))
-      hr::throw_error<hr::TypeMismatchError>(kOp,
-                                             has(Kind::kList)
-                                                 ? "the list has lists and other values"
-                                                 : "the list has dicts and other values",
-                                             {}, "make all of them so, or none");
+      hr::throw_error<hr::TypeMismatchError>(
+          kOp,
+          has(Kind::kList) ? "the list has lists and other values"
+                           : "the list has dicts and other values",
+          {}, has(Kind::kList) ? "make every value a list" : "make every value a dict");
     return {};
   }
   const bool numbers = has(Kind::kInteger) || has(Kind::kUnsigned) || has(Kind::kFloat);
@@ -500,7 +500,7 @@ class Builder {
       }
       if (!value.is_none() && known < nb::len(value))
         hr::throw_error<hr::TypeMismatchError>(
-            kOp, "a dict has a field that the dtype has not",
+            kOp, "a dict has a field that the dtype does not have",
             {{"row", row}, {"value", printed(value)}, {"dtype", dtype.name()}},
             "leave the field out, or pass a dtype that has it");
       ++row;

@@ -140,7 +140,7 @@ bool takes(const AggregateRow& row, Dtype dtype, AggregateForm form) {
       throw_error<TypeMismatchError>(
           "groupby",
           dtype.is_complex()     ? "complex numbers cannot be aggregated"
-          : dtype.is_nested()    ? "lists and structs cannot be aggregated so"
+          : dtype.is_nested()    ? "lists and structs cannot be aggregated this way"
           : row.result == kValue ? "the values are strings"
                                  : "the values are not numbers",
           {{"aggregate", row.name}, {"dtype", dtype.name()}},

@@ -26,13 +26,9 @@ constexpr int64_t kBlocks = 8;  // that are packed before all threads turn to th
 constexpr int64_t kPanels = int64_t{4} << 20;  // bytes of them, at most, unless one has more
 constexpr int64_t kDouble = sizeof(double);
 
-int64_t divided_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 /// Blocks of `size` numbers each that are packed together, of `rows` rows.
 int64_t blocks_together(int64_t rows, int64_t size) {
-  const int64_t most = divided_up(std::min(rows, gram_part_rows(rows)), kSumBlock);
+  const int64_t most = divide_up(std::min(rows, gram_part_rows(rows)), kSumBlock);
   return std::min(most, std::clamp<int64_t>(kPanels / (size * kDouble), 1, kBlocks));
 }
 
@@ -43,7 +39,7 @@ class Panels {
       : x_(x),
         options_(options),
         width_(cpu::panel_columns()),
-        columns_(divided_up(x.columns(), width_)),
+        columns_(divide_up(x.columns(), width_)),
         sides_(options.weights == nullptr ? 1 : 2) {}
 
   /// Panels of a block.
@@ -124,17 +120,17 @@ void add_part(const RowTiles& x, const Panels& panels, int64_t part, double* pro
 /// The products of all parts, one after the other, each by all threads: those of `part` first.
 void add_parts(const RowTiles& x, const Panels& panels, double* part, double* products) {
   const int64_t size = gram_part_rows(x.rows()), step = panels.read_rows();
-  const int64_t reads = divided_up(kSumBlock, step), block_size = panels.block_size();
+  const int64_t reads = divide_up(kSumBlock, step), block_size = panels.block_size();
   const int64_t most = blocks_together(x.rows(), block_size);
   Buffer room = doubles(most * block_size);
   auto* const blocks = room.mutable_as<double>();
-  const int64_t side = kTaskColumns / panels.width(), sides = divided_up(panels.columns(), side);
+  const int64_t side = kTaskColumns / panels.width(), sides = divide_up(panels.columns(), side);
   std::fill_n(part, panels.size(), kNothing);
   std::fill_n(products, panels.size(), kNothing);
   for (int64_t begin = 0; begin < x.rows();) {
     const int64_t part_end = std::min(x.rows(), (begin / size + 1) * size);
     const int64_t end = std::min(part_end, begin + most * kSumBlock);
-    const int64_t count = divided_up(end - begin, kSumBlock);
+    const int64_t count = divide_up(end - begin, kSumBlock);
     const auto depth_of = [&](int64_t k) {
       return std::min(kSumBlock, end - begin - k * kSumBlock);
     };
@@ -179,11 +175,11 @@ void add_parts(const RowTiles& x, const Panels& panels, double* part, double* pr
 }  // namespace
 
 WorkingBytes gram_working_bytes(int64_t rows, int64_t columns) {
-  const int64_t width = cpu::panel_columns(), padded = divided_up(columns, width) * width;
-  const int64_t parts = divided_up(rows, gram_part_rows(rows));
+  const int64_t width = cpu::panel_columns(), padded = divide_up(columns, width) * width;
+  const int64_t parts = divide_up(rows, gram_part_rows(rows));
   const bool together = columns <= kFewColumns && parts >= kFewParts;
   const int64_t halves = together ? parts : std::min<int64_t>(parts, 2);
-  const int64_t block = 2 * divided_up(columns, width) * cpu::panel_stride();
+  const int64_t block = 2 * divide_up(columns, width) * cpu::panel_stride();
   const int64_t tile = kSumBlock * columns * kDouble;
   const int64_t all = (columns * columns + halves * padded * (padded + width) / 2) * kDouble;
   if (together) return {all, block * kDouble + tile};
@@ -212,7 +208,7 @@ Tensor gram(const RowTiles& x, const GramOptions& options) {
       cuda::gram(x.parts(), options.shift, options.weights, out);
       return mirrored();
     }
-  const int64_t parts = divided_up(x.rows(), gram_part_rows(x.rows()));
+  const int64_t parts = divide_up(x.rows(), gram_part_rows(x.rows()));
   const Panels panels(x, options);
   const bool together = columns <= kFewColumns && parts >= kFewParts;
   Buffer room = doubles(checked_multiply("gram", together ? parts : 2, panels.size()));

@@ -24,14 +24,9 @@ constexpr int64_t kPartialBytes = int64_t{16} << 20;
 constexpr int64_t kSmallLeft = 256;                  // elements of a left matrix that is not packed
 constexpr int64_t kTaskProducts = int64_t{1} << 18;  // of a stack of small matrices
 
-constexpr int64_t divided_up(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 template <class T>
 Buffer panels(int64_t rows, int64_t width, int64_t depth) {
-  return Buffer::allocate(divided_up(rows, width) * width * depth *
-                          static_cast<int64_t>(sizeof(T)));
+  return Buffer::allocate(divide_up(rows, width) * width * depth * static_cast<int64_t>(sizeof(T)));
 }
 
 template <class T>
@@ -49,20 +44,20 @@ template <class T>
 void multiply_by_tiles(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out,
                        Update update) {
   const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
-  const int64_t row_tasks = divided_up(out.rows, kTaskRows);
+  const int64_t row_tasks = divide_up(out.rows, kTaskRows);
   const int64_t task_columns = row_tasks < 8 ? kTaskColumns : kPanelColumns;
   for (int64_t j0 = 0; j0 < out.columns; j0 += kPanelColumns) {
     const int64_t columns = std::min(kPanelColumns, out.columns - j0);
-    const int64_t padded = divided_up(columns, width) * width;
-    const int64_t column_tasks = divided_up(columns, task_columns);
+    const int64_t padded = divide_up(columns, width) * width;
+    const int64_t column_tasks = divide_up(columns, task_columns);
     const int64_t step =
         std::max<int64_t>(1, kPanelBytes / (padded * kSumBlock * int64_t{sizeof(T)})) * kSumBlock;
     Buffer packed = panels<T>(columns, width, std::min(step, a.columns));
     auto* right = packed.mutable_as<T>();
     for (int64_t k0 = 0; k0 < a.columns; k0 += step) {
       const int64_t depth = std::min(step, a.columns - k0);
-      const int64_t blocks = divided_up(depth, kSumBlock);
-      const int64_t pack_tasks = divided_up(columns, kTaskColumns);
+      const int64_t blocks = divide_up(depth, kSumBlock);
+      const int64_t pack_tasks = divide_up(columns, kTaskColumns);
       parallel_for(blocks * pack_tasks, [&](int64_t task) {
         const int64_t k = task / pack_tasks * kSumBlock, j = task % pack_tasks * kTaskColumns;
         const int64_t deep = std::min(kSumBlock, depth - k);
@@ -91,7 +86,7 @@ template <class T>
 void multiply_by_columns(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out,
                          Update update) {
   const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
-  parallel_for(divided_up(out.columns, kFewColumns), [&](int64_t task) {
+  parallel_for(divide_up(out.columns, kFewColumns), [&](int64_t task) {
     const int64_t j = task * kFewColumns, columns = std::min(kFewColumns, out.columns - j);
     const int64_t most = std::min(kSumBlock, a.columns);
     Buffer left = panels<T>(out.rows, height, most), right = panels<T>(columns, width, most);
@@ -111,7 +106,7 @@ void multiply_by_depth(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
                        Update update) {
   const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
   const int64_t size = out.rows * out.columns;
-  const int64_t blocks = divided_up(a.columns, kSumBlock);
+  const int64_t blocks = divide_up(a.columns, kSumBlock);
   const int64_t at_once =
       std::min(blocks, std::max<int64_t>(4, kPartialBytes / (size * int64_t{sizeof(T)})));
   Buffer partial = Buffer::allocate(at_once * size * int64_t{sizeof(T)});
@@ -128,7 +123,7 @@ void multiply_by_depth(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
           left.as<T>(), right.as<T>(), deep,
           MatrixView<T>{products + task * size, out.rows, out.columns, out.columns}, Update::kSet);
     });
-    parallel_for(divided_up(out.rows, kTaskRows), [&](int64_t task) {
+    parallel_for(divide_up(out.rows, kTaskRows), [&](int64_t task) {
       const int64_t end = std::min(out.rows, (task + 1) * kTaskRows);
       for (int64_t block = 0; block < count; ++block) {
         const Update now = first + block == 0 ? update : next_update(update);
@@ -158,7 +153,7 @@ Tensor matmul_as(const Tensor& a, const Tensor& b, Dtype dtype) {
   auto* out = made.mutable_as<T>();
   const int64_t products = std::max<int64_t>(1, rows * columns * a.shape().back());
   const int64_t step = std::max<int64_t>(1, kTaskProducts / products);
-  parallel_for(divided_up(count, step), [&](int64_t task) {
+  parallel_for(divide_up(count, step), [&](int64_t task) {
     for (int64_t place = task * step; place < std::min(count, (task + 1) * step); ++place) {
       multiply(lefts[place], rights[place],
                MatrixView<T>{out + place * rows * columns, rows, columns, columns});
@@ -178,7 +173,7 @@ void multiply_by_vector(const MatrixView<const T>& a, const MatrixView<const T>&
     x = packed;
   }
   const int64_t step = std::max<int64_t>(32, kTaskProducts / a.columns / 32 * 32);
-  parallel_for(divided_up(out.rows, step), [&](int64_t task) {
+  parallel_for(divide_up(out.rows, step), [&](int64_t task) {
     const int64_t i = task * step, rows = std::min(step, out.rows - i);
     cpu::multiply_vector(a.block(i, 0, rows, a.columns), x, out.block(i, 0, rows, 1), update);
   });
@@ -206,7 +201,7 @@ void multiply(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<T>& out, 
   if ((out.columns < 8 && out.columns < out.rows) ||
       (out.column_stride != 1 && out.row_stride == 1 && out.rows >= 8))
     return multiply(b.transposed(), a.transposed(), out.transposed(), update);
-  const int64_t tiles = divided_up(out.rows, kTaskRows) * divided_up(out.columns, kTaskColumns);
+  const int64_t tiles = divide_up(out.rows, kTaskRows) * divide_up(out.columns, kTaskColumns);
   if (tiles < 4 && a.columns >= 4 * kSumBlock)
     multiply_by_depth(a, b, out, update);
   else if (out.rows <= kTaskRows)

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/reduce/quantile_math.h"
 #include "headrace/algo/reduce/select_ranks.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
@@ -43,15 +44,7 @@ int64_t present_values(const Column& sorted) {
       return value == value;  // no NaN
     });
   };
-  int64_t begin = 0, end = sorted.num_rows();
-  while (begin < end) {
-    const int64_t middle = begin + (end - begin) / 2;
-    if (is_present(middle))
-      begin = middle + 1;
-    else
-      end = middle;
-  }
-  return begin;
+  return partition_point(int64_t{0}, sorted.num_rows(), is_present);
 }
 
 // A copy of the values may take this part of the limit; else they are sorted on the disk.

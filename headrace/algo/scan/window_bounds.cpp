@@ -2,6 +2,7 @@
 // Windows as rows from one to another: two pointers that only rise.
 #include "headrace/algo/scan/window_bounds.h"
 
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -119,19 +120,10 @@ WindowBounds windows_of_spans(const Column& times, int64_t span, bool center, Cl
           const int64_t limit = center ? reach : 0;
           return right ? distance <= limit : distance < limit;
         };
-        const auto first_of = [&](int64_t from, int64_t to, auto&& is_earlier) {
-          while (from < to) {
-            const int64_t middle = from + (to - from) / 2;
-            if (is_earlier(middle))
-              from = middle + 1;
-            else
-              to = middle;
-          }
-          return from;
-        };
-        int64_t low = first_of(segment, begin, [&](int64_t row) { return is_before(row, begin); });
-        int64_t high = first_of(segment, center ? stop : begin,
-                                [&](int64_t row) { return is_in_front(row, begin); });
+        int64_t low =
+            partition_point(segment, begin, [&](int64_t row) { return is_before(row, begin); });
+        int64_t high = partition_point(segment, center ? stop : begin,
+                                       [&](int64_t row) { return is_in_front(row, begin); });
         for (int64_t row = begin; row < end; ++row) {
           while (low < row && is_before(low, row)) ++low;
           if (!center && right)

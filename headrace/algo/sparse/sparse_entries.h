@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For loops over the entries of sparse matrices: their types, and tasks of rows.
 #pragma once
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/data/sparse.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/buffer/pin.h"
@@ -63,15 +64,8 @@ class RowRanges {
     if (index == count_) return matrix_.rows();
     const int64_t entries = matrix_.num_entries();
     const int64_t entry = matrix_.row_begin(0) + entries / count_ * index;
-    int64_t below = 0, above = matrix_.rows();
-    while (below < above) {
-      const int64_t middle = below + (above - below) / 2;
-      if (matrix_.row_begin(middle) < entry)
-        below = middle + 1;
-      else
-        above = middle;
-    }
-    return below;
+    return partition_point(int64_t{0}, matrix_.rows(),
+                           [&](int64_t row) { return matrix_.row_begin(row) < entry; });
   }
 
   const Sparse& matrix_;

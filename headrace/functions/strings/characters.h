@@ -41,31 +41,6 @@ inline Character character_at(std::string_view text, size_t at) {
   return {code, bytes};
 }
 
-/// Writes a character, at most 4 bytes.
-inline size_t put_character(uint32_t code, char* out) {
-  const auto tail = [&](int shift) { return static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
-  if (code < 0x80) {
-    out[0] = static_cast<char>(code);
-    return 1;
-  }
-  if (code < 0x800) {
-    out[0] = static_cast<char>(0xC0 | code >> 6);
-    out[1] = tail(0);
-    return 2;
-  }
-  if (code < 0x10000) {
-    out[0] = static_cast<char>(0xE0 | code >> 12);
-    out[1] = tail(6);
-    out[2] = tail(0);
-    return 3;
-  }
-  out[0] = static_cast<char>(0xF0 | code >> 18);
-  out[1] = tail(12);
-  out[2] = tail(6);
-  out[3] = tail(0);
-  return 4;
-}
-
 /// White space as Python's str.strip() and str.split() have it.
 inline bool is_space(uint32_t code) {
   if (code < 0x80) return code == ' ' || (code >= 9 && code <= 13) || (code >= 28 && code <= 31);

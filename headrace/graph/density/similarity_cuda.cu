@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Similarity of pairs on a CUDA device: 8 threads a pair look the shorter row up in the longer one.
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/graph/density/similarity_kernels.h"
 #include "headrace/graph/density/similarity_math.h"
 #include "headrace/graph/structure/device_rows.h"
@@ -35,14 +36,8 @@ __device__ void each_common(const Rows& rows, int64_t a, int64_t b, int lane, F&
   for (int64_t i = rows.begin(few) + lane; i < rows.begin(few + 1) && from < last;
        i += kPairThreads) {
     const uint32_t target = rows.targets[i];
-    int64_t high = last;
-    while (from < high) {
-      const int64_t middle = from + (high - from) / 2;
-      if (__ldg(rows.targets + middle) < target)
-        from = middle + 1;
-      else
-        high = middle;
-    }
+    from = partition_point(from, last,
+                           [&](int64_t place) { return __ldg(rows.targets + place) < target; });
     if (from < last && rows.targets[from] == target) f(i, from);
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/algo/random/draw_below.h"
 #include "headrace/algo/random/philox.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/graph/embedding/random_walks.h"
 
 #include <cmath>
@@ -85,16 +86,10 @@ struct WalkSteps {
   HR_BOTH static double unit_of(uint64_t word) { return static_cast<double>(word >> 11) * 0x1p-53; }
 
   HR_BOTH bool has(int64_t vertex, int64_t target) const {
-    int64_t low = offsets[vertex];
     const int64_t end = offsets[vertex + 1];
-    for (int64_t high = end; low < high;) {
-      const int64_t middle = low + (high - low) / 2;
-      if (targets[middle] < target)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low < end && targets[low] == target;
+    const int64_t place = partition_point(offsets[vertex], end,
+                                          [&](int64_t entry) { return targets[entry] < target; });
+    return place < end && targets[place] == target;
   }
 };
 

@@ -2,6 +2,7 @@
 // Compressed rows the other way round.
 #include "headrace/graph/structure/csr.h"
 
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/algo/sort/rows_by_key.h"
 
 #include <algorithm>
@@ -14,15 +15,8 @@ int64_t first_vertex(const Csr& csr, int64_t piece, int64_t pieces) {
   // Vertex v and its entries are numbers begin(v) + v to begin(v + 1) + v of all.
   const int64_t wanted = piece * morsel_rows(csr.vertices + csr.entries());
   const auto* const offsets = csr.offsets.as<int64_t>();
-  int64_t low = 0, high = csr.vertices;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (offsets[middle] + middle < wanted)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return partition_point(int64_t{0}, csr.vertices,
+                         [&](int64_t vertex) { return offsets[vertex] + vertex < wanted; });
 }
 
 Buffer sources_of(const Csr& csr) {

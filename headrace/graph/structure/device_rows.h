@@ -2,7 +2,7 @@
 // For `_cuda.cu` files of graphs: rows as kernels read them, and the ways to share them out. What
 // they count and find must not depend on who comes first.
 #pragma once
-#include "headrace/algo/sort/device_partition_point.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/graph/structure/csr_kernels.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Building a graph on a CUDA device: vertices are numbered by bits of the keys that are there, or
 // by a sort of all of them; edges are words of two numbers, which radix brings in order.
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/error.h"
 #include "headrace/graph/structure/device_rows.h"
@@ -331,15 +332,9 @@ __global__ void find_kernel(const T* ids, int64_t vertices, const T* asked, int6
                             int64_t* out) {
   const int64_t i = own_item();
   if (i >= count) return;
-  int64_t low = 0;
-  for (int64_t high = vertices; low < high;) {
-    const int64_t middle = low + (high - low) / 2;
-    if (ids[middle] < asked[i])
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  out[i] = low < vertices && ids[low] == asked[i] ? low : -1;
+  const int64_t place =
+      partition_point(int64_t{0}, vertices, [&](int64_t vertex) { return ids[vertex] < asked[i]; });
+  out[i] = place < vertices && ids[place] == asked[i] ? place : -1;
 }
 
 }  // namespace

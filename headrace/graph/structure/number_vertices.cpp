@@ -7,6 +7,7 @@
 #include "headrace/algo/keys/rank_map.h"
 #include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/algo/select/concat.h"
+#include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 
@@ -221,15 +222,8 @@ Column by_search(const std::vector<Column>& ids, const std::vector<Column>& aske
   auto* const out = rows ? made.mutable_as<int64_t>() : nullptr;
   parallel_morsels(rows, [&](Morsel morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; ++row) {
-      int64_t low = 0, high = ids[0].num_rows();
-      while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (compare_rows(ids, middle, asked, row) < 0)
-          low = middle + 1;
-        else
-          high = middle;
-      }
-      out[row] = of(row, low);
+      const auto is_below = [&](int64_t id) { return compare_rows(ids, id, asked, row) < 0; };
+      out[row] = of(row, partition_point(int64_t{0}, ids[0].num_rows(), is_below));
     }
   });
   made.seal();

@@ -142,14 +142,14 @@ int64_t views_of(const FieldPlace& place, const Batch& batch) {
 
 }  // namespace
 
-void FieldPlace::skip(const Field& field, const Batch& batch, int level) {
+void FieldPlace::skip(const Field& field, const Batch& batch) {
   ++node;
   buffer += buffers_of(field.layout);
   if (field.layout == Layout::kViews) {
     buffer += static_cast<size_t>(views_of(*this, batch));
     ++views;
   }
-  for (const Field& child : field.children) skip(child, batch, level + 1);
+  for (const Field& child : field.children) skip(child, batch);
 }
 
 std::vector<FieldPlace> places_of(const std::vector<Field>& fields, const Batch& batch) {
@@ -160,7 +160,7 @@ std::vector<FieldPlace> places_of(const std::vector<Field>& fields, const Batch&
     place.skip(field, batch);
   }
   if (place.node != batch.nodes.size() || place.buffer != batch.buffers.size())
-    throw Damage("a batch has other columns than the schema");
+    throw Damage("the columns of a batch differ from the schema");
   return places;
 }
 

@@ -16,7 +16,7 @@ struct FieldPlace {
   size_t views = 0;  ///< among columns of views
 
   /// Moves behind a field and its children. Throws Damage when the batch has fewer.
-  void skip(const Field& field, const Batch& batch, int level = 0);
+  void skip(const Field& field, const Batch& batch);
 };
 
 /// Where the top-level fields of a batch lie. Throws Damage unless the batch has just these.

@@ -9,6 +9,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/arrow_strings.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/counted_source.h"
 #include "headrace/io/ipc/body.h"
 #include "headrace/io/row_groups.h"
 
@@ -48,32 +49,6 @@ struct IpcFile::State {
   Table none(const std::vector<int64_t>& columns) const;
   std::vector<int64_t> rows() const;
 };
-
-namespace {
-
-// Counts what is read.
-class CountedSource final : public ByteSource {
- public:
-  CountedSource(std::shared_ptr<ByteSource> of, std::atomic<int64_t>& count)
-      : of_(std::move(of)), count_(count) {}
-
-  int64_t load(int64_t end) override { return of_->load(end); }
-
-  void read(int64_t offset, char* into, int64_t size) const override {
-    count_ += size;
-    of_->read(offset, into, size);
-  }
-
-  int64_t known_size() const override { return of_->known_size(); }
-  int64_t packed_size() const override { return of_->packed_size(); }
-  void check_unchanged() const override { of_->check_unchanged(); }
-
- private:
-  std::shared_ptr<ByteSource> of_;
-  std::atomic<int64_t>& count_;
-};
-
-}  // namespace
 
 // What is wrong with the bytes, with the names that are known here.
 template <class Work>

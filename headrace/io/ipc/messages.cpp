@@ -114,7 +114,7 @@ class ContentsReader {
       if (has_schema) add(*message);
       has_schema = true;
     }
-    if (!has_schema) throw Damage("there is no schema: this is no Arrow IPC");
+    if (!has_schema) throw Damage("not an Arrow IPC file or stream: it has no schema");
   }
 
   // The message at `at`, which moves behind its body; nothing at the end.
@@ -135,7 +135,7 @@ class ContentsReader {
     const std::optional<FlatTable> header = table.table(2);
     if (kind < 1 || kind > 3 || !header) throw Unsupported("a message is of an unknown kind");
     if (table.number<int16_t>(0, 0) < kVersion5 - 1)
-      throw Unsupported("the data are of a version of Arrow before 1.0");
+      throw Unsupported("the data was written by a version of Arrow before 1.0");
     const auto length = table.number<int64_t>(3, 0);
     if (length < 0 || length > (int64_t{1} << 60)) throw Damage("a body has an impossible size");
     if (text_.load(checked_add("read_ipc", at, length)) < at + length)
@@ -158,7 +158,8 @@ class ContentsReader {
     const bool is_more = message.header.number<uint8_t>(2, 0) != 0;
     DictionaryBatches dictionary{.id = id};
     if (is_more) {
-      if (!current_.contains(id)) throw Damage("a dictionary is continued that is not there");
+      if (!current_.contains(id))
+        throw Damage("a dictionary batch extends a dictionary that does not exist");
       dictionary.batches = contents_.dictionaries[current_[id]].batches;
     }
     dictionary.batches.push_back(located(parse_batch(*data), message));

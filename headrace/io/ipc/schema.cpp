@@ -202,7 +202,7 @@ Field parse_field(const FlatTable& table, int level, size_t& count) {
 }  // namespace
 
 std::vector<Field> parse_schema(const FlatTable& schema) {
-  if (schema.number<int16_t>(0, 0) != 0) throw Unsupported("the data are big-endian");
+  if (schema.number<int16_t>(0, 0) != 0) throw Unsupported("the data is big-endian");
   std::vector<Field> fields;
   size_t count = 0;
   for (const FlatTable& field : schema.tables(1)) fields.push_back(parse_field(field, 0, count));

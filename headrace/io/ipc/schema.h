@@ -3,15 +3,27 @@
 // the buffers that a batch has of them.
 #pragma once
 #include "headrace/data/table.h"
-#include "headrace/io/ipc/flat_builder.h"
-#include "headrace/io/ipc/flat_table.h"
+#include "headrace/io/flat_builder.h"
+#include "headrace/io/flat_table.h"
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace hr::ipc {
+
+using flat::Damage;
+using flat::FlatBuilder;
+using flat::FlatPlace;
+using flat::FlatTable;
+using flat::load;
+
+/// Something that the format allows and Headrace does not read.
+class Unsupported : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// What a batch has of a field, apart from its children.
 enum class Layout : uint8_t {

@@ -20,14 +20,6 @@ std::vector<const Builder*> items_of(std::span<const Builder* const> parts) {
   return items;
 }
 
-std::vector<const Builder*> members_of(std::span<const Builder* const> parts,
-                                       const std::string& key) {
-  std::vector<const Builder*> members;
-  for (const Builder* part : parts)
-    members.push_back(part && part->kind == Kind::kStruct ? part->fields.find(key) : nullptr);
-  return members;
-}
-
 // The kind of the first values, or float where integers and floats meet.
 Kind join_kinds(std::span<const Builder* const> parts, bool& clashes) {
   Kind kind = Kind::kNull;
@@ -161,6 +153,14 @@ std::vector<std::string> keys_of(std::span<const Builder* const> parts) {
     if (part)
       for (const std::string& key : part->fields.names) add(key);
   return keys;
+}
+
+std::vector<const Builder*> members_of(std::span<const Builder* const> parts,
+                                       const std::string& key) {
+  std::vector<const Builder*> members;
+  for (const Builder* part : parts)
+    members.push_back(part && part->kind == Kind::kStruct ? part->fields.find(key) : nullptr);
+  return members;
 }
 
 bool have_clashes(std::span<const Builder* const> parts) {

@@ -12,6 +12,10 @@
 
 namespace hr::json {
 
+/// Of each part the member of this key; null where it has none.
+std::vector<const Builder*> members_of(std::span<const Builder* const> parts,
+                                       const std::string& key);
+
 /// Whether `parts` (null where a piece does not have the key) hold values of two kinds, here or
 /// further inside.
 bool have_clashes(std::span<const Builder* const> parts);

@@ -5,13 +5,13 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/chunk_bytes.h"
 #include "headrace/io/json/json_reader.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace hr {
 
@@ -35,11 +35,9 @@ void check_options(const JsonOptions& options) {
   for (const auto& [name, dtype] : options.dtypes) check_dtype(name, dtype);
 }
 
-// Under a limit smaller ones: each thread holds the text of one and what it makes of it.
-int64_t chunk_bytes() {
+int64_t json_chunk_bytes() {
   constexpr int64_t kShareOfLimit = 32, kLeast = int64_t{64} << 10, kMost = int64_t{1} << 20;
-  const auto share = static_cast<uint64_t>(memory_limit() / (kShareOfLimit * threads()));
-  return std::clamp(static_cast<int64_t>(std::bit_floor(share)), kLeast, kMost);
+  return chunk_bytes(kShareOfLimit, kLeast, kMost);
 }
 
 json::Builder given_builder(Dtype dtype) {
@@ -93,7 +91,7 @@ JsonResult read_in_chunks(const Source& source, const JsonOptions& options, int6
 }
 
 JsonResult read_json(const Source& source, const JsonOptions& options) {
-  return read_in_chunks(source, options, chunk_bytes());
+  return read_in_chunks(source, options, json_chunk_bytes());
 }
 
 JsonScan::JsonScan(Source source, JsonOptions options) {
@@ -103,7 +101,7 @@ JsonScan::JsonScan(Source source, JsonOptions options) {
   auto state = std::make_shared<State>(State{std::move(source), std::move(options)});
   state->start = json::find_start(*text, state->source.name(), state->options.form);
   json::Reader reader(*text, state->source.name(), state->start, state->options.on_bad,
-                      chunk_bytes());
+                      json_chunk_bytes());
   reader.read(given_root(state->options), state->options.num_rows);
   state->schema = reader.infer_schema(state->options);
   state->prototype = reader.prototype();
@@ -139,7 +137,8 @@ JsonResult JsonScan::read(const std::vector<bool>& wanted, int64_t max_rows) con
   int64_t most = state.options.num_rows;
   if (max_rows >= 0) most = most < 0 ? max_rows : std::min(most, max_rows);
   const std::shared_ptr<ByteSource> text = state.source.open(kOp, state.options.compression);
-  json::Reader reader(*text, state.source.name(), state.start, state.options.on_bad, chunk_bytes());
+  json::Reader reader(*text, state.source.name(), state.start, state.options.on_bad,
+                      json_chunk_bytes());
   reader.read(*root, most);
   return reader.finish(schema);
 }

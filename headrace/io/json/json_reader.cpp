@@ -189,12 +189,6 @@ std::vector<const Builder*> Reader::roots() const {
   return roots;
 }
 
-std::vector<const Builder*> Reader::members(const std::string& key) const {
-  std::vector<const Builder*> members;
-  for (const Piece& piece : pieces_) members.push_back(piece.root.fields.find(key));
-  return members;
-}
-
 bool Reader::has_clashes() const {
   return have_clashes(roots());
 }
@@ -205,14 +199,14 @@ std::shared_ptr<const Builder> Reader::prototype() const {
 
 JsonSchema Reader::infer_schema(const JsonOptions& options) const {
   JsonSchema schema{.num_rows = rows_};
-  const std::vector<std::string> keys = keys_of(roots());
+  const std::vector<const Builder*> all = roots();
   const auto add = [&](const std::string& key) {
     schema.names.push_back(key);
-    schema.dtypes.push_back(infer(key, members(key)));
+    schema.dtypes.push_back(infer(key, members_of(all, key)));
   };
   std::vector<std::string> seen;
-  for (const std::string& key : keys)
-    if (std::ranges::any_of(members(key), [](const Builder* part) {
+  for (const std::string& key : keys_of(all))
+    if (std::ranges::any_of(members_of(all, key), [](const Builder* part) {
           return part && (part->is_seen || part->asked);
         }))
       seen.push_back(key);

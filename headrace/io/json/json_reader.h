@@ -54,7 +54,6 @@ class Reader {
   bool has_enough(size_t& checked, int64_t& rows) const;
   void check_end(bool is_complete) const;
   std::vector<const Builder*> roots() const;
-  std::vector<const Builder*> members(const std::string& key) const;
   bool has_clashes() const;
   Column finish_column(const std::string& key, Dtype dtype);
   [[noreturn]] void fail(const Range& range, const BadRow& bad) const;

@@ -413,7 +413,7 @@ class RowParser {
     const bool is_whole = *p != '.' && (*p | 0x20) != 'e';
     if (*p == '.') {
       const char* const point = p++;
-      if (!is_digit(*p)) return fail(p, "expected a digit behind the point");
+      if (!is_digit(*p)) return fail(p, "expected a digit after the decimal point");
       p = take_digits(p, digits);
       power = point + 1 - p;
       count = p - first - 1;
@@ -557,22 +557,7 @@ class RowParser {
       code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
       p += 6;
     }
-    const auto put = [&](uint32_t byte) { *out++ = static_cast<char>(byte); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xC0 | code >> 6);
-      put(0x80 | (code & 63));
-    } else {
-      if (code < 0x10000) {
-        put(0xE0 | code >> 12);
-      } else {
-        put(0xF0 | code >> 18);
-        put(0x80 | (code >> 12 & 63));
-      }
-      put(0x80 | (code >> 6 & 63));
-      put(0x80 | (code & 63));
-    }
+    out += put_character(code, out);
     return p;
   }
 

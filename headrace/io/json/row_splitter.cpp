@@ -18,6 +18,16 @@ constexpr int64_t kBehind = 64;
 
 }  // namespace
 
+RowSplitter::RowSplitter(std::string_view op, ByteSource& text, std::string name, bool is_array,
+                         int64_t begin, int64_t chunk_bytes)
+    : op_(op),
+      text_(text),
+      name_(std::move(name)),
+      is_array_(is_array),
+      chunk_bytes_(chunk_bytes),
+      at_(begin),
+      window_(Buffer::allocate(kWindow + kBehind)) {}
+
 std::vector<Range> RowSplitter::next(int64_t most) {
   std::vector<Range> ranges;
   while (!is_done_ && std::ssize(ranges) < most) {
@@ -35,7 +45,7 @@ std::vector<Range> RowSplitter::next(int64_t most) {
 
 // Behind the first line end at `from` or later, or at the end of the text.
 int64_t RowSplitter::behind_line(int64_t from) {
-  Buffer window = Buffer::allocate(kWindow);
+  char* const begin = window_.mutable_as<char>();
   for (int64_t step = kFewBytes;; step = std::min(2 * step, kWindow)) {
     const int64_t end = text_.load(from + step);
     const int64_t size = std::min(step, end - from);
@@ -43,8 +53,7 @@ int64_t RowSplitter::behind_line(int64_t from) {
       is_done_ = true;
       return end;
     }
-    text_.read(from, window.mutable_as<char>(), size);
-    const auto* begin = window.as<char>();
+    text_.read(from, begin, size);
     if (const void* at = std::memchr(begin, '\n', static_cast<size_t>(size)))
       return from + (static_cast<const char*>(at) - begin) + 1;
     from += size;
@@ -56,7 +65,7 @@ int64_t RowSplitter::behind_line(int64_t from) {
 
 // Behind the first comma between items that is `least` bytes behind `from` or later, or at the end.
 int64_t RowSplitter::behind_comma(int64_t from, int64_t least) {
-  Buffer window = Buffer::allocate(kWindow + kBehind);
+  char* const text = window_.mutable_as<char>();
   Nesting nesting;
   for (int64_t at = from;;) {
     const int64_t end = text_.load(at + kWindow);
@@ -65,7 +74,6 @@ int64_t RowSplitter::behind_comma(int64_t from, int64_t least) {
       is_done_ = true;
       return end;
     }
-    char* const text = window.mutable_as<char>();
     text_.read(at, text, size);
     std::memset(text + size, 0, kBehind);
     const int64_t found =

@@ -23,13 +23,7 @@ class RowSplitter {
  public:
   /// Rows begin at `begin`: the first line, or behind the bracket of the array.
   RowSplitter(std::string_view op, ByteSource& text, std::string name, bool is_array, int64_t begin,
-              int64_t chunk_bytes)
-      : op_(op),
-        text_(text),
-        name_(std::move(name)),
-        is_array_(is_array),
-        chunk_bytes_(chunk_bytes),
-        at_(begin) {}
+              int64_t chunk_bytes);
 
   /// The next `most` ranges; fewer at the end. Loads the text up to there. Throws InputError for a
   /// row of more than 1 GiB.
@@ -48,6 +42,7 @@ class RowSplitter {
   int64_t chunk_bytes_;
   int64_t at_;
   bool is_done_ = false;
+  Buffer window_;  // of text that is searched for the next border
 };
 
 }  // namespace hr::json

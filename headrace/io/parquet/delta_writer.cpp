@@ -2,6 +2,7 @@
 #include "headrace/io/parquet/delta_writer.h"
 
 #include "headrace/io/parquet/hybrid_writer.h"
+#include "headrace/io/parquet/varint.h"
 
 #include <algorithm>
 #include <array>
@@ -18,12 +19,8 @@ constexpr int64_t kGuessedBlocks = 256;
 constexpr int64_t kBlockHead = 4 + kMiniblocks;  // of a guess: the least difference and the widths
 
 void append_varint(uint64_t value, ByteBuffer& out) {
-  for (; value >= 128; value >>= 7) out.append(static_cast<char>(value | 128));
-  out.append(static_cast<char>(value));
-}
-
-void append_zigzag(int64_t value, ByteBuffer& out) {
-  append_varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63), out);
+  char* const begin = out.reserve(kMostVarintBytes);
+  out.advance(put_varint(value, begin) - begin);
 }
 
 // The differences of a block, less the least one.
@@ -67,10 +64,10 @@ void append(const T* values, int64_t count, ByteBuffer& out) {
   append_varint(kBlock, out);
   append_varint(kMiniblocks, out);
   append_varint(static_cast<uint64_t>(count), out);
-  append_zigzag(count > 0 ? values[0] : 0, out);
+  append_varint(zigzag(count > 0 ? values[0] : 0), out);
   for (int64_t begin = 1; begin < count; begin += kBlock) {
     const Block<T> block(values + begin, std::min(kBlock, count - begin));
-    append_zigzag(block.least, out);
+    append_varint(zigzag(block.least), out);
     for (int64_t m = 0; m < kMiniblocks; ++m) out.append(static_cast<char>(block.width(m)));
     for (int64_t m = 0; m * kMiniblock < block.count; ++m)
       append_packed(block.above.data() + m * kMiniblock, kMiniblock, block.width(m), out);

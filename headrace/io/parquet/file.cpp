@@ -9,6 +9,7 @@
 #include "headrace/base/utf8.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/concat_row_groups.h"
+#include "headrace/io/counted_source.h"
 #include "headrace/io/parquet/bounds.h"
 #include "headrace/io/parquet/chunk_reader.h"
 #include "headrace/io/parquet/nested_column.h"
@@ -113,32 +114,6 @@ struct PickedRows {
   int64_t count = 0;
 };
 
-// A source that is loaded, and counts what is read of it.
-class CountedSource final : public ByteSource {
- public:
-  CountedSource(std::shared_ptr<ByteSource> source, std::atomic<int64_t>& count)
-      : source_(std::move(source)), count_(count) {
-    source_->load(std::numeric_limits<int64_t>::max());
-  }
-
-  int64_t load(int64_t end) override { return source_->load(end); }
-
-  void read(int64_t offset, char* into, int64_t size) const override {
-    count_ += size;
-    source_->read(offset, into, size);
-  }
-
-  int64_t known_size() const override { return source_->known_size(); }
-
-  int64_t packed_size() const override { return source_->packed_size(); }
-
-  void check_unchanged() const override { source_->check_unchanged(); }
-
- private:
-  std::shared_ptr<ByteSource> source_;
-  std::atomic<int64_t>& count_;
-};
-
 }  // namespace
 
 namespace {
@@ -187,7 +162,9 @@ struct ParquetFile::State {
   }
 
   std::shared_ptr<ByteSource> opened() const {
-    return std::make_shared<CountedSource>(open(), bytes_read);
+    auto source = std::make_shared<CountedSource>(open(), bytes_read);
+    source->load(std::numeric_limits<int64_t>::max());
+    return source;
   }
 
   Origin origin(const ColumnSchema& column, int64_t group) const {

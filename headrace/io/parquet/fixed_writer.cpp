@@ -148,7 +148,7 @@ class FixedWriter final : public ValueWriter {
 
   std::string_view entries() const { return range_ > 0 ? sorted_.view() : dictionary_.keys(); }
 
-  // False when there is nothing but NaN.
+  // False if all values are NaN.
   bool find_bounds(int64_t begin, int64_t end, T& least, T& most) const {
     if constexpr (kIsInteger) {
       least = std::numeric_limits<T>::max();

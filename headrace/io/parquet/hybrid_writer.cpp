@@ -2,6 +2,7 @@
 #include "headrace/io/parquet/hybrid_writer.h"
 
 #include "headrace/base/bits.h"
+#include "headrace/io/parquet/varint.h"
 
 #include <array>
 #include <cstring>
@@ -14,12 +15,6 @@ namespace {
 constexpr int64_t kGroup = 8;      // values that are packed together
 constexpr int64_t kShortest = 16;  // runs that are worth the end of a packed one
 constexpr int64_t kSlack = 8;      // bytes that packing writes behind its end
-
-char* put_varint(uint64_t value, char* out) {
-  for (; value >= 128; value >>= 7) *out++ = static_cast<char>(value | 128);
-  *out++ = static_cast<char>(value);
-  return out;
-}
 
 // Eight values to `kWidth` bytes; writes up to kSlack more.
 template <int kWidth>

@@ -3,6 +3,7 @@
 
 #include "headrace/io/parquet/copy_match.h"
 #include "headrace/io/parquet/find_matches.h"
+#include "headrace/io/parquet/varint.h"
 
 namespace hr::parquet {
 
@@ -78,12 +79,6 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
 
 namespace {
 
-char* put_size(uint64_t size, char* out) {
-  for (; size >= 128; size >>= 7) *out++ = static_cast<char>(size | 128);
-  *out++ = static_cast<char>(size);
-  return out;
-}
-
 char* put_literal(std::string_view literal, char* out) {
   if (literal.empty()) return out;
   const auto count = static_cast<uint32_t>(literal.size() - 1);
@@ -115,7 +110,7 @@ char* put_copy(uint32_t distance, uint32_t length, char* out) {
 }  // namespace
 
 int64_t pack_snappy(std::string_view bytes, char* const begin) {
-  char* out = put_size(bytes.size(), begin);
+  char* out = put_varint(bytes.size(), begin);
   if (bytes.empty()) return out - begin;
   find_matches(bytes, [&](std::string_view literal, uint32_t distance, uint32_t length) {
     out = put_literal(literal, out);

@@ -2,6 +2,7 @@
 // Thrift's compact protocol, written.
 #pragma once
 #include "headrace/io/parquet/thrift.h"
+#include "headrace/io/parquet/varint.h"
 
 #include <cstdint>
 #include <string>
@@ -63,9 +64,7 @@ class ThriftWriter {
     last_ = before;
   }
 
-  void number(int64_t value) {
-    varint((static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-  }
+  void number(int64_t value) { varint(zigzag(value)); }
 
   void text(std::string_view value) {
     varint(value.size());
@@ -79,8 +78,8 @@ class ThriftWriter {
 
  private:
   void varint(uint64_t value) {
-    for (; value >= 128; value >>= 7) bytes_ += static_cast<char>(value | 128);
-    bytes_ += static_cast<char>(value);
+    char bytes[kMostVarintBytes];
+    bytes_.append(bytes, put_varint(value, bytes));
   }
 
   void field(int id, ThriftType type) {

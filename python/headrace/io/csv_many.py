@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from headrace import _core
 from headrace.errors import ColumnNotFoundError, InputError

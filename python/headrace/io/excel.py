@@ -189,7 +189,7 @@ def _sheet(
     wanted = list(names) if names is not None else [labels[place] for place in places]
     if len(wanted) != len(places):
         raise InvalidArgumentError(
-            f"read_excel: expected a name a column: names={len(wanted)}, columns={len(places)}"
+            f"read_excel: expected one name per column: names={len(wanted)}, columns={len(places)}"
         )
     words = {name: dtype_word(dtype) for name, dtype in dtypes.items()}
     columns = {

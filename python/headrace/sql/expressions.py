@@ -139,7 +139,9 @@ def _tuples(node: Expression, scope: Scope, op: str) -> Operand | None:
     if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
         return None
     if op not in ("equal", "not_equal") or len(left.expressions) != len(right.expressions):
-        raise UnsupportedError("sql: an order of rows of values: word='ROW'; compare each value")
+        raise UnsupportedError(
+            "sql: rows can only be compared with = and <>: word='ROW'; compare each value"
+        )
     made: Operand = Constant(True, "bool")
     for a, b in zip(left.expressions, right.expressions, strict=True):
         same = operators.compare("equal", evaluate(a, scope), evaluate(b, scope))

@@ -115,7 +115,7 @@ class Planner:
         found = self._views.get(name)
         if found is not None and self._owners.get(name, correlation) is not correlation:
             raise UnsupportedError(
-                f"sql: a table of WITH that uses the query around, in a deeper query: name={name!r}"
+                f"sql: a correlated WITH table in a nested subquery: name={name!r}"
             )
         if found is None:
             found = self.tables.relation(name)
@@ -201,7 +201,7 @@ class Planner:
                 if how in ("full", "right") and inner:
                     raise UnsupportedError(
                         "sql: a condition of an inner join that reads a table "
-                        f"behind it: word={how.upper()!r}"
+                        f"listed after it: word={how.upper()!r}"
                     )
                 left = joins.outer_join(left, right, join, how, scope, on)
             units = [left]
@@ -390,7 +390,7 @@ def _refuse_outer(aggregate: Expression, scope: Scope) -> None:
         return
     if not any(scope.has(named(each.table), named(each.name)) for each in columns):
         raise UnsupportedError(
-            "sql: an aggregate of the query around in a subquery: "
+            "sql: an aggregate of the outer query in a subquery: "
             f"expression={aggregate.sql('duckdb')[:80]!r}"
         )
 
@@ -606,7 +606,7 @@ def _distinct_rows(
     for node, _, _ in order:
         if node not in known:
             raise UnsupportedError(
-                "sql: ORDER BY of DISTINCT rows by what is not selected: "
+                "sql: ORDER BY with DISTINCT must use selected expressions: "
                 f"expression={node.sql('duckdb')[:80]!r}"
             )
     nodes = list({id(n): n for n in relation.nodes()}.values())
@@ -619,9 +619,7 @@ def _limited(query: Expression, relation: Relation, scope: Scope) -> Relation:
     if limit is None and offset is None:
         return relation
     if any(f.table == OUTER for f in relation.fields):
-        raise UnsupportedError(
-            "sql: LIMIT in a subquery that uses the query around: word='LIMIT'; use min or max"
-        )
+        raise UnsupportedError("sql: LIMIT in a correlated subquery: word='LIMIT'; use min or max")
     count = _whole(limit.expression, "LIMIT", scope) if limit is not None else (1 << 62)
     begin = _whole(offset.expression, "OFFSET", scope) if offset is not None else 0
     if limit is not None and (isinstance(limit, exp.Fetch) or limit.args.get("expressions")):

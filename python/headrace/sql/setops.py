@@ -61,9 +61,7 @@ def matched(left: Relation, right: Relation) -> tuple[Relation, Relation]:
         if field.hidden:
             twin = next((f for f in right.fields if f.hidden and f[:2] == field[:2]), None)
             if twin is None:
-                raise UnsupportedError(
-                    "sql: one side of a set operation uses the query around, the other does not"
-                )
+                raise UnsupportedError("sql: only one side of a set operation is correlated")
             lefts.append(field)
             rights.append(twin)
     return (Relation(lefts, lefts[0].value.node), Relation(rights, rights[0].value.node))

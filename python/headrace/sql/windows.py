@@ -224,10 +224,10 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
                 f"sql: unsupported: word='ORDER BY', expression={inner.sql('duckdb')[:80]!r}"
             )
         if isinstance(call, exp.Filter):
-            raise UnsupportedError("sql: FILTER of a function that is no aggregate: word='FILTER'")
+            raise UnsupportedError("sql: FILTER needs an aggregate function: word='FILTER'")
         return value_of(handler(inner, scope, places), 48)
     if isinstance(call, exp.Filter) and not is_aggregate(inner):
-        raise UnsupportedError("sql: FILTER of a function that is no aggregate: word='FILTER'")
+        raise UnsupportedError("sql: FILTER needs an aggregate function: word='FILTER'")
     if isinstance(inner, exp.Lag | exp.Lead):
         return _shifted(inner, scope, places, skip_null)
     begin, end = _frame(node, known, places)

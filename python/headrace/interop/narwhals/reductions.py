@@ -93,12 +93,12 @@ class Reductions:
 
     @single
     def min(self) -> Any:
-        """The smallest value; NaN only if there is nothing else."""
+        """The smallest value; NaN only if all values are NaN."""
         return self._extreme("min")
 
     @single
     def max(self) -> Any:
-        """The largest value; NaN only if there is nothing else."""
+        """The largest value; NaN only if all values are NaN."""
         return self._extreme("max")
 
     def _extreme(self, kind: str) -> Any:

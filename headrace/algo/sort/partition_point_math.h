@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// For `_cuda.cu` files: binary search on a device.
+// Binary search in a range of places.
 #pragma once
+#include "headrace/base/api.h"
 
-namespace hr::cuda {
+namespace hr {
 
 /// The first place of [low, high) for which `is_before(place)` is false, or `high`. Those for which
 /// it is true come first.
 template <class Place, class IsBefore>
-__device__ Place partition_point(Place low, Place high, const IsBefore& is_before) {
+HR_BOTH Place partition_point(Place low, Place high, const IsBefore& is_before) {
   while (low < high) {
     const Place middle = low + (high - low) / 2;
     if (is_before(middle))
@@ -18,4 +19,4 @@ __device__ Place partition_point(Place low, Place high, const IsBefore& is_befor
   return low;
 }
 
-}  // namespace hr::cuda
+}  // namespace hr

@@ -10,15 +10,10 @@
 #include <string_view>
 #include <vector>
 
-namespace hr::ipc {
+namespace hr::flat {
 
 /// Bytes that contradict the format, before the file's name is known.
 class Damage : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// Something that the format allows and Headrace does not read.
-class Unsupported : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
@@ -113,4 +108,4 @@ class FlatTable {
   size_t vtable_size_ = 0;
 };
 
-}  // namespace hr::ipc
+}  // namespace hr::flat

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace hr::ipc {
+namespace hr::flat {
 
 /// Something that was written: how far its first byte is from the end.
 using FlatPlace = uint32_t;
@@ -111,4 +111,4 @@ class FlatBuilder {
   FlatPlace start_ = 0;
 };
 
-}  // namespace hr::ipc
+}  // namespace hr::flat
