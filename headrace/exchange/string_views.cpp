@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -23,19 +24,6 @@ constexpr int64_t kViewBytes = sizeof(StringView);
 // Whose text the caches hold from one look to the next.
 constexpr int64_t kCheckedRows = 1024;
 constexpr int64_t kCheckedBytes = 16 << 10;
-
-StringView make_view(const char* text, int64_t begin, int64_t size) {
-  StringView view{};
-  view.size = static_cast<uint32_t>(size);
-  if (size <= static_cast<int64_t>(sizeof view.inlined)) {
-    if (size > 0) std::memcpy(view.inlined, text + begin, static_cast<size_t>(size));
-  } else {
-    std::memcpy(view.indirect.prefix, text + begin, sizeof view.indirect.prefix);
-    view.indirect.buffer = static_cast<uint32_t>(begin / kTextPart);
-    view.indirect.offset = static_cast<uint32_t>(begin % kTextPart);
-  }
-  return view;
-}
 
 bool is_valid(const uint8_t* validity, int64_t bit) {
   return !validity || get_bit(validity, bit);
@@ -106,17 +94,76 @@ void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
 // Strings that follow each other are checked together; each on its own where that finds something.
 template <class Offset>
 void check_texts(const TextOrigin& origin, int64_t first, int64_t last, const Offset* offsets,
-                 const char* text, const uint8_t* validity, int64_t validity_offset) {
+                 const TextPiece& text, const uint8_t* validity, int64_t validity_offset) {
   const auto between = [&](int64_t from, int64_t to) {
-    return std::string_view(text + offsets[from], static_cast<size_t>(offsets[to] - offsets[from]));
+    return std::string_view(text.bytes + (offsets[from] - text.first),
+                            static_cast<size_t>(offsets[to] - offsets[from]));
   };
   const std::string_view all = between(first, last);
   if (is_ascii(all)) return;
   bool good = is_valid_utf8(all);
   for (int64_t row = first; good && row < last; ++row)  // none begins within a letter
-    good = offsets[row] == offsets[last] || (text[offsets[row]] & 0xC0) != 0x80;
+    good = offsets[row] == offsets[last] || (text.bytes[offsets[row] - text.first] & 0xC0) != 0x80;
   for (int64_t row = first; !good && row < last; ++row)
     if (is_valid(validity, validity_offset + row)) check_text(origin, row, between(row, row + 1));
+}
+
+// Which bytes of the sixteen behind a size belong to a view: of 13, those of a longer one.
+struct ViewMask {
+  uint64_t low, high;
+};
+constexpr auto kViewMasks = [] {
+  std::array<ViewMask, sizeof(StringView::inlined) + 2> masks{};
+  for (size_t size = 0; size < masks.size() - 1; ++size)
+    for (size_t i = 0; i < size; ++i)
+      (i < 4 ? masks[size].low : masks[size].high) |= uint64_t{0xFF} << 8 * (i < 4 ? i + 4 : i - 4);
+  masks.back().low = masks[4].low;
+  return masks;
+}();
+
+// Views of rows whose offsets are good.
+template <class Offset>
+bool make_views(int64_t num_rows, const Offset* offsets, const TextPiece& text, StringView* views) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t kShort = sizeof(StringView::inlined);
+  const uint64_t in_part = (uint64_t{1} << text.part_bits) - 1;
+  uint64_t longest = 0;
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const auto begin = static_cast<uint64_t>(offsets[row]);
+    const uint64_t size = static_cast<uint64_t>(offsets[row + 1]) - begin;
+    const auto at = static_cast<int64_t>(begin) - text.first;
+    uint64_t words[2] = {};
+    if (at + static_cast<int64_t>(kShort) <= text.readable) [[likely]] {
+      std::memcpy(reinterpret_cast<char*>(words) + 4, text.bytes + at, kShort);
+    } else if (size > 0) {
+      std::memcpy(reinterpret_cast<char*>(words) + 4, text.bytes + at, std::min(size, kShort));
+    }
+    const ViewMask& mask = kViewMasks[std::min(size, kShort + 1)];
+    const uint64_t place = ((begin >> text.part_bits) + text.buffer) | (begin & in_part) << 32;
+    words[0] = size | (words[0] & mask.low);
+    words[1] = size > kShort ? place : words[1] & mask.high;
+    std::memcpy(views + row, words, sizeof words);
+    longest = std::max(longest, size);
+  }
+  return longest > kShort;
+}
+
+template <class Offset>
+void check_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
+                   const TextPiece& text) {
+  bool falls = false;
+  for (int64_t row = 0; row < num_rows; ++row) falls |= offsets[row + 1] < offsets[row];
+  const int64_t end = text.first + text.size;
+  if (!falls && offsets[0] >= text.first && offsets[num_rows] <= end &&
+      offsets[num_rows] - offsets[0] <= kTextPart)
+    return;
+  for (int64_t row = 0; row < num_rows; ++row)
+    if (const int64_t from = offsets[row], to = offsets[row + 1];
+        from < text.first || to < from || to > end || to - from > kTextPart)
+      throw_error<InvalidArgumentError>(
+          origin.op, "the offsets of a string column are not increasing",
+          {{"row", origin.first_row + row}, {"begin", from}, {"end", to}, {"text_bytes", end}},
+          origin.fix);
 }
 
 }  // namespace
@@ -182,26 +229,42 @@ Column check_string_views(const TextOrigin& origin, const Column& column, NullVi
 }
 
 template <class Offset>
+bool write_views(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
+                 const TextPiece& text, const uint8_t* validity, int64_t validity_offset,
+                 StringView* views) {
+  bool has_long = false;
+  for (int64_t first = 0; first < num_rows; first += kCheckedRows) {
+    const int64_t last = std::min(first + kCheckedRows, num_rows);
+    TextOrigin here = origin;
+    here.first_row += first;
+    check_offsets(here, last - first, offsets + first, text);
+    has_long |= make_views(last - first, offsets + first, text, views + first);
+    if (validity)
+      for (int64_t row = first; row < last; ++row)
+        if (!get_bit(validity, validity_offset + row)) views[row] = {};
+    check_texts(origin, first, last, offsets, text, validity, validity_offset);
+  }
+  return has_long;
+}
+
+template bool write_views(const TextOrigin&, int64_t, const int32_t*, const TextPiece&,
+                          const uint8_t*, int64_t, StringView*);
+template bool write_views(const TextOrigin&, int64_t, const int64_t*, const TextPiece&,
+                          const uint8_t*, int64_t, StringView*);
+
+template <class Offset>
 Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
                           TextParts text, const uint8_t* validity, int64_t validity_offset) {
+  static_assert(kTextPart == int64_t{1} << 30);
   record_copy(origin.op, "string offsets become views", num_rows * kViewBytes, false);
   Buffer buffer = Buffer::allocate(num_rows * kViewBytes);
   auto* views = buffer.mutable_as<StringView>();
+  const TextPiece piece{text.text, 0, text.size_bytes, text.size_bytes, 0, 30};
   parallel_morsels(num_rows, [&](Morsel morsel) {
-    for (int64_t first = morsel.begin; first < morsel.end; first += kCheckedRows) {
-      const int64_t last = std::min(first + kCheckedRows, morsel.end);
-      for (int64_t row = first; row < last; ++row) {
-        const int64_t begin = offsets[row], end = offsets[row + 1];
-        if (begin < 0 || end < begin || end > text.size_bytes || end - begin > kTextPart)
-          throw_error<InvalidArgumentError>(
-              origin.op, "the offsets of a string column are not increasing",
-              {{"row", row}, {"begin", begin}, {"end", end}, {"text_bytes", text.size_bytes}});
-        views[row] = is_valid(validity, validity_offset + row)
-                         ? make_view(text.text, begin, end - begin)
-                         : StringView{};
-      }
-      check_texts(origin, first, last, offsets, text.text, validity, validity_offset);
-    }
+    TextOrigin here = origin;
+    here.first_row += morsel.begin;
+    write_views(here, morsel.end - morsel.begin, offsets + morsel.begin, piece, validity,
+                validity_offset + morsel.begin, views + morsel.begin);
   });
   return buffer;
 }

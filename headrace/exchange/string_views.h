@@ -36,6 +36,25 @@ enum class NullViews : uint8_t { kEmpty, kChecked };
 Column check_string_views(const TextOrigin& origin, const Column& column,
                           NullViews nulls = NullViews::kEmpty);
 
+/// Text of a string column that a task has at hand.
+struct TextPiece {
+  const char* bytes = nullptr;
+  int64_t first = 0;     ///< what offsets call the first byte
+  int64_t size = 0;      ///< bytes that offsets may mean
+  int64_t readable = 0;  ///< bytes that may be read: `size` or more
+  uint32_t buffer = 0;   ///< that views name for byte 0
+  int part_bits = 32;    ///< each 2^part_bits bytes later views name the next buffer
+};
+
+/// Writes the views of strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
+/// `text`; null rows get an empty view. Throws InvalidArgumentError for offsets that fall or leave
+/// the text, and for text of a row that is not null and not UTF-8: it names column, row and byte.
+/// True when a view is longer than 12 bytes, so that it needs the text.
+template <class Offset>
+bool write_views(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
+                 const TextPiece& text, const uint8_t* validity, int64_t validity_offset,
+                 StringView* views);
+
 /// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
 /// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".
 /// Throws InvalidArgumentError for offsets that fall or leave the text, and for text of a row that

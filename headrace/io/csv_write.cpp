@@ -5,20 +5,26 @@
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/math/duration_text_math.h"
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/algo/math/number_text_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
+#include "headrace/data/string_reader.h"
 #include "headrace/data/timezone_rules.h"
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/ordered_writer.h"
 #include "headrace/io/sink.h"
+#include "headrace/io/text_cursor.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,16 +34,7 @@ namespace {
 
 constexpr std::string_view kOp = "to_csv";
 constexpr int64_t kPieceCells = int64_t{1} << 15;  // about 1 MiB of text
-constexpr int64_t kMaxNumber = 400;                // "%.64f" of the largest double
-
-constexpr std::array<char, 200> kPairs = [] {
-  std::array<char, 200> pairs{};
-  for (size_t k = 0; k < 100; ++k) {
-    pairs[2 * k] = static_cast<char>('0' + k / 10);
-    pairs[2 * k + 1] = static_cast<char>('0' + k % 10);
-  }
-  return pairs;
-}();
+constexpr int64_t kMaxFormatted = 400;             // "%.64f" of the largest double
 
 struct FloatFormat {
   bool shortest = true;
@@ -73,9 +70,203 @@ char* write_zoned(int64_t value, TimeUnit unit, const TimezoneRules& zone, char*
   return write_iso_offset(offset, write_iso_time(local, unit, out));
 }
 
-class Formatter {
+// The bytes of text that ask for quotes, sixteen at a time.
+class QuoteFinder {
  public:
-  Formatter(const Table& table, const CsvWriteOptions& options)
+  explicit QuoteFinder(char delimiter) : delimiter_(delimiter) {
+    for (int i = 0; i < 16; ++i) delimiters_[i] = static_cast<uint8_t>(delimiter);
+  }
+
+  // In a string that stands in its view, the size in front.
+  bool in_short(const StringView& view) const {
+    constexpr Bytes kText = {0,    0,    0,    0,    0xFF, 0xFF, 0xFF, 0xFF,
+                             0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    return any(found(&view) & kText);
+  }
+
+  bool in(std::string_view text) const {
+    if (text.size() < 16) {
+      for (const char c : text)
+        if (c == delimiter_ || c == '"' || c == '\n' || c == '\r') return true;
+      return false;
+    }
+    const char* const last = text.data() + text.size() - 16;
+    for (const char* p = text.data(); p < last; p += 16)
+      if (any(found(p))) return true;
+    return any(found(last));
+  }
+
+ private:
+  using Bytes __attribute__((vector_size(16))) = uint8_t;
+  using Words __attribute__((vector_size(16))) = uint64_t;
+
+  Bytes found(const void* text) const {
+    Bytes bytes;
+    std::memcpy(&bytes, text, sizeof bytes);
+    return reinterpret_cast<Bytes>((bytes == delimiters_) | (bytes == '"') | (bytes == '\n') |
+                                   (bytes == '\r'));
+  }
+
+  static bool any(Bytes bytes) {
+    const auto words = reinterpret_cast<Words>(bytes);
+    return (words[0] | words[1]) != 0;
+  }
+
+  char delimiter_;
+  Bytes delimiters_{};
+};
+
+// First bytes of nothing, NA, null, NULL, blanks and a BOM.
+constexpr auto kMistakenFirst = [] {
+  std::array<bool, 256> first{};
+  for (const char c : {'\0', 'N', 'n', ' ', '\t', '\xEF'}) first[static_cast<uint8_t>(c)] = true;
+  return first;
+}();
+
+// One column, with what is looked up once for all rows.
+class CellWriter {
+ public:
+  CellWriter(const Column& column, const CsvWriteOptions& options, const FloatFormat& format)
+      : column_(column),
+        dtype_(column.dtype()),
+        options_(options),
+        format_(format),
+        quotes_(options.delimiter),
+        validity_(column.validity()),
+        offset_(column.offset()) {
+    if (dtype_.is_complex())
+      throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
+                                     {{"dtype", dtype_.name()}},
+                                     "write the real and the imaginary part");
+    if (dtype_.has_zone()) zone_ = timezone_rules(kOp, dtype_);
+    if (dtype_.is_category())
+      inside_ = std::make_unique<CellWriter>(column.dictionary()->values(), options, format);
+    if (column.num_rows() == 0) return;
+    if (dtype_.is_string()) strings_.emplace(column);
+    if (dtype_.is_real())
+      visit_real(dtype_,
+                 [&]<class T>(std::type_identity<T>) { values_ = column.values<T>().data(); });
+    if (dtype_.is_string()) kind_ = Kind::kString;
+    if (dtype_.id() == TypeId::kInt64) kind_ = Kind::kInt64;
+    if (dtype_.id() == TypeId::kFloat64 && format.shortest) kind_ = Kind::kFloat64;
+  }
+
+  // Bytes that must be writable where a cell begins; strings of more than 12 ask for theirs.
+  int64_t room() const {
+    const int64_t number = dtype_.is_floating() && !format_.shortest ? kMaxFormatted : kNumberRoom;
+    return std::max(
+        {number, kMaxIsoTime, kMaxDecimal, kMaxDuration, std::ssize(options_.null_word)});
+  }
+
+  // A cell at `at`; gives its end, elsewhere where a string took other room, which has `more` too.
+  char* write(int64_t row, char* at, TextCursor& out, int64_t more) const {
+    if (validity_ && !get_bit(validity_, offset_ + row)) return put(options_.null_word, at);
+    switch (kind_) {
+      case Kind::kString:
+        return write_string(row, at, out, more);
+      case Kind::kInt64:
+        return write_integer(static_cast<const int64_t*>(values_)[row], at);
+      case Kind::kFloat64:
+        return write_float<FloatNotation::kShorter>(static_cast<const double*>(values_)[row], at);
+      case Kind::kOther:
+        break;
+    }
+    return write_other(row, at, out, more);
+  }
+
+  // A string that is not null.
+  char* write_text(std::string_view text, char* at, TextCursor& out, int64_t more) const {
+    out.at = at;
+    at = out.room(2 * std::ssize(text) + 2 + more);
+    if (!quotes_.in(text) && !is_mistaken(text)) return put(text, at);
+    *at++ = '"';
+    for (const char c : text) {
+      if (c == '"') *at++ = '"';
+      *at++ = c;
+    }
+    *at++ = '"';
+    return at;
+  }
+
+ private:
+  enum class Kind : uint8_t { kInt64, kFloat64, kString, kOther };
+
+  static char* put(std::string_view text, char* at) {
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    return at + text.size();
+  }
+
+  // Bytes behind a string in its view are zero.
+  char* write_string(int64_t row, char* at, TextCursor& out, int64_t more) const {
+    const StringView& view = strings_->view(row);
+    if (view.size > sizeof view.inlined) return write_text((*strings_)[row], at, out, more);
+    const std::string_view text(view.inlined, view.size);
+    if (quotes_.in_short(view) || view.size == options_.null_word.size() ||
+        may_be_mistaken(view.inlined))
+      return write_text(text, at, out, more);
+    std::memcpy(at, view.inlined, sizeof view.inlined);
+    return at + view.size;
+  }
+
+  // By the first byte.
+  static bool may_be_mistaken(const char* text) {
+    return kMistakenFirst[static_cast<uint8_t>(*text)];
+  }
+
+  // What a reader would take for null, for a blank line or for the mark of a BOM.
+  bool is_mistaken(std::string_view text) const {
+    if (text.empty() || text == options_.null_word) return true;
+    if (!may_be_mistaken(text.data())) return false;
+    return text == "NA" || text == "null" || text == "NULL" ||
+           text.find_first_not_of(" \t") == text.npos || text.starts_with("\xEF\xBB\xBF");
+  }
+
+  char* write_other(int64_t row, char* at, TextCursor& out, int64_t more) const {
+    if (inside_)
+      return inside_->write(column_.values<int32_t>()[static_cast<size_t>(row)], at, out, more);
+    if (dtype_.has_text()) return write_text(column_.string(row), at, out, more);
+    if (dtype_.is_bool()) return put(column_.bit(row) ? "True" : "False", at);
+    const auto place = static_cast<size_t>(row);
+    if (dtype_.is_date()) return write_iso_date(column_.values<int32_t>()[place], at);
+    if (zone_) return write_zoned(column_.values<int64_t>()[place], dtype_.unit(), *zone_, at);
+    if (dtype_.is_temporal())
+      return write_iso_time(column_.values<int64_t>()[place], dtype_.unit(), at);
+    if (dtype_.is_decimal())
+      return write_decimal(column_.values<Int128>()[place], dtype_.scale(), at);
+    if (dtype_.is_duration())
+      return write_duration(column_.values<int64_t>()[place], dtype_.unit(), at);
+    return visit_real(dtype_, [&]<class T>(std::type_identity<T>) {
+      const T value = static_cast<const T*>(values_)[row];
+      if constexpr (std::is_floating_point_v<T>)
+        return format_.shortest ? write_float<FloatNotation::kShorter>(value, at)
+                                : write_formatted(value, at);
+      else
+        return write_integer(value, at);
+    });
+  }
+
+  char* write_formatted(auto value, char* at) const {
+    if (std::isnan(value)) return put("nan", at);
+    return std::to_chars(at, at + kMaxFormatted, value, format_.form, format_.precision).ptr;
+  }
+
+  const Column& column_;
+  const Dtype dtype_;
+  const CsvWriteOptions& options_;
+  const FloatFormat& format_;
+  QuoteFinder quotes_;
+  const uint8_t* validity_;
+  int64_t offset_;
+  Kind kind_ = Kind::kOther;
+  const void* values_ = nullptr;
+  std::optional<StringReader> strings_{};
+  std::shared_ptr<const TimezoneRules> zone_{};
+  std::unique_ptr<CellWriter> inside_{};  // of the dictionary
+};
+
+class RowWriter {
+ public:
+  RowWriter(const Table& table, const CsvWriteOptions& options)
       : table_(table), options_(options), format_(parse_format(options.float_format)) {
     if (table.num_columns() == 1 && options.null_word.empty()) options_.null_word = "NA";
     for (const char c : {options.delimiter, '"'})
@@ -83,228 +274,57 @@ class Formatter {
         throw_error<InvalidArgumentError>(kOp, "the delimiter cannot be a line end or NUL");
     if (options.delimiter == '"')
       throw_error<InvalidArgumentError>(kOp, "the delimiter cannot be the quote");
-    for (const Column& column : table.columns())
-      if (column.dtype().is_complex())
-        throw_error<TypeMismatchError>(kOp, "complex numbers cannot be written as text",
-                                       {{"dtype", column.dtype().name()}},
-                                       "write the real and the imaginary part");
+    room_ = std::ssize(options_.line_end);
     for (const Column& column : table.columns()) {
-      const Dtype dtype = column.dtype().is_category() ? column.dtype().item() : column.dtype();
-      zones_.push_back(dtype.has_zone() ? timezone_rules(kOp, dtype) : nullptr);
-      plain_.push_back(plain_of(column));
+      cells_.emplace_back(column, options_, format_);
+      room_ += cells_.back().room() + 1;
     }
   }
 
-  void header(ByteBuffer& out) const {
-    for (size_t c = 0; c < table_.names().size(); ++c) {
-      if (c > 0) out.append(options_.delimiter);
-      text(table_.names()[c], out);
+  RowWriter(const RowWriter&) = delete;
+  RowWriter& operator=(const RowWriter&) = delete;
+
+  void header(ByteBuffer& buffer) const {
+    TextCursor out(buffer);
+    char* at = out.room(room_);
+    for (size_t c = 0; c < cells_.size(); ++c) {
+      at = cells_[c].write_text(table_.names()[c], at, out, room_);
+      *at++ = options_.delimiter;
     }
-    out.append(options_.line_end);
+    end_line(at, out);
   }
 
-  void rows(int64_t begin, int64_t end, ByteBuffer& out) const {
+  void rows(int64_t begin, int64_t end, ByteBuffer& buffer) const {
+    TextCursor out(buffer);
     for (int64_t row = begin; row < end; ++row) {
-      for (size_t c = 0; c < plain_.size(); ++c) {
-        if (c > 0) out.append(options_.delimiter);
-        if (!plain_cell(plain_[c], row, out)) cell(table_.columns()[c], zones_[c].get(), row, out);
+      char* at = out.room(room_);
+      for (const CellWriter& cell : cells_) {
+        at = cell.write(row, at, out, room_);
+        *at++ = options_.delimiter;
       }
-      out.append(options_.line_end);
+      end_line(at, out);
     }
   }
 
  private:
-  // A column of int64, float64 or strings, which most are: what its cells are read from.
-  struct Plain {
-    TypeId id;
-    const void* values;
-    const uint8_t* validity;
-    int64_t offset;
-    const Column* column;
-  };
-
-  static Plain plain_of(const Column& column) {
-    const TypeId id = column.dtype().id();
-    Plain plain{id, nullptr, column.validity(), column.offset(), &column};
-    if (column.num_rows() == 0) return plain;
-    if (id == TypeId::kInt64) plain.values = column.values<int64_t>().data();
-    if (id == TypeId::kFloat64) plain.values = column.values<double>().data();
-    if (id == TypeId::kString) plain.values = column.values<StringView>().data();
-    return plain;
-  }
-
-  // False for a cell of another dtype, or null.
-  bool plain_cell(const Plain& plain, int64_t row, ByteBuffer& out) const {
-    if (!plain.values || (plain.validity && !get_bit(plain.validity, plain.offset + row)))
-      return false;
-    if (plain.id == TypeId::kString) {
-      const StringView& view = static_cast<const StringView*>(plain.values)[row];
-      if (view.size > sizeof view.inlined) {
-        text(plain.column->string(row), out);
-      } else if (!write_short_text(view, out)) {
-        text({view.inlined, view.size}, out);
-      }
-      return true;
-    }
-    char* const begin = out.reserve(kMaxNumber);
-    char* const end = plain.id == TypeId::kInt64
-                          ? write_integer(static_cast<const int64_t*>(plain.values)[row], begin)
-                          : number(static_cast<const double*>(plain.values)[row], begin);
-    out.advance(end - begin);
-    return true;
-  }
-
-  // Two digits at a time, from the last ones on.
-  static char* write_integer(int64_t value, char* out) {
-    auto rest = static_cast<uint64_t>(value);
-    if (value < 0) {
-      *out++ = '-';
-      rest = 0 - rest;
-    }
-    char digits[20];
-    char* at = digits + sizeof digits;
-    while (rest >= 100) {
-      at -= 2;
-      std::memcpy(at, kPairs.data() + 2 * (rest % 100), 2);
-      rest /= 100;
-    }
-    if (rest >= 10) {
-      at -= 2;
-      std::memcpy(at, kPairs.data() + 2 * rest, 2);
-    } else {
-      *--at = static_cast<char>('0' + rest);
-    }
-    const auto size = digits + sizeof digits - at;
-    std::memcpy(out, at, static_cast<size_t>(size));
-    return out + size;
-  }
-
-  // A text of up to 12 bytes that needs no quotes; false for others. Bytes behind a short text are
-  // zero.
-  bool write_short_text(const StringView& view, ByteBuffer& out) const {
-    if (view.size <= 4 || view.size == options_.null_word.size()) return false;
-    uint64_t low;
-    uint32_t high;
-    std::memcpy(&low, view.inlined, 8);
-    std::memcpy(&high, view.inlined + 8, 4);
-    if (has_special(low) || has_special(high)) return false;
-    if (view.inlined[0] == ' ' || view.inlined[0] == '\t' || view.inlined[0] == '\xEF')
-      return false;
-    char* const to = out.reserve(16);
-    std::memcpy(to, view.inlined, 12);
-    out.advance(view.size);
-    return true;
-  }
-
-  bool has_special(uint64_t word) const {
-    constexpr uint64_t kOnes = 0x0101010101010101, kHigh = 0x8080808080808080;
-    const auto has = [&](char byte) {
-      const uint64_t x = word ^ (kOnes * static_cast<uint8_t>(byte));
-      return (x - kOnes) & ~x & kHigh;
-    };
-    return has(options_.delimiter) | has('"') | has('\n') | has('\r');
-  }
-
-  void cell(const Column& column, const TimezoneRules* zone, int64_t row, ByteBuffer& out) const {
-    if (column.is_null(row)) return out.append(options_.null_word);
-    const Dtype dtype = column.dtype();
-    if (dtype.has_text()) return text(column.string(row), out);
-    if (dtype.is_category()) {
-      const int32_t code = column.values<int32_t>()[static_cast<size_t>(row)];
-      return cell(column.dictionary()->values(), zone, code, out);
-    }
-    if (dtype.is_bool()) return out.append(column.bit(row) ? "True" : "False");
-    if (dtype.is_temporal()) {
-      char* const begin = out.reserve(kMaxIsoTime);
-      const auto at = static_cast<size_t>(row);
-      if (zone)
-        return out.advance(write_zoned(column.values<int64_t>()[at], dtype.unit(), *zone, begin) -
-                           begin);
-      const char* const end =
-          dtype.is_date() ? write_iso_date(column.values<int32_t>()[at], begin)
-                          : write_iso_time(column.values<int64_t>()[at], dtype.unit(), begin);
-      return out.advance(end - begin);
-    }
-    if (dtype.is_decimal()) {
-      char* const begin = out.reserve(kMaxDecimal);
-      const Int128 units = column.values<Int128>()[static_cast<size_t>(row)];
-      return out.advance(write_decimal(units, dtype.scale(), begin) - begin);
-    }
-    if (dtype.is_duration()) {
-      char* const begin = out.reserve(kMaxDuration);
-      return out.advance(
-          write_duration(column.values<int64_t>()[static_cast<size_t>(row)], dtype.unit(), begin) -
-          begin);
-    }
-    visit_real(dtype, [&]<class T>(std::type_identity<T>) {
-      const T value = column.values<T>().data()[row];
-      char* const begin = out.reserve(kMaxNumber);
-      char* end;
-      if constexpr (std::is_floating_point_v<T>)
-        end = number(value, begin);
-      else
-        end = std::to_chars(begin, begin + kMaxNumber, value).ptr;
-      out.advance(end - begin);
-    });
-  }
-
-  template <class T>
-  char* number(T value, char* begin) const {
-    char* const room = begin + kMaxNumber;
-    if (std::isnan(value)) {
-      std::memcpy(begin, "nan", 3);
-      return begin + 3;
-    }
-    if (!format_.shortest)
-      return std::to_chars(begin, room, value, format_.form, format_.precision).ptr;
-    char* end = std::to_chars(begin, room, value).ptr;
-    // A whole number keeps a point, so that it is read as a float again.
-    if (std::isfinite(value) &&
-        std::none_of(begin, end, [](char c) { return c == '.' || c == 'e'; })) {
-      *end++ = '.';
-      *end++ = '0';
-    }
-    return end;
-  }
-
-  void text(std::string_view value, ByteBuffer& out) const {
-    if (!needs_quotes(value)) return out.append(value);
-    out.append('"');
-    for (size_t at = 0;;) {
-      const size_t quote = value.find('"', at);
-      out.append(value.substr(at, quote == value.npos ? quote : quote + 1 - at));
-      if (quote == value.npos) break;
-      out.append('"');
-      at = quote + 1;
-    }
-    out.append('"');
-  }
-
-  // Also what a reader would take for null, for a blank line or for the mark of a BOM.
-  bool needs_quotes(std::string_view value) const {
-    if (value.empty() || value == options_.null_word || value == "NA" || value == "null" ||
-        value == "NULL")
-      return true;
-    bool blank = true;
-    for (const char c : value) {
-      if (c == options_.delimiter || c == '"' || c == '\n' || c == '\r') return true;
-      blank &= c == ' ' || c == '\t';
-    }
-    return blank || value.starts_with("\xEF\xBB\xBF");
+  // In place of the last delimiter.
+  void end_line(char* at, TextCursor& out) const {
+    std::memcpy(at - 1, options_.line_end.data(), options_.line_end.size());
+    out.at = at - 1 + options_.line_end.size();
   }
 
   const Table& table_;
   CsvWriteOptions options_;
   FloatFormat format_;
-  std::vector<std::shared_ptr<const TimezoneRules>> zones_{};
-  std::vector<Plain> plain_{};  // by column
+  std::vector<CellWriter> cells_{};
+  int64_t room_ = 0;  // of a row, long strings aside
 };
 
 // Formats the table in pieces of rows, the first with the header, and writes them to `to`.
 template <class To>
 void write_rows(const Table& values, const CsvWriteOptions& options, To& to) {
   const Table table = std::get<Table>(to_place(Value(values), host));
-  const Formatter formatter(table, options);
+  const RowWriter writer(table, options);
   if (table.num_columns() == 0) return;
   const int64_t rows = table.num_rows();
   const int64_t piece_rows = std::max<int64_t>(1, kPieceCells / table.num_columns());
@@ -314,9 +334,9 @@ void write_rows(const Table& values, const CsvWriteOptions& options, To& to) {
   write_in_order(to, count, slots, [&](int64_t piece, int64_t slot) {
     ByteBuffer& text = texts[static_cast<size_t>(slot)];
     text.clear();
-    if (piece == 0 && options.header) formatter.header(text);
+    if (piece == 0 && options.header) writer.header(text);
     const int64_t begin = piece * piece_rows;
-    formatter.rows(begin, std::min(rows, begin + piece_rows), text);
+    writer.rows(begin, std::min(rows, begin + piece_rows), text);
     return text.view();
   });
 }

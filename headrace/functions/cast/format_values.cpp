@@ -4,6 +4,7 @@
 
 #include "headrace/algo/math/duration_text_math.h"
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/algo/math/number_text_math.h"
 #include "headrace/algo/select/map_rows.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/access_pattern.h"
@@ -14,8 +15,6 @@
 #include "headrace/functions/temporal/time_counts.h"
 #include "headrace/functions/temporal/timezone.h"
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <type_traits>
 
@@ -23,44 +22,8 @@ namespace hr {
 
 namespace {
 
-constexpr size_t kNumberBytes = 48;
 constexpr int64_t kDaySeconds = 86'400;
 constexpr std::string_view kBlanks = " \t\n\r\f\v";
-
-// Digits and power of ten as Python lays them out: 1e16 and above, and below 1e-4, with an e.
-char* put_float(auto value, char* out) {
-  if (std::isnan(value)) return std::copy_n("nan", 3, out);
-  if (std::isinf(value)) {
-    if (value < 0) *out++ = '-';
-    return std::copy_n("inf", 3, out);
-  }
-  char scientific[kNumberBytes];
-  const char* const end =
-      std::to_chars(scientific, scientific + kNumberBytes, value, std::chars_format::scientific)
-          .ptr;
-  const char* at = scientific;
-  if (*at == '-') *out++ = *at++;
-  const char* const power_sign = std::find(at, end, 'e');
-  int power = 0;
-  std::from_chars(power_sign + (power_sign[1] == '+' ? 2 : 1), end, power);
-  if (power < -4 || power >= 16) return std::copy(at, end, out);
-  char digits[kNumberBytes];
-  char* digits_end = digits;
-  for (; at < power_sign; ++at)
-    if (*at != '.') *digits_end++ = *at;
-  const auto count = static_cast<int>(digits_end - digits);
-  if (power < 0) {
-    out = std::copy_n("0.", 2, out);
-    out = std::fill_n(out, -power - 1, '0');
-    return std::copy(digits, digits_end, out);
-  }
-  const int whole = std::min(count, power + 1);
-  out = std::copy_n(digits, whole, out);
-  out = std::fill_n(out, power + 1 - whole, '0');
-  *out++ = '.';
-  if (whole == count) *out++ = '0';
-  return std::copy(digits + whole, digits_end, out);
-}
 
 Column numbers_as_text(const Column& column) {
   const int64_t rows = column.num_rows();
@@ -69,12 +32,12 @@ Column numbers_as_text(const Column& column) {
     const T* const values = column.values<T>().data();
     return build_strings(rows, {reads(column)}, null, null.bitmap(rows), [&] {
       return [values](int64_t row, StringBuilder& builder) {
-        char* const begin = builder.reserve(kNumberBytes);
+        char* const begin = builder.reserve(kNumberRoom);
         char* end;
         if constexpr (std::is_floating_point_v<T>)
-          end = put_float(values[row], begin);
+          end = write_float<FloatNotation::kPython>(values[row], begin);
         else
-          end = std::to_chars(begin, begin + kNumberBytes, values[row]).ptr;
+          end = write_integer(values[row], begin);
         builder.used(static_cast<size_t>(end - begin));
       };
     });

@@ -5,6 +5,7 @@
 #include "headrace/algo/math/decimal_math.h"
 #include "headrace/algo/math/duration_text_math.h"
 #include "headrace/algo/math/iso_time_math.h"
+#include "headrace/algo/math/number_text_math.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/error.h"
@@ -15,11 +16,11 @@
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/ordered_writer.h"
 #include "headrace/io/sink.h"
+#include "headrace/io/text_cursor.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -33,7 +34,6 @@ namespace {
 
 constexpr std::string_view kOp = "to_json";
 constexpr int64_t kPieceCells = int64_t{1} << 15;
-constexpr int64_t kMostOfNumber = 32;
 
 // How many bytes a byte of a string takes: 1, 2 for \n and its like, 6 for \u001f and its like.
 constexpr std::array<uint8_t, 256> kEscapedBytes = [] {
@@ -64,42 +64,6 @@ bool is_plain(std::string_view text) {
   return !is_special(word);
 }
 
-// Bytes at the end of a buffer, whose room is asked for in large pieces.
-class Cursor {
- public:
-  explicit Cursor(ByteBuffer& buffer) : buffer_(buffer) {}
-
-  Cursor(const Cursor&) = delete;
-  Cursor& operator=(const Cursor&) = delete;
-
-  ~Cursor() { buffer_.advance(at - begin_); }
-
-  // Room for `size` more bytes at `at`.
-  char* room(int64_t size) {
-    if (end_ - at < size) {
-      buffer_.advance(at - begin_);
-      const int64_t piece = std::max(size, kPiece);
-      begin_ = at = buffer_.reserve(piece);
-      end_ = at + piece;
-    }
-    return at;
-  }
-
-  void put(std::string_view text) {
-    std::memcpy(room(std::ssize(text)), text.data(), text.size());
-    at += text.size();
-  }
-
-  char* at = nullptr;
-
- private:
-  static constexpr int64_t kPiece = int64_t{1} << 16;
-
-  ByteBuffer& buffer_;
-  char* begin_ = nullptr;
-  char* end_ = nullptr;
-};
-
 char* write_escaped(std::string_view text, char* to) {
   for (const char c : text) {
     const auto byte = static_cast<uint8_t>(c);
@@ -123,7 +87,7 @@ char* write_escaped(std::string_view text, char* to) {
   return to;
 }
 
-void write_string(std::string_view text, Cursor& out) {
+void write_string(std::string_view text, TextCursor& out) {
   const auto size = std::ssize(text);
   const bool plain = is_plain(text);
   char* to = out.room((plain ? size : 6 * size) + 2);
@@ -138,35 +102,11 @@ void write_string(std::string_view text, Cursor& out) {
   out.at = to;
 }
 
-// Of few decimals, which most numbers in tables have: found faster than the shortest digits of any
-// double. No other text of up to 15 digits reads back to the value. Null for others.
-char* write_few_decimals(double value, char* out) {
-  constexpr double kMost = 1e15;
-  constexpr double kPowers[] = {1, 10, 100, 1000};
-  const double size = std::fabs(value);
-  for (int decimals = 0; decimals < 4; ++decimals) {
-    const double scaled = size * kPowers[decimals];
-    if (!(scaled < kMost)) return nullptr;
-    const auto digits = static_cast<int64_t>(scaled + 0.5);
-    if (static_cast<double>(digits) / kPowers[decimals] != size) continue;
-    if (std::signbit(value)) *out++ = '-';
-    const auto power = static_cast<int64_t>(kPowers[decimals]);
-    out = std::to_chars(out, out + 24, digits / power).ptr;
-    *out++ = '.';
-    int64_t rest = digits % power;
-    const int places = std::max(decimals, 1);
-    for (int place = places - 1; place >= 0; --place, rest /= 10)
-      out[place] = static_cast<char>('0' + rest % 10);
-    return out + places;
-  }
-  return nullptr;
-}
-
 // What stands before a member of an object.
 std::string key_text(std::string_view name, bool is_first) {
   ByteBuffer key;
   {
-    Cursor out(key);
+    TextCursor out(key);
     out.put(is_first ? "{" : ",");
     write_string(name, out);
     out.put(":");
@@ -199,7 +139,7 @@ class CellWriter {
     if (dtype_.is_category()) inside_ = std::make_unique<CellWriter>(column.dictionary()->values());
   }
 
-  void write(int64_t row, Cursor& out) const {
+  void write(int64_t row, TextCursor& out) const {
     if (validity_ && !get_bit(validity_, column_.offset() + row)) return out.put("null");
     if (strings_) return write_string((*strings_)[row], out);
     const auto at = static_cast<size_t>(row);
@@ -217,35 +157,20 @@ class CellWriter {
   }
 
  private:
-  // A whole number keeps a point, so that it is read as a float again.
-  template <class T>
-  static char* write_float(T value, char* begin) {
-    if (!std::isfinite(value)) {
-      std::memcpy(begin, "null", 4);
-      return begin + 4;
-    }
-    if constexpr (std::is_same_v<T, double>)
-      if (char* const few = write_few_decimals(value, begin)) return few;
-    char* end = std::to_chars(begin, begin + kMostOfNumber, value).ptr;
-    if (std::none_of(begin, end, [](char c) { return c == '.' || c == 'e'; })) {
-      *end++ = '.';
-      *end++ = '0';
-    }
-    return end;
-  }
-
-  void write_number(size_t row, Cursor& out) const {
-    char* const begin = out.room(kMostOfNumber);
+  void write_number(size_t row, TextCursor& out) const {
+    char* const begin = out.room(kNumberRoom);
     visit_real(dtype_, [&]<class T>(std::type_identity<T>) {
       const T value = static_cast<const T*>(values_)[row];
-      if constexpr (std::is_floating_point_v<T>)
-        out.at = write_float(value, begin);
+      if constexpr (!std::is_floating_point_v<T>)
+        out.at = write_integer(value, begin);
+      else if (std::isfinite(value))
+        out.at = write_float<FloatNotation::kShorter>(value, begin);
       else
-        out.at = std::to_chars(begin, begin + kMostOfNumber, value).ptr;
+        out.put("null");
     });
   }
 
-  void write_list(const ListSpan& span, Cursor& out) const {
+  void write_list(const ListSpan& span, TextCursor& out) const {
     out.put("[");
     for (int64_t i = 0; i < span.size; ++i) {
       if (i > 0) out.put(",");
@@ -254,7 +179,7 @@ class CellWriter {
     out.put("]");
   }
 
-  void write_object(int64_t row, Cursor& out) const {
+  void write_object(int64_t row, TextCursor& out) const {
     if (members_.empty()) out.put("{");
     for (size_t f = 0; f < members_.size(); ++f) {
       out.put(keys_[f]);
@@ -263,7 +188,7 @@ class CellWriter {
     out.put("}");
   }
 
-  void write_time(size_t row, Cursor& out) const {
+  void write_time(size_t row, TextCursor& out) const {
     char* const begin = out.room(std::max<int64_t>(kMaxIsoTime, kMaxDuration) + 2);
     *begin = '"';
     char* end = begin + 1;
@@ -311,7 +236,7 @@ class RowWriter {
   }
 
   void write(int64_t begin, int64_t end, ByteBuffer& buffer) const {
-    Cursor out(buffer);
+    TextCursor out(buffer);
     for (int64_t row = begin; row < end; ++row) {
       if (!lines_ && row > 0) out.put(",");
       if (cells_.empty()) out.put("{");
