@@ -130,6 +130,18 @@ std::optional<QuoteState> state_before(const ByteSource& text, const CsvSyntax& 
   return end_of(QuoteState::kOutside);
 }
 
+int64_t whole_rows(const CsvSyntax& syntax, std::string_view text) {
+  Buffer buffer = Buffer::allocate(kFront + static_cast<int64_t>(text.size()) + kCsvPadding);
+  char* const to = buffer.mutable_as<char>() + kFront;
+  to[-1] = '\n';
+  std::copy(text.begin(), text.end(), to);
+  std::fill_n(to + text.size(), kCsvPadding, '\0');
+  auto size = static_cast<int64_t>(text.size());
+  if (size > 0 && to[size - 1] == '\r') --size;
+  const ChunkOutcome found = cpu::follow_chunk(syntax, to, size, QuoteState::kOutside);
+  return std::max<int64_t>(found.last_row, 0);
+}
+
 CsvRanges find_ranges(std::string_view op, ByteSource& text, std::string_view name,
                       const CsvSyntax& syntax, int64_t begin, int64_t first_line,
                       int64_t enough_rows, int64_t chunk_bytes, BufferPool& stock) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // First pass over CSV text: cuts it into ranges of whole rows, in parallel, quotes respected.
 #pragma once
+#include "headrace/base/api.h"
 #include "headrace/io/csv_syntax.h"
 #include "headrace/io/source.h"
 
@@ -67,6 +68,10 @@ class BufferPool {
 /// they are taken for rows.
 std::optional<QuoteState> state_before(const ByteSource& text, const CsvSyntax& syntax,
                                        int64_t begin, int64_t offset);
+
+/// Bytes of the whole rows of a text that begins with a row: behind the last row end. A CR at the
+/// end may be half of a line end, so that the row is not whole yet.
+HR_API int64_t whole_rows(const CsvSyntax& syntax, std::string_view text);
 
 /// Ranges over the rows from offset `begin` on, where line `first_line` begins, until at least
 /// `enough_rows` row ends are seen (-1: all). `chunk_bytes` alone decides the borders. Throws

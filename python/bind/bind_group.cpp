@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/algo/aggregate/aggregate_binding.h"
+#include "headrace/algo/reduce/reduce_state.h"
 #include "headrace/frame/aggregates.h"
 
 using hr::NodePtr;
@@ -50,9 +51,58 @@ std::vector<Row> aggregates() {
   return rows;
 }
 
+// level, count, value, squares, cubes, fourths, integer, index, has_null
+using PartWords = std::tuple<int, int64_t, double, double, double, double, uint64_t, int64_t, bool>;
+
+PartWords words_of(const hr::PartialRun::Part& part) {
+  const hr::ReducePartial& of = part.partial;
+  return {part.level, of.count,   of.value, of.squares, of.cubes,
+          of.fourths, of.integer, of.index, of.has_null};
+}
+
+hr::PartialRun::Part part_of(const PartWords& words) {
+  const auto& [level, count, value, squares, cubes, fourths, integer, index, has_null] = words;
+  return {level, {count, value, squares, cubes, fourths, integer, index, has_null}};
+}
+
 }  // namespace
 
 void bind_group(nb::module_& m) {
+  nb::class_<hr::ReduceState>(m, "ReduceState")
+      .def(
+          "__init__",
+          [](hr::ReduceState* self, std::string_view kind, std::string_view dtype, int64_t ddof) {
+            new (self) hr::ReduceState(hr::aggregate_from_name(kind, hr::AggregateForm::kColumn),
+                                       hr::dtype_from_name(dtype),
+                                       {.skip_nan = true, .empty_is_null = true, .ddof = ddof});
+          },
+          "kind"_a, "dtype"_a, "ddof"_a)
+      .def("push", &hr::ReduceState::push, "rows"_a, Unlocked())
+      .def("merge", &hr::ReduceState::merge, "later"_a)
+      .def(
+          "total",
+          [](const hr::ReduceState& self, const hr::Column& rest) {
+            return python_scalar([&] {
+              const GilReleased unlocked;
+              return self.total(rest);
+            }());
+          },
+          "rest"_a)
+      .def_prop_ro("rows", &hr::ReduceState::rows)
+      .def("parts",
+           [](const hr::ReduceState& self) {
+             std::vector<PartWords> words;
+             for (const hr::PartialRun::Part& part : self.parts()) words.push_back(words_of(part));
+             return words;
+           })
+      .def(
+          "restore",
+          [](hr::ReduceState& self, int64_t rows, const std::vector<PartWords>& words) {
+            std::vector<hr::PartialRun::Part> parts;
+            for (const PartWords& each : words) parts.push_back(part_of(each));
+            self.restore(rows, std::move(parts));
+          },
+          "rows"_a, "parts"_a);
   m.def("aggregates", aggregates);
   m.def(
       "aggregate_dtype",

@@ -7,6 +7,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/io/csv.h"
+#include "headrace/io/csv_row_splitter.h"
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
 #include "headrace/io/sink.h"
@@ -177,6 +178,18 @@ void bind_io(nb::module_& m) {
                    [](const hr::CsvScan& self) { return dtype_names(self.schema().dtypes); })
       .def_prop_ro("estimated_rows",
                    [](const hr::CsvScan& self) { return self.schema().estimated_rows; });
+  m.def(
+      "csv_whole_rows",
+      [](const nb::bytes& text, const hr::CsvOptions& options) {
+        hr::CsvSyntax syntax{.delimiter = options.delimiter};
+        syntax.quote = options.quote ? static_cast<uint8_t>(*options.quote) : -1;
+        syntax.comment = options.comment ? static_cast<uint8_t>(*options.comment) : -1;
+        syntax.prepare();
+        const std::string_view bytes(text.c_str(), text.size());
+        const GilReleased unlocked;
+        return hr::whole_rows(syntax, bytes);
+      },
+      "text"_a, "options"_a);
   m.def("scan_csv", lazy(&hr::scan_csv), "scan"_a, Unlocked());
   m.def(
       "read_csv",

@@ -189,6 +189,7 @@ __all__ = [
     "sklearn",
     "sort",
     "sql",
+    "stream",
     "strict",
     "testing",
     "threads",
@@ -218,6 +219,7 @@ if TYPE_CHECKING:
     from headrace import report as report
     from headrace import sklearn as sklearn
     from headrace import sql as sql
+    from headrace import stream as stream
     from headrace import tensor as tensor
     from headrace import testing as testing
     from headrace import torch as torch
@@ -225,7 +227,7 @@ if TYPE_CHECKING:
 #: Modules that are imported on first use.
 _LATER = [
     *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "sql"),
-    *("tensor", "testing", "torch"),
+    *("stream", "tensor", "testing", "torch"),
 ]
 
 

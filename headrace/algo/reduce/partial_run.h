@@ -4,9 +4,14 @@
 #include "headrace/algo/reduce/reduce.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace hr {
+
+/// The partial of rows [row, row + count) of a column, at most 1024; `number`: of the first one.
+HR_API ReducePartial column_block(const Reducer& reducer, const Column& column, int64_t row,
+                                  int64_t count, int64_t number);
 
 /// Merges the partials of some successive blocks as far as the tree over all blocks of a column
 /// does without those before them. That tree is `PartialTree`'s, also where it has one tree a
@@ -14,27 +19,33 @@ namespace hr {
 /// total.
 class HR_API PartialRun {
  public:
+  struct Part {
+    int level;  ///< of 2^level blocks
+    ReducePartial partial;
+  };
+
   PartialRun(const Reducer& reducer, uint64_t first_block)
       : reducer_(&reducer), next_(first_block) {}
+  /// A run that has parts already; `next_block` follows them.
+  PartialRun(const Reducer& reducer, uint64_t next_block, std::vector<Part> parts)
+      : reducer_(&reducer), next_(next_block), parts_(std::move(parts)) {}
 
-  void push(const ReducePartial& partial) { push({0, partial}); }
+  void push(const ReducePartial& partial) { push(Part{0, partial}); }
 
   /// The next blocks.
   void push(const PartialRun& run) {
     for (const Part& part : run.parts_) push(part);
   }
 
+  /// The next 2^level blocks.
+  void push(Part part);
+
+  const std::vector<Part>& parts() const { return parts_; }
+
   /// Of a run from block 0 on.
   ReducePartial total() const;
 
  private:
-  struct Part {
-    int level;  // of 2^level blocks
-    ReducePartial partial;
-  };
-
-  void push(Part part);
-
   const Reducer* reducer_;
   uint64_t next_;
   std::vector<Part> parts_{};

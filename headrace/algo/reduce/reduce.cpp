@@ -4,6 +4,7 @@
 
 #include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/bits/blend.h"
+#include "headrace/algo/reduce/partial_run.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -471,21 +472,8 @@ Scalar reduce(const Column& column, Aggregate reduction, ReduceOptions options) 
   if (reduction == Aggregate::kCount && !(options.skip_nan && column.dtype().is_floating()))
     return Scalar(rows - column.null_count());
   const Reducer reducer(reduction, column.dtype(), options);
-  const int64_t width = column.dtype().is_bool() ? 0 : column.dtype().size_bytes();
   const auto block = [&](int64_t row, int64_t count) {
-    uint64_t valid[kBlockRows / 64];
-    if (const uint8_t* bitmap = column.validity())
-      for (int64_t i = 0; i < count; i += 64)
-        valid[i / 64] =
-            load_bits(bitmap, column.offset() + row + i, std::min<int64_t>(64, count - i));
-    const uint64_t* mask = column.validity() ? valid : nullptr;
-    if (width > 0)
-      return reducer.block(column.values_buffer().data() + (column.offset() + row) * width, mask,
-                           count, row);
-    uint8_t bytes[kBlockRows];
-    for (int64_t i = 0; i < count; ++i)
-      bytes[i] = get_bit(column.bits(), column.offset() + row + i);
-    return reducer.block(bytes, mask, count, row);
+    return column_block(reducer, column, row, count, row);
   };
   const ReducePartial total = reduce_blocks(reducer, rows, true, block, {reads(column)});
   return reducer.finish(total);

@@ -7,6 +7,7 @@
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 
 #include <algorithm>
+#include <span>
 
 namespace hr {
 
@@ -83,54 +84,66 @@ class DenseAggregator {
  public:
   DenseAggregator(const AggregatePlan& plan, const AccumulatorSource& source)
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
-    // Merging costs little compared with the rows, and each count fits into 32 bits.
+    // Merging costs little compared with the rows. Rows that come later change no run before them:
+    // what folds a stream has the same runs.
     morsels_ = divide_up(source.rows, morsel_rows());
-    runs_ = std::clamp<int64_t>(source.rows / std::max<int64_t>(8 * source.slots, morsel_rows()), 1,
-                                64);
-    runs_ = std::min(std::max(runs_, source.rows >> 31), std::max<int64_t>(morsels_, 1));
-    partitions_.resize(static_cast<size_t>(runs_));
+    run_morsels_ = std::max<int64_t>(divide_up(8 * source.slots, morsel_rows()), 1);
+    runs_ = std::max<int64_t>(divide_up(morsels_, run_morsels_), 1);
+    partitions_.resize(static_cast<size_t>(std::min(runs_, together())));
   }
 
   AggregatePartition run() {
-    walk(false);
-    merge(false);
+    pass(false);
     if (plan_.needs_second) {
-      AggregatePartition& total = partitions_[0];
       for (size_t k = 0; k < plan_.inputs.size(); ++k) {
         if (!plan_.inputs[k].needs_second()) continue;
-        make_means(plan_.inputs[k], slots_, total.sizes.as<uint32_t>(), total.states[k]);
-        for (AggregatePartition& partition : partitions_) {
-          partition.states[k].means = total.states[k].means;
-          partition.states[k].other_means = total.states[k].other_means;
-        }
+        make_means(plan_.inputs[k], slots_, total_.sizes.as<uint32_t>(), total_.states[k]);
+        start_accumulators(plan_.inputs[k], slots_, true, total_.states[k]);
       }
-      walk(true);
-      merge(true);
+      pass(true);
     }
-    if (source_.has_others) partitions_[0].sizes.mutable_as<uint32_t>()[source_.slots] = 0;
-    return std::move(partitions_[0]);
+    if (source_.has_others) total_.sizes.mutable_as<uint32_t>()[source_.slots] = 0;
+    return std::move(total_);
   }
 
  private:
-  void walk(bool second) {
-    parallel_for(runs_, [&](int64_t run) {
-      AggregatePartition& partition = partitions_[static_cast<size_t>(run)];
-      partition.slots = slots_;
-      partition.states.resize(plan_.inputs.size());
-      if (!second) partition.sizes = zeroed_sizes(slots_);
-      for (size_t k = 0; k < plan_.inputs.size(); ++k)
-        start_accumulators(plan_.inputs[k], slots_, second, partition.states[k]);
-      const std::unique_ptr<AccumulatorReader> reader = source_.reader();
-      const std::vector<BufferAccess> accesses = reader->accesses();
-      const int64_t last = source_.begin_of(morsels_ * (run + 1) / runs_);
-      for (int64_t begin = source_.begin_of(morsels_ * run / runs_); begin < last;) {
-        const int64_t end = std::min((begin / morsel_rows() + 1) * morsel_rows(), last);
-        const Pin pin(ranges_of(accesses, begin, end));
-        for (; begin < end; begin += kBlockRows)
-          accumulate_block(*reader, begin, std::min(kBlockRows, end - begin), second, partition);
-        begin = end;
-      }
-    });
+  // Runs that have states at the same time.
+  static int64_t together() { return std::max<int64_t>(64, 4 * threads()); }
+
+  void pass(bool second) {
+    for (int64_t first = 0; first < runs_; first += together()) {
+      const auto count = static_cast<size_t>(std::min(together(), runs_ - first));
+      parallel_for(static_cast<int64_t>(count), [&](int64_t i) {
+        walk(first + i, second, partitions_[static_cast<size_t>(i)]);
+      });
+      const bool starts = first == 0 && !second;
+      if (starts) total_ = std::move(partitions_[0]);
+      merge(second, std::span(partitions_).subspan(starts, count - starts));
+    }
+  }
+
+  void walk(int64_t run, bool second, AggregatePartition& partition) {
+    partition = {};
+    partition.slots = slots_;
+    partition.states.resize(plan_.inputs.size());
+    if (!second) partition.sizes = zeroed_sizes(slots_);
+    for (size_t k = 0; k < plan_.inputs.size(); ++k) {
+      AccumulatorStates& states = partition.states[k];
+      start_accumulators(plan_.inputs[k], slots_, second, states);
+      if (!second) continue;
+      states.means = total_.states[k].means;
+      states.other_means = total_.states[k].other_means;
+    }
+    const std::unique_ptr<AccumulatorReader> reader = source_.reader();
+    const std::vector<BufferAccess> accesses = reader->accesses();
+    const int64_t last = source_.begin_of(std::min(run_morsels_ * (run + 1), morsels_));
+    for (int64_t begin = source_.begin_of(std::min(run_morsels_ * run, morsels_)); begin < last;) {
+      const int64_t end = std::min((begin / morsel_rows() + 1) * morsel_rows(), last);
+      const Pin pin(ranges_of(accesses, begin, end));
+      for (; begin < end; begin += kBlockRows)
+        accumulate_block(*reader, begin, std::min(kBlockRows, end - begin), second, partition);
+      begin = end;
+    }
   }
 
   void accumulate_block(AccumulatorReader& reader, int64_t row, int64_t count, bool second,
@@ -161,28 +174,27 @@ class DenseAggregator {
            std::all_of(input.accumulators.begin() + 1, input.accumulators.end(), is_second);
   }
 
-  // The states of all runs into those of the first, in order.
-  void merge(bool second) {
-    if (runs_ == 1) return;
-    AggregatePartition& total = partitions_[0];
+  // The states of successive runs into those of all before them.
+  void merge(bool second, std::span<const AggregatePartition> runs) {
+    if (runs.empty()) return;
     for (size_t k = 0; k < plan_.inputs.size() && !second; ++k)
-      if (std::any_of(partitions_.begin(), partitions_.end(),
+      if (std::any_of(runs.begin(), runs.end(),
                       [&](const AggregatePartition& partition) {
                         return bool{partition.states[k].missing};
                       }) &&
-          !total.states[k].missing)
-        total.states[k].missing = zeroed_sizes(slots_);
+          !total_.states[k].missing)
+        total_.states[k].missing = zeroed_sizes(slots_);
     constexpr int64_t kPiece = 4096;
-    auto* sizes = total.sizes.mutable_as<uint32_t>();
+    auto* sizes = total_.sizes.mutable_as<uint32_t>();
     parallel_for(divide_up(slots_, kPiece), [&](int64_t piece) {
       const int64_t begin = piece * kPiece, end = std::min(begin + kPiece, slots_);
-      for (size_t run = 1; run < partitions_.size(); ++run) {
-        const AggregatePartition& partition = partitions_[run];
-        const auto* more = partition.sizes.as<uint32_t>();
-        if (!second)
+      for (const AggregatePartition& partition : runs) {
+        if (!second) {
+          const auto* more = partition.sizes.as<uint32_t>();
           for (int64_t slot = begin; slot < end; ++slot) sizes[slot] += more[slot];
+        }
         for (size_t k = 0; k < plan_.inputs.size(); ++k)
-          merge_accumulators(plan_.inputs[k], second, begin, end, total.states[k],
+          merge_accumulators(plan_.inputs[k], second, begin, end, total_.states[k],
                              partition.states[k]);
       }
     });
@@ -192,8 +204,10 @@ class DenseAggregator {
   const AccumulatorSource& source_;
   int64_t slots_;  // with that of others
   int64_t morsels_ = 0;
+  int64_t run_morsels_ = 1;
   int64_t runs_ = 1;
-  std::vector<AggregatePartition> partitions_{};
+  std::vector<AggregatePartition> partitions_{};  // of the runs that are folded now
+  AggregatePartition total_{};
 };
 
 }  // namespace

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from headrace.frame.sort import NaPosition
     from headrace.lazy.profile import Explanation
     from headrace.series.series import Series
+    from headrace.stream.columns import ColumnState
 
 Axis = int | str
 
@@ -786,6 +787,29 @@ class DataFrame(Tabular, Columns):
         return reductions.agg(self, func, axis)
 
     aggregate = agg
+
+    def incremental(self, **named: tuple[str, str]) -> ColumnState:
+        """A state of aggregates of columns that takes more rows: for streams and batches.
+
+        It begins with the rows of this frame; ``state.update(batch)`` folds more, and
+        ``state.value()`` is one row with the aggregates of all of them, with the bits of those of
+        all rows at once. See `hr.stream`.
+
+        Parameters
+        ----------
+        **named : (column, aggregate)
+            Results by name: sum, prod, mean, min, max, any, all, count, var, std, sem, skew or
+            kurt of a column of numbers.
+
+        >>> state = hr.DataFrame({"x": [1.0, 5.0]}).incremental(total=("x", "sum"))
+        >>> state.update(hr.DataFrame({"x": [3.0]}))
+        >>> state.value().total.item()
+        9.0
+        """
+        from headrace.stream.columns import of_frame
+
+        mark("incremental")
+        return of_frame(self, named)
 
     def corr(self, method: str = "pearson", *, numeric_only: bool = False) -> DataFrame:
         """Pearson correlation of each pair of numeric columns, over complete pairs; evaluates.

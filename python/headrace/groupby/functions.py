@@ -97,10 +97,21 @@ def agg(
         return getattr(groups, spec)()
     if isinstance(spec, functools.partial):
         return spec()
+    if not (isinstance(spec, str) or callable(spec)):
+        return _made(groups, columns_of(groups, spec, named or {}))
+    ((one, _),) = _words_of(spec, "spec")
+    if isinstance(one, str) and one not in _LISTS:
+        return size(groups) if one == "size" else each_column(groups, one)
+    columns = [_Column(name, one, name) for name in value_columns(groups)]
+    return frame_or_group_series(groups, _made(groups, columns))
+
+
+def columns_of(groups: GroupBy, spec: Any, named: Mapping[str, Any]) -> list[_Column]:
+    """The columns of a result, of a list or dict of aggregates, or of named ones."""
     if spec is None:
         if not named:
             raise TypeMismatchError("agg: expected an aggregate; pass 'sum' or out=('x', 'sum')")
-        return _made(groups, [_named(groups, name, pair) for name, pair in named.items()])
+        return [_named(groups, name, pair) for name, pair in named.items()]
     if isinstance(spec, Mapping):
         several = any(isinstance(each, list | tuple) for each in spec.values())
         columns = []
@@ -108,25 +119,16 @@ def agg(
             for one, word in _words_of(each, name):
                 found = groups._find(name)
                 columns.append(_Column((name, word) if several else name, one, found))
-        return _made(groups, columns)
+        return columns
     if isinstance(spec, list) and all(
         isinstance(each, str | tuple) or callable(each) for each in spec
     ):
-        return _made(
-            groups,
-            [
-                _Column(word if groups._single else (name, word), one, name)
-                for name in value_columns(groups)
-                for one, word in _words_of(spec, "spec")
-            ],
-        )
-    if not (isinstance(spec, str) or callable(spec)):
-        raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
-    ((one, _),) = _words_of(spec, "spec")
-    if isinstance(one, str) and one not in _LISTS:
-        return size(groups) if one == "size" else each_column(groups, one)
-    columns = [_Column(name, one, name) for name in value_columns(groups)]
-    return frame_or_group_series(groups, _made(groups, columns))
+        return [
+            _Column(word if groups._single else (name, word), one, name)
+            for name in value_columns(groups)
+            for one, word in _words_of(spec, "spec")
+        ]
+    raise TypeMismatchError(f"agg: expected a name, a list of names or a dict: spec={spec!r}")
 
 
 def _words_of(spec: Any, place: str) -> list[tuple[Any, str]]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from headrace.frame.dataframe import DataFrame
     from headrace.series.series import Series
+    from headrace.stream.groups import GroupState
 
 
 @facade("GroupBy")
@@ -386,6 +387,30 @@ class GroupBy(Windowed):
         return functions.agg(self, func, args, named)
 
     aggregate = agg
+
+    def incremental(self, func: Any = None, **named: Any) -> GroupState:
+        """A state of these aggregates that takes more rows: for streams and batches.
+
+        It begins with the rows of this frame; ``state.update(batch)`` folds more, and
+        ``state.value()`` is what `agg` gives for all of them. The state takes memory for the
+        groups, not for the rows. See `hr.stream`.
+
+        Parameters
+        ----------
+        func, **named
+            As for `agg`: aggregates by name that need not see all values at once (no median,
+            quantile, nunique, corr).
+
+        >>> df = hr.DataFrame({"id": [2, 1], "x": [1.0, 5.0]})
+        >>> state = df.groupby("id").x.incremental(["sum", "count"])
+        >>> state.update(hr.DataFrame({"id": [2], "x": [3.0]}))
+        >>> state.value().to_dict()
+        {'sum': [5.0, 4.0], 'count': [1, 2]}
+        """
+        from headrace.stream.groups import of_groups
+
+        mark("incremental")
+        return of_groups(self, functions.columns_of(self, func, named))
 
     def transform(
         self, func: Any, *args: Any, engine: Any = None, engine_kwargs: Any = None, **kwargs: Any

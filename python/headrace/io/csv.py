@@ -6,24 +6,26 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from headrace import _core
 from headrace.dtypes import dtype_word, has_no_nan
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io import csv_many, pandas_csv, sources
+from headrace.io.csv_rows import CsvRows
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO, TypeVar
 
     import numpy.typing as npt
 
     from headrace.frame.dataframe import DataFrame
+    from headrace.stream.stream import Stream
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
     Sources = Source | Sequence[Source]
@@ -189,7 +191,7 @@ def row_count(op: str, option: str, value: Any) -> int:
     return rows
 
 
-def csv_options(op: str, given: CsvOptions, on_bad: str = "error") -> _core.CsvOptions:
+def csv_options(op: str, given: Any, on_bad: str = "error") -> _core.CsvOptions:
     """The options of a reader."""
     mark(op)
     options = _in_our_words(op, given, {**_DEFAULTS, "on_bad": on_bad})
@@ -281,18 +283,43 @@ def found(op: str, source: Any, given: Mapping[str, Any]) -> sources.Sources:
     return sources.find(op, source, **{n: given[n] for n in _OF_SOURCES if n in given})
 
 
-@_shows_options
+@overload
 def read_csv(
-    source: Sources,
+    source: Sources | Iterator[bytes],
     *,
     on_bad: Literal["error", "reject"] = "error",
+    follow: Literal[False] = False,
     **options: Unpack[CsvOptions],
-) -> DataFrame:
+) -> DataFrame: ...
+
+
+@overload
+def read_csv(
+    source: Source | Iterator[bytes],
+    *,
+    on_bad: Literal["error", "reject"] = "error",
+    follow: Literal[True],
+    poll: Any = "200ms",
+    position: Any = None,
+    **options: Unpack[CsvOptions],
+) -> Stream: ...
+
+
+@_shows_options
+def read_csv(
+    source: Sources | Iterator[bytes],
+    *,
+    on_bad: Literal["error", "reject"] = "error",
+    follow: bool = False,
+    poll: Any = "200ms",
+    position: Any = None,
+    **options: Unpack[CsvOptions],
+) -> DataFrame | Stream:
     r"""Read CSV text straight into columns, on all cores.
 
     Parameters
     ----------
-    source : path, URL, bytes or binary file object, or a list of these
+    source : path, URL, bytes, binary file object or iterator of bytes, or a list of these
         Plain, gzip, zstd, bz2, xz or lz4; the codec is detected from the first bytes. A list, a
         folder (with all files below), or a path with ``*``, ``?``, ``[...]`` or ``**`` (any
         folders) that is not itself a file, makes one frame of all files, in the order of the list
@@ -328,6 +355,14 @@ def read_csv(
         A row with a wrong number of fields or a value that does not match its dtype raises an error
         with file, line, column and text; or it goes to ``result.rejects``, a frame of line, column,
         text and reason, and of path for several files. Rows in = rows out + rejects.
+    follow : bool
+        Return a `Stream` of frames: of a file that grows (also rotated or truncated), of an
+        iterator of bytes or of a file object that blocks; see `hr.stream`. Each batch has the whole
+        rows that were there. The first one decides columns and dtypes, unless `dtypes` does.
+    poll : str or timedelta
+        With `follow`: how long to wait before a file is looked at again.
+    position : optional
+        With `follow`: ``stream.position`` of an earlier stream, to go on from there.
     compression : {"infer", "none", "gzip", "zstd", "bz2", "xz", "lz4"}
     include_file_paths : str, optional
         Name of a column for the path of the file that a row comes from.
@@ -375,6 +410,8 @@ def read_csv(
     given: Any = dict(options)
     if given.get("on_bad_lines") == "error":
         del given["on_bad_lines"]
+    if follow:
+        return _followed(source, given, on_bad, poll, position)
     of = found("read_csv", source, given)
     if pandas_csv.is_for_pandas(given):
         return _by_pandas(of, given)
@@ -392,6 +429,36 @@ def read_csv(
     frame = pandas_csv.with_labels(frame, index_col)
     frame._rejects = rejects
     return frame
+
+
+#: Options that a text without an end cannot have.
+_OF_WHOLE_FILES = (*_OF_SOURCES, "num_rows", "nrows", "compression", "index_col")
+
+
+def _followed(source: Any, given: dict[str, Any], on_bad: str, poll: Any, position: Any) -> Stream:
+    """The rows of a text as they come."""
+    for name in given:
+        if name in _OF_WHOLE_FILES or name not in csv_words():
+            raise UnsupportedError(
+                f"read_csv: an option that a stream does not have: option={name!r}, follow=True; "
+                "change the frames that it gives"
+            )
+    given = {**given, "compression": "none"}
+    words: dict[str, Any] = {"on_bad": on_bad}
+
+    def read(text: bytes, options: Mapping[str, Any]) -> DataFrame:
+        made: DataFrame = read_csv(text, **words, **options)
+        return made
+
+    rows = CsvRows(given, read, lambda options: csv_options("read_csv", options, on_bad))
+    from headrace.stream.stream import text_stream
+
+    return text_stream("read_csv", source, rows, poll, position)
+
+
+def csv_words() -> set[str]:
+    """The options of CSV text, by both names."""
+    return {*_DEFAULTS, *_PANDAS, "quoting"}
 
 
 def _read(of: sources.Sources, at: int, given: Any, on_bad: str) -> DataFrame:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
 from headrace import _core
 from headrace.dtypes import dtype_word
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.interop import through_pandas
+from headrace.io.lines import Lines
+from headrace.io.sources import as_file
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from headrace.frame.dataframe import DataFrame
+    from headrace.stream.stream import Stream
 
     Source = str | os.PathLike[str] | bytes | BinaryIO | io.StringIO
 
@@ -113,8 +116,9 @@ def _options(
     return _core.JsonOptions(lines, list(columns or ()), words, rows, on_bad, compression)
 
 
+@overload
 def read_json(
-    source: Source,
+    source: Source | Iterator[bytes],
     *,
     orient: str | None = None,
     lines: bool | None = None,
@@ -123,13 +127,45 @@ def read_json(
     num_rows: int | None = None,
     on_bad: Literal["error", "reject"] = "error",
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    follow: Literal[False] = False,
     **pandas: Any,
-) -> DataFrame:
+) -> DataFrame: ...
+
+
+@overload
+def read_json(
+    source: Source | Iterator[bytes],
+    *,
+    lines: bool | None = None,
+    columns: Sequence[str] | None = None,
+    dtypes: Mapping[str, npt.DTypeLike] | None = None,
+    on_bad: Literal["error", "reject"] = "error",
+    follow: Literal[True],
+    poll: Any = "200ms",
+    position: Any = None,
+) -> Stream: ...
+
+
+def read_json(
+    source: Source | Iterator[bytes],
+    *,
+    orient: str | None = None,
+    lines: bool | None = None,
+    columns: Sequence[str] | None = None,
+    dtypes: Mapping[str, npt.DTypeLike] | None = None,
+    num_rows: int | None = None,
+    on_bad: Literal["error", "reject"] = "error",
+    compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    follow: bool = False,
+    poll: Any = "200ms",
+    position: Any = None,
+    **pandas: Any,
+) -> DataFrame | Stream:
     r"""Read JSON lines, or an array of objects, straight into columns, on all cores.
 
     Parameters
     ----------
-    source : path, bytes or file object
+    source : path, bytes, file object or iterator of bytes
         Plain, gzip or zstd; the codec is detected from the first bytes.
     orient : str, optional
         "records" (rows as objects) is read by the engine. Other shapes of pandas ("columns",
@@ -153,6 +189,11 @@ def read_json(
         goes to ``result.rejects``, a frame of line, column, text and reason. Rows in = rows out +
         rejects. In an array, what is not JSON is always an error.
     compression : {"infer", "none", "gzip", "zstd"}
+    follow : bool
+        Return a `Stream` of frames of JSON lines as they come; see `read_csv`. Its columns are
+        those of the first batch and of `dtypes`; keys that come later are left out.
+    poll, position
+        As for `read_csv`.
     **pandas
         ``dtype`` and ``nrows`` are pandas' names of `dtypes` and `num_rows`. With its other options
         (``chunksize``, ``convert_dates``, ``typ``, ...) pandas itself reads.
@@ -177,6 +218,10 @@ def read_json(
     >>> df.to_dict()
     {'a': [1.0, 2.5], 'b': [['x'], None]}
     """
+    if follow:
+        options = {"orient": orient, "num_rows": num_rows, "lines": lines is not False, **pandas}
+        return _followed(source, columns, dtypes, on_bad, poll, position, options)
+    source = as_file("read_json", source)
     given = {name: value for name, value in pandas.items() if name not in _IGNORED}
     if "nrows" in given:
         num_rows = given.pop("nrows")
@@ -197,6 +242,34 @@ def read_json(
     frame = frame_of_table(table)
     frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
     return frame
+
+
+def _followed(
+    source: Any,
+    columns: Sequence[str] | None,
+    dtypes: Mapping[str, Any] | None,
+    on_bad: Any,
+    poll: Any,
+    position: Any,
+    options: Mapping[str, Any],
+) -> Stream:
+    """The rows of JSON lines as they come."""
+    for name, value in options.items():
+        if value not in (None, True):
+            raise UnsupportedError(
+                f"read_json: an option that a stream does not have: {name}={value!r}, "
+                "follow=True; change the frames that it gives"
+            )
+    wanted = None if columns is None else list(columns)
+    words = {name: dtype_word(dtype) for name, dtype in (dtypes or {}).items()}
+
+    def read(text: bytes, known: dict[str, str]) -> DataFrame:
+        made: DataFrame = read_json(text, lines=True, dtypes=known, on_bad=on_bad)
+        return made if wanted is None else made[[n for n in wanted if n in made._nodes]]
+
+    from headrace.stream.stream import text_stream
+
+    return text_stream("read_json", source, Lines("read_json", read, words), poll, position)
 
 
 def scan_json(

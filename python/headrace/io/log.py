@@ -3,20 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.io import sources
+from headrace.io.lines import Lines
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import BinaryIO
 
     from headrace.frame.dataframe import DataFrame
+    from headrace.stream.stream import Stream
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
 
@@ -25,8 +27,9 @@ __all__ = ["read_log"]
 _OP = "read_log"
 
 
+@overload
 def read_log(
-    source: Source | Sequence[Source],
+    source: Source | Iterator[bytes] | Sequence[Source],
     format: str = "combined",
     *,
     pattern: str | None = None,
@@ -37,12 +40,45 @@ def read_log(
     include_file_paths: str | None = None,
     hive_partitioning: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
-) -> DataFrame:
+    follow: Literal[False] = False,
+) -> DataFrame: ...
+
+
+@overload
+def read_log(
+    source: Source | Iterator[bytes],
+    format: str = "combined",
+    *,
+    pattern: str | None = None,
+    columns: Iterable[str] | None = None,
+    on_bad: Literal["error", "reject"] = "reject",
+    follow: Literal[True],
+    poll: Any = "200ms",
+    position: Any = None,
+) -> Stream: ...
+
+
+def read_log(
+    source: Source | Iterator[bytes] | Sequence[Source],
+    format: str = "combined",
+    *,
+    pattern: str | None = None,
+    columns: Iterable[str] | None = None,
+    num_rows: int | None = None,
+    on_bad: Literal["error", "reject"] = "reject",
+    compression: Literal["infer", "none", "gzip", "zstd", "bz2", "xz", "lz4"] = "infer",
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    follow: bool = False,
+    poll: Any = "200ms",
+    position: Any = None,
+) -> DataFrame | Stream:
     r"""Read a log, one row per line, on all cores.
 
     Parameters
     ----------
-    source : path, URL, bytes or binary file object, or a list of these
+    source : path, URL, bytes, binary file object or iterator of bytes, or a list of these
         Files as for `read_csv`: also folders, patterns, compressed ones.
     format : str
         ``combined`` and ``nginx`` (host, ident, user, time, request, status, bytes, referrer,
@@ -63,6 +99,8 @@ def read_log(
         or it raises an error. Rows in = rows out + rejects; empty lines are skipped.
     compression, include_file_paths, hive_partitioning, storage_options
         As for `read_csv`.
+    follow, poll, position
+        As for `read_csv`: a `Stream` of frames of the lines as they come.
 
     Raises
     ------
@@ -101,6 +139,23 @@ def read_log(
     most = None if num_rows is None else whole_number(_OP, "num_rows", num_rows)
     if most is not None and most < 0:
         raise InvalidArgumentError(f"{_OP}: the number of rows is negative: num_rows={most}")
+    if follow:
+        others = (num_rows, include_file_paths, hive_partitioning, storage_options)
+        if compression != "infer" or any(each is not None for each in others):
+            raise UnsupportedError(
+                f"{_OP}: an option that a stream does not have: num_rows={num_rows!r}, "
+                f"compression={compression!r}, follow=True; change the frames that it gives"
+            )
+
+        def lines(text: bytes, known: Mapping[str, str]) -> DataFrame:
+            made: DataFrame = read_log(
+                text, format, pattern=pattern, columns=columns, on_bad=on_bad, compression="none"
+            )
+            return made
+
+        from headrace.stream.stream import text_stream
+
+        return text_stream(_OP, source, Lines(_OP, lines, {}), poll, position)
     of = sources.find(
         _OP,
         source,

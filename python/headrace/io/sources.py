@@ -10,7 +10,7 @@ import os
 import re
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headrace import _core
@@ -186,7 +186,7 @@ class _Found(NamedTuple):
 def _expand(op: str, source: Any, options: dict[str, Any]) -> list[_Found]:
     path = os.fspath(source) if isinstance(source, str | os.PathLike) else source
     if not isinstance(path, str):
-        return [_Found(path)]
+        return [_Found(as_file(op, path))]
     if path.startswith("file://"):
         path = urllib.request.url2pathname(urllib.parse.urlparse(path).path)
     if _URL.match(path):
@@ -353,6 +353,36 @@ def kept(source: Any) -> Any:
         return source
     text = source.read()
     return text.encode() if isinstance(text, str) else text
+
+
+class _Pieces:
+    """Pieces of bytes as a file object."""
+
+    def __init__(self, op: str, pieces: Iterator[Any]) -> None:
+        self._op, self._pieces, self._rest = op, pieces, memoryview(b"")
+
+    def read(self, size: int = -1) -> bytes:
+        """At most these bytes, fewer at the end of a piece; all that are left for -1."""
+        if size < 0:
+            return b"".join(iter(lambda: self.read(1 << 30), b""))
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return b""
+            if not isinstance(piece, bytes | bytearray | memoryview):
+                raise InvalidArgumentError(
+                    f"{self._op}: expected pieces of bytes: piece={type(piece).__name__!r}; "
+                    "encode strings as UTF-8"
+                )
+            self._rest = memoryview(piece).cast("B")
+        made, self._rest = bytes(self._rest[:size]), self._rest[size:]
+        return made
+
+
+def as_file(op: str, source: Any) -> Any:
+    """An iterator of bytes as a file object; another source as it is."""
+    is_plain = not isinstance(source, Iterator) or hasattr(source, "read")
+    return source if is_plain else _Pieces(op, source)
 
 
 def stacked(frames: list[DataFrame], most: int | None = None) -> DataFrame:
