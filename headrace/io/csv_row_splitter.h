@@ -69,7 +69,7 @@ class BufferPool {
 std::optional<QuoteState> state_before(const ByteSource& text, const CsvSyntax& syntax,
                                        int64_t begin, int64_t offset);
 
-/// Bytes of the whole rows of a text that begins with a row: behind the last row end. A CR at the
+/// Bytes of the whole rows that `text` begins with: up to behind the last row end. A CR at the
 /// end may be half of a line end, so that the row is not whole yet.
 HR_API int64_t whole_rows(const CsvSyntax& syntax, std::string_view text);
 

@@ -223,7 +223,7 @@ def test_wrong_batches_change_nothing() -> None:
         frame.groupby("k").incremental(m=("w", "mean"))
     with pytest.raises(hr.TypeMismatchError, match="expected numbers"):
         frame.incremental(m=("w", "max"))
-    with pytest.raises(hr.InvalidArgumentError, match="no column of the frame"):
+    with pytest.raises(hr.InvalidArgumentError, match="has no column with this key"):
         frame.groupby(frame.k % 2).incremental(m=("v", "sum"))
     state.update(frame)
     assert state.rows == 200

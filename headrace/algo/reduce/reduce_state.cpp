@@ -12,9 +12,7 @@
 namespace hr {
 
 ReduceState::ReduceState(Aggregate reduction, Dtype dtype, ReduceOptions options)
-    : reducer_(reduction, dtype, options),
-      dtype_(dtype),
-      run_(reducer_, 0) {
+    : reducer_(reduction, dtype, options), dtype_(dtype), run_(reducer_, 0) {
   aggregate_dtype(reduction, dtype, AggregateForm::kColumn);
 }
 

@@ -360,7 +360,7 @@ def read_csv(
         iterator of bytes or of a file object that blocks; see `hr.stream`. Each batch has the whole
         rows that were there. The first one decides columns and dtypes, unless `dtypes` does.
     poll : str or timedelta
-        With `follow`: how long to wait before a file is looked at again.
+        With `follow`: how long to wait before more of a file is read.
     position : optional
         With `follow`: ``stream.position`` of an earlier stream, to go on from there.
     compression : {"infer", "none", "gzip", "zstd", "bz2", "xz", "lz4"}
@@ -431,12 +431,12 @@ def read_csv(
     return frame
 
 
-#: Options that a text without an end cannot have.
+#: Options that need the end of the text.
 _OF_WHOLE_FILES = (*_OF_SOURCES, "num_rows", "nrows", "compression", "index_col")
 
 
 def _followed(source: Any, given: dict[str, Any], on_bad: str, poll: Any, position: Any) -> Stream:
-    """The rows of a text as they come."""
+    """The rows of text as they come."""
     for name in given:
         if name in _OF_WHOLE_FILES or name not in csv_words():
             raise UnsupportedError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text of one row a line that comes piece by piece: JSON lines and logs."""
+"""Lines that come piece by piece, each of them a row: JSON lines and logs."""
 
 from __future__ import annotations
 

@@ -292,7 +292,7 @@ def of_groups(groups: GroupBy, found: Iterable[Any]) -> GroupState:
             known = [name]
         if not known:
             raise InvalidArgumentError(
-                f"incremental: the key is no column of the frame: key={name!r}; assign it "
+                f"incremental: the frame has no column with this key: key={name!r}; assign it "
                 "first, in each batch"
             )
         keys.append(known[0])

@@ -96,7 +96,7 @@ def _state(header: dict[str, Any], tables: list[DataFrame]) -> GroupState | Colu
 def _groups(words: Any, columns: list[Column], dtypes: dict[str, str]) -> GroupState:
     keys, order, dropna, labelled = (words[n] for n in ("keys", "order", "dropna", "labelled"))
     if not keys or not all(type(key) is str and key in dtypes for key in keys):
-        raise ValueError("a key is no column")
+        raise ValueError("a key without a column")
     if order not in ("sorted", "first", "any") or {type(dropna), type(labelled)} != {bool}:
         raise ValueError("an option is wrong")
     return GroupState(keys, columns, dtypes, order=order, dropna=dropna, labelled=labelled)

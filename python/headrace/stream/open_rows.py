@@ -63,7 +63,7 @@ class OpenRows:
             begin = end
 
     def hold(self, frame: DataFrame) -> None:
-        """Keep rows; small pieces are put together so that there are few."""
+        """Keep rows; small pieces are joined to few large ones."""
         self._pieces.append((frame._rows(), frame))
         while len(self._pieces) > 1 and self._pieces[-2][0] <= 2 * self._pieces[-1][0]:
             last, before = self._pieces.pop(), self._pieces.pop()

@@ -109,10 +109,10 @@ class Format(Protocol):
     """How text becomes frames."""
 
     def whole_rows(self, text: bytes) -> int:
-        """Bytes of the whole rows at the begin of a text."""
+        """Bytes of the whole rows that the text begins with."""
 
     def frame(self, text: bytes, *, first: bool) -> DataFrame | None:
-        """Its rows; `first`: of a text, which may begin with a header. None: not enough."""
+        """Its rows; `first`: there may be a header before them. None: not enough."""
 
     def saved(self) -> Any:
         """What it knows of the columns, as JSON."""
@@ -122,7 +122,7 @@ class Format(Protocol):
 
 
 class TextStream(Stream):
-    """Rows of a text that comes piece by piece."""
+    """Rows of text that comes piece by piece."""
 
     def __init__(self, op: str, source: Source, format: Format, path: str) -> None:
         self._op, self._source, self._format, self._path = op, source, format, path

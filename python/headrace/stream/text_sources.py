@@ -13,7 +13,7 @@ from headrace.errors import InvalidArgumentError, input_error
 
 #: Bytes that are read at once.
 _READ = 1 << 24
-#: Bytes at the begin of a file that tell it from another one.
+#: First bytes of a file, which tell it from another one.
 _HEAD = 1024
 
 #: What happens to the text: "more" of it, its "end" (what follows is another text), it was "cut"
