@@ -23,10 +23,20 @@ inline int begin() {
 
 // The exception thrown below is not an hr::Error: nothing catches it, so the fuzzer stops on it.
 
+/// What stands around a place, with dots for what cannot be printed.
+inline std::string shown_at(const std::string& text, size_t at) {
+  std::string part = text.substr(at < 300 ? 0 : at - 300, 1000);
+  for (char& c : part)
+    if (c != '\n' && (c < ' ' || c > '~')) c = '.';
+  return part;
+}
+
 inline void expect_same(const std::string& a, const std::string& b, const char* what) {
   if (a == b || a == kTooLarge || b == kTooLarge) return;
-  throw std::logic_error(std::string("differs: ") + what + "\n--- one\n" + a.substr(0, 2000) +
-                         "\n--- other\n" + b.substr(0, 2000));
+  size_t at = 0;
+  while (at < a.size() && at < b.size() && a[at] == b[at]) ++at;
+  throw std::logic_error(std::string("differs: ") + what + " at " + std::to_string(at) +
+                         "\n--- one\n" + shown_at(a, at) + "\n--- other\n" + shown_at(b, at));
 }
 
 inline void expect_memory_kept() {

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any table that is written as Arrow IPC, as a file or a stream, is read back as it was, within the
+// budget.
+#include "headrace/io/fuzz_draw_testing.h"
+#include "headrace/io/fuzz_table_testing.h"
+#include "headrace/io/ipc/ipc.h"
+#include "headrace/io/ipc/ipc_write.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace hr {
+namespace {
+
+using fuzzing::TableDraw;
+using fuzzing::told;
+
+// One for each process, removed at its end.
+const std::string& file_path() {
+  static const std::string path = [] {
+    const auto folder = std::filesystem::temp_directory_path();
+    std::atexit([] { std::filesystem::remove(file_path()); });
+    return (folder / ("headrace-fuzz-" + std::to_string(::getpid()) + ".arrow")).string();
+  }();
+  return path;
+}
+
+Table read(const std::string& path) {
+  const Source source = Source::path(path);
+  const IpcFile opened("read_ipc", "x",
+                       [&] { return source.open("read_ipc", Compression::kNone); });
+  std::vector<int64_t> all(opened.names().size());
+  std::iota(all.begin(), all.end(), 0);
+  return opened.read(all);
+}
+
+}  // namespace
+}  // namespace hr
+
+extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
+  return hr::fuzzing::begin();
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace hr;
+  try {
+    TableDraw draw(data, size);
+    const uint8_t option = draw.byte();
+    const IpcWriteOptions options{
+        .stream = (option & 1) != 0,
+        .compression = option & 2 ? IpcCompression::kZstd : IpcCompression::kNone,
+        .durable = false};
+    const Table table = draw.table();
+    write_ipc(table, file_path(), options);
+    fuzzing::expect_same(told(table), told(read(file_path())), "read back");
+  } catch (const OutOfMemoryError&) {
+  }
+  fuzzing::expect_memory_kept();
+  return 0;
+}
