@@ -9,6 +9,7 @@
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/string_views.h"
+#include "headrace/exec/workers.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <atomic>
@@ -505,6 +506,25 @@ Column import_nested(const Context& context, const ArrowSchema& schema, Imported
   return import_lists<int32_t>(context, schema, imported, dtype, std::move(validity));
 }
 
+__extension__ using UInt128 = unsigned __int128;
+
+// Arithmetic and writers rely on it. What stands in null rows does not count.
+void check_digits(const Context& context, const Column& decimals) {
+  UInt128 limit = 1;
+  for (int digit = 0; digit < decimals.dtype().precision(); ++digit) limit *= 10;
+  const auto* const units = decimals.values_buffer().as<UInt128>() + decimals.offset();
+  const uint8_t* const validity = decimals.validity();
+  parallel_morsels(decimals.num_rows(), [&](Morsel morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) {
+      const UInt128 value = units[row];
+      const bool is_negative = value >> 127 != 0;
+      if ((is_negative ? -value : value) < limit) continue;
+      if (validity && !get_bit(validity, decimals.offset() + row)) continue;
+      context.refuse("a decimal has more digits than its dtype says");
+    }
+  });
+}
+
 // Takes `array`, which then counts as released. `wanted` where the fields of its structs have other
 // names than the producer's, as those of maps.
 Column import_column(const Context& context, const ArrowSchema& schema, ArrowArray* array,
@@ -539,8 +559,10 @@ Column import_column(const Context& context, const ArrowSchema& schema, ArrowArr
     return dates_of_milliseconds(
         context.op, Column(TypeId::kInt64, taken.length, std::move(values), std::move(validity),
                            taken.null_count, taken.offset));
-  return Column(dtype, taken.length, std::move(values), std::move(validity), taken.null_count,
-                taken.offset);
+  Column made(dtype, taken.length, std::move(values), std::move(validity), taken.null_count,
+              taken.offset);
+  if (dtype.is_decimal() && place.is_host()) check_digits(context, made);
+  return made;
 }
 
 ArrowColumns empty_columns(std::string_view op, const ArrowSchema& schema, bool as_column) {

@@ -220,3 +220,22 @@ def test_damaged(stream, compression):
                 )
             outcome(bytes(damaged))
     same(hr.read_ipc(data), table)
+
+
+@pytest.mark.parametrize("compression", [None, "zstd"])
+def test_decimals_of_more_digits_than_their_type(compression):
+    """An error, but for what stands in null rows; also of lists, and without a file."""
+    wide = pa.array([decimal.Decimal(10**10), decimal.Decimal(5)], pa.decimal128(38, 0))
+    for bits, is_good in ((0b11, False), (0b10, True), (0b01, False)):
+        buffers = [pa.py_buffer(bytes([bits])), wide.buffers()[1]]
+        column = pa.Array.from_buffers(pa.decimal128(10, 0), 2, buffers)
+        lists = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), column)
+        for table in (pa.table({"d": column}), pa.table({"l": lists})):
+            data = written(table, compression=compression)
+            if is_good:
+                assert hr.read_ipc(data).columns == table.column_names
+                continue
+            with pytest.raises(hr.InputError, match=r"more digits.*column='[dl]'"):
+                hr.read_ipc(data)
+            with pytest.raises(hr.InvalidArgumentError, match="more digits"):
+                hr.from_arrow(table)

@@ -229,7 +229,8 @@ class Reading {
   bool is_flat(size_t c) const {
     const ipc::Field& of = field(c);
     return of.layout == ipc::Layout::kFixed && !of.dictionary && of.bits >= 8 &&
-           dtypes_[c].size_bytes() * 8 == of.bits && of.format != "tdm";
+           dtypes_[c].size_bytes() * 8 == of.bits && of.format != "tdm" &&
+           !dtypes_[c].is_decimal();  // their digits are counted with their validity
   }
 
   // Whether the values of a batch can be read in parts.
