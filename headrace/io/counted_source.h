@@ -26,6 +26,8 @@ class CountedSource final : public ByteSource {
 
   int64_t packed_size() const override { return source_->packed_size(); }
 
+  int64_t packed_read() const override { return source_->packed_read(); }
+
   void check_unchanged() const override { source_->check_unchanged(); }
 
  private:

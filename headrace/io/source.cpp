@@ -3,8 +3,11 @@
 #include "headrace/io/source.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/io/decompress/decompress.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/memory/buffer/pin.h"
+#include "headrace/memory/resource/machine_memory.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -170,11 +173,39 @@ class MemoryByteSource final : public ByteSource {
   Buffer bytes_;
 };
 
+// What goes into a decompressor.
+struct PackedBytes {
+  std::string op;
+  std::string name;
+  int64_t size;      // -1 if it is not known
+  int64_t read = 0;  // so far
+
+  // Spilled, what a small file unpacks to would fill the disk.
+  void check(int64_t unpacked) const {
+    if (unpacked / kMostUnpacked <= read) return;
+    const int64_t room = std::min(memory_limit(), machine_memory());
+    if (unpacked <= room) return;
+    throw InputError(
+        error_message(
+            op, "the compressed data unpack to many times their size, and do not fit in memory",
+            {{"path", name},
+             {"packed_bytes", read},
+             {"unpacked_bytes", unpacked},
+             {"ratio", unpacked / std::max<int64_t>(read, 1)},
+             {"most", kMostUnpacked},
+             {"memory", room}},
+            "if you trust the file, decompress it first or raise hr.memory.limit"),
+        name);
+  }
+};
+
 // What a reader yields, kept in blocks, which leave memory when the budget is short.
 class StreamByteSource final : public ByteSource {
  public:
-  StreamByteSource(ReadBytes read, int64_t packed_size, std::shared_ptr<const ByteSource> packed)
-      : read_(std::move(read)), packed_size_(packed_size), packed_(std::move(packed)) {}
+  // `packed`: what is decompressed, if anything is; `from`: the file that it comes from.
+  StreamByteSource(ReadBytes read, std::shared_ptr<const PackedBytes> packed,
+                   std::shared_ptr<const ByteSource> from)
+      : read_(std::move(read)), packed_(std::move(packed)), from_(std::move(from)) {}
 
   int64_t load(int64_t end) override {
     while (size_ < end && !over_) {
@@ -192,6 +223,8 @@ class StreamByteSource final : public ByteSource {
       if (got == 0) over_ = true;
       size_ += got;
       if (over_ || size_ % kBlockBytes == 0) block.seal();
+      if (packed_) packed_->check(size_);
+      report_progress(packed_size() > 0 ? packed_read() : 0, packed_size());
     }
     return std::min(end, size_);
   }
@@ -211,16 +244,18 @@ class StreamByteSource final : public ByteSource {
 
   int64_t known_size() const override { return over_ ? size_ : -1; }
 
-  int64_t packed_size() const override { return packed_size_; }
+  int64_t packed_size() const override { return packed_ ? packed_->size : -1; }
+
+  int64_t packed_read() const override { return packed_ ? packed_->read : -1; }
 
   void check_unchanged() const override {
-    if (packed_) packed_->check_unchanged();
+    if (from_) from_->check_unchanged();
   }
 
  private:
   ReadBytes read_;
-  int64_t packed_size_;
-  std::shared_ptr<const ByteSource> packed_;
+  std::shared_ptr<const PackedBytes> packed_;
+  std::shared_ptr<const ByteSource> from_;
   std::vector<Buffer> blocks_;
   int64_t size_ = 0;
   bool over_ = false;
@@ -236,6 +271,22 @@ ReadBytes in_order(std::shared_ptr<ByteSource> text) {
   };
 }
 
+// The text of `read`, of `size` bytes as far as that is known.
+std::shared_ptr<ByteSource> decompressed(std::string_view op, Compression compression,
+                                         ReadBytes read, const std::string& name, int64_t size,
+                                         std::shared_ptr<const ByteSource> from) {
+  if (compression == Compression::kNone)
+    return std::make_shared<StreamByteSource>(std::move(read), nullptr, std::move(from));
+  const auto packed = std::make_shared<PackedBytes>(PackedBytes{std::string(op), name, size});
+  ReadBytes counted = [packed, read = std::move(read)](char* into, int64_t room) {
+    const int64_t got = read(into, room);
+    packed->read += got;
+    return got;
+  };
+  return std::make_shared<StreamByteSource>(decompress(op, compression, std::move(counted), name),
+                                            packed, std::move(from));
+}
+
 std::shared_ptr<ByteSource> unpacked(std::string_view op, Compression compression,
                                      std::shared_ptr<ByteSource> text, const std::string& name) {
   if (compression == Compression::kInfer) {
@@ -245,8 +296,7 @@ std::shared_ptr<ByteSource> unpacked(std::string_view op, Compression compressio
     compression = detect_compression(op, {head, static_cast<size_t>(size)}, name);
   }
   if (compression == Compression::kNone) return text;
-  return std::make_shared<StreamByteSource>(decompress(op, compression, in_order(text), name),
-                                            text->packed_size(), text);
+  return decompressed(op, compression, in_order(text), name, text->packed_size(), text);
 }
 
 // Packed bytes of a stream are not kept once they are unpacked: only the first few are inspected.
@@ -269,8 +319,7 @@ std::shared_ptr<ByteSource> stream_source(std::string_view op, Compression compr
     taken += count;
     return static_cast<int64_t>(count);
   };
-  return std::make_shared<StreamByteSource>(decompress(op, compression, std::move(whole), name), -1,
-                                            nullptr);
+  return decompressed(op, compression, std::move(whole), name, -1, nullptr);
 }
 
 }  // namespace

@@ -149,3 +149,81 @@ def test_what_a_small_file_declares_is_not_believed():
     with hr.memory.limit("100MB"), pytest.raises(hr.OutOfMemoryError):
         hr.read_csv(packed)
     assert hr.read_csv(packed).x.to_list() == [1]
+
+
+def zeros(codec: str, rows: int) -> bytes:
+    """Pack a column of zeros, which every codec shrinks as far as it can; in several members."""
+    part = 500_000
+    return PACK[codec](b"x\n") + PACK[codec](b"0\n" * part) * (rows // part)
+
+
+@pytest.mark.parametrize("codec", [codec for codec in PACK if codec != "lz4"])
+def test_what_unpacks_to_many_times_its_size_does_not_fill_the_disk(codec, tmp_path):
+    """An error that says what to do, long before all of it is unpacked and spilled."""
+    rows = 20_000_000
+    (tmp_path / "x").write_bytes(packed := zeros(codec, rows))
+    assert 2 * rows / len(packed) > 500
+    hr.memory.trim()
+    spilled = hr.memory.spill().written_bytes
+    room = hr.memory.stats().used_bytes + (24 << 20)
+    for read in (hr.read_csv, hr.scan_csv):
+        with hr.memory.limit(room), pytest.raises(hr.InputError) as raised:
+            read(tmp_path / "x").x.sum().item()
+        text = str(raised.value)
+        assert f"path='{tmp_path / 'x'}'" in text
+        assert "hr.memory.limit" in text
+        assert int(text.split("ratio=")[1].split(",")[0]) >= 500
+        assert raised.value.path == str(tmp_path / "x")
+    assert hr.memory.spill().written_bytes - spilled < 40 << 20
+    with hr.memory.limit(room), pytest.raises(hr.InputError, match="many times their size"):
+        hr.read_csv(io.BytesIO(packed))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zstd", "xz"])
+def test_what_fits_in_memory_is_read_however_small_it_was(codec):
+    rows = 2_000_000
+    packed = zeros(codec, rows)
+    assert 2 * rows / len(packed) > 950
+    hr.memory.trim()
+    with hr.memory.limit(hr.memory.stats().used_bytes + (100 << 20)):
+        frame = hr.read_csv(packed)
+        assert len(frame) == rows
+        assert frame.x.max().item() == 0
+
+
+class Steps(io.RawIOBase):
+    """Gives a byte at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self.rest = data
+
+    def readable(self) -> bool:
+        """Say so."""
+        return True
+
+    def readinto(self, into) -> int:
+        """Fill one byte."""
+        into[: len(self.rest[:1])] = self.rest[:1]
+        taken, self.rest = len(self.rest[:1]), self.rest[1:]
+        return taken
+
+
+@pytest.mark.parametrize("declared", [0, 4, 5, 200])
+def test_a_zstd_frame_of_another_size_than_it_says(declared, tmp_path):
+    """With an empty last block, libzstd compares them only where it has the whole frame."""
+    head, empty = b"\x28\xb5\x2f\xfd\x20" + bytes([declared]), b"\x01\x00\x00"
+    (tmp_path / "x").write_bytes(head + empty)
+    text = b"x\n1\n"
+    frames = [
+        head + empty,
+        zstd(text) + head + empty,
+        head + bytes([len(text) << 3, 0, 0]) + text + empty,
+    ]
+    for frame in frames[declared == 0 :]:
+        right = len(text) if frame is frames[2] else 0
+        for source in (frame, io.BytesIO(frame), Steps(frame)):
+            if declared == right:
+                assert hr.read_csv(source).x.to_list() == [1]
+            else:
+                with pytest.raises(hr.InputError, match="zstd data is corrupt"):
+                    hr.read_csv(source)

@@ -108,6 +108,10 @@ class ZstdReader {
       const size_t before = out.pos;
       pending_ = ZSTD_decompressStream(context_, &out, &in);
       if (ZSTD_isError(pending_)) input_.damaged("the zstd data is corrupt");
+      head_.append(static_cast<const char*>(in.src),
+                   std::min<size_t>(in.pos, kHeadBytes - head_.size()));
+      frame_bytes_ += out.pos - before;
+      if (pending_ == 0) end_frame();
       input_.begin += static_cast<int64_t>(in.pos);
       if (!more && out.pos == before && pending_ != 0) input_.damaged("the zstd data ends early");
     }
@@ -115,9 +119,23 @@ class ZstdReader {
   }
 
  private:
+  static constexpr size_t kHeadBytes = 18;  // the longest head of a frame
+
+  // libzstd compares the size that a frame declares only where it has all of the frame at once.
+  void end_frame() {
+    const unsigned long long declared = ZSTD_getFrameContentSize(head_.data(), head_.size());
+    const bool is_known =
+        declared != ZSTD_CONTENTSIZE_UNKNOWN && declared != ZSTD_CONTENTSIZE_ERROR;
+    if (is_known && declared != frame_bytes_) input_.damaged("the zstd data is corrupt");
+    head_.clear();
+    frame_bytes_ = 0;
+  }
+
   PackedInput input_;
   ZSTD_DCtx* context_;
   size_t pending_ = 0;
+  std::string head_{};  // of the frame
+  uint64_t frame_bytes_ = 0;
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
 #include "headrace/memory/resource/default_resource.h"
+#include "headrace/memory/resource/machine_memory.h"
 
 #include <algorithm>
 #include <bit>
@@ -33,19 +34,6 @@ constexpr size_t kHugePage = size_t{2} << 20;
 constexpr int64_t kMostSlack = int64_t{1} << 20;
 constexpr int64_t kSlackOfLimit = 512;  // the share of a limit that a block may waste
 constexpr int kMostYields = 1000;
-
-// What this process may have at all: a container's share, or all there is.
-int64_t memory_of_machine() {
-  int64_t bytes = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
-    if (FILE* const file = std::fopen(path, "re")) {
-      long long most = 0;  // no number ("max") where there is no limit
-      if (std::fscanf(file, "%lld", &most) == 1 && most > 0 && most < bytes) bytes = most;
-      std::fclose(file);
-    }
-  return bytes;
-}
 
 // Held for some 50 ns at a time, so a try or two get it, where going to sleep costs microseconds.
 std::unique_lock<std::mutex> lock_soon(std::mutex& mutex) {
@@ -306,7 +294,7 @@ int64_t PoolResource::cached_bytes() const {
 
 PoolResource& default_pool() {
   return process_global([] {
-    return PoolResource(system_resource(), std::max(int64_t{1} << 30, memory_of_machine() / 4));
+    return PoolResource(system_resource(), std::max(int64_t{1} << 30, machine_memory() / 4));
   });
 }
 
