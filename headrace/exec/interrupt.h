@@ -18,4 +18,23 @@ HR_API void look_for_interrupt_now();
 /// to what `set_progress` set, both at most once in 50 ms.
 HR_API void report_progress(int64_t done, int64_t count);
 
+/// Work of several jobs and loops: while a part lives, what its thread reports (and its jobs, if
+/// short) fills `begin` to `end` of a `whole`. Parts inside of a part share what that one fills. A
+/// whole that is not positive changes nothing.
+class HR_API ProgressPart {
+ public:
+  ProgressPart(int64_t begin, int64_t end, int64_t whole);
+  ~ProgressPart();
+  ProgressPart(const ProgressPart&) = delete;
+  ProgressPart& operator=(const ProgressPart&) = delete;
+
+  /// What a share of this thread's innermost part is of all.
+  static double of_all(double share);
+
+ private:
+  double begin_;
+  double end_;
+  const ProgressPart* outer_;
+};
+
 }  // namespace hr

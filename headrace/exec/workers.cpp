@@ -49,6 +49,18 @@ constinit thread_local Clock::time_point last_look{};
   throw Interrupted("interrupted: the operation was stopped; nothing was changed");
 }
 
+constinit thread_local const ProgressPart* innermost_part = nullptr;
+
+// To what was set, as a share of all that this thread has to do.
+void report(int64_t done, int64_t count) {
+  const auto to = progress_report.load();
+  if (!to) return;
+  if (!innermost_part) return to(done, count);
+  constexpr int64_t kAll = 1'000'000;
+  const double share = static_cast<double>(done) / static_cast<double>(std::max<int64_t>(count, 1));
+  to(static_cast<int64_t>(ProgressPart::of_all(share) * static_cast<double>(kAll)), kAll);
+}
+
 // Only the thread that entered can see the user, never a worker.
 bool is_interrupted() {
   const auto check = interrupt_check.load();
@@ -149,8 +161,7 @@ class Pool {
     const auto now = Clock::now();
     if (is_worker || now - last_look < kSlice) return false;
     last_look = now;
-    if (const auto report = progress_report.load(); report && now - begin >= kSlice)
-      report(job.done, job.count);
+    if (innermost_part || now - begin >= kSlice) report(job.done, job.count);
     if (!is_interrupted()) return false;
     job.stop();
     return true;
@@ -332,8 +343,25 @@ void report_progress(int64_t done, int64_t count) {
   const auto now = Clock::now();
   if (is_worker || now - last_report < kSlice) return;
   last_report = now;
-  if (const auto report = progress_report.load()) report(done, count);
+  report(done, count);
   look_for_interrupt_now();
+}
+
+ProgressPart::ProgressPart(int64_t begin, int64_t end, int64_t whole) : outer_(innermost_part) {
+  const auto size = static_cast<double>(whole);
+  begin_ = whole > 0 ? static_cast<double>(begin) / size : 0.0;
+  end_ = whole > 0 ? static_cast<double>(end) / size : 1.0;
+  innermost_part = this;
+}
+
+ProgressPart::~ProgressPart() {
+  innermost_part = outer_;
+}
+
+double ProgressPart::of_all(double share) {
+  for (const ProgressPart* part = innermost_part; part; part = part->outer_)
+    share = part->begin_ + (part->end_ - part->begin_) * std::min(share, 1.0);
+  return share;
 }
 
 }  // namespace hr

@@ -179,6 +179,35 @@ TEST_P(Workers, AnInterruptStopsManyShortJobs) {
   look_for_interrupt_now();
 }
 
+std::vector<double> reported;  // a callback cannot capture
+
+TEST(Progress, OfPartsIsThatOfTheWhole) {
+  set_progress([](int64_t done, int64_t count) {
+    reported.push_back(static_cast<double>(done) / static_cast<double>(count));
+  });
+  const auto report = [](int64_t done, int64_t count) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));  // it listens each 50 ms
+    report_progress(done, count);
+  };
+  report(3, 4);
+  {
+    const ProgressPart outer(10, 60, 100);
+    report(1, 2);
+    {
+      const ProgressPart inner(1, 2, 2);
+      report(1, 2);
+      report(9, 2);  // more than all
+    }
+    const ProgressPart unknown(0, 0, -1);
+    report(1, 5);
+  }
+  report(0, 7);
+  set_progress(nullptr);
+  const std::vector<double> wanted{0.75, 0.35, 0.475, 0.6, 0.2, 0.0};
+  ASSERT_EQ(reported.size(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(reported[i], wanted[i], 1e-5) << i;
+}
+
 TEST(Threads, RefusesACountOutOfRange) {
   EXPECT_THROW(set_threads(0), InvalidArgumentError);
   EXPECT_THROW(set_threads(5000), InvalidArgumentError);

@@ -5,6 +5,7 @@
 #include "headrace/algo/select/mask_prefix.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_reader.h"
 
@@ -82,10 +83,10 @@ CsvResult CsvReader::read_where(const CsvFilter& filter, const std::vector<bool>
     const std::span<const CsvRange> every(ranges.ranges);
     const auto size = static_cast<size_t>(kChunksPerWorker * threads());
     for (size_t at = 0; at < every.size() && rows < limit_ && left > 0; at += size) {
+      const auto some = every.subspan(at, std::min(size, every.size() - at));
+      const ProgressPart part(some.front().begin, some.back().end, text_.known_size());
       batches.push_back(read_batch(first, second, filter, wanted,
-                                   {.ranges = every.subspan(at, std::min(size, every.size() - at)),
-                                    .most = limit_ - rows,
-                                    .most_kept = left},
+                                   {.ranges = some, .most = limit_ - rows, .most_kept = left},
                                    rows));
       left -= batches.back().num_rows();
     }

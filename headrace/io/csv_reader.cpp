@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader_testing.h"
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::string_view kOp = "read_csv";
 constexpr int64_t kLongRange = int64_t{1} << 24;
+// Where a bar is when the rows are found: of plain text, and of text that is decompressed for it.
+constexpr int64_t kPlainPercent = 20, kPackedPercent = 80;
 
 }  // namespace
 
@@ -93,9 +96,13 @@ CsvResult CsvReader::read_here(Wanted& wanted) {
   const bool limited = limit_ != std::numeric_limits<int64_t>::max();
   // Empty lines and rejects make rows fewer than line ends, so a limited read may need more text.
   for (int64_t enough = limited ? limit_ : -1;; enough *= 2) {
-    const CsvRanges ranges =
-        find_ranges(kOp, text_, state_.source.name(), state_.syntax, state_.layout.data_begin,
-                    state_.layout.first_line, enough, chunk_bytes_, stock_);
+    const int64_t found = text_.known_size() < 0 ? kPackedPercent : kPlainPercent;
+    const CsvRanges ranges = [&] {
+      const ProgressPart part(0, found, 100);
+      return find_ranges(kOp, text_, state_.source.name(), state_.syntax, state_.layout.data_begin,
+                         state_.layout.first_line, enough, chunk_bytes_, stock_);
+    }();
+    const ProgressPart part(found, 100, 100);
     CsvColumns columns(wanted.schema, ranges.max_rows);
     std::vector<int64_t> first_slots;
     std::vector<CsvPartial> pieces =

@@ -4,6 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/csv_row_splitter_kernels.h"
 
@@ -19,7 +20,8 @@ constexpr int64_t kMaxRowBytes = int64_t{1} << 30;
 constexpr int64_t kMaxBytesBefore = int64_t{1} << 24;
 constexpr int64_t kStepBytes = int64_t{1} << 12;
 constexpr int64_t kMaxStepBytes = int64_t{1} << 20;
-constexpr int64_t kFront = 64;  // room before the chunk: its byte before stands there
+constexpr int64_t kLoadingShare = 90;  // percent of the time that decompression takes
+constexpr int64_t kFront = 64;         // room before the chunk: its byte before stands there
 
 struct Chunk {
   int64_t begin;
@@ -80,6 +82,17 @@ class ChunkReader {
   int64_t chunk_bytes_;
   BufferPool& stock_;
 };
+
+int64_t loaded(ByteSource& text, int64_t end) {
+  const ProgressPart part(0, kLoadingShare, 100);
+  return text.load(end);
+}
+
+void follow_all(const ByteSource& text, const ChunkReader& reader, std::vector<Chunk>& chunks) {
+  const ProgressPart part(text.packed_read() < 0 ? 0 : kLoadingShare, 100, 100);
+  parallel_for(std::ssize(chunks),
+               [&](int64_t i) { reader.follow(chunks[static_cast<size_t>(i)]); });
+}
 
 }  // namespace
 
@@ -167,15 +180,14 @@ CsvRanges find_ranges(std::string_view op, ByteSource& text, std::string_view na
   for (int64_t batch = 1;; batch *= 2) {
     const int64_t wanted = all ? std::numeric_limits<int64_t>::max()
                                : checked_add(op, at, checked_multiply(op, batch, chunk_bytes) + 1);
-    const int64_t available = text.load(wanted);
+    const int64_t available = loaded(text, wanted);
     const bool over = available < wanted;
     const int64_t until = over ? available : wanted - 1;
     ChunkReader reader(text, syntax, begin, available, chunk_bytes, stock);
     std::vector<Chunk> chunks;
     for (int64_t c = at; c < until; c += chunk_bytes)
       chunks.push_back({.begin = c, .size = std::min(chunk_bytes, until - c)});
-    parallel_for(static_cast<int64_t>(chunks.size()),
-                 [&](int64_t i) { reader.follow(chunks[static_cast<size_t>(i)]); });
+    follow_all(text, reader, chunks);
     for (const Chunk& chunk : chunks) {
       const ChunkOutcome outcome = reader.follow_from(chunk, state);
       state = outcome.end;

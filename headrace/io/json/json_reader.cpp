@@ -5,6 +5,7 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
+#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/json/columns.h"
 
@@ -122,6 +123,11 @@ void Reader::parse_all(const Builder& root, bool is_careful) {
     const size_t before = pieces_.size();
     ranges_.insert(ranges_.end(), some.begin(), some.end());
     pieces_.resize(ranges_.size());
+    const int64_t packed = text_.packed_read();
+    const ProgressPart part =
+        packed < 0 && !some.empty()
+            ? ProgressPart(some.front().begin, some.back().end, text_.known_size())
+            : ProgressPart(packed, packed, text_.packed_size());
     parallel_for(std::ssize(some), [&](int64_t k) {
       const size_t at = before + static_cast<size_t>(k);
       pieces_[at] = parse(ranges_[at], root, is_careful);
