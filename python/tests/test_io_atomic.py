@@ -20,7 +20,8 @@ kind, folder = sys.argv[1:]
 libc, path = ctypes.CDLL(None), os.path.join(folder, "x")
 numbers = np.arange(120_000)
 frame = hr.DataFrame({"a": numbers, "b": numbers * 0.37, "s": numbers.astype(str)})
-write = lambda: getattr(frame, "to_" + kind)(path)
+options = {"orient": "records", "lines": True} if kind == "json" else {}
+write = lambda: getattr(frame, "to_" + kind)(path, **options)
 with open(path, "w") as file:
     file.write("old")
 libc.fail_write(-1, 0, 0)
@@ -57,7 +58,7 @@ print(*counts, failed)
 
 @pytest.mark.skipif(sys.platform != "linux", reason="preloads a library")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "json", "ipc"])
 def test_each_call_of_a_writer_fails(kind: str, tmp_path: Path) -> None:
     library = tmp_path / "failing_writes.so"
     source = Path(__file__).with_name("failing_writes.c")

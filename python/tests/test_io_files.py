@@ -23,6 +23,13 @@ import pytest
 import headrace as hr
 
 FRAME = hr.DataFrame({"a": [1, 2], "s": ["x", None]})
+KINDS = pytest.mark.parametrize("kind", ["csv", "parquet", "json", "ipc"])
+
+
+def write_as(frame: hr.DataFrame, kind: str, path: Path) -> None:
+    """Write a frame to a file; as JSON its lines."""
+    options = {"orient": "records", "lines": True} if kind == "json" else {}
+    getattr(frame, f"to_{kind}")(path, **options)
 
 
 def page(path: Path) -> None:
@@ -50,6 +57,8 @@ def trace(path: Path) -> None:
 WRITERS: dict[str, tuple[Callable[[Path], None], str, bytes]] = {
     "csv": (FRAME.to_csv, ".csv", b"a,s\n"),
     "parquet": (FRAME.to_parquet, ".parquet", b"PAR1"),
+    "json": (lambda path: write_as(FRAME, "json", path), ".json", b'{"a":'),
+    "ipc": (FRAME.to_ipc, ".arrow", b"ARROW1"),
     "plot": (lambda path: hr.plot.line(np.arange(9.0)).save(path), ".png", b"\x89PNG"),
     "report": (page, ".html", b"<!doctype html>"),
     "log": (log, ".csv", b"Thread,"),
@@ -146,9 +155,13 @@ def test_a_full_disk_is_an_error(writer: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@KINDS
 def test_standard_output(name: str, kind: str, tmp_path: Path) -> None:
-    code = f"import headrace as hr; hr.DataFrame({{'a': [1]}}).to_{kind}({name!r}); print('end')"
+    options = "orient='records', lines=True" if kind == "json" else ""
+    code = (
+        "import headrace as hr; "
+        f"hr.DataFrame({{'a': [1]}}).to_{kind}({name!r}, {options}); print('end')"
+    )
     run = [sys.executable, "-c", code]
     into_pipe = subprocess.run(run, capture_output=True, check=True).stdout
     assert into_pipe.startswith(WRITERS[kind][2][:1])
@@ -177,8 +190,9 @@ def test_names_at_the_limit(tmp_path: Path) -> None:
 KILLED = """
 import sys, numpy as np, headrace as hr
 frame = hr.DataFrame({"a": np.arange(300_000), "b": np.arange(300_000) % 7.5})
+options = {"orient": "records", "lines": True} if sys.argv[2] == "json" else {}
 for turn in range(10_000):
-    getattr(frame, "to_" + sys.argv[2])(sys.argv[1])
+    getattr(frame, "to_" + sys.argv[2])(sys.argv[1], **options)
     if turn == 0:
         print("ready", flush=True)
 """
@@ -208,7 +222,7 @@ def test_a_forked_child_leaves_the_part_to_its_parent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stalls", [False, True], ids=["nobody reads", "the reader stalls"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@KINDS
 def test_ctrl_c_at_a_pipe_that_waits(kind: str, stalls: bool, tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -220,7 +234,7 @@ def test_ctrl_c_at_a_pipe_that_waits(kind: str, stalls: bool, tmp_path: Path) ->
     begin = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            frame.to_csv(path) if kind == "csv" else frame.to_parquet(path)
+            write_as(frame, kind, path)
     finally:
         signal.signal(signal.SIGINT, former)
         timer.join()
@@ -234,7 +248,8 @@ FULL_IN_THE_MIDDLE = """
 import os, resource, signal, sys, numpy as np, headrace as hr
 kind, path = sys.argv[1:]
 frame = hr.DataFrame({"a": np.arange(1_000_000), "b": np.arange(1_000_000) * 0.37})
-write = lambda: getattr(frame, "to_" + kind)(path)
+options = {"orient": "records", "lines": True} if kind == "json" else {}
+write = lambda: getattr(frame, "to_" + kind)(path, **options)
 before = open(path, "rb").read()
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (3_000_000, resource.RLIM_INFINITY))
@@ -250,17 +265,17 @@ print(len(getattr(hr, "read_" + kind)(path)))
 """
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@KINDS
 def test_a_disk_that_is_full_in_the_middle(kind: str, tmp_path: Path) -> None:
     """While later pieces are formatted: nothing stays, and the next call works."""
     path = tmp_path / f"x.{kind}"
-    FRAME.to_csv(path) if kind == "csv" else FRAME.to_parquet(path)
+    write_as(FRAME, kind, path)
     run = [sys.executable, "-c", FULL_IN_THE_MIDDLE, kind, str(path)]
     out = subprocess.run(run, capture_output=True, text=True, check=True).stdout
     assert out.split() == [str(errno.EFBIG), "1000000"]
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@KINDS
 @pytest.mark.parametrize("after", [0.01, 0.03, 0.1])
 def test_ctrl_c_in_the_middle_of_a_file(kind: str, after: float, tmp_path: Path) -> None:
     path = tmp_path / "x"
@@ -272,20 +287,20 @@ def test_ctrl_c_in_the_middle_of_a_file(kind: str, after: float, tmp_path: Path)
         with pytest.raises(KeyboardInterrupt):
             timer.start()
             for _ in range(1000):  # until the timer rings
-                frame.to_csv(path) if kind == "csv" else frame.to_parquet(path)
+                write_as(frame, kind, path)
     finally:
         signal.signal(signal.SIGINT, former)
         timer.join()
     assert os.listdir(tmp_path) == ["x"]
     whole = tmp_path / "whole"
-    frame.to_csv(whole) if kind == "csv" else frame.to_parquet(whole)
+    write_as(frame, kind, whole)
     assert path.read_bytes() in (b"before", whole.read_bytes())
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@KINDS
 def test_what_a_killed_writer_left_goes_at_the_next_write(kind: str, tmp_path: Path) -> None:
     path = tmp_path / f"x.{kind}"
-    FRAME.to_csv(path) if kind == "csv" else FRAME.to_parquet(path)
+    write_as(FRAME, kind, path)
     left = 0
     rounds = int(os.environ.get("HEADRACE_EXAMPLES", "0")) // 50 or 4
     for turn in range(rounds):
@@ -305,7 +320,7 @@ def test_what_a_killed_writer_left_goes_at_the_next_write(kind: str, tmp_path: P
         left += len(parts_in(tmp_path, path.name))
         assert len(getattr(hr, f"read_{kind}")(path)) in (2, 300_000)  # whole at any time
     assert left > 0
-    FRAME.to_csv(path) if kind == "csv" else FRAME.to_parquet(path)
+    write_as(FRAME, kind, path)
     assert parts_in(tmp_path, path.name) == []
 
 
