@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes taken for a page packed by one of Parquet's codecs end in as many bytes as were wanted,
+// Any bytes taken for a page packed by one of Parquet's codecs end in a page of the given size,
 // always the same, or in a refusal; what was packed is unpacked as it was.
 #include "headrace/base/error.h"
 #include "headrace/io/fuzz_testing.h"
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerInitialize(int* /*count*/, char*** /*words*/) {
   return hr::fuzzing::begin();
 }
 
-// The first byte says which codec, the next two how many bytes are wanted.
+// The first byte says which codec, the next two the size of the page.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace hr::parquet;
   if (size < kOptionBytes) return 0;
