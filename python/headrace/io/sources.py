@@ -255,22 +255,25 @@ def _expand_url(op: str, url: str, options: dict[str, Any]) -> list[_Found]:
                 if not any(_is_aside(part) and "=" not in part for part in each[root:].split("/"))
             ]
         else:
-            return [_Found(_opened(system, path, url), url)]
+            return [_Found(_opened(op, system, path, url, options), url)]
         if not paths:
             raise _nothing(op, "no file matches the URL", url)
         made = []
         for each in sorted(paths):
             name = system.unstrip_protocol(each)
             begin = root + len(name) - len(each)
-            made.append(_Found(_opened(system, each, name), name, begin))
+            made.append(_Found(_opened(op, system, each, name, options), name, begin))
         return made
 
     return _asked(op, url, listed)
 
 
-def _opened(system: Any, path: str, url: str) -> Any:
+def _opened(op: str, system: Any, path: str, url: str, options: dict[str, Any]) -> Any:
     """A remote file, which messages call by its URL."""
-    file = system.open(path, "rb")
+    # Of Parquet files parts are read: what s3fs fetches ahead of each (50 MB) is often the rest.
+    is_given = any("cache_type" in name or "block_size" in name for name in options)
+    words = {"cache_type": "none"} if op.endswith("parquet") and not is_given else {}
+    file = system.open(path, "rb", **words)
     if not hasattr(file, "full_name"):
         file.full_name = url
     return file
