@@ -144,6 +144,15 @@ def test_errors_name_the_line_of_the_text() -> None:
         hr.read_csv([b"a\n1\n"], follow=True)  # type: ignore[call-overload]
 
 
+def test_lines_that_are_skipped_may_come_alone() -> None:
+    pieces = [b"made by\n", b"us\na", b",b\n", b"1,x\n", b"2,y\n"]
+    frames = list(hr.read_csv(iter(pieces), follow=True, skip_rows=2))
+    assert [frame.to_dict() for frame in frames] == [
+        {"a": [1], "b": ["x"]},
+        {"a": [2], "b": ["y"]},
+    ]
+
+
 class Follower:
     """A thread that reads a stream, and the frames that it has."""
 

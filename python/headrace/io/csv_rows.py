@@ -39,6 +39,8 @@ class CsvRows:
         """See `Format`."""
         given = dict(self._options)
         if first:
+            if text.count(b"\n") <= given.get("skip_rows", given.get("skiprows", 0)):
+                return None  # no row after those that are skipped
             names = self._all_names(text)
             if self._names is not None and names != self._names:
                 raise input_error(
