@@ -105,11 +105,13 @@ bool can_seek(nb::handle file) {
          (!nb::hasattr(file, "seekable") || nb::cast<bool>(file.attr("seekable")()));
 }
 
-hr::ParquetFile open_parquet(const std::string& op, nb::handle source, bool stays_open) {
+hr::ParquetFile open_parquet(const std::string& op, nb::handle source, bool stays_open,
+                             int64_t begin, std::optional<int64_t> end) {
   const auto of_source = [&](const hr::Source& from) {
     const GilReleased unlocked;
     return hr::ParquetFile(
-        op, from.name(), [op, from] { return from.open(op, hr::Compression::kNone); }, stays_open);
+        op, from.name(), [op, from] { return from.open(op, hr::Compression::kNone); }, stays_open,
+        begin, end);
   };
   if (nb::isinstance<nb::str>(source)) return of_source(hr::Source::path(file_name(op, source)));
   if (PyObject_CheckBuffer(source.ptr()))
@@ -125,7 +127,7 @@ hr::ParquetFile open_parquet(const std::string& op, nb::handle source, bool stay
                                ? nb::cast<std::string>(source.attr("full_name"))
                                : "a file object";
   const GilReleased unlocked;
-  return hr::ParquetFile(op, name, [file] { return file; });
+  return hr::ParquetFile(op, name, [file] { return file; }, true, begin, end);
 }
 
 // To a path, or piece by piece to the `write` of an object.
@@ -161,11 +163,10 @@ void write_parquet(const hr::Table& table, nb::handle to, std::string compressio
 
 void bind_parquet(nb::module_& m) {
   nb::class_<hr::ParquetFile>(m, "ParquetFile")
-      .def(nb::new_([](const std::string& op, nb::handle source, bool stays_open) {
-             return open_parquet(op, source, stays_open);
-           }),
-           "op"_a, "source"_a, "stays_open"_a = true)
+      .def(nb::new_(&open_parquet), "op"_a, "source"_a, "stays_open"_a = true, "begin"_a = 0,
+           "end"_a.none() = nb::none())
       .def_prop_ro("names", &hr::ParquetFile::names)
+      .def_prop_ro("row_group_sizes", &hr::ParquetFile::row_group_sizes)
       .def("read", &hr::ParquetFile::read, "columns"_a, Unlocked())
       .def("scan", &hr::ParquetFile::scan, "columns"_a);
   m.def(

@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
 
+#include "headrace/algo/keys/hash_rows.h"
 #include "headrace/exchange/serialize.h"
 #include "headrace/exchange/share.h"
 #include "headrace/memory/buffer/shared_memory.h"
@@ -71,6 +72,9 @@ class SharingScope {
 }  // namespace
 
 void bind_share(nb::module_& m) {
+  m.def(
+      "hash_rows", [](const std::vector<hr::Column>& columns) { return hr::hash_rows(columns); },
+      "columns"_a, Unlocked());
   nb::class_<hr::SharedValue>(m, "SharedValue")
       .def(nb::init<const hr::Serializable&, const Label&>(), "value"_a, "label"_a = nb::none(),
            Unlocked())

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace import _loader as _loader  # before anything that imports the binary module
 
@@ -77,8 +77,7 @@ from headrace.memory import no_copies
 from headrace.progress import watch as _watch
 from headrace.reshape.asof import merge_asof, merge_ordered
 from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
-from headrace.series.index import Labels as Index
-from headrace.series.index import MultiIndex
+from headrace.series.index import Index, MultiIndex
 from headrace.series.parse_times import to_datetime, to_timedelta
 from headrace.series.series import Series
 from headrace.settings import ModuleOfFunctions, advice, device, fallbacks, info, strict, threads
@@ -122,9 +121,11 @@ __all__ = [
     "asarray",
     "attach",
     "bdate_range",
+    "cluster",
     "concat",
     "crosstab",
     "cut",
+    "dask",
     "date_range",
     "demo",
     "device",
@@ -207,9 +208,8 @@ _watch()
 sys.modules[__name__].__class__ = ModuleOfFunctions
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from headrace import api as api
+    from headrace import dask as dask
     from headrace import demo as demo
     from headrace import fft as fft
     from headrace import graph as graph
@@ -223,10 +223,11 @@ if TYPE_CHECKING:
     from headrace import tensor as tensor
     from headrace import testing as testing
     from headrace import torch as torch
+    from headrace.dask.workers import cluster as cluster
 
 #: Modules that are imported on first use.
 _LATER = [
-    *("api", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "sql"),
+    *("api", "dask", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "sql"),
     *("stream", "tensor", "testing", "torch"),
 ]
 
@@ -236,12 +237,14 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Import a module on first use, so that `import headrace` stays short."""
-    if name not in _LATER:
+    if name not in _LATER and name != "cluster":
         from headrace.facade import no_attribute
 
         raise no_attribute("module 'headrace' has no attribute", name, (), sys.modules[__name__])
     import importlib
 
+    if name == "cluster":
+        return importlib.import_module("headrace.dask").cluster
     return importlib.import_module(f"headrace.{name}")

@@ -146,7 +146,8 @@ struct ParquetFile::State {
     }
   };
 
-  State(std::string op_, std::string name_, Open open_, bool stays_open)
+  State(std::string op_, std::string name_, Open open_, bool stays_open, int64_t begin,
+        std::optional<int64_t> end)
       : op(std::move(op_)),
         name(std::move(name_)),
         open(std::move(open_)),
@@ -158,7 +159,19 @@ struct ParquetFile::State {
       columns = read_schema(metadata);
     });
     for (const ColumnSchema& column : columns) names.push_back(column.name);
+    keep_groups(begin, end.value_or(std::ssize(metadata.row_groups)));
     if (!stays_open) first.reset();
+  }
+
+  void keep_groups(int64_t begin, int64_t end) {
+    const auto count = std::ssize(metadata.row_groups);
+    if (begin < 0 || begin > end || end > count)
+      throw InputError(
+          error_message(op, "the file has other row groups than before",
+                        {{"path", name}, {"row_groups", count}, {"end", end}}, "call again"),
+          name);
+    metadata.row_groups.erase(metadata.row_groups.begin() + end, metadata.row_groups.end());
+    metadata.row_groups.erase(metadata.row_groups.begin(), metadata.row_groups.begin() + begin);
   }
 
   std::shared_ptr<ByteSource> opened() const {
@@ -521,12 +534,25 @@ Table ParquetFile::State::pick(const ByteSource& source, const std::vector<Colum
   return Table(std::move(labels), std::move(values));
 }
 
-ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays_open)
-    : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open), stays_open)) {
-}
+ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays_open,
+                         int64_t begin, std::optional<int64_t> end)
+    : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open), stays_open,
+                                     begin, end)) {}
 
 const std::vector<std::string>& ParquetFile::names() const {
   return state_->names;
+}
+
+std::vector<std::pair<int64_t, int64_t>> ParquetFile::row_group_sizes() const {
+  std::vector<std::pair<int64_t, int64_t>> sizes;
+  for (const RowGroupMetadata& group : state_->metadata.row_groups) {
+    double bytes = 0;  // the file may claim any
+    for (const ColumnChunk& chunk : group.chunks)
+      bytes += static_cast<double>(chunk.compressed_bytes);
+    sizes.emplace_back(group.num_rows,
+                       static_cast<int64_t>(std::min(bytes, double(state_->file_bytes))));
+  }
+  return sizes;
 }
 
 Table ParquetFile::read(const std::vector<int64_t>& columns) const {

@@ -10,8 +10,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hr {
@@ -26,11 +28,16 @@ class HR_API ParquetFile {
   using Open = std::function<std::shared_ptr<ByteSource>()>;
 
   /// `op` and `name`: of messages and plans. `stays_open`: `read` reads what was opened for the
-  /// footer, whatever becomes of the file.
-  ParquetFile(std::string op, std::string name, Open open, bool stays_open = true);
+  /// footer, whatever becomes of the file. `begin` and `end`: only these row groups; InputError for
+  /// a file without them.
+  ParquetFile(std::string op, std::string name, Open open, bool stays_open = true,
+              int64_t begin = 0, std::optional<int64_t> end = {});
 
   /// Of all columns, those that cannot be read too.
   const std::vector<std::string>& names() const;
+
+  /// Rows and compressed bytes of each row group.
+  std::vector<std::pair<int64_t, int64_t>> row_group_sizes() const;
 
   /// The columns of these places, of all rows: all workers decode, each a column of a row group.
   Table read(const std::vector<int64_t>& columns) const;

@@ -214,11 +214,11 @@ def columns_from(data: Any, columns: Iterable[str] | None) -> Mapping[str, Any] 
     return None
 
 
-def levels_of(frame: DataFrame, keys: list[Any]) -> dict[str, _core.Node]:
+def levels_of(frame: DataFrame, keys: list[Any]) -> dict[Any, _core.Node]:
     """Label levels: columns by name, or values for the rows of the frame."""
-    made: dict[str, _core.Node] = {}
+    made: dict[Any, _core.Node] = {}
     for key in keys:
-        if isinstance(key, str):
+        if isinstance(key, str | int | tuple) and (type(key) is str or key in frame._nodes):
             made[key] = frame._nodes[frame._find(key)]
         elif is_frame(levels := getattr(key, "_frame", None)) and not is_series(key):
             columns = levels._nodes.items()  # of a `MultiIndex`

@@ -514,14 +514,17 @@ class DataFrame(Tabular, Columns):
         made = rows.dropna(self, subset, how, axis, thresh, ignore_index)
         return made_or_rebound(self, made, inplace)
 
-    def astype(self, dtype: Any) -> DataFrame:
+    def astype(self, dtype: Any, errors: Literal["raise", "ignore"] = "raise") -> DataFrame:
         """Convert columns to another dtype, or per column by a mapping ``{name: dtype}``.
+
+        With ``errors="ignore"`` columns with values that cannot be converted stay as they are,
+        which is evaluated to find out.
 
         >>> df = hr.DataFrame({"x": [1, 2], "y": [0.5, 1.5]})
         >>> df.astype({"x": "float32"}).x.dtype.name
         'float32'
         """
-        return rows.astype(self, dtype)
+        return rows.astype(self, dtype, errors)
 
     def merge(
         self,
@@ -594,7 +597,7 @@ class DataFrame(Tabular, Columns):
 
     def join(
         self,
-        other: DataFrame | Series,
+        other: DataFrame | Series | list[DataFrame | Series],
         on: str | list[str] | None = None,
         how: str = "left",
         lsuffix: str = "",
@@ -603,7 +606,7 @@ class DataFrame(Tabular, Columns):
         sort: bool = False,
         validate: str | None = None,
     ) -> DataFrame:
-        """Join columns of a labelled frame or series, by labels or by columns `on`.
+        """Join columns of a labelled frame or series, or several, by labels or by columns `on`.
 
         >>> names = hr.DataFrame({"id": [1, 2], "name": ["Al", "Bo"]}).set_index("id")
         >>> hr.DataFrame({"id": [2, 3], "x": [5, 6]}).join(names, on="id").to_dict()
@@ -740,17 +743,20 @@ class DataFrame(Tabular, Columns):
         *,
         numeric_only: bool = False,
         interpolation: str = "linear",
+        method: Literal["single", "table"] = "single",
     ) -> Any:
         """Quantiles of each column, one row per quantile of a list; see `Series.quantile`.
 
-        Along rows (``axis=1``) one float64 per row, null if all values are missing.
+        Along rows (``axis=1``) one float64 per row, null if all values are missing. With
+        ``method="table"`` whole rows of the frame sorted by all its columns, of any dtypes:
+        `interpolation` is "nearest", "lower" or "higher".
 
         >>> df = hr.DataFrame({"a": [1.0, 2.0, 4.0], "b": [3.0, None, 8.0]})
         >>> df.quantile([0.5, 1.0]).a.to_list(), df.quantile(0.5, axis=1).to_list()
         ([2.0, 4.0], [2.0, 2.0, 6.0])
         """
         return reductions.quantile(
-            self, q, axis, numeric_only=numeric_only, interpolation=interpolation
+            self, q, axis, numeric_only=numeric_only, interpolation=interpolation, method=method
         )
 
     def mode(self, axis: Axis = 0, numeric_only: bool = False, dropna: bool = True) -> DataFrame:
@@ -763,14 +769,15 @@ class DataFrame(Tabular, Columns):
             return self.T.mode(0, numeric_only, dropna).T
         return reductions.mode(self, numeric_only, dropna)
 
-    def count(self, axis: Axis = 0) -> Any:
+    def count(self, axis: Axis = 0, numeric_only: bool = False) -> Any:
         """Counts of values that are neither null nor NaN, for all but complex columns.
 
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.count().to_dict()
         {'x': 3, 'y': 2}
         """
-        return reductions.count(self, axis)
+        frame = self.select_dtypes(["number", "bool"]) if numeric_only else self
+        return reductions.count(frame, axis)
 
     def agg(self, func: Any, axis: Axis = 0) -> Any:
         """Aggregates by name: one for all columns, several, or per column by a mapping.
@@ -1228,6 +1235,17 @@ class DataFrame(Tabular, Columns):
 
     def _repr_html_(self) -> str:
         return frame_html(self)
+
+    @property
+    def _constructor(self) -> type[DataFrame]:  # pandas' names of these; Dask asks for them
+        return DataFrame
+
+    @property
+    def _constructor_sliced(self) -> Any:
+        return Series
+
+    def _get_numeric_data(self) -> DataFrame:
+        return self.select_dtypes(["number", "bool"])
 
     @property
     def index(self) -> Any:

@@ -170,7 +170,7 @@ def relabelled(rows: DataFrame, labels: list[str], columns: list[str]) -> DataFr
 def reduced_frame(frame: DataFrame, protocol: Any) -> Any:
     """See `DataFrame.__reduce_ex__`."""
     frame = frame._numbered()
-    if frame._labels:
+    if frame._labels or any(type(name) is not str for name in frame._nodes):
         nodes = [*frame._labels.values(), *frame._nodes.values()]
         rows = frame_of({str(at): node for at, node in enumerate(nodes)})
         return relabelled, (rows, list(frame._labels), list(frame._nodes))

@@ -106,6 +106,8 @@ def merge(
         raise TypeMismatchError(f"merge: expected a frame: right={type(right).__name__!r}")
     if left._any_node() is None or right._any_node() is None:
         raise InvalidArgumentError("merge: a frame has no columns: columns=0")
+    if how != "cross" and _are_labels(left, right, on or left_on, on or right_on):
+        left_index = right_index = True
     if left_index or right_index:
         options = (how, suffixes, indicator, validate, sort)
         return _by_labels(left, right, left_on, right_on, left_index, right_index, options)
@@ -167,6 +169,26 @@ def _carrying(frame: DataFrame, side: str, needed: bool) -> tuple[DataFrame, lis
     return frame_of({**labels, **frame._nodes}), words
 
 
+def _by_numbers(frame: DataFrame) -> DataFrame:
+    """The rows labelled by their numbers if they have no other labels."""
+    if frame._labels or not (numbers := frame._levels()):
+        return frame
+    return frame_of(
+        frame._nodes, {unnamed(0, 1): _core.in_domain(numbers[0], frame._every()[0].domain)}
+    )
+
+
+def _are_labels(left: DataFrame, right: DataFrame, left_on: Any, right_on: Any) -> bool:
+    """Whether the keys are all labels of both frames, by name."""
+    ours, theirs = ([each] if isinstance(each, str) else each for each in (left_on, right_on))
+    return (
+        ours is not None
+        and list(left._labels) == list(ours)
+        and list(right._labels) == list(theirs or ())
+        and not {*ours} & ({*left._nodes} | {*right._nodes})
+    )
+
+
 def _by_labels(
     left: DataFrame,
     right: DataFrame,
@@ -178,6 +200,8 @@ def _by_labels(
 ) -> DataFrame:
     """Join on labels; the result has those of the keys, or of the side joined by columns."""
     how, suffixes, indicator, validate, sort = options
+    left = _by_numbers(left) if left_index else left
+    right = _by_numbers(right) if right_index else right
     (one, mine), (other, theirs) = (
         _carrying(left, "left", left_index),
         _carrying(right, "right", right_index),

@@ -190,8 +190,21 @@ class Names(list[Any]):
         return Names(call(name) for name in self)
 
     def astype(self, dtype: Any) -> Names:
-        """The names as text or as integers."""
-        return self.map(str if dtype in (str, "str", "string", object, "object") else int)
+        """The names as text or as integers; as objects they stay as they are."""
+        if dtype in (object, "object"):
+            return Names(self)
+        return self.map(str if dtype in (str, "str", "string") else int)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of the names: integers, else objects."""
+        import numpy as np
+
+        return np.dtype("int64" if self and all(type(n) is int for n in self) else object)
+
+    def equals(self, other: Any) -> bool:
+        """Whether the names are the same, in the same order."""
+        return self.tolist() == list(other)
 
     def to_flat_index(self) -> Names:
         """The names themselves."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -228,8 +229,12 @@ def quantile(
     *,
     numeric_only: bool = False,
     interpolation: str = "linear",
+    method: str = "single",
 ) -> Any:
     """See `DataFrame.quantile`."""
+    q = q.tolist() if hasattr(q, "tolist") else q
+    if method == "table":
+        return _rows_at(frame, q, interpolation)
     if not isinstance(q, list):
         level = level_of(q)
         return reduce_frame(
@@ -240,6 +245,22 @@ def quantile(
         return new_frame({str(i): each for i, each in enumerate(across.values())}).T.set_axis(q)
     columns = supported_columns(frame, "quantile", numeric_only)
     return new_frame({c.name: c.quantile(q, interpolation) for c in columns}, index=q)
+
+
+def _rows_at(frame: DataFrame, q: float | list[float], interpolation: str) -> Any:
+    """Rows of the sorted frame; one as a row, several labelled by their quantiles."""
+    rounded = {"nearest": round, "lower": math.floor, "higher": math.ceil}.get(interpolation)
+    if rounded is None:
+        raise InvalidArgumentError(
+            f"quantile: invalid value for method='table': interpolation={interpolation!r}; "
+            "expected 'nearest', 'lower' or 'higher'"
+        )
+    ordered = frame.sort_values(list(frame.columns), ignore_index=True)
+    levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
+    places = [rounded(level * (len(frame) - 1)) for level in levels]
+    if not isinstance(q, list):
+        return ordered.iloc[places[0]]
+    return ordered.take(places).set_axis(q)
 
 
 def mode(frame: DataFrame, numeric_only: bool = False, dropna: bool = True) -> DataFrame:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace._caller import user_variables
 from headrace.dtypes import INTEGERS
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import Error, InvalidArgumentError, TypeMismatchError
 from headrace.frame.arithmetic import with_number
 from headrace.frame.column_reductions import by_column
 from headrace.frame.columns import frame_of, is_frame, new_frame, without_labels
@@ -109,14 +109,16 @@ def columns_with_values(frame: DataFrame, how: str, thresh: int | None) -> DataF
     return frame[[n for n in names if n in found]]
 
 
-def astype(frame: DataFrame, dtype: Any) -> DataFrame:
+def astype(frame: DataFrame, dtype: Any, errors: str = "raise") -> DataFrame:
     """See `DataFrame.astype`."""
     mark("astype")
     wanted = dtype if isinstance(dtype, Mapping) else dict.fromkeys(frame._nodes, dtype)
     for name in wanted.keys():  # noqa: SIM118 (dtypes of a frame too)
         frame._find(name)
     nodes = frame._nodes
-    if type(dtype) is str and {dtype, *(node.dtype for node in nodes.values())} <= _NUMBERS:
+    if errors == "ignore":
+        wanted = {name: each for name, each in wanted.items() if _converts(frame[name], each)}
+    elif type(dtype) is str and {dtype, *(node.dtype for node in nodes.values())} <= _NUMBERS:
         cast = {
             n: node if node.dtype == dtype else _core.astype(node, dtype)
             for n, node in nodes.items()
@@ -126,9 +128,18 @@ def astype(frame: DataFrame, dtype: Any) -> DataFrame:
     return frame_of({**frame._nodes, **cast}, frame._labels)
 
 
+def _converts(series: Series, dtype: Any) -> bool:
+    """Whether all values of a series have another dtype; evaluates."""
+    try:
+        _core.force([series.astype(dtype)._node])
+    except Error:
+        return False
+    return True
+
+
 def join_frames(
     frame: DataFrame,
-    other: DataFrame | Series,
+    other: DataFrame | Series | list[DataFrame | Series],
     on: str | list[str] | None,
     how: str,
     lsuffix: str,
@@ -137,6 +148,10 @@ def join_frames(
     validate: str | None,
 ) -> DataFrame:
     """See `DataFrame.join`."""
+    if isinstance(other, list | tuple):
+        for each in other:
+            frame = join_frames(frame, each, on, how, lsuffix, rsuffix, sort, validate)
+        return frame
     if is_series(other):
         other = other.to_frame()
     both = [n for n in other.columns if n in frame.columns]

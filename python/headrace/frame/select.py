@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _COLUMNS = (1, "columns")
 _KINDS = {"number": "iufm", "bool": "b", "object": "U", "string": "U", "str": "U"}
 _MORE_KINDS = {"category": "O", "datetime": "M", "datetime64": "M", "float": "f", "int": "i"}
+_MORE_KINDS |= {"timedelta": "m", "timedelta64": "m"}
 
 
 def _names(columns: Any) -> list[Any]:

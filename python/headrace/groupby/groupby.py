@@ -776,6 +776,8 @@ def groupby(
     group_keys: bool = True,
 ) -> GroupBy:
     """See `DataFrame.groupby`."""
+    sort, dropna = sort is not False, dropna is not False  # None: Dask's word for the default
+    observed = observed is not False
     if isinstance(by, Grouper) and by.freq is not None:
         spans = (by.freq, by.key, by.level, by.closed, by.label, by.origin, by.offset)
         return resample(rows, *spans)  # type: ignore[return-value] # groups of its own kind

@@ -67,6 +67,11 @@ def _of_labels(rows: DataFrame, by: Any) -> Series:
     return new_series(rows._aligned(made), name=made.name if rows._labels else None)
 
 
+def _is_column(frame: DataFrame, name: Any) -> bool:
+    """Whether this is the name of a column, of any type."""
+    return isinstance(name, int | float | tuple) and name in frame._nodes
+
+
 def keys_of(
     frame: DataFrame | None, by: Any, rows: DataFrame | None = None
 ) -> list[tuple[str, _core.Node]]:
@@ -79,6 +84,7 @@ def keys_of(
     if isinstance(by, list | tuple) and rows is not None and by and not isinstance(by[0], str):
         by = [list(by)] if _are_values(by, rows, rows._rows()) else by
     for each in by if isinstance(by, list | tuple) else [by]:
+        each = getattr(each, "_meta", each)  # an expression of Dask  # noqa: PLW2901
         if rows is not None and (callable(each) or isinstance(each, Mapping)):
             key = _of_labels(rows, each)
             keys.append((key.name or ("key" if not keys else f"key_{len(keys)}"), key._node))
@@ -90,7 +96,7 @@ def keys_of(
             name, spans = each.named_spans(frame)
             keys.append((name, spans._node))
             continue
-        if isinstance(each, str) and frame is not None:
+        if frame is not None and (isinstance(each, str) or _is_column(frame, each)):
             keys.append((each, frame._key(each)))
             continue
         if isinstance(each, str):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def _value_of(value: Any, op: str) -> tuple[Any, str | None]:
     """The engine's evaluated value, and the name of a series."""
     if isinstance(value, Deferred):
-        return value._value(), getattr(value, "name", None)
+        name = getattr(value, "name", None)
+        return value._value(), name if name is None else str(name)
     if is_frame(value):
         return value._table(), None
     raise TypeMismatchError(

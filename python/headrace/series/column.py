@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from headrace.frame.columns import Columns, PickedNumbers
     from headrace.series.column_values import ColumnValues
-    from headrace.series.index import Labels
+    from headrace.series.index import Index
     from headrace.series.labelled import GroupSeries, LabelledSeries
     from headrace.series.series import Series
 
@@ -43,7 +43,7 @@ class Column(Deferred):
     _labelled: ClassVar[type[LabelledSeries]]
     _column_values: ClassVar[type[ColumnValues]]
     _group_series: ClassVar[type[GroupSeries]]
-    _index: ClassVar[type[Labels]]
+    _index: ClassVar[type[Index]]
     _timestamp: ClassVar[Any] = None
     _timedelta: ClassVar[Any] = None
 
@@ -116,6 +116,8 @@ def at_equal_labels(node: _core.Node, levels: Callable[[], list[_core.Node]], va
     if not isinstance(value, Column) or value._node.domain == node.domain:
         return value
     _core.force([node, value._node])
+    if not node.shape[0] and not value._node.shape[0]:
+        return series_of(_core.in_domain(value._node, node.domain), value.name)
     ours, theirs = levels(), value._levels()
     if not ours or len(ours) != len(theirs) or not all(map(same_values, ours, theirs)):
         return value
@@ -167,7 +169,7 @@ def labelled_series(frame: Columns, name: str | None = None) -> LabelledSeries:
     return Column._labelled(frame, name=name)
 
 
-def labels_of(node: _core.Node, name: Any = None) -> Labels:
+def labels_of(node: _core.Node, name: Any = None) -> Index:
     """A node as the labels of rows."""
     return Column._index(node, name=name)
 
@@ -212,7 +214,7 @@ def is_labelled(value: object) -> TypeIs[LabelledSeries]:
     return isinstance(value, Column._labelled)
 
 
-def is_index(value: object) -> TypeIs[Labels]:
+def is_index(value: object) -> TypeIs[Index]:
     """Whether these are the labels of rows."""
     return isinstance(value, Column._index)
 

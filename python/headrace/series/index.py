@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.array.array import Array
@@ -12,7 +12,7 @@ from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
 from headrace.rows import given, unnamed
-from headrace.series.column import Column, labelled_series, new_series
+from headrace.series.column import Column, labelled_series, new_series, same_values
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
 from headrace.series.series import Series
@@ -40,7 +40,7 @@ def _put_back(index: Any) -> None:
         owner.index = index
 
 
-class Labels(Series, role="_index"):
+class Index(Series, role="_index"):
     """The index of a frame: brackets select by position, whatever the labels are.
 
     >>> df = hr.DataFrame({"x": [1, 2]}, index=hr.to_datetime(["2023-03-01", "2024-05-01"]))
@@ -52,7 +52,7 @@ class Labels(Series, role="_index"):
     _owner: Any
 
     def _like(self, node: _core.Node) -> Any:
-        return Labels(node, name=self.name)
+        return Index(node, name=self.name)
 
     @property
     def name(self) -> Any:
@@ -114,12 +114,20 @@ class Labels(Series, role="_index"):
         if len(times) and not np.array_equal(times_between(times[0], times[-1], step), times):
             raise InvalidArgumentError(f"freq: the times have other steps: freq={freq!r}")
 
+    def get_slice_bound(self, label: Any, side: Literal["left", "right"]) -> int:
+        """Where a slice to or from a label ends or begins; the labels ascend."""
+        return int(self.searchsorted(label, side))
+
+    def equals(self, other: Any) -> bool:
+        """Whether both have the same labels in the same order; evaluates."""
+        return isinstance(other, Index) and same_values(self._node, other._node)
+
     def to_series(self) -> Series:
         """The labels as values, labelled by themselves."""
         name = unnamed(0, 1) if self.name is None else self.name
         return labelled_series(frame_of({name: self._node}, {name: self._node}), self.name)
 
-    def get_level_values(self, level: Any) -> Labels:
+    def get_level_values(self, level: Any) -> Index:
         """The labels: there is only one level."""
         level_at([self.name], level)
         return self
@@ -141,7 +149,7 @@ class Labels(Series, role="_index"):
         return sorted({*self.to_list(), *other})
 
 
-class RowNumbers(Labels):
+class RowIndex(Index):
     """The index of a frame without labels, tied to the row set that it counts.
 
     Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
@@ -153,8 +161,8 @@ class RowNumbers(Labels):
         super().__init__(node)
         self._domain = domain
 
-    def _like(self, node: _core.Node) -> RowNumbers:
-        return RowNumbers(node, self._domain)
+    def _like(self, node: _core.Node) -> RowIndex:
+        return RowIndex(node, self._domain)
 
     def isin(self, values: Any) -> Any:
         """See `Series.isin`; raises for row numbers of other rows."""
@@ -256,10 +264,10 @@ class MultiIndex:
         """Whether each row has the labels of a kept one; see `Series.duplicated`."""
         return self._frame.duplicated(keep=keep)
 
-    def get_level_values(self, level: Any) -> Labels:
+    def get_level_values(self, level: Any) -> Index:
         """The labels of a level, by name or position."""
         name = list(self._frame._nodes)[level_at(self.names, level)]
-        return Labels(self._frame._nodes[name], name=given(name))
+        return Index(self._frame._nodes[name], name=given(name))
 
     def droplevel(self, level: Any) -> Any:
         """The other levels."""
@@ -287,6 +295,15 @@ class MultiIndex:
         found = new_series([label in wanted for label in self.to_list()])
         return new_series(self._frame._aligned(found))
 
+    def union(self, other: Any) -> MultiIndex:
+        """The tuples of both, sorted."""
+        tuples = sorted({*self.to_list(), *other})
+        return MultiIndex.from_tuples(tuples, self.names)
+
+    def equals(self, other: Any) -> bool:
+        """Whether both have the same labels in the same order; evaluates."""
+        return isinstance(other, MultiIndex) and self._frame.equals(other._frame)
+
     def unique(self) -> MultiIndex:
         """The distinct tuples, in order of first appearance."""
         return MultiIndex(self._frame.drop_duplicates())
@@ -313,16 +330,16 @@ class MultiIndex:
         return f"MultiIndex({self._frame!r})"
 
 
-def row_labels(frame: DataFrame) -> Labels | MultiIndex:
+def row_labels(frame: DataFrame) -> Index | MultiIndex:
     """See `DataFrame.index`."""
     if isinstance(frame._labels, PickedNumbers):
         (numbers,) = frame._numbered()._labels.values()
-        return Labels(numbers)
+        return Index(numbers)
     if not frame._labels:
-        return RowNumbers(frame._aligned(positions(len(frame))), domain_of(frame))
+        return RowIndex(frame._aligned(positions(len(frame))), domain_of(frame))
     if len(frame._labels) == 1:
         ((name, node),) = frame._labels.items()
-        return Labels(node, name=given(name))
+        return Index(node, name=given(name))
     return MultiIndex(frame_of(dict(frame._labels)))
 
 

@@ -138,6 +138,7 @@ def is_ordered(series: Series, wrong: str) -> bool:
 def quantiles(series: Series, q: float | list[float] = 0.5, interpolation: str = "linear") -> Any:
     """See `Series.quantile`."""
     mark("quantile")
+    q = q.tolist() if hasattr(q, "tolist") else q
     levels = [level_of(each) for each in (q if isinstance(q, list) else [q])]
     node = _core.quantile(series._node, levels, interpolation)
     if is_time(series) or is_duration(series):

@@ -17,7 +17,7 @@ from headrace.display.tables import series_html, series_text
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.facade import facade, no_attribute
 from headrace.frame.apply import map_series
-from headrace.frame.columns import frame_of, framed
+from headrace.frame.columns import Columns, frame_of, framed
 from headrace.frame.duplicates import repeated_rows
 from headrace.frame.in_place import made_or_rebound, set_series_labels
 from headrace.frame.indexing import check_row_numbers
@@ -217,15 +217,23 @@ class Series(Tabular, Column, role="_series"):
         """
         return int(self._value().nbytes)
 
-    def rename(self, name: Any) -> Series:
-        """The same values under another name.
+    def rename(self, name: Any = None, *, index: Any = None) -> Series:
+        """The same values under another name, which pandas calls `index`.
 
         >>> hr.Series([1, 2], name="x").rename("y").name
         'y'
         """
-        made = Series(self._node, name=name)
+        made = Series(self._node, name=index if name is None else name)
         made._numbers = self._numbers
         return made
+
+    @property
+    def _constructor(self) -> type[Series]:  # pandas' names of these; Dask asks for them
+        return Series
+
+    @property
+    def _constructor_expanddim(self) -> Any:
+        return Columns._frame
 
     def __iter__(self) -> Iterator[Any]:
         goes_to_python("iter", len(self))

@@ -14,7 +14,7 @@ from headrace.time_units import length_of, nanoseconds_of
 from headrace.times.scalars import Timedelta, Timestamp
 
 if TYPE_CHECKING:
-    from headrace.series.index import Labels
+    from headrace.series.index import Index
 
 #: Microseconds of the periods of fixed length.
 _TICKS = {
@@ -123,7 +123,7 @@ def date_range(
     name: str | None = None,
     inclusive: Literal["both", "left", "right", "neither"] = "both",
     tz: Any = None,
-) -> Labels:
+) -> Index:
     """Regular times.
 
     Parameters
@@ -231,7 +231,7 @@ def _until(last: Any, most: Any, freq: Frequency, count: int) -> Any:
     return single[:: -freq.multiple][:count][::-1]
 
 
-def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) -> Labels:
+def bdate_range(start: Any = None, end: Any = None, periods: int | None = None) -> Index:
     """Days from Monday to Friday; see `date_range`.
 
     >>> hr.bdate_range("2024-03-01", periods=2).day_name().to_list()
@@ -247,7 +247,7 @@ def timedelta_range(
     freq: Any = None,
     name: str | None = None,
     closed: Literal["left", "right"] | None = None,
-) -> Labels:
+) -> Index:
     """Regular durations; see `date_range`.
 
     >>> hr.timedelta_range("0h", "2h", freq="h").total_seconds().to_list()
@@ -261,7 +261,7 @@ def timedelta_range(
 
 def period_range(
     start: Any = None, end: Any = None, periods: int | None = None, freq: str = "D"
-) -> Labels:
+) -> Index:
     """The names of consecutive periods; see `Series.dt.to_period`.
 
     >>> hr.period_range("2024-11", periods=3, freq="M").to_list()

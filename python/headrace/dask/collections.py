@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Collections of Dask whose partitions are ours."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+from dask.dataframe import dask_expr
+from dask.dataframe.core import _concat
+from dask.tokenize import normalize_token
+
+from headrace.array.array import Array
+from headrace.lazy.handle import eval
+from headrace.series.column import is_series
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def _whole(parts: list[Any]) -> Any:
+    """The rows of all partitions, evaluated."""
+    made = _concat(parts)
+    if not isinstance(made, pd.Series):
+        eval(made)
+    return made
+
+
+class _ScalarsOfNumPy:
+    """A function of a partition; a single lazy value that it returns is one of NumPy."""
+
+    def __init__(self, function: Any) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if getattr(self._function, "method", "") in ("min", "max") and _has_no_rows(args[0]):
+            return float("nan")  # of no values, which integers have no other word for
+        made = self._function(*args, **kwargs)
+        return made.to_numpy()[()] if isinstance(made, Array) and made.ndim == 0 else made
+
+    def __dask_tokenize__(self) -> Any:
+        return normalize_token(self._function)
+
+    def __reduce__(self) -> Any:
+        return _ScalarsOfNumPy, (self._function,)
+
+
+def _has_no_rows(part: Any) -> bool:
+    return is_series(part) and not len(part)
+
+
+class _Collection:
+    """What collections of frames, series and labels have alike."""
+
+    def map_partitions(self, func: Any, *args: Any, **kwargs: Any) -> Any:
+        """What a function makes of each partition; see `dask.dataframe`."""
+        collection: Any = super()
+        return collection.map_partitions(_ScalarsOfNumPy(func), *args, **kwargs)
+
+    def __dask_postcompute__(self) -> Any:
+        finish, arguments = super().__dask_postcompute__()  # type: ignore[misc]
+        return (_whole if finish is _concat else finish), arguments
+
+    def to_list(self) -> list[Any]:
+        """The values of all partitions; runs the plan."""
+        collection: Any = self
+        return list(collection.compute().to_list())
+
+    def to_numpy(self) -> Any:
+        """The values of all partitions as a NumPy array; runs the plan."""
+        collection: Any = self
+        return collection.compute().to_numpy()
+
+
+class DataFrame(_Collection, dask_expr.DataFrame):
+    """A collection of Dask with a `headrace.DataFrame` in each partition.
+
+    >>> import headrace.dask
+    >>> rows = headrace.dask.from_frame(hr.DataFrame({"x": [1, 2, 3]}), partitions=2)
+    >>> rows[rows.x > 1].x.to_list()
+    [2, 3]
+    """
+
+    @property
+    def columns(self) -> Any:
+        """The names, as an index of pandas."""
+        names = self._meta.columns
+        return pd.Index(list(names), name=names.name) if names.nlevels == 1 else names
+
+    @columns.setter
+    def columns(self, names: Any) -> None:
+        dask_expr.DataFrame.columns.fset(self, names)
+
+    def iter_batches(self, rows: int) -> Iterator[Any]:
+        """Frames of `rows` rows, a partition at a time; see `headrace.DataFrame.iter_batches`."""
+        for part in self.partitions:
+            yield from part.compute().iter_batches(rows)
+
+
+class Series(_Collection, dask_expr.Series):
+    """A collection of Dask with a `headrace.Series` in each partition."""
+
+
+class Index(_Collection, dask_expr.Index):
+    """A collection of Dask with the row labels of each partition."""

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Frames of ours as partitions of Dask: partitions give what one process gives."""
+
+import math
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+import headrace.dask  # noqa: E402
+from headrace.dask import dispatch, readers, transport  # noqa: E402
+
+#: Of 0, 1 and -1: workers of other versions and machines must agree.
+PINNED = ["4f329cadfaf7c73c", "e58def9f41dd3fa5", "554c35b79a7d06a5"]
+SIZES = [0, 1, 63, 64, 65, 3000]
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    words = {"dataframe.backend": "headrace", "dataframe.convert-string": False}
+    with dask.config.set({**words, "dataframe.shuffle.method": "tasks", "scheduler": "sync"}):
+        yield
+
+
+def frame_of(rows: int) -> hr.DataFrame:
+    rng = np.random.default_rng(rows)
+    keys = rng.integers(0, 9, rows)
+    return hr.DataFrame(
+        {
+            "k": [None if i % 17 == 3 else "abcdefghi"[k] for i, k in enumerate(keys)],
+            "n": hr.Series(rng.integers(-5, 50, rows)),
+            "x": [
+                None if i % 13 == 5 else math.nan if i % 11 == 7 else float(v)
+                for i, v in enumerate(rng.integers(0, 99, rows))
+            ],
+        }
+        if rows
+        else {
+            "k": hr.Series([], dtype="string"),
+            "n": hr.Series([], dtype="int64"),
+            "x": hr.Series([], dtype="float64"),
+        }
+    )
+
+
+def same(ours, theirs):
+    """Equal rows in any order, with their labels."""
+    ours, theirs = (each.to_pandas() for each in (ours, theirs))
+    if hasattr(ours, "columns"):
+        assert list(ours.columns) == list(theirs.columns)
+    rows = [
+        sorted(map(repr, each.reset_index().astype("object").fillna("-").to_numpy().tolist()))
+        for each in (ours, theirs)
+    ]
+    assert rows[0] == rows[1]
+
+
+# ---- registration --------------------------------------------------------------------------------
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_dask_knows_our_frames_without_importing_us():
+    code = """
+import sys, dask.dataframe as dd
+print("headrace" in sys.modules)
+import headrace as hr
+print("headrace.dask.dispatch" in sys.modules)
+made = dd.from_pandas(hr.DataFrame({"x": [1, 2]}), npartitions=2)
+print(type(made).__module__, made.x.to_list())
+"""
+    assert run(code).split("\n") == ["False", "False", "headrace.dask.collections [1, 2]"]
+
+
+def test_backend_is_found_by_its_name(tmp_path):
+    frame_of(100).to_csv(tmp_path / "a.csv", index=False)
+    made = dd.read_csv(str(tmp_path / "a.csv"))
+    assert isinstance(made, headrace.dask.DataFrame)
+    assert isinstance(made.compute(), hr.DataFrame)
+    assert dd.from_dict({"x": [1, 2, 3]}, npartitions=2).x.sum().compute() == 6
+
+
+def test_partitions_of_pandas_become_ours():
+    pd = pytest.importorskip("pandas")
+    with dask.config.set({"dataframe.backend": "pandas"}):
+        theirs = dd.from_pandas(pd.DataFrame({"x": [1, 2, 3]}), npartitions=2)
+    assert isinstance(theirs.to_backend("headrace").compute(), hr.DataFrame)
+
+
+# ---- answers -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("rows", SIZES)
+@pytest.mark.parametrize("partitions", [1, 3, 7])
+def test_partitions_give_what_one_frame_gives(rows, partitions):
+    frame = frame_of(rows)
+    parts = headrace.dask.from_frame(frame, partitions=partitions)
+    assert len(parts) == rows
+    same(parts.compute(), frame)
+    same(parts[parts.n > 3].compute(), frame[frame.n > 3])
+    same(parts.assign(z=parts.n * 2).compute(), frame.assign(z=frame.n * 2))
+    if not rows:
+        return
+    assert parts.n.sum().compute() == frame.n.sum().item()
+    assert parts.x.count().compute() == frame.x.count().item()
+    for how in ("sum", "count", "min", "max", "mean"):
+        ours = getattr(parts.groupby("k").n, how)().compute()
+        same(ours, getattr(frame.groupby("k").n, how)())
+
+
+@pytest.mark.parametrize("how", ["inner", "left", "outer"])
+def test_merge_by_a_shuffle(how):
+    left, right = frame_of(700), frame_of(64)[["n", "x"]]
+    ours = headrace.dask.from_frame(left, partitions=5).merge(
+        headrace.dask.from_frame(right, partitions=4), on="n", how=how
+    )
+    same(
+        ours.compute()
+        .reset_index(drop=True)
+        .sort_values(["n", "k", "x_x", "x_y"])
+        .reset_index(drop=True),
+        left.merge(right, on="n", how=how)
+        .sort_values(["n", "k", "x_x", "x_y"])
+        .reset_index(drop=True),
+    )
+
+
+@pytest.mark.parametrize("key", ["n", "k"])
+def test_sort_over_partitions(key):
+    frame = frame_of(900).dropna(subset=["k"])
+    ours = headrace.dask.from_frame(frame, partitions=6).sort_values(key).compute()
+    assert ours[key].to_list() == frame.sort_values(key)[key].to_list()
+    assert sorted(ours.n.to_list()) == sorted(frame.n.to_list())
+
+
+def test_names_that_are_no_strings_survive_pickle():
+    frame = hr.DataFrame({0: [1, 2], ("x", "y"): [3.0, None]})
+    again = pickle.loads(pickle.dumps(frame))
+    assert list(again.columns) == [0, ("x", "y")]
+    assert again.equals(frame)
+
+
+# ---- hashes --------------------------------------------------------------------------------------
+def test_hashes_do_not_depend_on_the_process_or_the_dtype():
+    whole = hr.Series([0, 1, -1])
+    found = dispatch.hash_rows(whole, index=False)
+    assert [f"{value:016x}" for value in found] == PINNED
+    assert (dispatch.hash_rows(whole.astype("float64"), index=False) == found).all()
+    assert (dispatch.hash_rows(whole.astype("int8"), index=False) == found).all()
+
+
+def test_split_keeps_the_order_of_rows():
+    frame = frame_of(1000)
+    codes = frame.n.to_numpy() % 5
+    parts = dispatch.group_split(frame, codes, 7)
+    assert list(parts) == list(range(7))
+    for code, part in parts.items():
+        assert part.n.to_list() == frame.n.to_numpy()[codes == code].tolist()
+
+
+# ---- bytes ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("rows", [0, 1, 65, 1 << 17])
+def test_frames_cross_without_a_copy(rows):
+    frame = frame_of(rows)
+    header, buffers = transport.serialize(frame)
+    before = hr.memory.ledger().total_bytes
+    received = [np.frombuffer(bytes(each), np.uint8) for each in buffers]
+    aligned = []
+    for each in received:
+        block = np.empty(len(each) + 64, np.uint8)
+        begin = -block.ctypes.data % 64
+        block[begin : begin + len(each)] = each
+        aligned.append(block[begin : begin + len(each)].data)
+    again = transport.deserialize(header, aligned)
+    assert hr.memory.ledger().total_bytes == before
+    assert again.equals(frame)
+
+
+def test_sizes_and_tokens():
+    from dask.sizeof import sizeof
+    from dask.tokenize import tokenize
+
+    frame, other = frame_of(500), frame_of(500)
+    other["n"] = other.n + 1
+    assert sizeof(frame) > 500 * 16
+    assert sizeof(frame.n) > 500 * 8
+    assert tokenize(frame) == tokenize(frame_of(500))
+    assert tokenize(frame) != tokenize(other)
+
+
+# ---- readers -------------------------------------------------------------------------------------
+def test_csv_by_ranges_of_bytes(tmp_path):
+    frame = frame_of(3000)
+    path = tmp_path / "a.csv"
+    frame.to_csv(path, index=False)
+    for size in (1000, 4097, "1MB", None):
+        made = headrace.dask.read_csv(path, blocksize=size)
+        assert made.compute().equals(hr.read_csv(path))
+        assert made.x.sum().compute() == hr.read_csv(path).x.sum().item()
+    assert headrace.dask.read_csv(path, blocksize=1000).npartitions > 10
+
+
+def test_a_line_break_in_quotes_at_a_border_is_an_error(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b\n" + '1,"x\ny"\n' * 200)
+    assert len(headrace.dask.read_csv(path, blocksize=None)) == 200
+    with pytest.raises(hr.Error) as caught:
+        for size in range(40, 60):
+            headrace.dask.read_csv(path, blocksize=size).compute()
+    assert "blocksize=None" in caught.value.__notes__[-1]
+
+
+def test_a_file_that_changed_is_an_error(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a\n1\n2\n")
+    made = headrace.dask.read_csv(path)
+    path.write_text("a\n1\n2\n3\n")
+    with pytest.raises(hr.InputError, match="changed"):
+        made.compute()
+
+
+def test_parquet_by_row_groups(tmp_path):
+    frame = frame_of(3000)
+    path = tmp_path / "a.parquet"
+    frame.to_parquet(path, row_group_size=500)
+    made = headrace.dask.read_parquet(path, blocksize=1)
+    assert made.npartitions == 6
+    assert made.compute().equals(frame)
+    assert made.n.sum().compute() == frame.n.sum().item()
+    assert headrace.dask.read_parquet(path).npartitions == 1
+    same(
+        made[made.n > 40].compute().reset_index(drop=True),
+        frame[frame.n > 40].reset_index(drop=True),
+    )
+
+
+def test_partitions_begin_at_morsels():
+    assert readers.borders(0, 3) == [0, 0]
+    assert readers.borders(10, 3) == [0, 4, 8, 10]
+    ends = readers.borders(10 * readers.MORSEL + 5, 4)
+    assert all(end % readers.MORSEL == 0 for end in ends[:-1])
+    assert ends[-1] == 10 * readers.MORSEL + 5
