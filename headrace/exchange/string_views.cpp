@@ -14,6 +14,7 @@
 #include <bit>
 #include <cstring>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -44,11 +45,12 @@ constexpr auto kNotShortAscii = [] {
 }();
 
 bool is_short_ascii(const StringView& view) {
-  if (view.size > sizeof view.inlined) return false;
   uint64_t words[2];
   std::memcpy(words, &view, sizeof words);
-  const ShortMask& mask = kNotShortAscii[view.size];
-  return ((words[0] & mask.low) | (words[1] & mask.high)) == 0;
+  const uint64_t size = static_cast<uint32_t>(words[0]);
+  const ShortMask& mask = kNotShortAscii[std::min<uint64_t>(size, kNotShortAscii.size() - 1)];
+  return ((words[0] & mask.low) | (words[1] & mask.high) | (size > sizeof(StringView::inlined))) ==
+         0;
 }
 
 bool is_inside(const StringView& view, const std::vector<Buffer>& text) {
@@ -89,6 +91,16 @@ void check_text(const TextOrigin& origin, int64_t row, std::string_view text) {
                                      {"byte", valid_utf8_bytes(text)},
                                      {"text", printable(text)}},
                                     origin.fix.empty() ? kDecode : origin.fix);
+}
+
+[[noreturn]] void refuse_view(const TextOrigin& origin, int64_t row, const StringView& view) {
+  throw_error<InvalidArgumentError>(origin.op, "a string view is out of range of its buffer",
+                                    {{"column", origin.column},
+                                     {origin.row_word, origin.first_row + row},
+                                     {"buffer", view.indirect.buffer},
+                                     {"offset", view.indirect.offset},
+                                     {"bytes", view.size}},
+                                    origin.fix);
 }
 
 // Strings that follow each other are checked together; each on its own where that finds something.
@@ -132,17 +144,24 @@ bool make_views(int64_t num_rows, const Offset* offsets, const TextPiece& text, 
     const auto begin = static_cast<uint64_t>(offsets[row]);
     const uint64_t size = static_cast<uint64_t>(offsets[row + 1]) - begin;
     const auto at = static_cast<int64_t>(begin) - text.first;
-    uint64_t words[2] = {};
+    uint32_t front = 0;
+    uint64_t back = 0;
     if (at + static_cast<int64_t>(kShort) <= text.readable) [[likely]] {
-      std::memcpy(reinterpret_cast<char*>(words) + 4, text.bytes + at, kShort);
-    } else if (size > 0) {
-      std::memcpy(reinterpret_cast<char*>(words) + 4, text.bytes + at, std::min(size, kShort));
+      std::memcpy(&front, text.bytes + at, 4);
+      std::memcpy(&back, text.bytes + at + 4, 8);
+    } else {
+      char padded[kShort] = {};
+      if (size > 0) std::memcpy(padded, text.bytes + at, std::min(size, kShort));
+      std::memcpy(&front, padded, 4);
+      std::memcpy(&back, padded + 4, 8);
     }
     const ViewMask& mask = kViewMasks[std::min(size, kShort + 1)];
     const uint64_t place = ((begin >> text.part_bits) + text.buffer) | (begin & in_part) << 32;
-    words[0] = size | (words[0] & mask.low);
-    words[1] = size > kShort ? place : words[1] & mask.high;
-    std::memcpy(views + row, words, sizeof words);
+    // In registers: words that are put together in memory would be waited for.
+    const uint64_t low = size | (uint64_t{front} << 32 & mask.low);
+    const uint64_t high = size > kShort ? place : back & mask.high;
+    std::memcpy(views + row, &low, 8);
+    std::memcpy(reinterpret_cast<char*>(views + row) + 8, &high, 8);
     longest = std::max(longest, size);
   }
   return longest > kShort;
@@ -192,14 +211,7 @@ Column check_string_views(const TextOrigin& origin, const Column& column, NullVi
         continue;
       }
       if (is_short_ascii(view)) continue;
-      if (!is_inside(view, text))
-        throw_error<InvalidArgumentError>(origin.op, "a string view is out of range of its buffer",
-                                          {{"column", origin.column},
-                                           {origin.row_word, origin.first_row + row},
-                                           {"buffer", view.indirect.buffer},
-                                           {"offset", view.indirect.offset},
-                                           {"bytes", view.size}},
-                                          origin.fix);
+      if (!is_inside(view, text)) refuse_view(origin, row, view);
       const std::string_view bytes = column.string(row);
       if (!has_prefix(view, bytes)) bad_prefixes = true;
       if (bytes.data() != end || end - begin > kCheckedBytes) {
@@ -251,6 +263,46 @@ template bool write_views(const TextOrigin&, int64_t, const int32_t*, const Text
                           const uint8_t*, int64_t, StringView*);
 template bool write_views(const TextOrigin&, int64_t, const int64_t*, const TextPiece&,
                           const uint8_t*, int64_t, StringView*);
+
+namespace {
+
+void mend_view(const TextOrigin& origin, int64_t row, std::span<const ViewedText> texts,
+               uint32_t first_buffer, StringView& view) {
+  if (is_short_ascii(view)) return;
+  if (view.size <= sizeof view.inlined) {
+    const std::string text(view.inlined, view.size);
+    check_text(origin, row, text);
+    view = with_prefix(view, text);
+    return;
+  }
+  const uint32_t buffer = view.indirect.buffer;
+  if (buffer >= texts.size() ||
+      uint64_t{view.indirect.offset} + view.size > texts[buffer].bytes.size())
+    refuse_view(origin, row, view);
+  const std::string_view text = texts[buffer].bytes.substr(view.indirect.offset, view.size);
+  if (!texts[buffer].is_ascii) check_text(origin, row, text);
+  std::memcpy(view.indirect.prefix, text.data(), sizeof view.indirect.prefix);
+  view.indirect.buffer = first_buffer + buffer;
+}
+
+}  // namespace
+
+void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const ViewedText> texts,
+                uint32_t first_buffer, const uint8_t* validity, int64_t validity_offset,
+                StringView* views) {
+  constexpr int64_t kBlock = 64;
+  for (int64_t first = 0; first < num_rows; first += kBlock) {
+    const int64_t last = std::min(first + kBlock, num_rows);
+    bool all_short = !validity;
+    for (int64_t row = first; row < last; ++row) all_short &= is_short_ascii(views[row]);
+    for (int64_t row = first; row < last && !all_short; ++row) {
+      if (is_valid(validity, validity_offset + row))
+        mend_view(origin, row, texts, first_buffer, views[row]);
+      else
+        views[row] = {};
+    }
+  }
+}
 
 template <class Offset>
 Buffer views_from_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,

@@ -4,6 +4,7 @@
 #include "headrace/data/column.h"
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace hr {
@@ -54,6 +55,19 @@ template <class Offset>
 bool write_views(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
                  const TextPiece& text, const uint8_t* validity, int64_t validity_offset,
                  StringView* views);
+
+/// Text that views point into.
+struct ViewedText {
+  std::string_view bytes{};
+  bool is_ascii = false;  ///< known to be
+};
+
+/// Makes views good that this program may write: null rows are empty, prefixes and zeros are as
+/// comparisons assume, and the first of `texts` is number `first_buffer`. Throws
+/// InvalidArgumentError as `check_string_views` does.
+void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const ViewedText> texts,
+                uint32_t first_buffer, const uint8_t* validity, int64_t validity_offset,
+                StringView* views);
 
 /// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
 /// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".

@@ -10,6 +10,7 @@
 #include "headrace/io/csv_row_splitter.h"
 #include "headrace/io/csv_write.h"
 #include "headrace/io/nodes.h"
+#include "headrace/io/npy/npy.h"
 #include "headrace/io/sink.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -100,6 +101,29 @@ hr::BadRows bad_rows_of(std::string_view word) {
 }
 
 }  // namespace
+
+// A member of an archive, which says how long it is, or a source.
+hr::Tensor read_npy(const std::string& op, nb::handle source, int64_t size,
+                    const std::string& name) {
+  if (size < 0) {
+    const hr::Source from = source_of(op, source);
+    const GilReleased unlocked;
+    return hr::read_npy(op, from.name(), *from.open(op, hr::Compression::kNone));
+  }
+  FileObject file(op, source);
+  const auto read = [&](int64_t, char* into, int64_t count) {
+    while (count > 0) {
+      const int64_t got = file.read(into, count);
+      if (got == 0)
+        throw hr::InputError(op + ": the file ends before its last value: path='" + name +
+                                 "'; fetch or write the file again",
+                             name);
+      into += got;
+      count -= got;
+    }
+  };
+  return hr::read_npy(op, name, {.read = read, .size = size});
+}
 
 // What has the buffer protocol, appended without the GIL; gives the number of bytes.
 int64_t write_bytes(hr::Sink& sink, nb::handle data) {
@@ -227,6 +251,7 @@ void bind_io(nb::module_& m) {
         hr::write_csv(table, to, options);
       },
       "table"_a, "path"_a, "delimiter"_a, "header"_a, "float_format"_a, "null_word"_a, "durable"_a);
+  m.def("read_npy", &read_npy, "op"_a, "source"_a, "size"_a, "name"_a);
   nb::class_<hr::Sink>(m, "Sink")
       .def(
           "__init__",

@@ -70,6 +70,7 @@ from headrace.io.fixed_width import read_fwf
 from headrace.io.ipc import read_feather, read_ipc, scan_ipc
 from headrace.io.json import read_json, scan_json
 from headrace.io.log import read_log
+from headrace.io.npy import read_npy, read_npz, write_npz
 from headrace.io.parquet import read_parquet, scan_parquet
 from headrace.lazy.handle import eval
 from headrace.lazy.profile import profile
@@ -171,6 +172,8 @@ __all__ = [
     "read_ipc",
     "read_json",
     "read_log",
+    "read_npy",
+    "read_npz",
     "read_parquet",
     "read_pickle",
     "read_sql",
@@ -201,6 +204,7 @@ __all__ = [
     "torch",
     "unique",
     "wide_to_long",
+    "write_npz",
 ]
 
 name_functions(globals(), __all__)

@@ -107,8 +107,12 @@ Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int
   return buffer;
 }
 
+int64_t buffer_bytes(const Batch& batch, size_t index) {
+  return range_of(batch, index).length;
+}
+
 void check_buffer(const Batch& batch, size_t index, int64_t least) {
-  const int64_t held = range_of(batch, index).length;
+  const int64_t held = buffer_bytes(batch, index);
   const auto codec = batch.codec == BodyCodec::kLz4 ? parquet::Codec::kLz4 : parquet::Codec::kZstd;
   if ((batch.codec == BodyCodec::kNone ? held : parquet::most_unpacked(codec, held)) < least)
     throw Damage("a buffer is too short for the rows of its batch");
@@ -131,6 +135,8 @@ size_t buffers_of(Layout layout) {
   return kCounts[static_cast<size_t>(layout)];
 }
 
+}  // namespace
+
 int64_t views_of(const FieldPlace& place, const Batch& batch) {
   if (place.views >= batch.view_buffers.size())
     throw Damage("a batch does not say how many buffers its strings have");
@@ -139,8 +145,6 @@ int64_t views_of(const FieldPlace& place, const Batch& batch) {
     throw Damage("a batch has an impossible number of buffers of strings");
   return count;
 }
-
-}  // namespace
 
 void FieldPlace::skip(const Field& field, const Batch& batch) {
   ++node;

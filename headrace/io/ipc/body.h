@@ -29,6 +29,12 @@ Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int
 /// them.
 void check_buffer(const Batch& batch, size_t index, int64_t least);
 
+/// How long a buffer is in the text. Throws Damage for one that is not there.
+int64_t buffer_bytes(const Batch& batch, size_t index);
+
+/// How many buffers of text a column of views has. Throws Damage.
+int64_t views_of(const FieldPlace& place, const Batch& batch);
+
 /// Reads `size` bytes of a buffer from `offset` on, of a batch that is not compressed.
 void read_plain(const ByteSource& text, const Batch& batch, size_t index, int64_t offset, char* out,
                 int64_t size);

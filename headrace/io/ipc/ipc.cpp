@@ -11,6 +11,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/counted_source.h"
 #include "headrace/io/ipc/body.h"
+#include "headrace/io/ipc/strings.h"
 #include "headrace/io/row_groups.h"
 
 #include <atomic>
@@ -170,18 +171,17 @@ namespace {
 
 constexpr int64_t kPartBytes = int64_t{1} << 22;
 
-// Values of a fixed width that all batches read to one buffer.
+// Values of a fixed width that all batches read to one buffer, or strings, whose views have one.
 struct FlatColumn {
-  Buffer values;
+  Buffer values{};
+  std::unique_ptr<ipc::StringReading> strings{};
   std::vector<Column> validity{};  // of each batch, as bools
 };
 
-// Part of a column of a batch that one task reads.
-struct Part {
+// What one task reads.
+struct Task {
   size_t column;
-  size_t batch;
-  int64_t begin;  // rows of the batch
-  int64_t rows;
+  ipc::BatchTask part;
 };
 
 Column ones(int64_t rows) {
@@ -205,9 +205,11 @@ class Reading {
   }
 
   Table run() {
-    std::vector<Part> tasks;
-    for (size_t c = 0; c < columns_.size(); ++c) plan(c, tasks);
-    parallel_for(std::ssize(tasks), [&](int64_t k) { read(tasks[static_cast<size_t>(k)]); });
+    std::vector<Task> first, second;
+    for (size_t c = 0; c < columns_.size(); ++c)
+      file_.with_origin(field(c).name, -1, [&] { plan(c, first, second); });
+    run(first);
+    run(second);
     std::vector<std::string> names;
     std::vector<Column> made;
     for (size_t c = 0; c < columns_.size(); ++c) {
@@ -233,74 +235,92 @@ class Reading {
            !dtypes_[c].is_decimal();  // their digits are counted with their validity
   }
 
-  // Whether the values of a batch can be read in parts.
-  bool is_plain(const Part& part) const {
-    return file_.contents.batches[part.batch].codec == BodyCodec::kNone;
+  void run(const std::vector<Task>& tasks) const {
+    parallel_for(std::ssize(tasks), [&](int64_t k) {
+      const Task& task = tasks[static_cast<size_t>(k)];
+      file_.with_origin(field(task.column).name, static_cast<int64_t>(task.part.batch),
+                        task.part.run);
+    });
   }
 
-  void plan(size_t c, std::vector<Part>& tasks) {
+  void plan(size_t c, std::vector<Task>& first, std::vector<Task>& second) {
     const auto& batches = file_.contents.batches;
-    parts_[c].resize(batches.size());
-    const bool flat = is_flat(c) && rows_ > 0;
-    if (flat) {
-      const int64_t width = dtypes_[c].size_bytes();
-      file_.with_origin(field(c).name, -1, [&] {
-        for (size_t b = 0; b < batches.size(); ++b)
-          ipc::check_buffer(batches[b], place(c, b).buffer + 1,
-                            checked_multiply(file_.op, batches[b].length, width));
-      });
-      flat_[c] = {.values = Buffer::allocate_spillable(checked_multiply(file_.op, rows_, width))};
-      flat_[c].validity.resize(batches.size());
-    }
-    for (size_t b = 0; b < batches.size(); ++b) {
-      const Part whole{c, b, 0, batches[b].length};
-      if (whole.rows == 0 && (flat || !field(c).dictionary)) continue;
-      const int64_t step = flat && is_plain(whole) ? kPartBytes / dtypes_[c].size_bytes()
-                                                   : std::max<int64_t>(whole.rows, 1);
-      int64_t begin = 0;
-      do {
-        tasks.push_back({c, b, begin, std::min(step, whole.rows - begin)});
-        begin += step;
-      } while (begin < whole.rows);
-    }
-  }
-
-  void read(const Part& part) {
-    if (!flat_[part.column].values) {
-      parts_[part.column][part.batch] = file_.read_batch(text_, columns_[part.column], part.batch);
-      return;
-    }
-    file_.with_origin(field(part.column).name, static_cast<int64_t>(part.batch),
-                      [&] { read_flat(part); });
-  }
-
-  void read_flat(const Part& part) {
-    const Batch& batch = file_.contents.batches[part.batch];
-    const FieldPlace& at_batch = place(part.column, part.batch);
-    const int64_t width = dtypes_[part.column].size_bytes();
-    Buffer& values = flat_[part.column].values;
-    const int64_t at = (first_[part.batch] + part.begin) * width, bytes = part.rows * width;
-    if (is_plain(part)) {
-      char* const out = values.mutable_as<char>();
-      const Pin pin{{&values, at, at + bytes, true}};
-      ipc::read_plain(text_, batch, at_batch.buffer + 1, part.begin * width, out + at, bytes);
+    std::vector<FieldPlace> places;
+    for (size_t b = 0; b < batches.size(); ++b) places.push_back(place(c, b));
+    std::vector<ipc::BatchTask> soon, late;
+    if (rows_ > 0 && is_flat(c)) {
+      plan_flat(c, soon);
+    } else if (rows_ > 0 && ipc::StringReading::can_read(field(c), batches, places)) {
+      flat_[c].strings = std::make_unique<ipc::StringReading>(file_.op, text_, field(c), batches,
+                                                              std::move(places), rows_);
+      flat_[c].strings->plan(soon, late);
     } else {
-      const Buffer unpacked = ipc::read_buffer(text_, batch, at_batch.buffer + 1, bytes);
-      char* const out = values.mutable_as<char>();
-      const Pin pin{{&values, at, at + bytes, true}};
-      std::memcpy(out + at, unpacked.data(), static_cast<size_t>(bytes));
+      parts_[c].resize(batches.size());
+      for (size_t b = 0; b < batches.size(); ++b)
+        if (batches[b].length > 0 || field(c).dictionary)
+          soon.push_back(
+              {b, [this, c, b] { parts_[c][b] = file_.read_batch(text_, columns_[c], b); }});
     }
-    const ipc::FieldNode& node = batch.nodes[at_batch.node];
-    if (part.begin > 0 || node.null_count == 0) return;
-    if (node.null_count < 0 || node.null_count > node.length)
-      throw ipc::Damage("a column has an impossible number of nulls");
-    Buffer bits = ipc::read_buffer(text_, batch, at_batch.buffer, bitmap_bytes(batch.length));
-    flat_[part.column].validity[part.batch] = Column(TypeId::kBool, batch.length, std::move(bits));
+    if (parts_[c].empty()) plan_validity(c, soon);
+    for (ipc::BatchTask& task : soon) first.push_back({c, std::move(task)});
+    for (ipc::BatchTask& task : late) second.push_back({c, std::move(task)});
+  }
+
+  // In parts where a batch is not compressed.
+  void plan_flat(size_t c, std::vector<ipc::BatchTask>& tasks) {
+    const auto& batches = file_.contents.batches;
+    const int64_t width = dtypes_[c].size_bytes();
+    for (size_t b = 0; b < batches.size(); ++b)
+      ipc::check_buffer(batches[b], place(c, b).buffer + 1,
+                        checked_multiply(file_.op, batches[b].length, width));
+    flat_[c].values = Buffer::allocate_spillable(checked_multiply(file_.op, rows_, width));
+    for (size_t b = 0; b < batches.size(); ++b) {
+      const int64_t rows = batches[b].length;
+      const int64_t step = batches[b].codec == BodyCodec::kNone ? kPartBytes / width : rows;
+      for (int64_t begin = 0; begin < rows; begin += step)
+        tasks.push_back({b, [this, c, b, begin, count = std::min(step, rows - begin)] {
+                           read_flat(c, b, begin, count);
+                         }});
+    }
+  }
+
+  void read_flat(size_t c, size_t b, int64_t begin, int64_t rows) {
+    const Batch& batch = file_.contents.batches[b];
+    const size_t buffer = place(c, b).buffer + 1;
+    const int64_t width = dtypes_[c].size_bytes();
+    Buffer& values = flat_[c].values;
+    const int64_t at = (first_[b] + begin) * width, bytes = rows * width;
+    char* const out = values.mutable_as<char>();
+    if (batch.codec == BodyCodec::kNone) {
+      const Pin pin{{&values, at, at + bytes, true}};
+      return ipc::read_plain(text_, batch, buffer, begin * width, out + at, bytes);
+    }
+    const Buffer unpacked = ipc::read_buffer(text_, batch, buffer, bytes);
+    const Pin pin{{&values, at, at + bytes, true}};
+    std::memcpy(out + at, unpacked.data(), static_cast<size_t>(bytes));
+  }
+
+  void plan_validity(size_t c, std::vector<ipc::BatchTask>& tasks) {
+    const auto& batches = file_.contents.batches;
+    flat_[c].validity.resize(batches.size());
+    for (size_t b = 0; b < batches.size(); ++b) {
+      const ipc::FieldNode& node = batches[b].nodes[place(c, b).node];
+      if (node.null_count < 0 || node.null_count > node.length)
+        throw ipc::Damage("a column has an impossible number of nulls");
+      if (node.null_count > 0) tasks.push_back({b, [this, c, b] { read_validity(c, b); }});
+    }
+  }
+
+  void read_validity(size_t c, size_t b) {
+    const Batch& batch = file_.contents.batches[b];
+    Buffer bits = ipc::read_buffer(text_, batch, place(c, b).buffer, bitmap_bytes(batch.length));
+    flat_[c].validity[b] = Column(TypeId::kBool, batch.length, std::move(bits));
   }
 
   Column finish(size_t c) {
     const Dtype dtype = dtypes_[c];
     FlatColumn& flat = flat_[c];
+    if (flat.strings) return flat.strings->finish(validity_of(flat));
     if (!flat.values) {
       std::erase_if(parts_[c], [&](const Column& part) { return part.dtype() != dtype; });
       Column made = concatenate(file_.op, dtype, parts_[c]);
@@ -308,13 +328,18 @@ class Reading {
       return made;
     }
     flat.values.seal();
+    Buffer validity = validity_of(flat);
+    const int64_t nulls = validity ? -1 : 0;
+    return Column(dtype, rows_, std::move(flat.values), std::move(validity), nulls);
+  }
+
+  // Nothing where no row is null.
+  Buffer validity_of(FlatColumn& flat) const {
     const auto has_nulls = [](const Column& bits) { return bits.dtype().is_bool(); };
-    if (std::none_of(flat.validity.begin(), flat.validity.end(), has_nulls))
-      return Column(dtype, rows_, std::move(flat.values));
+    if (std::none_of(flat.validity.begin(), flat.validity.end(), has_nulls)) return {};
     for (size_t b = 0; b < flat.validity.size(); ++b)
       if (!has_nulls(flat.validity[b])) flat.validity[b] = ones(file_.contents.batches[b].length);
-    const Column bits = concatenate(file_.op, TypeId::kBool, flat.validity);
-    return Column(dtype, rows_, std::move(flat.values), bits.values_buffer(), -1);
+    return concatenate(file_.op, TypeId::kBool, flat.validity).values_buffer();
   }
 
   const IpcFile::State& file_;

@@ -27,10 +27,10 @@ class HR_API IpcFile {
 
   /// The columns at these places, from bodies plain or compressed by lz4 or zstd, by all workers.
   /// Numbers and times of batches that are not compressed are read straight to their place; strings
-  /// keep their text and get views, dictionaries become categories, lists spans. Nothing in the
-  /// file is believed: sizes, offsets, views, codes, digits and text are checked. Throws InputError
-  /// naming column and batch for what is damaged, UnsupportedError for a type that Headrace does
-  /// not have, OutOfMemoryError.
+  /// get views there and keep text that does not fit in them, dictionaries become categories, lists
+  /// spans. Nothing in the file is believed: sizes, offsets, views, codes, digits and text are
+  /// checked. Throws InputError naming column and batch for what is damaged, UnsupportedError for a
+  /// type that Headrace does not have, OutOfMemoryError.
   Table read(const std::vector<int64_t>& columns) const;
 
   /// The table of these columns as a plan node: a plan reads only those that it needs, and only the

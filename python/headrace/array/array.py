@@ -15,11 +15,14 @@ from headrace.errors import TypeMismatchError
 from headrace.facade import facade
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
+from headrace.io import npy
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.column import series_of
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator
+    from typing import IO
 
     import numpy as np
     import numpy.typing as npt
@@ -316,6 +319,23 @@ class Array(Deferred, role="_array"):
     def to_torch(self) -> torch.Tensor:
         """A PyTorch tensor on the same memory; do not write to it (it cannot be read-only)."""
         return convert.to_torch(self)
+
+    def to_npy(self, path: str | os.PathLike[str] | IO[bytes]) -> None:
+        """Write a NumPy ``.npy`` file, which `numpy.load` reads; see `hr.read_npy`.
+
+        A regular file is replaced whole at the end, or stays as it was. What is contiguous by rows
+        or by columns is written without a copy.
+
+        Raises
+        ------
+        hr.InputError
+            (an OSError) With path and errno, when the system refuses.
+
+        >>> hr.asarray([[1.5, 2.5]]).to_npy("/tmp/hr-doc.npy")
+        >>> hr.read_npy("/tmp/hr-doc.npy").shape
+        (1, 2)
+        """
+        npy.to_npy(self, path)
 
     def to_series(self, name: str | None = None) -> Series:
         """The same memory as a series (1-D only).

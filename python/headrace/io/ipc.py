@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
+from headrace.io import sources
 from headrace.lazy.handle import mark
 from headrace.series.timezone import know_zone
 
@@ -19,17 +20,29 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
+    Sources = Source | Sequence[Source]
 
 __all__ = ["read_feather", "read_ipc", "scan_ipc", "to_ipc"]
 
 
-def _frame(op: str, source: Any, columns: Sequence[str] | None, now: bool) -> DataFrame:
+def _frame(
+    op: str, source: Any, columns: Sequence[str] | None, now: bool, **options: Any
+) -> DataFrame:
     mark(op)
-    place = os.fspath(source) if isinstance(source, os.PathLike) else source
-    file = _core.IpcFile(op, place)
-    names = file.names
     if isinstance(columns, str):
         raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
+    of = sources.find(op, source, **options)
+    own = None if columns is None else [name for name in columns if name not in of.values]
+    frames = [of.with_values(_one(op, each, own, now), at) for at, each in enumerate(of.each)]
+    for at, frame in enumerate(frames):
+        of.check_frame(at, frames[0], frame)
+    made = sources.stacked(frames) if of.are_several else frames[0]
+    return made if columns is None or not of.values else made[list(columns)]
+
+
+def _one(op: str, source: Any, columns: Sequence[str] | None, now: bool) -> DataFrame:
+    file = _core.IpcFile(op, source)
+    names = file.names
     wanted = names if columns is None else list(columns)
     for name in wanted:
         if name not in names:
@@ -40,15 +53,25 @@ def _frame(op: str, source: Any, columns: Sequence[str] | None, now: bool) -> Da
     return frame_of_parts(file.scan(places), wanted)
 
 
-def read_ipc(source: Source, *, columns: Sequence[str] | None = None) -> DataFrame:
+def read_ipc(
+    source: Sources,
+    *,
+    columns: Sequence[str] | None = None,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
     """Read an Arrow IPC file or stream into the memory budget, on all cores.
 
     Parameters
     ----------
-    source : path, bytes or binary file object
+    source : path, URL, bytes or binary file object, or a list of these
         A file (also called Feather 2) or a stream, its buffers plain or compressed by lz4 or zstd.
+        A list, a folder or a pattern makes one frame of all files, as `read_csv` says.
     columns : list of str, optional
         The columns to read, in this order; the others are not touched.
+    include_file_paths, hive_partitioning, storage_options
+        As for `read_csv`.
 
     Raises
     ------
@@ -71,10 +94,25 @@ def read_ipc(source: Source, *, columns: Sequence[str] | None = None) -> DataFra
     >>> hr.read_ipc("/tmp/hr-doc.arrow", columns=["s"]).to_dict()
     {'s': ['a', None]}
     """
-    return _frame("read_ipc", source, columns, now=True)
+    return _frame(
+        "read_ipc",
+        source,
+        columns,
+        now=True,
+        include_file_paths=include_file_paths,
+        hive_partitioning=hive_partitioning,
+        storage_options=storage_options,
+    )
 
 
-def scan_ipc(source: Source, *, columns: Sequence[str] | None = None) -> DataFrame:
+def scan_ipc(
+    source: Sources,
+    *,
+    columns: Sequence[str] | None = None,
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+) -> DataFrame:
     """The same, lazy: names, dtypes and row count now, columns and batches on use.
 
     Raises if the file changes between this call and the read.
@@ -84,7 +122,15 @@ def scan_ipc(source: Source, *, columns: Sequence[str] | None = None) -> DataFra
     >>> frame.dtypes["s"], frame.x.sum().item()
     (dtype('string'), 3)
     """
-    return _frame("scan_ipc", source, columns, now=False)
+    return _frame(
+        "scan_ipc",
+        source,
+        columns,
+        now=False,
+        include_file_paths=include_file_paths,
+        hive_partitioning=hive_partitioning,
+        storage_options=storage_options,
+    )
 
 
 def read_feather(

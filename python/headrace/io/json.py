@@ -12,10 +12,10 @@ from typing import IO, TYPE_CHECKING, Any, Literal, overload
 from headrace import _core
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
-from headrace.frame.columns import frame_of_parts, frame_of_table
+from headrace.frame.columns import frame_of_parts
 from headrace.interop import through_pandas
+from headrace.io import sources
 from headrace.io.lines import Lines
-from headrace.io.sources import as_file
 from headrace.lazy.handle import mark
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from headrace.stream.stream import Stream
 
     Source = str | os.PathLike[str] | bytes | BinaryIO | io.StringIO
+    Sources = Source | Sequence[Source]
 
 __all__ = ["read_json", "scan_json", "to_json"]
 
@@ -118,7 +119,7 @@ def _options(
 
 @overload
 def read_json(
-    source: Source | Iterator[bytes],
+    source: Sources | Iterator[bytes],
     *,
     orient: str | None = None,
     lines: bool | None = None,
@@ -127,6 +128,9 @@ def read_json(
     num_rows: int | None = None,
     on_bad: Literal["error", "reject"] = "error",
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     follow: Literal[False] = False,
     **pandas: Any,
 ) -> DataFrame: ...
@@ -165,8 +169,9 @@ def read_json(
 
     Parameters
     ----------
-    source : path, bytes, file object or iterator of bytes
-        Plain, gzip or zstd; the codec is detected from the first bytes.
+    source : path, URL, bytes, file object or iterator of bytes, or a list of sources
+        Plain or packed; the codec is detected from the first bytes. A list, a folder or a pattern
+        makes one frame of all files, as `read_csv` says.
     orient : str, optional
         "records" (rows as objects) is read by the engine. Other shapes of pandas ("columns",
         "index", "split", "values", "table") are read by pandas, as `hr.fallbacks` lists.
@@ -189,6 +194,8 @@ def read_json(
         goes to ``result.rejects``, a frame of line, column, text and reason. Rows in = rows out +
         rejects. In an array, what is not JSON is always an error.
     compression : {"infer", "none", "gzip", "zstd"}
+    include_file_paths, hive_partitioning, storage_options
+        As for `read_csv`.
     follow : bool
         Return a `Stream` of frames of JSON lines as they come; see `read_csv`. Its columns are
         those of the first batch and of `dtypes`; keys that come later are left out.
@@ -221,27 +228,56 @@ def read_json(
     if follow:
         options = {"orient": orient, "num_rows": num_rows, "lines": lines is not False, **pandas}
         return _followed(source, columns, dtypes, on_bad, poll, position, options)
-    source = as_file("read_json", source)
+    source = sources.as_file("read_json", source)
     given = {name: value for name, value in pandas.items() if name not in _IGNORED}
     if "nrows" in given:
         num_rows = given.pop("nrows")
     if isinstance(given.get("dtype"), Mapping):
         dtypes = given.pop("dtype")
     others = {n: v for n, v in given.items() if n not in _DEFAULTS or v != _DEFAULTS[n]}
-    by_pandas = others or _is_url(source) or orient not in (None, "records")
-    if isinstance(source, io.TextIOBase) and not by_pandas:
-        source = source.read().encode()
-    if by_pandas or (orient is None and not lines and _is_one_object(source)):
+    by_pandas = bool(others) or orient not in (None, "records")
+    if not by_pandas:
+        if isinstance(source, io.TextIOBase):
+            source = source.read().encode()
+        of = sources.find(
+            "read_json",
+            source,
+            include_file_paths=include_file_paths,
+            hive_partitioning=hive_partitioning,
+            storage_options=storage_options,
+        )
+        is_one = not of.are_several and _is_one_object(of.each[0])
+        by_pandas = orient is None and not lines and is_one
+    if by_pandas:
         shown: dict[str, Any] = {"lines": lines, "nrows": num_rows, "dtype": dtypes, **others}
         shown = {name: value for name, value in shown.items() if value is not None}
         text = io.BytesIO(source) if isinstance(source, bytes) else source
         return through_pandas.read_json(text, orient=orient, **shown)
     mark("read_json")
-    options = _options("read_json", lines, columns, dtypes, num_rows, on_bad, compression)
-    table, rejects = _core.read_json(_place(source), options)
-    frame = frame_of_table(table)
-    frame._rejects = frame_of_table(rejects) if on_bad == "reject" else None
-    return frame
+    own = _own(columns, of)
+
+    def read(at: int, rows: int | None) -> DataFrame:
+        options = _options("read_json", lines, own, dtypes, rows, on_bad, compression)
+        table, bad = _core.read_json(of.each[at], options)
+        return of.frame(at, table, bad if on_bad == "reject" else None)
+
+    return _chosen(of.rows(read, num_rows), columns, of)
+
+
+def _own(columns: Sequence[str] | None, of: sources.Sources) -> Sequence[str] | None:
+    """The columns that the files have themselves."""
+    if columns is None or isinstance(columns, str):
+        return columns
+    return [name for name in columns if name not in of.values]
+
+
+def _chosen(frame: DataFrame, columns: Sequence[str] | None, of: sources.Sources) -> DataFrame:
+    """The columns in the order that was asked for."""
+    if not columns or not of.values:
+        return frame
+    made = frame[list(columns)]
+    made._rejects = frame._rejects
+    return made
 
 
 def _followed(
@@ -273,13 +309,16 @@ def _followed(
 
 
 def scan_json(
-    source: Source,
+    source: Sources,
     *,
     lines: bool | None = None,
     columns: Sequence[str] | None = None,
     dtypes: Mapping[str, npt.DTypeLike] | None = None,
     num_rows: int | None = None,
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> DataFrame:
     r"""The same, lazy: all rows are read once for the schema now, columns on use.
 
@@ -293,13 +332,22 @@ def scan_json(
     mark("scan_json")
     if isinstance(source, io.TextIOBase):
         source = source.read().encode()
-    options = _options("scan_json", lines, columns, dtypes, num_rows, "error", compression)
-    scan = _core.JsonScan(_place(source), options)
-    return frame_of_parts(_core.scan_json(scan), scan.names)
-
-
-def _place(source: Any) -> Any:
-    return os.fspath(source) if isinstance(source, os.PathLike) else source
+    of = sources.find(
+        "scan_json",
+        source,
+        include_file_paths=include_file_paths,
+        hive_partitioning=hive_partitioning,
+        storage_options=storage_options,
+    )
+    own = _own(columns, of)
+    frames: list[DataFrame] = []
+    for at, each in enumerate(of.each):
+        options = _options("scan_json", lines, own, dtypes, num_rows, "error", compression)
+        scan = _core.JsonScan(each, options)
+        frames.append(of.with_values(frame_of_parts(_core.scan_json(scan), scan.names), at))
+        of.check_frame(at, frames[0], frames[at])
+    made = sources.stacked(frames, num_rows) if of.are_several else frames[0]
+    return _chosen(made, columns, of)
 
 
 def to_json(

@@ -102,7 +102,7 @@ class Sources(NamedTuple):
         for at, title in enumerate(self.titles):
             frame = read(at, most)
             if at > 0:
-                self.check_columns(at, frames[0].columns, frame.columns)
+                self.check_frame(at, frames[0], frame)
             if frame._rejects is not None:
                 rejects.append(frame._rejects.assign(path=title))
             frames.append(frame)
@@ -119,6 +119,21 @@ class Sources(NamedTuple):
         made._rejects = stacked(rejects) if rejects else None
         return made
 
+    def check_frame(self, at: int, first: DataFrame, own: DataFrame) -> None:
+        """Raise if the frame of the source at a place does not go with the first one's."""
+        self.check_columns(at, first.columns, own.columns)
+        dtypes = own.dtypes
+        for name, dtype in first.dtypes.items():
+            if dtypes[name] == dtype or _are_numbers(dtypes[name], dtype):
+                continue
+            path = self.titles[at]
+            raise input_error(
+                f"{self.op}: a column has another dtype than in the first file: "
+                f"column={name!r}, dtype={str(dtypes[name])!r}, first_dtype={str(dtype)!r}, "
+                f"path={path!r}, first={self.titles[0]!r}; read the files apart and cast",
+                path,
+            )
+
     def check_columns(self, at: int, first: list[str], own: list[str]) -> None:
         """Raise if the source at a place has other columns than the first one."""
         if set(first) == set(own):
@@ -131,6 +146,10 @@ class Sources(NamedTuple):
             "read them separately",
             path,
         )
+
+
+def _are_numbers(*dtypes: Any) -> bool:
+    return all(getattr(dtype, "kind", "O") in "iuf" for dtype in dtypes)
 
 
 def find(
