@@ -23,6 +23,8 @@ enum ArrowType : uint8_t {
   kDate = 8,
   kTimestamp = 10,
   kList = 12,
+  kStruct = 13,
+  kMap = 17,
   kDuration = 18,
 };
 
@@ -72,6 +74,10 @@ Type type_of(FlatBuilder& out, Dtype dtype) {
       return type(kDecimal, int32_t{dtype.precision()}, int32_t{dtype.scale()}, int32_t{128});
     case TypeId::kList:
       return type(kList);
+    case TypeId::kStruct:
+      return type(kStruct);
+    case TypeId::kMap:
+      return type(kMap, uint8_t{0});  // the keys are in any order
     case TypeId::kString:
       return type(kUtf8);
     default:
@@ -80,11 +86,22 @@ Type type_of(FlatBuilder& out, Dtype dtype) {
   }
 }
 
-FlatPlace write_field(FlatBuilder& out, std::string_view name, const Column& column) {
+// The entries of maps and their keys are never null.
+enum class FieldKind : uint8_t { kNullable, kEntries, kKey };
+
+FlatPlace write_field(FlatBuilder& out, std::string_view name, const Column& column,
+                      FieldKind kind = FieldKind::kNullable) {
   const bool is_category = column.dtype().is_category();
   const Dtype dtype = is_category ? column.dtype().item() : column.dtype();
   std::vector<FlatPlace> children;
   if (dtype.is_list()) children.push_back(write_field(out, "element", *column.items()));
+  if (dtype.is_map())
+    children.push_back(write_field(out, "key_value", *column.items(), FieldKind::kEntries));
+  if (dtype.is_struct())
+    for (size_t f = 0; f < dtype.fields().size(); ++f)
+      children.push_back(write_field(
+          out, dtype.fields()[f].name, (*column.fields())[f],
+          kind == FieldKind::kEntries && f == 0 ? FieldKind::kKey : FieldKind::kNullable));
   const FlatPlace items = out.tables(children), label = out.text(name);
   const Type type = type_of(out, dtype);
   FlatPlace encoding = 0;
@@ -98,7 +115,7 @@ FlatPlace write_field(FlatBuilder& out, std::string_view name, const Column& col
   }
   return table(out, [&] {
     out.refer(0, label);
-    out.number(1, uint8_t{1});  // it may have nulls
+    out.number(1, static_cast<uint8_t>(kind == FieldKind::kNullable));
     out.number(2, static_cast<uint8_t>(type.number));
     out.refer(3, type.details);
     if (is_category) out.refer(4, encoding);

@@ -25,6 +25,8 @@ int64_t converted_type(const LogicalType& logical) {
   switch (logical.kind) {
     case LogicalKind::kString:
       return 0;
+    case LogicalKind::kMap:
+      return 1;
     case LogicalKind::kList:
       return 3;
     case LogicalKind::kDecimal:

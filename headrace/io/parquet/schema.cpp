@@ -193,12 +193,12 @@ void check_name(std::string_view name) {
 struct Path {
   int definition = 0;
   int repetition = 0;
-  int levels = 0;  // of lists and structs
+  int levels = 0;  // of lists and structs; maps, which dtypes count once, are both
   std::vector<ListLevel> lists{};
 
   Path inside() const {
     Path path = *this;
-    if (++path.levels > kMostNestedLevels) throw Unreadable{"nested in too many levels"};
+    if (++path.levels > kMostNestedLevels * 2) throw Unreadable{"nested in too many levels"};
     return path;
   }
 

@@ -209,12 +209,7 @@ StoredType stored_type(Dtype dtype) {
       return {PhysicalType::kFixed, decimal_bytes(dtype.precision()), logical};
     }
     case TypeId::kCategory:
-    case TypeId::kList:
       return stored_type(dtype.item());
-    case TypeId::kStruct:
-    case TypeId::kMap:
-      throw_error<UnsupportedError>(kOp, "structs and maps are not written yet",
-                                    {{"dtype", dtype.name()}}, "use to_ipc, or .struct.explode()");
     default:
       throw_error<TypeMismatchError>(kOp, "Parquet has no such numbers", {{"dtype", dtype.name()}},
                                      "write the real and the imaginary part");

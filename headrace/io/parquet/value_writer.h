@@ -22,7 +22,7 @@ struct ValueBounds {
   bool is_exact = true;
 };
 
-/// How a column of a dtype is stored; that of lists by their items, of categories by their values.
+/// How values of a dtype that is not nested are stored; categories by their values.
 struct StoredType {
   PhysicalType physical = PhysicalType::kInt32;
   int64_t type_length = 0;  ///< of kFixed

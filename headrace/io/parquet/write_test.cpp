@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables are read back as they were: every dtype, nulls, row groups, lists; the same bytes for any
-// number of threads.
+// Tables are read back as they were: every dtype, nulls, row groups, lists, structs and maps; the
+// same bytes for any number of threads.
 #include "headrace/io/parquet/write.h"
 
 #include "headrace/base/error.h"
@@ -39,7 +39,13 @@ Table read(const std::string& file) {
 
 std::string cell(const Column& column, int64_t row) {
   if (column.is_null(row)) return "null";
-  if (column.dtype().is_list()) {
+  if (column.dtype().is_struct()) {
+    const int64_t place = column.values<int64_t>()[static_cast<size_t>(row)];
+    std::string text = "{";
+    for (const Column& field : *column.fields()) text += cell(field, place) + ";";
+    return text + "}";
+  }
+  if (column.dtype().has_items()) {
     const Column items = column.list(row);
     std::string text = "[";
     for (int64_t i = 0; i < items.num_rows(); ++i) text += cell(items, i) + ",";
@@ -107,7 +113,8 @@ Column strings_of(const Column& categories) {
                          categories.validity_buffer(), -1);
 }
 
-Column lists_of(const Column& items, int64_t rows) {
+// Lists of `items`, or maps of such entries.
+Column lists_of(const Column& items, int64_t rows, bool are_maps = false) {
   std::vector<ListSpan> spans;
   std::vector<bool> valid;
   std::mt19937_64 random(static_cast<uint64_t>(rows));
@@ -122,7 +129,26 @@ Column lists_of(const Column& items, int64_t rows) {
   Buffer buffer = Buffer::allocate(16 * rows);
   if (rows > 0) std::memcpy(buffer.mutable_data(), spans.data(), 16 * spans.size());
   const Column flags = column_of(std::vector<int8_t>(spans.size()), valid);
-  return Column::lists(rows, buffer, items, flags.validity_buffer(), -1);
+  return are_maps ? Column::maps(rows, buffer, items, flags.validity_buffer(), -1)
+                  : Column::lists(rows, buffer, items, flags.validity_buffer(), -1);
+}
+
+// Structs in an order of their own, some of which share fields.
+Column structs_of(const std::vector<std::string>& names, std::vector<Column> columns, int64_t rows,
+                  bool with_nulls) {
+  std::vector<Field> fields;
+  for (size_t f = 0; f < names.size(); ++f) fields.push_back({names[f], columns[f].dtype()});
+  std::mt19937_64 random(static_cast<uint64_t>(rows) + names.size());
+  std::vector<int64_t> places;
+  std::vector<bool> valid;
+  for (int64_t i = 0; i < rows; ++i) {
+    valid.push_back(!with_nulls || random() % 3 != 0);
+    const auto most = static_cast<uint64_t>(columns[0].num_rows());
+    places.push_back(valid.back() ? static_cast<int64_t>(random() % most) : -7);
+  }
+  const Column numbers = column_of(places, valid);
+  return Column::structs_at(Dtype::structure(fields), rows, numbers.values_buffer(),
+                            std::move(columns), numbers.validity_buffer(), -1);
 }
 
 Table every_dtype(int64_t rows, bool with_nulls) {
@@ -164,6 +190,27 @@ Table every_dtype(int64_t rows, bool with_nulls) {
   return Table(std::move(names), std::move(columns));
 }
 
+// Structs and maps in each other, and around and inside of lists.
+Table nested_dtypes(int64_t rows, bool with_nulls) {
+  const Column number = numbers<int32_t>(rows, 50, with_nulls);
+  const Column text = strings_of(texts(rows, 10, with_nulls));
+  const Column flag = lists_of(numbers<double>(rows, 0, with_nulls), rows);
+  const Column point = structs_of({"x", "y"}, {number, text}, rows, with_nulls);
+  const Column deep =
+      structs_of({"p", "l", "c"}, {point, flag, texts(rows, 20, with_nulls)}, rows, with_nulls);
+  const auto map_of = [&](const Column& value) {
+    return lists_of(
+        structs_of({"key", "value"}, {numbers<int64_t>(rows, 0, false), value}, rows, false), rows,
+        true);
+  };
+  std::vector<bool> none(static_cast<size_t>(rows), false);
+  const Column gone = column_of(std::vector<int16_t>(static_cast<size_t>(rows)), none);
+  return Table({"struct", "deep", "map", "list", "map of structs", "map of maps", "all null"},
+               {point, deep, map_of(text), lists_of(point, rows), map_of(deep),
+                lists_of(map_of(map_of(number)), rows),
+                structs_of({"a", "b"}, {gone, point}, rows, with_nulls)});
+}
+
 class ParquetWriter : public testing::SimdAndThreadsTest {};
 
 TEST_F(ParquetWriter, WhatIsWrittenIsReadBack) {
@@ -173,6 +220,50 @@ TEST_F(ParquetWriter, WhatIsWrittenIsReadBack) {
       expect_equal(table, read(written(table)));
       if (HasFatalFailure()) return;
     }
+}
+
+TEST_F(ParquetWriter, StructsAndMapsAreReadBack) {
+  for (const int64_t rows : {0, 1, 2, 63, 64, 65, 1000, 40'000})
+    for (const bool with_nulls : {false, true}) {
+      const Table table = nested_dtypes(rows, with_nulls);
+      for (const int64_t group : {int64_t{1} << 20, rows / 3 + 1}) {
+        expect_equal(table, read(written(table, {.row_group_rows = group})));
+        if (HasFatalFailure()) return;
+      }
+      const Table slice = table.slice(rows / 3, rows / 2);
+      expect_equal(slice, read(written(slice, {.bloom_filter = {"deep"}})));
+      if (HasFatalFailure()) return;
+    }
+}
+
+TEST_F(ParquetWriter, NestedInAsManyLevelsAsDtypesHave) {
+  const int64_t rows = 50;
+  Buffer buffer = Buffer::allocate(16 * rows);
+  for (int64_t i = 0; i < rows; ++i) buffer.mutable_as<ListSpan>()[i] = {i, i > 0 ? 1 : 0};
+  Column lists = numbers<int64_t>(rows, 9, true), structs = lists, maps = lists;
+  for (int level = 0; level < kMostNestedLevels; ++level) {
+    lists = Column::lists(rows, buffer, lists);
+    structs = structs_of({"x"}, {structs}, rows, false);
+    if (level + 1 == kMostNestedLevels) break;  // maps are lists too
+    const std::vector<Field> fields{{"key", TypeId::kInt8}, {"value", maps.dtype()}};
+    maps = Column::maps(
+        rows, buffer,
+        Column::structs(Dtype::structure(fields), rows, {numbers<int8_t>(rows, 0, false), maps}));
+  }
+  const Table table({"lists", "structs", "maps"}, {lists, structs, maps});
+  expect_equal(table, read(written(table)));
+}
+
+TEST_F(ParquetWriter, WhatParquetHasNoFormFor) {
+  const Column keys = column_of<int64_t>({1, 2}, {true, false});
+  const Column entries = Column::structs(
+      Dtype::structure({{"key", TypeId::kInt64}, {"value", TypeId::kInt64}}), 2, {keys, keys});
+  const std::vector<ListSpan> spans{{0, 2}};
+  Buffer buffer = Buffer::allocate(16);
+  std::memcpy(buffer.mutable_data(), spans.data(), 16);
+  EXPECT_THROW(written(Table({"m"}, {Column::maps(1, buffer, entries)})), InvalidArgumentError);
+  const Column empty = Column::structs(Dtype::structure({}), 2, {});
+  EXPECT_THROW(written(Table({"s"}, {empty})), UnsupportedError);
 }
 
 TEST_F(ParquetWriter, EachCodecAndOption) {
@@ -203,12 +294,13 @@ TEST_F(ParquetWriter, SlicesAndSortedColumns) {
 }
 
 TEST_F(ParquetWriter, TheSameBytesForAnyNumberOfThreads) {
-  const Table table = every_dtype(20'000, true);
-  set_threads(1);
-  const std::string bytes = written(table, {.row_group_rows = 3000});
-  for (const int count : {2, 4, 7}) {
-    set_threads(count);
-    EXPECT_EQ(written(table, {.row_group_rows = 3000}), bytes);
+  for (const Table& table : {every_dtype(20'000, true), nested_dtypes(20'000, true)}) {
+    set_threads(1);
+    const std::string bytes = written(table, {.row_group_rows = 3000});
+    for (const int count : {2, 4, 7}) {
+      set_threads(count);
+      EXPECT_EQ(written(table, {.row_group_rows = 3000}), bytes);
+    }
   }
 }
 
