@@ -132,6 +132,54 @@ struct Sources {
     };
   }
 
+  // What is known of parts of a group, by its source; of the values of sources that they are one.
+  std::vector<int64_t> borders(int64_t group, const std::vector<bool>& columns) const {
+    const size_t s = source_of(group);
+    if (!each[s].borders) return {};
+    return each[s].borders(group - first_group[s], own(columns));
+  }
+
+  ColumnBounds part_bounds(int64_t group, int64_t column,
+                           const std::vector<int64_t>& borders) const {
+    const size_t s = source_of(group);
+    const auto own = static_cast<int64_t>(num_own());
+    if (column < own) return each[s].part_bounds(group - first_group[s], column, borders);
+    const int64_t parts = std::ssize(borders) - 1;
+    const Column value = gather(values.column(column - own), always(s, parts));
+    Buffer nulls = Buffer::allocate(parts * int64_t{8});
+    for (int64_t p = 0; p < parts; ++p) {
+      const auto at = static_cast<size_t>(p);
+      nulls.mutable_as<int64_t>()[p] = value.is_null(p) ? borders[at + 1] - borders[at] : 0;
+    }
+    return {value, value, Column(TypeId::kInt64, parts, std::move(nulls))};
+  }
+
+  RowGroups::Batches read_ranges(const std::shared_ptr<const Sources>& self, int64_t group,
+                                 const std::vector<bool>& wanted, int64_t rows,
+                                 const std::vector<RowRange>& ranges) const {
+    const size_t s = source_of(group);
+    return [self, wanted, s,
+            next = each[s].read_ranges(group - first_group[s], own(wanted), rows,
+                                       ranges)]() -> std::optional<Table> {
+      std::optional<Table> batch = next();
+      if (!batch) return batch;
+      const int64_t count = batch->num_rows();
+      return self->with_values(std::move(*batch), wanted, always(s, count));
+    };
+  }
+
+  bool may_have(int64_t group, int64_t column, const Column& some) const {
+    const size_t s = source_of(group);
+    return column >= static_cast<int64_t>(num_own()) || !each[s].may_have ||
+           each[s].may_have(group - first_group[s], column, some);
+  }
+
+  std::optional<Column> distinct_values(int64_t group, int64_t column) const {
+    const size_t s = source_of(group);
+    if (column >= static_cast<int64_t>(num_own()) || !each[s].distinct_values) return {};
+    return each[s].distinct_values(group - first_group[s], column);
+  }
+
   Table read_picked(int64_t group, const std::vector<bool>& wanted, const Column& test) const {
     const size_t s = source_of(group);
     Table table;
@@ -175,6 +223,22 @@ RowGroups concat_row_groups(std::string name, std::vector<RowGroups> sources, Ta
   };
   made.read_picked = [kept](int64_t group, const std::vector<bool>& wanted, const Column& test) {
     return kept->read_picked(group, wanted, test);
+  };
+  made.may_have = [kept](int64_t group, int64_t column, const Column& some) {
+    return kept->may_have(group, column, some);
+  };
+  made.distinct_values = [kept](int64_t group, int64_t column) {
+    return kept->distinct_values(group, column);
+  };
+  made.borders = [kept](int64_t group, const std::vector<bool>& columns) {
+    return kept->borders(group, columns);
+  };
+  made.part_bounds = [kept](int64_t group, int64_t column, const std::vector<int64_t>& borders) {
+    return kept->part_bounds(group, column, borders);
+  };
+  made.read_ranges = [kept](int64_t group, const std::vector<bool>& wanted, int64_t rows,
+                            const std::vector<RowRange>& ranges) {
+    return kept->read_ranges(kept, group, wanted, rows, ranges);
   };
   return made;
 }

@@ -10,6 +10,7 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/optimize/membership.h"
 
 #include <algorithm>
 #include <limits>
@@ -101,10 +102,11 @@ class Reading {
   }
 
   Table run() {
-    const std::vector<bool> may = groups_for(source_, predicates_, others_);
+    std::vector<bool> may = groups_for(source_, predicates_, others_);
     const int64_t before = source_.bytes_read();
     int64_t read = 0;
     for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
+      may[group] = may[group] && !values_rule_out(static_cast<int64_t>(group));
       read += may[group];
       if (may[group])
         read_group(static_cast<int64_t>(group));
@@ -113,6 +115,10 @@ class Reading {
       if (may[group]) batch_rows_ = morsel_rows();
     }
     std::string note = groups_text(read, may.size());
+    if (left_out_by_filter_ > 0)
+      note += ", left out by Bloom filters " + std::to_string(left_out_by_filter_);
+    if (left_out_by_dictionary_ > 0)
+      note += ", left out by dictionaries " + std::to_string(left_out_by_dictionary_);
     if (parts_all_ > 0)
       note += ", pages " + std::to_string(parts_kept_) + " of " + std::to_string(parts_all_);
     note_on_step(note + ", " + bytes_text(source_, before));
@@ -138,6 +144,53 @@ class Reading {
   static const Column& column_of(const Table& batch, const std::vector<bool>& read, size_t column) {
     return batch.column(
         std::count(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(column), true));
+  }
+
+  // Whether a group has no wanted row, by the values that its columns may have.
+  bool values_rule_out(int64_t group) {
+    if (predicates_.empty()) return false;
+    if (source_.may_have &&
+        !may_have_members(predicates_, others_, [&](int64_t column, const Column& values) {
+          return source_.may_have(group, column, values);
+        })) {
+      ++left_out_by_filter_;
+      return true;
+    }
+    if (!source_.distinct_values) return false;
+    for (size_t c = 0; c < tested_.size(); ++c) {
+      const ColumnTests tests = tests_of(static_cast<int64_t>(c));
+      if (tests.predicates.empty()) continue;
+      const std::optional<Column> values = source_.distinct_values(group, static_cast<int64_t>(c));
+      if (!values) continue;
+      const Column test =
+          evaluate_predicates(tests.predicates, [&](int64_t) { return *values; }, tests.others);
+      if (mask_prefix(Mask(test), values->num_rows()).picked > 0) continue;
+      ++left_out_by_dictionary_;
+      return true;
+    }
+    return false;
+  }
+
+  // Those of the predicates that read one column alone.
+  struct ColumnTests {
+    RowPredicates predicates{};
+    std::vector<Value> others{};
+  };
+
+  ColumnTests tests_of(int64_t column) const {
+    ColumnTests tests;
+    auto given = others_.begin();
+    for (const auto& each : predicates_) {
+      const auto end = given + std::ssize(each->others());
+      const std::vector<int64_t>& columns = each->columns();
+      if (!columns.empty() &&
+          std::ranges::all_of(columns, [&](int64_t c) { return c == column; })) {
+        tests.predicates.push_back(each);
+        tests.others.insert(tests.others.end(), given, end);
+      }
+      given = end;
+    }
+    return tests;
   }
 
   void read_group(int64_t group) {
@@ -226,6 +279,8 @@ class Reading {
   std::vector<bool> coded_;   // wanted ones with categories
   std::vector<std::vector<Column>> parts_;
   int64_t batch_rows_ = morsel_rows();
+  int64_t left_out_by_filter_ = 0;
+  int64_t left_out_by_dictionary_ = 0;
   int64_t parts_kept_ = 0;
   int64_t parts_all_ = 0;
 };

@@ -39,6 +39,11 @@ struct RowGroups {
   /// The same of the rows of one group for which `test`, of its first rows, is true.
   std::function<Table(int64_t group, const std::vector<bool>& wanted, const Column& test)>
       read_picked{};
+  /// Whether a group may have one of these values in a column, as MembershipTest has them, by a
+  /// filter; true if in doubt.
+  std::function<bool(int64_t group, int64_t column, const Column& values)> may_have{};
+  /// All values of a column in a group and a null, where a few bytes of the source tell them.
+  std::function<std::optional<Column>(int64_t group, int64_t column)> distinct_values{};
   /// Where more is known of parts of a group, all of these: the rows at which something else is
   /// known of one of the columns, the first and the end among them (none: nothing is known),
   std::function<std::vector<int64_t>(int64_t group, const std::vector<bool>& columns)> borders{};

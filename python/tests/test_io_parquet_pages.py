@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,44 @@ def test_explain_counts_pages() -> None:
     found = re.search(r"row groups 1 of 1, pages (\d+) of (\d+), .* read", told)
     assert found, told
     assert 1 <= int(found[1]) < int(found[2])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pages_of_several_files(tmp_path: Path, threads: int) -> None:
+    for number, content in enumerate(CONTENTS.values()):
+        folder = tmp_path / f"part={number}"
+        folder.mkdir()
+        (folder / "x.parquet").write_bytes(content)
+    whole = hr.read_parquet(tmp_path, hive_partitioning=True)
+    assert len(whole) == ROWS * len(CONTENTS)
+    more: list[Any] = [
+        lambda f: (f.k == 5000) & (f.part == 3),
+        lambda f: (f.k == 5000) | (f.part == 7),
+        lambda f: (f.part > 1) & (f.k < 5),
+    ]
+    with hr.threads(threads):
+        for number, where in enumerate([*FILTERS, *more]):
+            scan = hr.scan_parquet(tmp_path, hive_partitioning=True)
+            picked, expected = scan[where(scan)], whole[where(whole)]
+            assert repr(picked.to_dict()) == repr(expected.to_dict()), number
+            scan = hr.scan_parquet(tmp_path, hive_partitioning=True)
+            first = scan[where(scan)].head(7)
+            assert repr(first.to_dict()) == repr(expected.head(7).to_dict()), number
+
+
+def test_few_pages_and_bytes_of_several_files(tmp_path: Path) -> None:
+    rows = 300_000
+    random = np.random.default_rng(0)
+    frame = hr.DataFrame({"k": np.arange(rows) // 100, "v": random.random(rows)})
+    for part in range(3):
+        frame[part * 100_000 : (part + 1) * 100_000].to_parquet(tmp_path / f"{part}.parquet")
+    scan = hr.scan_parquet(tmp_path)
+    told = str(scan[(scan.k >= 999) & (scan.k <= 1000)].explain(analyze=True))
+    found = re.search(r"row groups 2 of 3, pages 2 of 8, ([\d.]+) kB of ([\d.]+) MB read", told)
+    assert found, told
+    assert float(found[1]) < 1000 * float(found[2]) / 3
+    picked = scan[(scan.k >= 999) & (scan.k <= 1000)]
+    assert picked.v.to_list() == frame.v.to_list()[99_900:100_100]
 
 
 def test_damaged_indexes_end_in_errors() -> None:

@@ -13,6 +13,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/string_builder.h"
 #include "headrace/plan/graph/view.h"
+#include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
 
 #include <array>
@@ -241,7 +242,7 @@ Column compare_text(Op op, const Column& left, const Column& right) {
 namespace {
 
 /// Of a column with a constant.
-struct StringComparison final : OperatorOf<StringComparison, Predicate> {
+struct StringComparison final : OperatorOf<StringComparison, Predicate>, MembershipTest {
   Op op{};
   std::string text{};
 
@@ -260,6 +261,13 @@ struct StringComparison final : OperatorOf<StringComparison, Predicate> {
     return may_compare(op, least, most, [this](Op each, const NodePtr& bound) {
       return compare_text(each, bound, text);
     });
+  }
+
+  std::optional<Column> members(std::span<const NodePtr> /*inputs*/) const override {
+    if (op != Op::kEqual) return {};
+    DictionaryBuilder one;
+    one.add(text);
+    return one.finish()->values();
   }
 
   static auto parameters(auto& self) { return std::tie(self.op, self.text); }

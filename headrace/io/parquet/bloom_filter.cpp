@@ -72,11 +72,6 @@ BloomFilter::BloomFilter(int64_t values) {
   bits_ = Buffer::allocate_zeroed(std::max(static_cast<int64_t>(bytes), kBlockBytes));
 }
 
-int64_t BloomFilter::block_of(uint64_t hash) const {
-  const auto blocks = static_cast<uint64_t>(bits_.size_bytes() / kBlockBytes);
-  return static_cast<int64_t>((hash >> 32) * blocks >> 32);
-}
-
 void BloomFilter::add(uint64_t hash) {
   uint32_t* const block = bits_.mutable_as<uint32_t>() + block_of(hash) * 8;
   for (size_t i = 0; i < kSalts.size(); ++i)

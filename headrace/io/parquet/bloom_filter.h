@@ -20,8 +20,13 @@ class BloomFilter {
   /// An empty one.
   explicit BloomFilter(int64_t values);
 
-  /// One that was read; `bits` are whole blocks, at least one.
+  /// One that was read, or one block of it; `bits` are whole blocks, at least one.
   explicit BloomFilter(Buffer bits) : bits_(std::move(bits)) {}
+
+  /// The block of a hash in a filter of `blocks`: the only one that it needs.
+  static int64_t block_of(uint64_t hash, int64_t blocks) {
+    return static_cast<int64_t>((hash >> 32) * static_cast<uint64_t>(blocks) >> 32);
+  }
 
   void add(uint64_t hash);
   bool may_have(uint64_t hash) const;
@@ -31,7 +36,7 @@ class BloomFilter {
   }
 
  private:
-  int64_t block_of(uint64_t hash) const;
+  int64_t block_of(uint64_t hash) const { return block_of(hash, bits_.size_bytes() / kBlockBytes); }
 
   Buffer bits_;
 };

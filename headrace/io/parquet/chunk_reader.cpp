@@ -701,6 +701,26 @@ Column ChunkReader::flat_column(int64_t slots, FlatRows rows, int64_t nulls, Byt
                 nulls > 0 ? std::move(rows.validity) : Buffer(), nulls);
 }
 
+Column ChunkReader::read_dictionary() {
+  Page page;
+  if (!pages_.next(page) || page.header.kind != PageKind::kDictionary)
+    damaged("a column has no dictionary where it says");
+  load_page(page);
+  const int64_t values = dictionary_size_, rows = values + 1;
+  Buffer made = Buffer::allocate_zeroed(rows * leaf_.dtype.size_bytes());
+  Buffer valid = Buffer::allocate_zeroed(word_bytes(rows));
+  put_ones(BitmapWriter(valid.mutable_data()), 0, values);
+  if (values > 0)
+    std::memcpy(made.mutable_data(), dictionary_.data(),
+                static_cast<size_t>(values * leaf_.dtype.size_bytes()));
+  if (leaf_.conversion == Conversion::kCategory)
+    return Column::categories(rows, std::move(made), categories_.finish(leaf_.is_ordered),
+                              std::move(valid), 1);
+  if (leaf_.dtype.is_string())
+    return Column::strings(rows, std::move(made), {dictionary_text_}, std::move(valid), 1);
+  return Column(leaf_.dtype, rows, std::move(made), std::move(valid), 1);
+}
+
 Column ChunkReader::read_all() {
   if (leaf_.max_repetition > 0) return read_lists();
   const int64_t rows = rows_left_;

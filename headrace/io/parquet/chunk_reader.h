@@ -63,6 +63,10 @@ class ChunkReader {
   /// Passes the next `count` rows of a leaf in no list.
   void skip(int64_t count);
 
+  /// The values of the dictionary that the chunk begins with, and a null behind them. Called first,
+  /// and nothing after it.
+  Column read_dictionary();
+
   /// All rows of any leaf, as a column. Called first and once.
   Column read_all();
 

@@ -10,6 +10,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/io/concat_row_groups.h"
 #include "headrace/io/counted_source.h"
+#include "headrace/io/parquet/bloom_filter_reader.h"
 #include "headrace/io/parquet/bounds.h"
 #include "headrace/io/parquet/chunk_reader.h"
 #include "headrace/io/parquet/nested_column.h"
@@ -35,6 +36,7 @@ using namespace parquet;
 constexpr int64_t kTailBytes = 8;                // the footer's size and the magic
 constexpr int64_t kFewBytes = int64_t{1} << 17;  // read at once where few rows may be wanted
 constexpr int64_t kManyBytes = int64_t{1} << 20;
+constexpr int64_t kSmallDictionary = int64_t{1} << 16;
 
 // Where something was refused, for the message.
 struct Origin {
@@ -252,6 +254,8 @@ struct ParquetFile::State {
   std::vector<int64_t> borders(const std::vector<ColumnSchema>& wanted, int64_t g) const;
   ColumnBounds part_bounds(const ColumnSchema& column, int64_t g,
                            const std::vector<int64_t>& borders) const;
+  bool may_have(const ColumnSchema& column, int64_t g, const Column& values) const;
+  std::optional<Column> distinct_values(const ColumnSchema& column, int64_t g) const;
   Table none(const std::vector<ColumnSchema>& wanted) const;
   static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
@@ -388,6 +392,27 @@ ColumnBounds ParquetFile::State::part_bounds(const ColumnSchema& column, int64_t
       nulls = std::nullopt;
   }
   return column_bounds(column, parts);
+}
+
+// By the Bloom filter of its chunk.
+bool ParquetFile::State::may_have(const ColumnSchema& column, int64_t g,
+                                  const Column& values) const {
+  if (column.is_tree() || !column.leaf.lists.empty()) return true;
+  const ColumnChunk& found = chunk(column.leaf, g);
+  return found.filter.offset == 0 || filter_may_have(*opened(), found, column.leaf, values);
+}
+
+// Those of a dictionary that all pages refer to, where reading it costs little of reading all.
+std::optional<Column> ParquetFile::State::distinct_values(const ColumnSchema& column,
+                                                          int64_t g) const {
+  if (column.is_tree() || !column.leaf.lists.empty()) return {};
+  const ColumnChunk& found = chunk(column.leaf, g);
+  const int64_t bytes = found.data_page_offset - found.begin();
+  if (!found.is_all_coded || bytes == 0 ||
+      bytes > std::max(kSmallDictionary, found.compressed_bytes / 4))
+    return {};
+  const std::shared_ptr<ByteSource> source = opened();
+  return ChunkReader(*source, column.leaf, found, group(g).num_rows, bytes).read_dictionary();
 }
 
 Table ParquetFile::State::none(const std::vector<ColumnSchema>& wanted) const {
@@ -674,6 +699,18 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
               [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
                 const State& file = *scan->file;
                 return file.pick(*file.opened(), scan->some(wanted), group, test);
+              },
+          .may_have =
+              [scan](int64_t group, int64_t column, const Column& values) {
+                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+                return with_origin(scan->file->origin(of, group),
+                                   [&] { return scan->file->may_have(of, group, values); });
+              },
+          .distinct_values =
+              [scan](int64_t group, int64_t column) {
+                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+                return with_origin(scan->file->origin(of, group),
+                                   [&] { return scan->file->distinct_values(of, group); });
               },
           .borders =
               [scan](int64_t group, const std::vector<bool>& wanted) {

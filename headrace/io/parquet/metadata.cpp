@@ -220,6 +220,27 @@ Statistics parse_statistics(ThriftReader& in) {
   return found;
 }
 
+// Calls `f` for each element of a list of structs; false for another field.
+bool for_each_struct(ThriftReader& in, Type type, const auto& f) {
+  if (type != Type::kList) return false;
+  const int64_t count = in.list_size(type);
+  if (count > 0 && type != Type::kStruct) damaged("a list of the metadata has no structs");
+  for (int64_t i = 0; i < count; ++i) f();
+  return true;
+}
+
+// Whether pages of a kind with this encoding leave all data pages as indices.
+bool keeps_coded(ThriftReader& in) {
+  int64_t kind = -1, encoding = -1, count = 0;
+  for_each_field(in, [&](int64_t id, Type type) {
+    return id >= 1 && id <= 3 && take(in, type, id == 1 ? kind : id == 2 ? encoding : count);
+  });
+  const bool is_data = kind == static_cast<int64_t>(PageKind::kData) ||
+                       kind == static_cast<int64_t>(PageKind::kDataV2);
+  return !is_data || count == 0 || encoding == static_cast<int64_t>(Encoding::kRleDictionary) ||
+         encoding == static_cast<int64_t>(Encoding::kPlainDictionary);
+}
+
 void parse_chunk_metadata(ThriftReader& in, ColumnChunk& chunk) {
   int64_t type_number = -1, codec = -1, values = -1, data_page = -1;
   for_each_field(in, [&](int64_t id, Type type) {
@@ -242,6 +263,16 @@ void parse_chunk_metadata(ThriftReader& in, ColumnChunk& chunk) {
         if (type != Type::kStruct) return false;
         chunk.statistics = parse_statistics(in);
         return true;
+      case 13: {
+        bool is_all_coded = true;
+        const bool is_list = for_each_struct(in, type, [&] { is_all_coded &= keeps_coded(in); });
+        chunk.is_all_coded = is_list && is_all_coded;
+        return is_list;
+      }
+      case 14:
+        return take(in, type, chunk.filter.offset);
+      case 15:
+        return take(in, type, chunk.filter.bytes);
       default:
         return false;
     }
@@ -253,6 +284,8 @@ void parse_chunk_metadata(ThriftReader& in, ColumnChunk& chunk) {
   at_least_0(chunk.dictionary_page_offset, "the place of a dictionary");
   at_least_0(chunk.compressed_bytes, "the size of a column");
   at_least_0(chunk.uncompressed_bytes, "the size of a column");
+  at_least_0(chunk.filter.offset, "the place of a filter");
+  at_least_0(chunk.filter.bytes, "the size of a filter");
 }
 
 ColumnChunk parse_chunk(ThriftReader& in) {
@@ -304,15 +337,6 @@ void parse_key_value(ThriftReader& in, FileMetadata& file) {
     return id == 2 && take(in, type, value);
   });
   if (key == "ARROW:schema") file.arrow_schema = value;
-}
-
-// Calls `f` for each element of a list of structs; false for another field.
-bool for_each_struct(ThriftReader& in, Type type, const auto& f) {
-  if (type != Type::kList) return false;
-  const int64_t count = in.list_size(type);
-  if (count > 0 && type != Type::kStruct) damaged("a list of the metadata has no structs");
-  for (int64_t i = 0; i < count; ++i) f();
-  return true;
 }
 
 // Counts of children add up to the list of elements, and the leaves have types.
@@ -440,6 +464,26 @@ PageHeader parse_page_header(std::string_view bytes, int64_t& size) {
   page.kind = checked_enum(kind, PageKind::kDataV2, "a page");
   if (page.kind != PageKind::kIndex && !is_described) damaged("the header of a page is incomplete");
   return page;
+}
+
+FilterHeader parse_filter_header(std::string_view bytes, int64_t& size) {
+  FilterHeader header;
+  int64_t filter_bytes = -1, known = 0;
+  ThriftReader in(bytes);
+  for_each_field(in, [&](int64_t id, Type type) {
+    if (id == 1) return take(in, type, filter_bytes);
+    if (id < 2 || id > 4 || type != Type::kStruct) return false;
+    // Of each union, the only member that there is: blocks, xxHash, no compression.
+    for_each_field(in, [&](int64_t member, Type) {
+      known += member == 1;
+      return false;
+    });
+    return true;
+  });
+  size = static_cast<int64_t>(in.at());
+  header.bytes = at_least_0(filter_bytes, "the size of a filter");
+  header.is_known = known == 3;
+  return header;
 }
 
 std::vector<PagePlace> parse_offset_index(std::string_view bytes, const ColumnChunk& chunk,

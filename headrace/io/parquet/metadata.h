@@ -102,6 +102,8 @@ struct ColumnChunk {
   Statistics statistics{};
   FileRange column_index{};   ///< bounds of pages
   FileRange offset_index{};   ///< places of pages
+  FileRange filter{};         ///< a Bloom filter; old writers leave its size out: 0
+  bool is_all_coded = false;  ///< all of its data pages have indices into a dictionary
   bool is_elsewhere = false;  ///< in another file
   bool is_encrypted = false;
 
@@ -164,5 +166,14 @@ std::vector<Statistics> parse_column_index(std::string_view bytes, size_t pages)
 
 /// The header that `bytes` begin with; `size` says how many of them it is. Throws Refusal.
 PageHeader parse_page_header(std::string_view bytes, int64_t& size);
+
+/// The header of a Bloom filter.
+struct FilterHeader {
+  int64_t bytes = 0;      ///< of the filter behind it
+  bool is_known = false;  ///< in blocks, by xxHash, not compressed
+};
+
+/// The same of a Bloom filter. Throws Refusal.
+FilterHeader parse_filter_header(std::string_view bytes, int64_t& size);
 
 }  // namespace hr::parquet

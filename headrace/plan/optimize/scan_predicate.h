@@ -37,6 +37,9 @@ class HR_API RowPredicate {
   friend std::vector<bool> prune_row_groups(
       std::span<const std::shared_ptr<const RowPredicate>> predicates, const Column& rows,
       const std::function<ColumnBounds(int64_t)>& bounds, std::span<const Value> others);
+  friend bool may_have_members(std::span<const std::shared_ptr<const RowPredicate>> predicates,
+                               std::span<const Value> others,
+                               const std::function<bool(int64_t, const Column&)>& may_have);
 
   NodePtr test_{};  // over nodes that only stand for something
   std::vector<NodePtr> columns_in_{};

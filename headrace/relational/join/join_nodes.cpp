@@ -12,6 +12,7 @@
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/unique_keys.h"
+#include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
 #include "headrace/relational/join/join_cost.h"
 #include "headrace/relational/join/semi_join_filter.h"
@@ -503,7 +504,7 @@ struct AnyBetween final : OperatorOf<AnyBetween> {
   }
 };
 
-struct IsIn final : OperatorOf<IsIn, Predicate> {
+struct IsIn final : OperatorOf<IsIn, Predicate>, MembershipTest {
   std::string_view name() const override { return "isin"; }
 
   Column test(std::span<const Value> inputs, const Mask* where) const override {
@@ -524,6 +525,12 @@ struct IsIn final : OperatorOf<IsIn, Predicate> {
     signature.dtype = TypeId::kBool;
     signature.nullable = false;
     return apply_operator(AnyBetween::make(), std::move(signature), {set, least, most});
+  }
+
+  std::optional<Column> members(std::span<const NodePtr> inputs) const override {
+    const NodePtr& set = inputs[1];
+    const auto* const found = set->is_ready() ? std::get_if<Column>(&set->value()) : nullptr;
+    return found && found->null_count() == 0 ? std::optional(*found) : std::nullopt;
   }
 };
 
