@@ -17,7 +17,7 @@ namespace hr::parquet {
 namespace {
 
 constexpr int64_t kHeaderBytes = 64;   // more than any header that is known
-constexpr int64_t kMostValues = 1024;  // so many blocks are read, a search each
+constexpr int64_t kMostValues = 1024;  // each reads a block
 
 template <class T>
 std::string_view bytes_of(const T& value) {

@@ -722,7 +722,6 @@ Column ChunkReader::read_dictionary() {
 }
 
 Column ChunkReader::read_all() {
-  if (leaf_.max_repetition > 0) return read_lists();
   const int64_t rows = rows_left_;
   FlatRows made(leaf_, rows);
   RowsTarget to = made.target(0);
@@ -731,10 +730,6 @@ Column ChunkReader::read_all() {
   if (leaf_.conversion != Conversion::kCategory) return codes;
   return Column::categories(rows, codes.values_buffer(), categories_.finish(leaf_.is_ordered),
                             codes.validity_buffer(), codes.null_count());
-}
-
-Column ChunkReader::read_lists() {
-  return lists_of(read_items());
 }
 
 Column ChunkReader::read_items() {
@@ -758,60 +753,6 @@ Column ChunkReader::read_items() {
     items = Column::categories(items.num_rows(), items.values_buffer(),
                                categories_.finish(leaf_.is_ordered), items.validity_buffer(),
                                items.null_count());
-  return items;
-}
-
-// Lists around lists around items, from the levels of all pages.
-Column ChunkReader::lists_of(Column items) const {
-  const size_t depth = leaf_.lists.size();
-  struct Level {
-    ByteBuffer spans{};
-    std::vector<bool> valid{};
-    int64_t rows = 0;
-    int64_t items = 0;
-    int64_t nulls = 0;
-  };
-  std::vector<Level> levels(depth);
-  const auto* const pairs = reinterpret_cast<const uint8_t*>(levels_.data());
-  for (int64_t e = 0; e < levels_.size() / 2; ++e) {
-    const size_t r = pairs[2 * e];
-    const int d = pairs[2 * e + 1];
-    if (e == 0 && r != 0) damaged("the first list of a column goes on with another one");
-    for (size_t k = 0; k < depth; ++k) {
-      const ListLevel& is = leaf_.lists[k];
-      Level& level = levels[k];
-      if (r <= k) {
-        const bool valid = d >= is.present;
-        const ListSpan span{valid ? level.items : 0, 0};
-        level.spans.append({reinterpret_cast<const char*>(&span), sizeof span});
-        level.valid.push_back(valid);
-        level.nulls += !valid;
-        ++level.rows;
-      }
-      if (d < is.item) break;
-      if (r <= k + 1) {
-        if (level.rows == 0) damaged("an item belongs to no list");
-        ++level.items;
-        ListSpan* const last =
-            reinterpret_cast<ListSpan*>(level.spans.reserve(0)) - 1;  // the last one
-        ++last->size;
-      }
-    }
-  }
-  for (size_t k = depth; k-- > 0;) {
-    Level& level = levels[k];
-    Buffer spans = level.spans.finish(), validity;
-    if (level.nulls > 0) {
-      validity = Buffer::allocate_zeroed(word_bytes(level.rows));
-      auto* const bits = validity.mutable_as<uint8_t>();
-      for (int64_t i = 0; i < level.rows; ++i) {
-        const bool valid = level.valid[static_cast<size_t>(i)];
-        set_bit(bits, i, valid);
-      }
-    }
-    items = Column::lists(level.rows, std::move(spans), std::move(items), std::move(validity),
-                          level.nulls);
-  }
   return items;
 }
 

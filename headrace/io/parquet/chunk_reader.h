@@ -67,10 +67,11 @@ class ChunkReader {
   /// and nothing after it.
   Column read_dictionary();
 
-  /// All rows of any leaf, as a column. Called first and once.
+  /// All rows of a leaf in no list, as a column. Called first and once.
   Column read_all();
 
-  /// The same of a leaf that keeps its levels: the items of its innermost list, or its rows.
+  /// The same of a leaf that keeps its levels or is in lists: the items of its innermost one, or
+  /// its rows.
   Column read_items();
 
   /// Those of all entries after `read_items`: the repetition and the definition level of each.
@@ -109,8 +110,6 @@ class ChunkReader {
   void put_texts(const std::string_view* texts, int64_t count, std::byte* out, RowsTarget& to);
   std::byte* stored_block();
   Column flat_column(int64_t slots, FlatRows rows, int64_t nulls, ByteBuffer text);
-  Column read_lists();
-  Column lists_of(Column items) const;
 
   const Leaf& leaf_;
   PageStream pages_;

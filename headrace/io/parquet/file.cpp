@@ -232,15 +232,14 @@ struct ParquetFile::State {
   Column read_whole(const ByteSource& source, const ColumnSchema& column, int64_t g,
                     int64_t read_bytes) const {
     const int64_t rows = group(g).num_rows;
-    if (!column.is_tree()) {
-      ChunkReader reader(source, column.leaf, chunk(column.leaf, g), rows, read_bytes);
-      return reader.read_all();
-    }
-    std::vector<std::unique_ptr<ChunkReader>> readers(column.leaves.size());
-    std::vector<LeafItems> items(column.leaves.size());
+    if (!column.is_tree() && column.leaf.lists.empty())
+      return ChunkReader(source, column.leaf, chunk(column.leaf, g), rows, read_bytes).read_all();
+    const std::vector<Leaf> leaves = leaves_of(column);
+    std::vector<std::unique_ptr<ChunkReader>> readers(leaves.size());
+    std::vector<LeafItems> items(leaves.size());
     parallel_for(std::ssize(items), [&](int64_t task) {
       const auto l = static_cast<size_t>(task);
-      const Leaf& leaf = column.leaves[l];
+      const Leaf& leaf = leaves[l];
       readers[l] = std::make_unique<ChunkReader>(source, leaf, chunk(leaf, g), rows, read_bytes);
       items[l].items = readers[l]->read_items();
       items[l].levels = readers[l]->levels();
@@ -629,43 +628,47 @@ struct ParquetFile::Scan {
     return scans;
   }
 
+  struct GroupReading;
+
   static RowGroups row_groups(const std::shared_ptr<const Scan>& scan);
 };
 
-RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan) {
-  struct GroupReading {
-    std::shared_ptr<const Scan> scan;
-    std::shared_ptr<ByteSource> source;
-    std::vector<ColumnSchema> columns;
-    std::vector<std::unique_ptr<ColumnCursor>> cursors{};
-    int64_t group;
-    std::vector<RowRange> ranges;
-    size_t range = 0;
-    int64_t at = 0;
+// Ranges of rows of a group, of some columns, batch by batch.
+struct ParquetFile::Scan::GroupReading {
+  std::shared_ptr<const Scan> scan;
+  std::shared_ptr<ByteSource> source;
+  std::vector<ColumnSchema> columns;
+  std::vector<std::unique_ptr<ColumnCursor>> cursors{};
+  int64_t group;
+  std::vector<RowRange> ranges;
+  size_t range = 0;
+  int64_t at = 0;
 
-    std::optional<Table> next(int64_t most) {
-      if (range == ranges.size()) return std::nullopt;
-      const int64_t passed = std::max<int64_t>(ranges[range].begin - at, 0);
-      at += passed;
-      const int64_t count = std::min(ranges[range].end - at, most);
-      std::vector<std::string> labels;
-      std::vector<Column> values(columns.size());
-      for (const ColumnSchema& column : columns) labels.push_back(column.name);
-      parallel_for(std::ssize(columns), [&](int64_t c) {
-        const auto place = static_cast<size_t>(c);
-        const State& file = *scan->file;
-        with_origin(file.origin(columns[place], group), [&] {
-          if (!cursors[place]) cursors[place] = file.cursor(*source, columns[place], group);
-          if (passed > 0) cursors[place]->skip(passed);
-          values[place] = cursors[place]->next(count);
-        });
+  std::optional<Table> next(int64_t most) {
+    if (range == ranges.size()) return std::nullopt;
+    const int64_t passed = std::max<int64_t>(ranges[range].begin - at, 0);
+    at += passed;
+    const int64_t count = std::min(ranges[range].end - at, most);
+    std::vector<std::string> labels;
+    std::vector<Column> values(columns.size());
+    for (const ColumnSchema& column : columns) labels.push_back(column.name);
+    parallel_for(std::ssize(columns), [&](int64_t c) {
+      const auto place = static_cast<size_t>(c);
+      const State& file = *scan->file;
+      with_origin(file.origin(columns[place], group), [&] {
+        if (!cursors[place]) cursors[place] = file.cursor(*source, columns[place], group);
+        if (passed > 0) cursors[place]->skip(passed);
+        values[place] = cursors[place]->next(count);
       });
-      source->check_unchanged();
-      at += count;
-      if (at == ranges[range].end) ++range;
-      return Table(std::move(labels), std::move(values));
-    }
-  };
+    });
+    source->check_unchanged();
+    at += count;
+    if (at == ranges[range].end) ++range;
+    return Table(std::move(labels), std::move(values));
+  }
+};
+
+RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan) {
   const auto read = [scan](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows,
                            const std::vector<RowRange>& ranges) {
     auto reading = std::make_shared<GroupReading>(GroupReading{.scan = scan,
