@@ -20,6 +20,7 @@ namespace hr::parquet {
 namespace {
 
 constexpr int64_t kPinnedRows = int64_t{1} << 16;  // few enough for a small budget
+constexpr int64_t kFewPicks = 16;                  // below one in 16, each index is unpacked alone
 constexpr const char* kOp = "read_parquet";
 
 struct Sixteen {
@@ -395,6 +396,7 @@ void ChunkReader::load_dictionary(const Page& page) {
   if (leaf_.conversion == Conversion::kText) {
     // Views into the page itself, which stays.
     std::array<std::string_view, kBlock> texts;
+    const char* const readable = page.bytes.data() + page.bytes.size();
     bool is_far = false;
     for (int64_t done = 0; done < count;) {
       const int64_t some = std::min(count - done, kBlock);
@@ -402,8 +404,11 @@ void ChunkReader::load_dictionary(const Page& page) {
       check_utf8(texts.data(), some);
       for (int64_t i = 0; i < some; ++i) {
         const std::string_view text = texts[static_cast<size_t>(i)];
+        const bool is_inline = text.size() <= 12 && readable - text.data() >= 12;
         const StringView view =
-            view_of(text, first_text_, static_cast<uint64_t>(text.data() - page.bytes.data()));
+            is_inline ? inline_view(text.data(), static_cast<uint32_t>(text.size()))
+                      : view_of(text, first_text_,
+                                static_cast<uint64_t>(text.data() - page.bytes.data()));
         is_far |= view.size > sizeof view.inlined;
         std::memcpy(out + 16 * (done + i), &view, sizeof view);
       }
@@ -573,24 +578,23 @@ void ChunkReader::skip(int64_t count) {
 
 // Of at most a block.
 void ChunkReader::pick_slots(int64_t count, const uint8_t* mask, int64_t first, RowsTarget& to) {
-  const int64_t wanted = count_bits(mask, first, count);
-  if (wanted == count) return read_slots(count, to);
   const uint8_t* const valid = all_valid_ ? nullptr : valid_.as<uint8_t>();
   std::array<uint32_t, kBlock> picks;  // among the values that are there
   std::array<uint64_t, kBlock / 64 + 1> picked_valid{};
-  int64_t dense = 0, picked = 0, row = 0;
+  int64_t dense = 0, picked = 0, wanted = 0;
   for (int64_t i = 0; i < count; i += 64) {
     const int64_t some = std::min<int64_t>(count - i, 64);
     const uint64_t there = valid ? load_bits(valid, slot_ + i, some) : ~uint64_t{0} >> (64 - some);
-    for (uint64_t bits = load_bits(mask, first + i, some); bits != 0; bits &= bits - 1, ++row) {
+    for (uint64_t bits = load_bits(mask, first + i, some); bits != 0; bits &= bits - 1, ++wanted) {
       const int bit = std::countr_zero(bits);
       if ((there >> bit & 1) == 0) continue;
       const int64_t before = valid ? std::popcount(there & ((uint64_t{1} << bit) - 1)) : bit;
       picks[static_cast<size_t>(picked++)] = static_cast<uint32_t>(dense + before);
-      picked_valid[static_cast<size_t>(row >> 6)] |= uint64_t{1} << (row & 63);
+      picked_valid[static_cast<size_t>(wanted >> 6)] |= uint64_t{1} << (wanted & 63);
     }
     dense += valid ? std::popcount(there) : some;
   }
+  if (wanted == count) return read_slots(count, to);
   const auto* const bits = reinterpret_cast<const uint8_t*>(picked_valid.data());
   if (to.validity)
     put_bits(BitmapWriter(to.validity), to.row, bits, 0, wanted);
@@ -620,10 +624,14 @@ void ChunkReader::pick_dense(int64_t count, const uint32_t* picks, int64_t picke
   if (count == 0) return;
   if (leaf_.conversion == Conversion::kNull) damaged("a column of nulls has a value");
   if (is_coded_) {
-    if (picked == 0) return indices_.skip(count);
     std::array<uint32_t, kBlock> indices;
-    indices_.read(count, indices.data());
-    for (int64_t i = 0; i < picked; ++i) indices[static_cast<size_t>(i)] = indices[picks[i]];
+    if (picked < count / kFewPicks) {
+      indices_.pick(count, picks, picked, indices.data());
+    } else {
+      indices_.read(count, indices.data());
+      for (int64_t i = 0; i < picked; ++i) indices[static_cast<size_t>(i)] = indices[picks[i]];
+    }
+    if (picked == 0) return;
     put_indices(indices.data(), picked, out);
   } else if (leaf_.physical == PhysicalType::kByteArray) {
     std::array<std::string_view, kBlock> texts;
@@ -633,9 +641,13 @@ void ChunkReader::pick_dense(int64_t count, const uint32_t* picks, int64_t picke
   } else {
     const int64_t stored = leaf_.stored_bytes;
     std::byte* const block = stored_block();
-    values_->fixed(count, block);
+    const std::byte* values = values_->in_place(count);
+    if (!values) {
+      values_->fixed(count, block);
+      values = block;
+    }
     for (int64_t i = 0; i < picked; ++i)
-      std::memmove(block + i * stored, block + picks[i] * stored, static_cast<size_t>(stored));
+      std::memmove(block + i * stored, values + picks[i] * stored, static_cast<size_t>(stored));
     put_fixed(block, picked, out, to);
   }
 }

@@ -100,6 +100,33 @@ void HybridReader::read(int64_t count, uint32_t* out) {
   }
 }
 
+namespace {
+
+// One value of a packed run.
+uint32_t value_at(const HybridReader::Run& run, int width, int64_t place) {
+  const int64_t bit = run.first_bit + place * width;
+  const uint8_t* const from = run.bytes + (bit >> 3);
+  uint64_t word = 0;
+  if (run.end - from >= 8)
+    std::memcpy(&word, from, 8);
+  else
+    std::memcpy(&word, from, static_cast<size_t>(run.end - from));
+  return static_cast<uint32_t>(word >> (bit & 7) & ((uint64_t{1} << width) - 1));
+}
+
+}  // namespace
+
+void HybridReader::pick(int64_t count, const uint32_t* picks, int64_t picked, uint32_t* out) {
+  int64_t next_pick = 0;
+  for (int64_t begin = 0; begin < count;) {
+    const Run run = next(count - begin);
+    for (; next_pick < picked && picks[next_pick] < begin + run.count; ++next_pick)
+      out[next_pick] =
+          run.is_repeated ? run.value : value_at(run, width_, picks[next_pick] - begin);
+    begin += run.count;
+  }
+}
+
 int64_t HybridReader::read_bits(int64_t count, uint64_t* bitmap, int64_t at) {
   int64_t ones = 0;
   while (count > 0) {

@@ -29,6 +29,9 @@ class HybridReader {
   /// The next `count` values.
   void read(int64_t count, uint32_t* out);
 
+  /// Of the next `count` values those at `picks`, which ascend: only these are unpacked.
+  void pick(int64_t count, const uint32_t* picks, int64_t picked, uint32_t* out);
+
   void skip(int64_t count) {
     while (count > 0) count -= next(count).count;
   }

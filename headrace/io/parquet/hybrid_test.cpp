@@ -60,6 +60,17 @@ TEST_F(Hybrid, EachWidthInPiecesOfAnySize) {
       }
       EXPECT_TRUE(std::equal(out.begin(), out.end(), values.begin())) << width;
       EXPECT_THROW(in.read(1, out.data()), Refusal);
+      HybridReader again(bytes, width);
+      for (size_t at = 0; at < values.size();) {
+        const size_t some = std::min<size_t>(1 + random() % 300, values.size() - at);
+        std::vector<uint32_t> picks;
+        for (size_t i = random() % 40; i < some; i += 1 + random() % 40)
+          picks.push_back(static_cast<uint32_t>(i));
+        again.pick(static_cast<int64_t>(some), picks.data(), std::ssize(picks), out.data());
+        for (size_t i = 0; i < picks.size(); ++i) ASSERT_EQ(out[i], values[at + picks[i]]) << width;
+        at += some;
+      }
+      EXPECT_THROW(again.pick(1, nullptr, 0, out.data()), Refusal);
     });
   }
 }

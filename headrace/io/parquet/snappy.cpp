@@ -9,6 +9,11 @@ namespace hr::parquet {
 
 namespace {
 
+constexpr int64_t kLongestLiteral = 60;  // whose length stands in its tag
+constexpr int64_t kMostShort = 64;       // bytes that a tag alone can stand for
+constexpr int kDistanceBytes[] = {0, 1, 2, 4};
+constexpr uint32_t kDistanceBits[] = {0, 0xFF, 0xFFFF, 0xFFFFFFFF};
+
 // The size that a block begins with; false when there is none.
 bool take_size(const uint8_t*& p, const uint8_t* end, uint64_t& size) {
   size = 0;
@@ -38,16 +43,19 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
   char* const out_end = out + size;
   while (p < end) {
     const uint32_t tag = *p++;
+    // What most parts are: of a length that needs no more bytes, far from both ends.
+    const bool has_room = end - p >= kMostShort && out_end - out >= kMostShort;
+    int64_t length = (tag >> 2) + 1;
     if ((tag & 3) == 0) {
-      int64_t length = (tag >> 2) + 1;
-      if (length <= 16 && end - p >= 16 && length <= out_end - out) {
+      if (has_room && length <= kLongestLiteral) {
         std::memcpy(out, p, 16);
+        if (length > 16) std::memcpy(out + 16, p + 16, kMostShort - 16);
         p += length;
         out += length;
         continue;
       }
-      if (length > 60) {
-        const int bytes = static_cast<int>(length - 60);
+      if (length > kLongestLiteral) {
+        const int bytes = static_cast<int>(length - kLongestLiteral);
         if (end - p < bytes) return false;
         length = int64_t{little_endian(p, bytes)} + 1;
         p += bytes;
@@ -58,20 +66,27 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
       out += length;
       continue;
     }
-    int64_t length = (tag >> 2) + 1;
-    int64_t distance;
-    if ((tag & 3) == 1) {
-      if (p == end) return false;
-      length = ((tag >> 2) & 7) + 4;
-      distance = int64_t{tag >> 5} << 8 | *p++;
+    const bool is_near = (tag & 3) == 1;
+    const int bytes = kDistanceBytes[tag & 3];
+    uint32_t distance;
+    if (has_room) {
+      std::memcpy(&distance, p, sizeof distance);
+      distance &= kDistanceBits[tag & 3];
     } else {
-      const int bytes = (tag & 3) == 2 ? 2 : 4;
       if (end - p < bytes) return false;
       distance = little_endian(p, bytes);
-      p += bytes;
     }
+    p += bytes;
+    length = is_near ? ((tag >> 2) & 7) + 4 : length;
+    distance |= is_near ? tag >> 5 << 8 : 0;
     if (distance == 0 || distance > out - begin || length > out_end - out) return false;
-    copy_match(out, distance, length);
+    if (has_room && distance >= 16) {
+      const char* const from = out - distance;
+      std::memcpy(out, from, 16);
+      for (int64_t at = 16; at < length; at += 16) std::memcpy(out + at, from + at, 16);
+    } else {
+      copy_match(out, distance, length);
+    }
     out += length;
   }
   return out == out_end;

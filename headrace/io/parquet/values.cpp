@@ -24,11 +24,16 @@ class PlainFixed final : public ValueReader {
   PlainFixed(int64_t width, std::string_view bytes) : width_(width), bytes_(bytes) {}
 
   void fixed(int64_t count, std::byte* out) override {
+    const std::byte* const values = in_place(count);
+    if (count > 0) std::memcpy(out, values, static_cast<size_t>(count * width_));
+  }
+
+  const std::byte* in_place(int64_t count) override {
     const auto left = static_cast<int64_t>(bytes_.size());
     if (count > left / width_) damaged(kEarly);
-    if (count == 0) return;
-    std::memcpy(out, bytes_.data(), static_cast<size_t>(count * width_));
+    const auto* const values = reinterpret_cast<const std::byte*>(bytes_.data());
     bytes_.remove_prefix(static_cast<size_t>(count * width_));
+    return values;
   }
 
  private:

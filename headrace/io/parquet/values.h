@@ -20,6 +20,10 @@ class ValueReader {
   /// The next `count` values as they are stored, of a leaf of a fixed width.
   virtual void fixed(int64_t count, std::byte* out);
 
+  /// The same where they lie, until the next call; null of encodings that pack them: `fixed` then
+  /// has them.
+  virtual const std::byte* in_place(int64_t /*count*/) { return nullptr; }
+
   /// The same of kByteArray; the text is there until the next call.
   virtual void texts(int64_t count, std::string_view* out);
 
