@@ -93,6 +93,8 @@ class Reading {
     // A few first rows are looked for in small batches, in the first group.
     if (max_rows >= 0)
       batch_rows_ = std::clamp(max_rows, std::min(kFewRows, morsel_rows()), morsel_rows());
+    else if (memory_limit() == std::numeric_limits<int64_t>::max() && threads() > 1)
+      groups_at_once_ = 2 * threads();
     for (const auto& each : predicates)
       for (const int64_t column : each->columns()) tested_[static_cast<size_t>(column)] = true;
     for (size_t c = 0; c < wanted.size(); ++c) {
@@ -102,17 +104,20 @@ class Reading {
   }
 
   Table run() {
-    std::vector<bool> may = groups_for(source_, predicates_, others_);
+    const std::vector<bool> may = groups_for(source_, predicates_, others_);
     const int64_t before = source_.bytes_read();
     int64_t read = 0;
+    std::vector<GroupRows> together;
     for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
-      may[group] = may[group] && !values_rule_out(static_cast<int64_t>(group));
-      read += may[group];
-      if (may[group])
-        read_group(static_cast<int64_t>(group));
-      else if (any(coded_))
-        read_codes(static_cast<int64_t>(group), coded_);
-      if (may[group]) batch_rows_ = morsel_rows();
+      GroupRows rows{.group = static_cast<int64_t>(group), .kept = Kept(wanted_.size())};
+      if (may[group] && !values_rule_out(rows.group)) {
+        ++read;
+        open(rows);
+      } else if (any(coded_)) {
+        read_codes(rows, coded_);
+      }
+      together.push_back(std::move(rows));
+      if (std::ssize(together) >= groups_at_once_ || group + 1 == may.size()) read_groups(together);
     }
     std::string note = groups_text(read, may.size());
     if (left_out_by_filter_ > 0)
@@ -193,66 +198,122 @@ class Reading {
     return tests;
   }
 
-  void read_group(int64_t group) {
+  using Kept = std::vector<std::vector<Column>>;  // by column
+
+  // What was read of a group, and what is to be read of it.
+  struct GroupRows {
+    int64_t group = 0;
+    Kept kept{};
+    RowGroups::Batches batches{};  // null at their end
+    std::vector<RowRange> ranges{};
+    size_t range = 0;  // that the next batch lies in
+    int64_t at = 0;    // the row that it begins with
+    Buffer picked{};   // a bit a row: the tests are true
+    int64_t found = 0;
+    int64_t end = 0;  // of the rows that were tested
+  };
+
+  // Begins to read a group that may have wanted rows.
+  void open(GroupRows& rows) {
     if (predicates_.empty()) {
-      const auto batches = source_.read_group(group, wanted_, batch_rows_);
-      while (left_ > 0) {
-        const std::optional<Table> batch = batches();
-        if (!batch) break;
-        const int64_t count = std::min(left_, batch->num_rows());
-        keep(batch->slice(0, count), wanted_, nullptr);
-        left_ -= count;
-      }
+      rows.batches = source_.read_group(rows.group, wanted_, batch_rows_);
       return;
     }
-    const Parts parts(source_, group, predicates_, others_, tested_);
+    Parts parts(source_, rows.group, predicates_, others_, tested_);
     parts_kept_ += parts.kept;
     parts_all_ += parts.all;
-    if (parts.ranges.empty()) {
-      if (any(coded_)) read_codes(group, coded_);
+    rows.ranges = std::move(parts.ranges);
+    if (rows.ranges.empty()) {
+      if (any(coded_)) read_codes(rows, coded_);
       return;
     }
-    const int64_t rows = source_.rows[static_cast<size_t>(group)];
-    Buffer picked = Buffer::allocate_zeroed((rows + 63) / 64 * 8);
-    const BitmapWriter bits(picked.mutable_data());
-    int64_t found = 0, end = 0;
-    auto range = parts.ranges.begin();
-    int64_t at = range->begin;
-    const auto batches = parts.all == 0
-                             ? source_.read_group(group, tested_, batch_rows_)
-                             : source_.read_ranges(group, tested_, batch_rows_, parts.ranges);
-    while (left_ > 0) {
-      const std::optional<Table> batch = batches();
-      if (!batch) break;
-      Column test = evaluate_predicates(
-          predicates_,
-          [&](int64_t column) { return column_of(*batch, tested_, static_cast<size_t>(column)); },
-          others_);
-      const MaskPrefix first = mask_prefix(Mask(test), left_);
-      test = test.slice(0, first.rows);
-      const Mask mask(test);
-      keep(batch->slice(0, first.rows), tested_, &mask);
-      for_each_mask_word(mask, 0, first.rows, [&](int64_t row, int64_t count, uint64_t word) {
-        bits.put(at + row, word, count);
+    rows.at = rows.ranges[0].begin;
+    rows.picked =
+        Buffer::allocate_zeroed((source_.rows[static_cast<size_t>(rows.group)] + 63) / 64 * 8);
+    rows.batches = parts.all == 0
+                       ? source_.read_group(rows.group, tested_, batch_rows_)
+                       : source_.read_ranges(rows.group, tested_, batch_rows_, rows.ranges);
+  }
+
+  // Reads groups that were opened, all at the same time; plans run one after the other.
+  void read_groups(std::vector<GroupRows>& groups) {
+    std::vector<std::optional<Table>> batches(groups.size());
+    bool has_read = false;
+    for (bool any_left = true; any_left && left_ > 0;) {
+      parallel_for(std::ssize(groups), [&](int64_t task) {
+        const auto g = static_cast<size_t>(task);
+        batches[g] = groups[g].batches ? groups[g].batches() : std::nullopt;
       });
-      left_ -= first.picked;
-      found += first.picked;
-      end = at + first.rows;
-      at += batch->num_rows();
-      if (at >= range->end && ++range != parts.ranges.end()) at = range->begin;
+      any_left = false;
+      for (size_t g = 0; g < groups.size(); ++g) {
+        if (batches[g] && left_ > 0) {
+          take(groups[g], *batches[g]);
+          any_left = has_read = true;
+        } else {
+          groups[g].batches = nullptr;
+        }
+      }
     }
-    if (found == 0) {
-      if (any(coded_)) read_codes(group, both(coded_, behind_));
-    } else if (any(behind_)) {
-      const Column test(TypeId::kBool, end, std::move(picked));
-      keep(source_.read_picked(group, behind_, test), behind_, nullptr);
+    if (!predicates_.empty()) pick_others(groups);
+    for (GroupRows& rows : groups)
+      for (size_t c = 0; c < wanted_.size(); ++c)
+        std::ranges::move(rows.kept[c], std::back_inserter(parts_[c]));
+    groups.clear();
+    if (has_read) batch_rows_ = morsel_rows();
+  }
+
+  // Keeps the wanted rows of a batch.
+  void take(GroupRows& rows, const Table& batch) {
+    if (predicates_.empty()) {
+      const int64_t count = std::min(left_, batch.num_rows());
+      keep(rows.kept, batch.slice(0, count), wanted_, nullptr);
+      left_ -= count;
+      return;
+    }
+    Column test = evaluate_predicates(
+        predicates_,
+        [&](int64_t column) { return column_of(batch, tested_, static_cast<size_t>(column)); },
+        others_);
+    const MaskPrefix first = mask_prefix(Mask(test), left_);
+    test = test.slice(0, first.rows);
+    const Mask mask(test);
+    keep(rows.kept, batch.slice(0, first.rows), tested_, &mask);
+    const BitmapWriter bits(rows.picked.mutable_data());
+    for_each_mask_word(mask, 0, first.rows, [&](int64_t row, int64_t count, uint64_t word) {
+      bits.put(rows.at + row, word, count);
+    });
+    left_ -= first.picked;
+    rows.found += first.picked;
+    rows.end = rows.at + first.rows;
+    rows.at += batch.num_rows();
+    if (rows.at >= rows.ranges[rows.range].end && ++rows.range < rows.ranges.size())
+      rows.at = rows.ranges[rows.range].begin;
+  }
+
+  // The columns that no predicate reads, of the rows that were picked.
+  void pick_others(std::vector<GroupRows>& groups) {
+    std::vector<Table> tables(groups.size());
+    if (any(behind_))
+      parallel_for(std::ssize(groups), [&](int64_t task) {
+        GroupRows& rows = groups[static_cast<size_t>(task)];
+        if (rows.found == 0) return;
+        const Column test(TypeId::kBool, rows.end, std::move(rows.picked));
+        tables[static_cast<size_t>(task)] = source_.read_picked(rows.group, behind_, test);
+      });
+    for (size_t g = 0; g < groups.size(); ++g) {
+      GroupRows& rows = groups[g];
+      if (rows.found > 0 && any(behind_))
+        keep(rows.kept, tables[g], behind_, nullptr);
+      else if (rows.found == 0 && rows.end > 0 && any(coded_))
+        read_codes(rows, both(coded_, behind_));
     }
   }
 
   // Of a group without wanted rows, so that codes are those of the whole source.
-  void read_codes(int64_t group, const std::vector<bool>& coded) {
-    const auto batches = source_.read_group(group, coded, morsel_rows());
-    while (const std::optional<Table> batch = batches()) keep(batch->slice(0, 0), coded, nullptr);
+  void read_codes(GroupRows& rows, const std::vector<bool>& coded) {
+    const auto batches = source_.read_group(rows.group, coded, morsel_rows());
+    while (const std::optional<Table> batch = batches())
+      keep(rows.kept, batch->slice(0, 0), coded, nullptr);
   }
 
   static std::vector<bool> both(std::vector<bool> a, const std::vector<bool>& b) {
@@ -260,12 +321,12 @@ class Reading {
     return a;
   }
 
-  void keep(const Table& batch, const std::vector<bool>& read, const Mask* mask) {
+  void keep(Kept& kept, const Table& batch, const std::vector<bool>& read, const Mask* mask) {
     for (size_t c = 0; c < wanted_.size(); ++c) {
       if (!read[c] || !wanted_[c]) continue;
       Column column = column_of(batch, read, c);
       if (mask) column = filter(column, *mask);
-      if (column.num_rows() > 0 || coded_[c]) parts_[c].push_back(std::move(column));
+      if (column.num_rows() > 0 || coded_[c]) kept[c].push_back(std::move(column));
     }
   }
 
@@ -279,6 +340,7 @@ class Reading {
   std::vector<bool> coded_;   // wanted ones with categories
   std::vector<std::vector<Column>> parts_;
   int64_t batch_rows_ = morsel_rows();
+  int64_t groups_at_once_ = 1;
   int64_t left_out_by_filter_ = 0;
   int64_t left_out_by_dictionary_ = 0;
   int64_t parts_kept_ = 0;
