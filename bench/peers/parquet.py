@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Parquet files, whole and filtered, vs. Polars, pyarrow and DuckDB: ./dev bench parquet."""
+"""Parquet files, whole, filtered and written, vs. Polars, pyarrow, DuckDB: ./dev bench parquet."""
 
 from __future__ import annotations
 
@@ -12,18 +12,28 @@ sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import duckdb
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute
 import pyarrow.dataset
 import pyarrow.parquet as pq
-from measure import WORKERS, Bench, Rival, run
+from measure import OURS, WORKERS, Bench, Rival, run
 from mixed_frame import mixed_frame, same_frame
 
 import headrace as hr
 
-READ_BAR, PICKED_BAR = 1.3, 1.0
+READ_BAR, PICKED_BAR, WRITE_BAR, LARGEST = 1.3, 1.0, 1.3, 1.05
 PACKAGES = ["polars", "duckdb", "pyarrow"]
+
+
+def plain(table: pa.Table) -> pa.Table:
+    """Give strings the type that all engines have."""
+    words = [
+        pa.field(each.name, pa.string() if str(each.type).endswith("view") else each.type)
+        for each in table.schema
+    ]
+    return table.cast(pa.schema(words))
 
 
 def file_of(bench: Bench, codec: str, rows: int, ordered: bool = False) -> str:
@@ -32,11 +42,7 @@ def file_of(bench: Bench, codec: str, rows: int, ordered: bool = False) -> str:
     def write(path: Path) -> None:
         frame = mixed_frame(rows)
         values = (frame.sort("id4") if ordered else frame).to_arrow()
-        words = [
-            pa.field(each.name, pa.string() if str(each.type).endswith("view") else each.type)
-            for each in values.schema
-        ]
-        pq.write_table(values.cast(pa.schema(words)), path, compression=codec)
+        pq.write_table(plain(values), path, compression=codec)
 
     word = "-ordered" if ordered else ""
     return str(bench.file(f"parquet-{codec}{word}-{rows}.parquet", write))
@@ -54,7 +60,7 @@ def in_duckdb(query: str) -> Callable[[], Any]:
 
 
 def steps(bench: Bench, rows: int) -> None:
-    """Read whole files of two codecs, one column, and one percent of the rows."""
+    """Read whole files of two codecs, some columns, one percent of the rows; write."""
     pa.set_cpu_count(WORKERS)
     names = [*(f"id{i}" for i in range(1, 7)), "v1", "v2", "v3"]
     width = 3 * 16 + 6 * 8
@@ -91,6 +97,8 @@ def steps(bench: Bench, rows: int) -> None:
     for word, ordered in (("unsorted", False), ("sorted", True)):
         if bench.wants(f"parquet 1 % {word}"):
             picked(bench, f"parquet 1 % {word}", file_of(bench, "snappy", rows, ordered), rows)
+    wide(bench, rows // 5)
+    writes(bench, rows)
 
 
 def picked(bench: Bench, step: str, path: str, rows: int) -> None:
@@ -118,6 +126,79 @@ def picked(bench: Bench, step: str, path: str, rows: int) -> None:
         return "equal in number and sums"
 
     bench.step(step, ours, rivals, same, Path(path).stat().st_size, rows)
+
+
+def wide(bench: Bench, rows: int) -> None:
+    """Read 2 of 50 columns of floats."""
+    step = "parquet 2 of 50 columns"
+    if not bench.wants(step):
+        return
+
+    def write(path: Path) -> None:
+        random = np.random.default_rng(50)
+        pq.write_table(pa.table({f"c{i}": random.random(rows) for i in range(50)}), path)
+
+    path = str(bench.file(f"parquet-wide-{rows}.parquet", write))
+    names = ["c7", "c31"]
+    bench.step(
+        step,
+        lambda: hr.read_parquet(path, columns=names),
+        [
+            Rival("polars", lambda: pl.read_parquet(path, columns=names), PICKED_BAR),
+            Rival("pyarrow", lambda: pq.read_table(path, columns=names), PICKED_BAR),
+            Rival("duckdb", in_duckdb(f"select c7, c31 from '{path}'"), PICKED_BAR),
+        ],
+        same_frame(names),
+        32 * rows,
+        rows,
+    )
+
+
+def writes(bench: Bench, rows: int) -> None:
+    """Write the frame with two codecs, each engine as it does by itself, and compare the sizes."""
+    if not bench.wants("parquet write snappy") and not bench.wants("parquet write zstd"):
+        return
+    theirs = mixed_frame(rows)
+    table = plain(theirs.to_arrow())
+    ours = hr.from_arrow(table)
+    hr.eval(*[ours[name] for name in ours.columns])
+    names = list(ours.columns)
+
+    def in_duckdb(path: str, codec: str) -> None:
+        with duckdb.connect() as connection:
+            connection.execute(f"set threads={WORKERS}")
+            connection.register("t", table)
+            connection.execute(f"copy t to '{path}' (format parquet, compression {codec})")
+
+    for codec in ("snappy", "zstd"):
+        step = f"parquet write {codec}"
+        write = {
+            OURS: lambda path, codec=codec: ours.to_parquet(path, compression=codec),
+            "polars": lambda path, codec=codec: theirs.write_parquet(path, compression=codec),
+            "pyarrow": lambda path, codec=codec: pq.write_table(table, path, compression=codec),
+            "duckdb": lambda path, codec=codec: in_duckdb(path, codec),
+        }
+        paths = {name: str(bench.folder / f"written-{name}-{codec}.parquet") for name in write}
+
+        def by(name: str, write: Any = write, paths: Any = paths) -> Callable[[], str]:
+            def work() -> str:
+                write[name](paths[name])
+                return paths[name]
+
+            return work
+
+        def same(one: str, other: str) -> str:
+            """Read both by a third, which gives the same types."""
+            return same_frame(names)(pl.read_parquet(one), pl.read_parquet(other))
+
+        rivals = [Rival(name, by(name), WRITE_BAR) for name in write if name != OURS]
+        bench.step(step, by(OURS), rivals, same, rows * (3 * 16 + 6 * 8), rows)
+        if bench.wants(step):
+            sizes = {name: Path(path).stat().st_size / 1e6 for name, path in paths.items()}
+            least = min(size for name, size in sizes.items() if name != OURS)
+            for name, size in sizes.items():
+                most = LARGEST * least if name == OURS else None
+                bench.value(f"{step}, size", name, size, "MB", most=most)
 
 
 if __name__ == "__main__":
