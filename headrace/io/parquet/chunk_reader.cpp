@@ -99,8 +99,9 @@ StringView view_of(std::string_view text, uint32_t buffer, uint64_t offset) {
   return view;
 }
 
-// The view of a string of at most 12 bytes, of which 12 can be read.
-StringView inline_view(const char* text, uint32_t size) {
+// Writes the view of a string of at most 12 bytes, of which 12 can be read: as two words, since
+// what was stored in parts is slow to load as a whole.
+void put_inline_view(const char* text, uint32_t size, std::byte* out) {
   static_assert(std::endian::native == std::endian::little);
   constexpr auto kLow = [](uint32_t bytes) {  // ones in this number of bytes
     return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * bytes) - 1;
@@ -111,8 +112,9 @@ StringView inline_view(const char* text, uint32_t size) {
   std::memcpy(&last, text + 8, sizeof last);
   first &= kLow(size);
   last &= static_cast<uint32_t>(kLow(size > 8 ? size - 8 : 0));
-  const uint64_t words[2] = {size | first << 32, first >> 32 | uint64_t{last} << 32};
-  return std::bit_cast<StringView>(words);
+  const uint64_t low = size | first << 32, high = first >> 32 | uint64_t{last} << 32;
+  std::memcpy(out, &low, sizeof low);
+  std::memcpy(out + 8, &high, sizeof high);
 }
 
 // Strings of a block mostly lie side by side, with their sizes between them, which are ASCII as
@@ -404,13 +406,15 @@ void ChunkReader::load_dictionary(const Page& page) {
       check_utf8(texts.data(), some);
       for (int64_t i = 0; i < some; ++i) {
         const std::string_view text = texts[static_cast<size_t>(i)];
-        const bool is_inline = text.size() <= 12 && readable - text.data() >= 12;
+        std::byte* const to = out + 16 * (done + i);
+        if (text.size() <= 12 && readable - text.data() >= 12) {
+          put_inline_view(text.data(), static_cast<uint32_t>(text.size()), to);
+          continue;
+        }
         const StringView view =
-            is_inline ? inline_view(text.data(), static_cast<uint32_t>(text.size()))
-                      : view_of(text, first_text_,
-                                static_cast<uint64_t>(text.data() - page.bytes.data()));
+            view_of(text, first_text_, static_cast<uint64_t>(text.data() - page.bytes.data()));
         is_far |= view.size > sizeof view.inlined;
-        std::memcpy(out + 16 * (done + i), &view, sizeof view);
+        std::memcpy(to, &view, sizeof view);
       }
       done += some;
     }
@@ -694,14 +698,14 @@ void ChunkReader::put_texts(const std::string_view* texts, int64_t count, std::b
   const char* const readable = texts[count - 1].data() + texts[count - 1].size();  // in order
   for (int64_t i = 0; i < count; ++i) {
     const std::string_view text = texts[i];
-    StringView view;
-    if (text.size() <= sizeof view.inlined && readable - text.data() >= 12) {
-      view = inline_view(text.data(), static_cast<uint32_t>(text.size()));
-    } else {
-      view = view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
-      if (view.size > sizeof view.inlined) to.text.append(text);
+    std::byte* const view_at = out + 16 * i;
+    if (text.size() <= 12 && readable - text.data() >= 12) {
+      put_inline_view(text.data(), static_cast<uint32_t>(text.size()), view_at);
+      continue;
     }
-    std::memcpy(out + 16 * i, &view, sizeof view);
+    const StringView view = view_of(text, first_text_ + 1, static_cast<uint64_t>(to.text.size()));
+    if (view.size > sizeof view.inlined) to.text.append(text);
+    std::memcpy(view_at, &view, sizeof view);
   }
 }
 
