@@ -151,7 +151,7 @@ def read_json(
 
 
 def read_json(
-    source: Source | Iterator[bytes],
+    source: Sources | Iterator[bytes],
     *,
     orient: str | None = None,
     lines: bool | None = None,
@@ -160,6 +160,9 @@ def read_json(
     num_rows: int | None = None,
     on_bad: Literal["error", "reject"] = "error",
     compression: Literal["infer", "none", "gzip", "zstd"] = "infer",
+    include_file_paths: str | None = None,
+    hive_partitioning: bool | None = None,
+    storage_options: Mapping[str, Any] | None = None,
     follow: bool = False,
     poll: Any = "200ms",
     position: Any = None,
