@@ -73,6 +73,10 @@ def plain(value: Any) -> Any:
     """A value in a form that both sides have."""
     if isinstance(value, bool | str | None):
         return value
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
     if isinstance(value, datetime.datetime):
         return value.date() if value.time() == datetime.time() else value
     if isinstance(value, int) and abs(value) < 2**53:
@@ -140,12 +144,10 @@ class Runner:
         names = connection.execute("select table_name from information_schema.tables").fetchall()
         for (name,) in names:
             if name.lower() in words and name not in self._held:
-                found = connection.execute(f'from "{name}"')
-                if any("HUGEINT" in str(column[1]) for column in found.description):
-                    raise TypeError(name)  # Arrow has no such integers
-                table = found.arrow()
-                table = table.read_all() if hasattr(table, "read_all") else table
-                self._held[name] = hr.DataFrame(table)
+                found = connection.sql(f'from "{name}"')
+                if any(re.search("HUGEINT|ENUM", str(kind)) for kind in found.types):
+                    raise TypeError(name)  # Arrow has none of these, or not their order
+                self._held[name] = hr.DataFrame(found.to_arrow_table())
         return self._held
 
     def _query(self, connection: Any, block: Block, path: Path) -> None:
@@ -163,7 +165,7 @@ class Runner:
         self.counts["queries"] += 1
         if any(
             re.search(
-                r"\[|STRUCT|MAP|LIST|BLOB|BIT|UUID|UNION|JSON|TIME$|TIMETZ|INTERVAL|ENUM"
+                r"\[\d|MAP|BLOB|BIT|UUID|UNION|JSON|(?<!WITH )TIME\b|TIMETZ|INTERVAL|ENUM"
                 r"|VARIANT|GEOMETRY|BIGNUM",
                 kind,
                 re.I,

@@ -16,6 +16,7 @@
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/plan_bytes.h"
+#include "headrace/plan/graph/plan_copy.h"
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
@@ -135,7 +136,7 @@ hr::Place place_from(const std::string& word) {
 }
 
 void bind_plan(nb::module_& m) {
-  nb::class_<NodeHandle>(m, "Node")
+  nb::class_<NodeHandle>(m, "Node", nb::is_weak_referenceable())
       .def_prop_ro("op", [](const NodeHandle& self) { return self.node->op(); })
       .def_prop_ro("detail", [](const NodeHandle& self) { return self.node->detail(); })
       .def_prop_ro("form",
@@ -355,6 +356,15 @@ void bind_plan(nb::module_& m) {
   m.def(
       "plan_fingerprint",
       [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);
+  m.def(
+      "copy_plan",
+      [](const std::vector<NodePtr>& nodes, const std::vector<NodePtr>& shared) {
+        return hr::copy_plan(nodes, shared);
+      },
+      "nodes"_a, "shared"_a);
+  m.def(
+      "unread_inputs", [](const std::vector<NodePtr>& nodes) { return hr::unread_inputs(nodes); },
+      "nodes"_a);
   m.def(
       "predicted_costs",
       [](const std::vector<NodePtr>& nodes) {

@@ -442,9 +442,9 @@ class DataFrame(Tabular, Columns):
         >>> hr.DataFrame({"x": [1, 2, 3]}).sql("select sum(x) as total from self").to_dict()
         {'total': [6]}
         """
-        from headrace.sql.context import run
+        from headrace.sql.context import PLANS, run
 
-        return run(query, {"self": self}, {}, dialect, params, False)
+        return run(query, {"self": self}, {}, dialect, params, False, PLANS)
 
     def query(self, text: str) -> DataFrame:
         """Filter rows by an expression over columns, given as a string.

@@ -55,9 +55,9 @@ class _Callable(ModuleType):
         ...        t=hr.DataFrame({"x": [1, 2]})).to_dict()
         {'y': [3]}
         """
-        from headrace.sql.context import run
+        from headrace.sql.context import PLANS, run
 
-        return run(query, frames, _registered, dialect, params, True)
+        return run(query, frames, _registered, dialect, params, True, PLANS)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -13,7 +13,9 @@ from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import condition, evaluate
-from headrace.sql.relation import Field, Relation, joined, row_numbers
+from headrace.sql.lists import grouped
+from headrace.sql.ordering import sort_keys
+from headrace.sql.relation import Field, Relation, joined, refuse_nested, row_numbers
 from headrace.sql.scope import COMPUTED, OUTER, Scope
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
@@ -52,9 +54,11 @@ def word(kind: str, node: _core.Node | None = None, q: float = 0.5, ddof: int = 
 class _Folder:
     """Makes calls of aggregate expressions over the rows of a scope."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, keys: list[_core.Node] | None = None) -> None:
         self.scope = scope
         self.like = scope.relation.rows
+        #: What the groups are of; None in windows.
+        self.keys: list[_core.Node] | None = keys
         self._known: dict[Any, Operand] = {}
 
     def operand(self, node: Expression) -> Operand:
@@ -75,6 +79,8 @@ class _Folder:
             node = node.this
         if isinstance(node, exp.WithinGroup):
             ordered, node = node.expression.expressions[0], node.this
+        if isinstance(node, exp.ArrayAgg | exp.GroupConcat):
+            return self._listed(node, mask)
         name, arguments = _name_and_arguments(node, ordered)
         make = _CALLS.get(name)
         if make is None:
@@ -95,6 +101,84 @@ class _Folder:
                 Value(mask, "bool", 1), values[0], Constant(None, values[0].dtype)
             )
         return make(values, self.like)
+
+    def _listed(self, node: Expression, mask: _core.Node | None) -> Call:
+        """The values of a group as a list, or as one string."""
+        is_text = isinstance(node, exp.GroupConcat)
+        word_of = "STRING_AGG" if is_text else "LIST"
+        if self.keys is None:
+            raise UnsupportedError(f"sql: unsupported as a window function: word={word_of!r}")
+        inner, order = node.this, []
+        if isinstance(inner, exp.Order):
+            order, inner = inner.expressions, inner.this
+        once = isinstance(inner, exp.Distinct)
+        if once:
+            (inner,) = inner.expressions
+        value = _as_column(self.operand(inner), self.like)
+        if is_text:
+            text = cast(value, "string")
+            assert isinstance(text, Value)
+            value = text
+        kept = mask
+        if is_text and value.node.nullable:
+            there = run("logical_not", run("is_null", value.node))
+            kept = there if kept is None else run("logical_and", kept, there)
+        items = [
+            (self.operand(o.this), bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
+            for o in order
+        ]
+        separator = node.args.get("separator")
+        mark = "," if separator is None else constant_text(self.operand(separator), word_of)
+        return listed(value, kept, items, self.keys, self.like, mark if is_text else None, once)
+
+
+def constant_text(operand: Operand, name: str) -> str:
+    """A constant string."""
+    if isinstance(operand, Constant) and isinstance(operand.value, str):
+        return operand.value
+    raise UnsupportedError(f"sql: expected a constant string: word={name!r}")
+
+
+def listed(
+    value: Value,
+    kept: _core.Node | None,
+    order: list[tuple[Operand, bool, bool]],
+    keys: list[_core.Node],
+    like: _core.Node,
+    separator: str | None,
+    once: bool,
+) -> Call:
+    """The kept values of each group in an order, as a list or joined to a string; null of none."""
+    rows = run("subtract", _core.astype(row_numbers(like), "int64"), 1)
+    first = rows if not keys else None
+    if keys:
+        first = _core.in_domain(_core.group_transform(keys, word("min", rows), False), like.domain)
+    else:
+        first = _core.astype(_core.repeat(like, 0), "int64")
+    numbers = first if kept is None else where(filled(kept, False), first, None)
+    values = value.node
+    sorting = sort_keys(order, like)
+    if sorting:
+        held = Relation([Field("", "v", value), Field("", "n", value_of(numbers))], numbers).sorted(
+            sorting
+        )
+        values, numbers = held.nodes()
+    lists = grouped(values, numbers, like)
+    if once:
+        lists = _core.list_unique(lists)
+    made = lists if separator is None else _core.list_join(lists, separator)
+    empty = run("equal", _core.list_length(lists), 0)
+
+    def finish(nodes: list[_core.Node]) -> Operand:
+        places = nodes[0]
+        gone = run("is_null", places)
+        at = filled(places, 0)
+        none = _core.in_domain(_core.asof_values(empty, where(gone, -1, at)), places.domain)
+        none = filled(none, True)
+        found = _core.asof_values(made, where(none, -1, at))
+        return value_of(_core.in_domain(found, places.domain))
+
+    return Call([word("min", rows)], finish)
 
 
 def call_of(node: Expression, scope: Scope) -> Call:
@@ -426,7 +510,7 @@ def is_distinct(node: Expression) -> bool:
     call = node.this if isinstance(node, exp.Filter) else node
     if not isinstance(call.this, exp.Distinct):
         return False
-    return not isinstance(call, exp.Min | exp.Max)
+    return not isinstance(call, exp.Min | exp.Max | exp.ArrayAgg | exp.GroupConcat)
 
 
 def _plain(node: Expression) -> Expression:
@@ -435,7 +519,7 @@ def _plain(node: Expression) -> Expression:
         made = node.copy()
         made.set("this", _plain(made.this))
         return made
-    if isinstance(node.this, exp.Distinct):
+    if isinstance(node.this, exp.Distinct) and not isinstance(node, exp.ArrayAgg | exp.GroupConcat):
         made = node.copy()
         inner = made.this.expressions
         if len(inner) != 1:
@@ -458,8 +542,9 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
     values = [evaluate(each, scope) for each in keys]
     columns = [_as_column(each, like).node for each in values] + [f.value.node for f in hidden]
     plain = [each for each in aggregates if not is_distinct(each)]
-    folder = _Folder(scope)
+    folder = _Folder(scope, columns)
     calls = [folder.call(_plain(each)) for each in plain]
+    refuse_nested(columns)
     grouping = columns or [_core.repeat(like, 0)]
     if not calls:
         calls = [Call([word("size")], _counted, 0)] if not columns or not plain else calls

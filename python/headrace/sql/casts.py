@@ -10,6 +10,7 @@ from typing import Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.elementwise import filled, run, where
+from headrace.sql.lists import mapped
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
@@ -20,8 +21,10 @@ from headrace.sql.values import (
     common_dtype,
     decimal_dtype,
     is_decimal,
+    is_list,
     is_number,
     is_time,
+    item_dtype,
     null_column,
     precision_and_scale,
     type_name,
@@ -159,6 +162,11 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
     node, own = value.node, value.dtype
     if own == NULL:
         return null_column(node, dtype)
+    if is_list(own) and is_list(dtype):
+        inner = item_dtype(dtype)
+        return mapped(value, lambda items: cast(items, inner, or_null)).node
+    if is_list(own) and dtype == "string":
+        return _list_text(value)
     if own == "string":
         return _cast_strings(node, dtype, or_null)
     if dtype == "string":
@@ -182,6 +190,21 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
         f"sql: the types do not cast: from={type_name(own)}, to={type_name(dtype)}; cast to "
         "VARCHAR first"
     )
+
+
+def _list_text(value: Value) -> _core.Node:
+    """Lists as DuckDB writes them."""
+    inner = item_dtype(value.dtype)
+    if not is_number(inner) and inner not in ("bool", "date"):
+        raise UnsupportedError(f"sql: CAST to VARCHAR of this: type={type_name(value.dtype)}")
+
+    def text(items: Value) -> Operand:
+        made = cast(items, "string")
+        assert isinstance(made, Value)
+        return value_of(where(run("is_null", made.node), "NULL", made.node))
+
+    joined = _core.list_join(mapped(value, text).node, ", ")
+    return _core.concatenate_text(["[", joined, "]"])
 
 
 def _to_decimals(node: _core.Node, own: str, dtype: str) -> _core.Node:

@@ -14,6 +14,7 @@ from headrace.lazy.handle import mark
 from headrace.lazy.origin import remember
 from headrace.rows import engine_names, given
 from headrace.series.column import is_series
+from headrace.sql.plan_cache import PlanCache, key_of
 from headrace.sql.relation import Field, Relation
 from headrace.sql.select import Planner
 from headrace.sql.syntax import check_words, exp, named, parsed
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
 Expression = Any
+
+
+#: The plans of `hr.sql`.
+PLANS = PlanCache()
 
 
 class View(NamedTuple):
@@ -40,14 +45,16 @@ class Tables:
         frames: Mapping[str, Any],
         views: Mapping[str, Any],
         variables: bool,
-        wanted: set[str] | None,
     ) -> None:
         self._frames = {named(name): frame for name, frame in frames.items()}
         self._views = views
         self._variables = variables
-        self._wanted = wanted
+        #: The columns that the query names; None for all.
+        self.wanted: set[str] | None = None
         self._made: dict[str, Relation] = {}
         self._open: set[str] = set()
+        #: The tables that were read.
+        self.read: dict[str, Any] = {}
 
     def relation(self, name: str) -> Relation:
         """The relation of a table; raises if there is none."""
@@ -55,30 +62,40 @@ class Tables:
             self._made[name] = self._relation(name)
         return self._made[name]
 
+    def table(self, name: str) -> Any:
+        """What a query reads as this table; None if there is none."""
+        for tables in (self._frames, self._views):
+            if name in tables:
+                return tables[name]
+        if not self._variables:
+            return None
+        caller = _core.user_frame()
+        for values in (caller.f_locals, caller.f_globals):
+            if is_table(values.get(name)):
+                return values[name]
+            for word, value in values.items():
+                if word.lower() == name and is_table(value):
+                    return value
+        return None
+
     def _relation(self, name: str) -> Relation:
-        if name in self._frames:
-            return relation_of(name, self._frames[name], self._wanted)
-        if name in self._views:
-            found = self._views[name]
-            if not isinstance(found, View):
-                return relation_of(name, found, self._wanted)
-            if name in self._open:
-                raise InvalidArgumentError(f"sql: a view reads itself: name={name!r}")
-            inside = Tables({}, self._views, False, None)
-            inside._open = {*self._open, name}
-            planner = Planner(inside, found.parameters)
-            return planner.lower(found.tree.copy()).renamed(name)
-        if self._variables:
-            caller = _core.user_frame()
-            for values in (caller.f_locals, caller.f_globals):
-                for word, value in values.items():
-                    if word.lower() == name and is_table(value):
-                        return relation_of(name, value, self._wanted)
-        known = sorted({*self._frames, *self._views})
-        raise ColumnNotFoundError(
-            f"sql: no such table: name={name!r}, tables={known}; pass it by name: "
-            f"hr.sql(query, {name}=frame)"
-        )
+        found = self.table(name)
+        if found is None:
+            known = sorted({*self._frames, *self._views})
+            raise ColumnNotFoundError(
+                f"sql: no such table: name={name!r}, tables={known}; pass it by name: "
+                f"hr.sql(query, {name}=frame)"
+            )
+        self.read[name] = found
+        if not isinstance(found, View):
+            return relation_of(name, found, self.wanted)
+        if name in self._open:
+            raise InvalidArgumentError(f"sql: a view reads itself: name={name!r}")
+        inside = Tables({}, self._views, False)
+        inside._open = {*self._open, name}
+        inside.read = self.read
+        planner = Planner(inside, found.parameters)
+        return planner.lower(found.tree.copy()).renamed(name)
 
 
 def is_table(value: Any) -> bool:
@@ -135,15 +152,14 @@ def wanted_names(tree: Expression) -> set[str] | None:
     return {named(each.name) for each in tree.find_all(exp.Identifier)}
 
 
-def planned(tree: Expression, tables: Tables, params: Any = None, query: str = "") -> DataFrame:
+def planned(tree: Expression, tables: Tables, params: Any = None) -> DataFrame:
     """The lazy frame of a query."""
     check_words(tree)
+    tables.wanted = wanted_names(tree)
     relation = Planner(tables, parameters_of(tree, params)).lower(tree)
     fields = [f for f in relation.fields if not f.hidden]
     names = engine_names([f.name for f in fields])
-    made = frame_of({n: f.value.node for n, f in zip(names, fields, strict=True)})
-    remember(made, query)
-    return made
+    return frame_of({n: f.value.node for n, f in zip(names, fields, strict=True)})
 
 
 def parameters_of(tree: Expression, params: Any) -> dict[str, Constant]:
@@ -169,20 +185,44 @@ def run(
     dialect: str,
     params: Any,
     variables: bool,
+    cache: PlanCache,
 ) -> DataFrame:
     """A query as a lazy frame."""
     mark("sql")
-    if not isinstance(query, str):
-        raise InvalidArgumentError(
-            f"sql: expected a query as a string: got={type(query).__name__!r}"
-        )
-    tree = parsed(query, dialect)
+    tables = Tables(frames, views, variables)
+    key = key_of(query, dialect, params)
+    made = cache.find(key, tables.table)
+    if made is None:
+        made = kept(parsed(query, dialect), tables, params, key, cache)
+    return with_text(made, query)
+
+
+def with_text(frame: DataFrame, query: str) -> DataFrame:
+    """The frame of a query, which `explain` shows."""
+    remember(frame, query)
+    return frame
+
+
+def kept(tree: Expression, tables: Tables, params: Any, key: Any, cache: PlanCache) -> DataFrame:
+    """The lazy frame of a query, whose plan is kept if it may be used again."""
     if not isinstance(tree, exp.Query | exp.Values):
         raise UnsupportedError(
             f"sql: unsupported statement: word={_word(tree)!r}; only queries, and in a Context "
             "CREATE TABLE or VIEW AS, DESCRIBE and DROP"
         )
-    return planned(tree, Tables(frames, views, variables, wanted_names(tree)), params, query)
+    made = planned(tree, tables, params)
+    if is_lasting(tree, tables.read):
+        cache.keep(key, made, tables.read)
+    return made
+
+
+def is_lasting(tree: Expression, read: Mapping[str, Any]) -> bool:
+    """Whether a plan gives the same answer at another time, and did not run meanwhile."""
+    if any(not is_frame(table) and not isinstance(table, View) for table in read.values()):
+        return False
+    if any(recursive.args.get("recursive") for recursive in tree.find_all(exp.With)):
+        return False
+    return tree.find(exp.CurrentDate, exp.Rand) is None
 
 
 def _word(tree: Expression) -> str:
@@ -202,6 +242,7 @@ class Context:
 
     def __init__(self, frames: Mapping[str, Any] | None = None, **more: Any) -> None:
         self._tables: dict[str, Any] = {}
+        self._plans: PlanCache = PlanCache()
         for name, frame in {**(frames or {}), **more}.items():
             self.register(name, frame)
 
@@ -228,6 +269,12 @@ class Context:
         ``CREATE [OR REPLACE] TABLE name AS``, ``CREATE VIEW name AS``, ``DESCRIBE name`` and
         ``DROP`` work too. A table is a value from then on, a view a plan.
         """
+        mark("sql")
+        tables = Tables({}, self._tables, False)
+        key = key_of(query, dialect, params)
+        known = self._plans.find(key, tables.table)
+        if known is not None:
+            return with_text(known, query)
         tree = parsed(query, dialect)
         if isinstance(tree, exp.Create):
             return self._create(tree, params)
@@ -235,7 +282,7 @@ class Context:
             return self._drop(tree)
         if isinstance(tree, exp.Describe):
             return self._describe(tree)
-        return run(query, {}, self._tables, dialect, params, False)
+        return with_text(kept(tree, tables, params, key, self._plans), query)
 
     def _create(self, tree: Expression, params: Any) -> DataFrame:
         kind = str(tree.args.get("kind") or "").upper()
@@ -251,8 +298,7 @@ class Context:
             raise InvalidArgumentError(
                 f"sql: there is a table of this name: name={name!r}; write CREATE OR REPLACE"
             )
-        tables = Tables({}, self._tables, False, wanted_names(query))
-        frame = planned(query, tables, params)
+        frame = planned(query, Tables({}, self._tables, False), params)
         if kind == "VIEW":
             self._tables[name] = View(query, parameters_of(query, params))
             return _nothing()
@@ -271,10 +317,10 @@ class Context:
         target = tree.this
         if isinstance(target, exp.Table):
             self._table(named(target.name))
-            tables = Tables({}, self._tables, False, None)
+            tables = Tables({}, self._tables, False)
             fields = tables.relation(named(target.name)).fields
         else:
-            frame = planned(target, Tables({}, self._tables, False, None))
+            frame = planned(target, Tables({}, self._tables, False))
             fields = relation_of("query", frame, None).fields
         return new_frame(
             {

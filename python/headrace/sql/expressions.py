@@ -13,19 +13,26 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import functions, operators
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, run, where
-from headrace.sql.scope import Scope
-from headrace.sql.syntax import exp, is_aggregate, named
+from headrace.sql.functions import nested
+from headrace.sql.lists import chosen_items, items_of, places_of, relisted
+from headrace.sql.relation import Field
+from headrace.sql.scope import ITEM, Scope
+from headrace.sql.syntax import exp, is_aggregate, named, replaced
 from headrace.sql.values import (
     INTEGERS,
     NOTHING,
+    NULL,
     TIMESTAMP,
     Constant,
     Interval,
     Operand,
     Value,
     column_of,
+    column_value,
     constant_of,
     decimal_dtype,
+    is_struct,
+    value_of,
 )
 
 Expression = Any
@@ -58,6 +65,8 @@ def dtype_of(kind: Expression) -> str:
                 f"sql: no such type: type={kind.sql('duckdb')!r}; up to 38 digits are exact"
             )
         return decimal_dtype(precision, scale)
+    if word in ("ARRAY", "LIST") and len(kind.expressions) == 1 and not kind.args.get("values"):
+        return f"list[{dtype_of(kind.expressions[0])}]"
     if word not in _TYPES or kind.args.get("nested"):
         raise UnsupportedError(f"sql: unsupported type: type={kind.sql('duckdb')!r}")
     return _TYPES[word]
@@ -82,7 +91,124 @@ def evaluate(node: Expression, scope: Scope) -> Operand:
             f"sql: a window function is not allowed here: expression={node.sql('duckdb')!r}; use "
             "QUALIFY or a subquery"
         )
+    if isinstance(node, exp.Array | exp.Transform) or functions.is_lambda(node):
+        return _items(node, scope)
     return functions.call(node, lambda each: evaluate(each, scope), scope.relation.rows)
+
+
+def _items(node: Expression, scope: Scope) -> Operand:
+    """A list of expressions, or of what a lambda makes of items."""
+    if isinstance(node, exp.Array):
+        inside = node.expressions[0] if len(node.expressions) == 1 else None
+        if not isinstance(inside, exp.Comprehension):
+            operands = [evaluate(each, scope) for each in node.expressions]
+            return nested.list_of(operands, scope.relation.rows)
+        names = [named(inside.expression.name)]
+        test = inside.args.get("condition")
+        if inside.args.get("position") is not None:
+            raise UnsupportedError("sql: unsupported: word='FOR'; use list_transform")
+        lists = evaluate(inside.args["iterator"], scope)
+        if test is not None:
+            lists = _filtered_items(lists, names, test, scope)
+        return _changed_items(lists, names, inside.this, scope)
+    lists, function = functions.lambda_of(node)
+    names = [named(each.name) for each in function.expressions]
+    if functions.is_lambda(node) == "filter":
+        return _filtered_items(evaluate(lists, scope), names, function.this, scope)
+    return _changed_items(evaluate(lists, scope), names, function.this, scope)
+
+
+def _with_items(
+    lists: Value, names: list[str], body: Expression, scope: Scope
+) -> tuple[Any, Scope, Expression]:
+    """The rows of the items, their scope, and the body with the items as columns."""
+    rows, items = items_of(lists)
+    relation = scope.relation.taken(rows)
+    place = value_of(places_of(rows))
+    held = zip(names, (items, place), strict=False)
+    if len(names) > 2:
+        raise UnsupportedError("sql: unsupported: word='LAMBDA', parameters=3; use up to two")
+    fields = [
+        Field(ITEM, name, value_of(_core.in_domain(v.node, relation.rows.domain), v.bits), True)
+        for name, v in held
+    ]
+    inner = scope.over(relation.with_fields(fields))
+
+    def change(each: Expression) -> Expression | None:
+        is_name = isinstance(each, exp.Column) and not each.table
+        word = named(each.name) if is_name or isinstance(each, exp.Identifier) else ""
+        if word in names:
+            return exp.Column(this=exp.Identifier(this=word), table=exp.Identifier(this=ITEM))
+        if isinstance(each, exp.Column) and named(each.table) in names:  # a field of the item
+            own = exp.Column(
+                this=exp.Identifier(this=named(each.table)), table=exp.Identifier(this=ITEM)
+            )
+            return exp.StructExtract(this=own, expression=exp.Literal.string(each.name))
+        return each if isinstance(each, exp.Column) else None
+
+    return rows, inner, replaced(body.copy(), change)
+
+
+def _changed_items(operand: Operand, names: list[str], body: Expression, scope: Scope) -> Operand:
+    if operand.dtype == NULL:
+        return NOTHING
+    lists = nested.as_list(operand, "LIST_TRANSFORM")
+    rows, inner, body = _with_items(lists, names, body, scope)
+    made = column_value(evaluate(body, inner), inner.relation.rows)
+    return value_of(relisted(lists, rows, _core.in_domain(made.node, rows.domain)))
+
+
+def _filtered_items(operand: Operand, names: list[str], test: Expression, scope: Scope) -> Operand:
+    if operand.dtype == NULL:
+        return NOTHING
+    lists = nested.as_list(operand, "LIST_FILTER")
+    rows, inner, test = _with_items(lists, names, test, scope)
+    kept = column_of(condition(test, inner), inner.relation.rows, "bool")
+    return value_of(chosen_items(lists, rows, _core.in_domain(kept, rows.domain)))
+
+
+def _bracket(node: Expression, scope: Scope) -> Operand:
+    base = evaluate(node.this, scope)
+    if len(node.expressions) != 1:
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    (at,) = node.expressions
+    if isinstance(at, exp.Slice):
+        ends = [at.this, at.expression]
+        if at.args.get("step") is not None:
+            raise UnsupportedError("sql: unsupported: word='SLICE', step=...")
+        begin, end = (None if e is None else evaluate(e, scope) for e in ends)
+        if base.dtype == "string":
+            return functions.text_part(base, begin, end, scope.relation.rows)
+        return nested.part(base, begin, end)
+    place = evaluate(at, scope)
+    if base.dtype == "string":
+        return functions.text_part(base, place, place, scope.relation.rows)
+    if is_struct(base.dtype):
+        if isinstance(place, Constant) and isinstance(place.value, str):
+            return nested.field(base, place.value)
+        names = nested.struct_names(base.dtype)
+        number = nested.whole(place, "STRUCT_EXTRACT")
+        if number is None or not 1 <= number <= len(names):
+            raise InvalidArgumentError(f"sql: no such field: place={number}, fields={len(names)}")
+        return nested.field(base, names[number - 1])
+    return nested.item(base, place)
+
+
+def _struct(node: Expression, scope: Scope) -> Operand:
+    names, operands = [], []
+    for place, each in enumerate(node.expressions):
+        is_named = isinstance(each, exp.PropertyEQ)
+        names.append(each.this.name if is_named else f"v{place + 1}")
+        operands.append(evaluate(each.expression if is_named else each, scope))
+    return nested.struct_of(names, operands, scope.relation.rows)
+
+
+def _struct_extract(node: Expression, scope: Scope) -> Operand:
+    return _bracket(exp.Bracket(this=node.this, expressions=[node.expression]), scope)
+
+
+def _dot(node: Expression, scope: Scope) -> Operand:
+    return nested.field(evaluate(node.this, scope), node.expression.name)
 
 
 def condition(node: Expression, scope: Scope) -> Operand:
@@ -112,11 +238,22 @@ def number(word: str) -> Constant:
 
 
 def _column(node: Expression, scope: Scope) -> Operand:
-    if node.args.get("db"):
-        raise UnsupportedError(f"sql: names with more than two parts: name={node.sql('duckdb')!r}")
     if isinstance(node.this, exp.Star):
         raise UnsupportedError("sql: * is not allowed here: word='*'; name the columns")
-    return scope.column(named(node.table), named(node.name))
+    table, name = named(node.table), named(node.name)
+    if not table:
+        return scope.column("", name)
+    parts = [named(each) for each in (node.catalog, node.db) if each] + [table, name]
+    found = scope.find(parts[0], parts[1])
+    rest = parts[2:]
+    if found is None:  # the fields of a column
+        found = scope.find("", parts[0])
+        rest = parts[1:]
+        if found is None or not is_struct(found.dtype):
+            return scope.column(table, name)
+    for each in rest:
+        found = nested.field(found, each)
+    return found
 
 
 def _binary(
@@ -390,6 +527,10 @@ _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.TryCast: _cast,
     exp.Interval: _interval,
     exp.Coalesce: _coalesce,
+    exp.Bracket: _bracket,
+    exp.Struct: _struct,
+    exp.StructExtract: _struct_extract,
+    exp.Dot: _dot,
     exp.Nullif: _nullif,
     exp.CurrentDate: _today,
     exp.Placeholder: _parameter,

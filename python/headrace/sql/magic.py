@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headrace.sql.context import is_table, run
+from headrace.sql.context import PLANS, is_table, run
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -21,7 +21,7 @@ def register_magic(shell: Any, registered: dict[str, Any]) -> None:
             for name, value in shell.user_ns.items()
             if not name.startswith("_") and is_table(value)
         }
-        made = run(cell or line, frames, registered, "duckdb", None, False)
+        made = run(cell or line, frames, registered, "duckdb", None, False, PLANS)
         if cell is None or not line.strip():
             return made
         shell.user_ns[line.strip()] = made

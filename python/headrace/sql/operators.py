@@ -13,6 +13,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.casts import ROUND_HALF_UP, cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
+from headrace.sql.lists import chosen
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
@@ -27,6 +28,7 @@ from headrace.sql.values import (
     common_dtype,
     constant_of,
     is_decimal,
+    is_nested,
     is_number,
     is_time,
     type_name,
@@ -64,6 +66,8 @@ def compare(op: str, a: Operand, b: Operand) -> Operand:
     if NULL in (a.dtype, b.dtype):
         return Constant(None, "bool")
     dtype = common_dtype([a, b], op)
+    if is_nested(dtype):
+        raise UnsupportedError(f"sql: comparison of lists and structs: type={type_name(dtype)}")
     if isinstance(a, Constant) and isinstance(b, Constant):
         if a.value is None or b.value is None:
             return Constant(None, "bool")
@@ -205,6 +209,8 @@ def choose(condition: Operand, yes: Operand, no: Operand) -> Operand:
     mask = filled(condition.node, False)
     if dtype == "interval":
         raise UnsupportedError("sql: CASE of INTERVAL; use a number of days")
+    if is_nested(dtype):
+        return value_of(chosen(mask, column_of(yes, mask, dtype), column_of(no, mask, dtype)))
     a: Any = yes.node if isinstance(yes, Value) else None
     b: Any = no.node if isinstance(no, Value) else None
     if isinstance(yes, Constant) and isinstance(no, Constant):
@@ -231,6 +237,11 @@ def coalesce(operands: list[Operand]) -> Operand:
     for each in reversed(operands[:-1]):
         made = choose(negated(is_null(each)), each, made)
     return made
+
+
+def is_same(a: Operand, b: Operand) -> Operand:
+    """IS NOT DISTINCT FROM."""
+    return negated(is_distinct(a, b))
 
 
 def is_distinct(a: Operand, b: Operand) -> Operand:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from headrace import _core
+from headrace.errors import UnsupportedError
 from headrace.sql.elementwise import filled, run
-from headrace.sql.values import FLOATS, Constant, Operand
+from headrace.sql.values import FLOATS, Constant, Operand, is_nested, type_name
 
 
 def sort_keys(
@@ -17,6 +18,10 @@ def sort_keys(
         if isinstance(operand, Constant):
             continue
         node = operand.node
+        if is_nested(operand.dtype):
+            raise UnsupportedError(
+                f"sql: an order of lists and structs: type={type_name(operand.dtype)}"
+            )
         if operand.dtype in FLOATS:
             if node.nullable:
                 keys.append((run("is_null", node), first))

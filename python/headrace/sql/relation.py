@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from headrace import _core
+from headrace.errors import UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.rows import picked_domain
-from headrace.sql.values import NULL, Value
+from headrace.sql.values import NULL, Value, is_nested, type_name
 
 Key = tuple[_core.Node, _core.Node]
 
@@ -23,8 +24,16 @@ class Field(NamedTuple):
     hidden: bool = False
 
 
+def refuse_nested(keys: Iterable[_core.Node]) -> None:
+    """Raise for keys that the engine does not compare."""
+    for key in keys:
+        if is_nested(key.dtype):
+            raise UnsupportedError(f"sql: lists and structs as keys: type={type_name(key.dtype)}")
+
+
 def distinct_nodes(nodes: list[_core.Node]) -> list[_core.Node]:
     """The columns of the rows, each different one once."""
+    refuse_nested(nodes)
     keys = [(f"k{i}", node) for i, node in enumerate(nodes)]
     return _core.group_columns(keys, [Words("n", "size")], "any", False)[: len(nodes)]
 
@@ -45,8 +54,8 @@ class Relation:
     def of_nodes(self, nodes: Sequence[_core.Node], rows: _core.Node | None = None) -> Relation:
         """The same fields with other nodes."""
         made = [
-            field._replace(value=field.value._replace(node=node))
-            for field, node in zip(self.fields, nodes, strict=True)
+            Field(table, name, Value(node, value.dtype, value.bits), hidden)
+            for (table, name, value, hidden), node in zip(self.fields, nodes, strict=True)
         ]
         return Relation(made, made[0].value.node if rows is None else rows)
 
@@ -121,10 +130,8 @@ def joined(
     table = _core.join(rows, list(keys), columns, how, (False, unique_right), "", how)
     nodes = _core.parts(table, len(columns))
     made = [
-        f._replace(
-            value=Value(n, f.value.dtype if f.value.dtype == NULL else n.dtype, f.value.bits)
-        )
-        for f, n in zip(fields, nodes, strict=False)
+        Field(table, name, Value(n, NULL if value.dtype == NULL else n.dtype, value.bits), hidden)
+        for (table, name, value, hidden), n in zip(fields, nodes, strict=False)
     ]
     return Relation(made, nodes[0])
 

@@ -7,15 +7,26 @@ import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
-from headrace.sql import joins, setops
+from headrace.sql import setops
 from headrace.sql.aggregates import group
+from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
 from headrace.sql.grouping import grouping_sets
 from headrace.sql.ordering import sort_keys
-from headrace.sql.relation import Field, Relation, distinct_nodes, one_row
+from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
-from headrace.sql.subqueries import attach, semi_join
+from headrace.sql.sources import joins
+from headrace.sql.sources.asof import asof_join, positional_join
+from headrace.sql.sources.unnest import (
+    is_series,
+    series_table,
+    unnested,
+    unnested_table,
+    unnests_of,
+)
+from headrace.sql.subqueries import attach, lower_inner, outer_keys, semi_join
 from headrace.sql.syntax import (
     aggregates_of,
     conjuncts,
@@ -49,6 +60,8 @@ class Planner:
         self._views: dict[str, Any] = {}
         #: Of a view that uses a query around: which one.
         self._owners: dict[str, Correlation | None] = {}
+        #: Subqueries of FROM that depend on tables before them, by their numbers.
+        self._laterals: dict[int, Expression] = {}
 
     # ---- queries
 
@@ -124,6 +137,10 @@ class Planner:
         return found.renamed(named(node.alias or name), names)
 
     def _source(self, node: Expression, correlation: Correlation | None) -> Relation:
+        if is_series(node):
+            return series_table(node, Scope(one_row(), correlation, self))
+        if isinstance(node, exp.Lateral):
+            node = _as_subquery(node)
         if isinstance(node, exp.Table):
             made = self._table(node, correlation)
             for each in node.args.get("joins") or []:
@@ -142,8 +159,6 @@ class Planner:
         if isinstance(node, exp.Values):
             made = setops.values(node, Scope(one_row(), correlation, self))
             return made.renamed(name, columns)
-        if isinstance(node, exp.Lateral):
-            raise UnsupportedError("sql: unsupported: word='LATERAL'; use a join")
         word = type(node).__name__.upper()
         raise UnsupportedError(f"sql: unsupported in FROM: word={word!r}")
 
@@ -162,40 +177,64 @@ class Planner:
     ) -> tuple[Relation, list[Expression]]:
         """The rows of FROM where the conditions are true that need no subquery, and the others."""
         source = select.args.get("from_")
+        joins_of = select.args.get("joins") or []
+        if source is not None and isinstance(source.this, exp.Unnest):
+            joins_of, source = [exp.Join(this=source.this), *joins_of], None
         units = [one_row()] if source is None else [self._source(source.this, correlation)]
         if correlation is not None and correlation.bound:
             units.insert(0, self._domain(correlation))
-        joins_of = select.args.get("joins") or []
-        sources: list[Relation] = []
+        #: None for a table that depends on those before it.
+        sources: list[Relation | None] = []
         for each in joins_of:
-            before = [*units, *sources] if source is not None else units
-            sources.append(self._sibling(each.this, correlation, before))
+            known = [relation for relation in sources if relation is not None]
+            before = [*units, *known] if source is not None else units
+            is_later = isinstance(each.this, exp.Lateral | exp.Subquery) and None in sources
+            sources.append(None if is_later else self._sibling(each.this, correlation, before))
         inner: list[Expression] = []  # conditions of inner joins
         pool = list(conditions)
         units[-1], links = _linked(units[-1])
         inner += links
         for place, (join, joined_one) in enumerate(zip(joins_of, sources, strict=True)):
             how, on = _kind(join), conjuncts(join.args.get("on"))
-            right, links = _linked(joined_one)
+            right, links = (None, []) if joined_one is None else _linked(joined_one)
             on = [*on, *links]
             using = [named(each.name) for each in join.args.get("using") or []]
-            if join.method:
-                raise UnsupportedError(f"sql: unsupported: word={str(join.method).upper()!r}")
-            if how == "inner" and not using:
+            method = named(join.method)
+            if method not in ("", "asof", "natural", "positional"):
+                raise UnsupportedError(f"sql: unsupported: word={method.upper()!r}")
+            if how == "inner" and not using and not method and right is not None:
                 units.append(right)
                 inner += on
                 continue
-            later = [Scope(each, None, self) for each in sources[place:]]
-            early = inner if how in ("full", "right") else [*inner, *pool]
+            later = [Scope(each, None, self) for each in sources[place:] if each is not None]
+            early = inner if how in ("full", "right") or method else [*inner, *pool]
+            if None in sources[place:]:  # whose columns are not known yet
+                seen = [Scope(unit, None, self) for unit in units]
+                early = [each for each in early if _reads_only(each, seen)]
             early = [each for each in early if not _reads(each, later)]
             scope = Scope(units[0], correlation, self)
             left, rest = joins.inner_joins(units, early, scope)
             inner = [each for each in inner if each not in early or each in rest]
             pool = [each for each in pool if each not in early or each in rest]
             scope = Scope(left, correlation, self)
-            if using:
-                if links:
-                    raise UnsupportedError("sql: USING with a table that uses the query around")
+            if method == "natural":
+                using = _shared_names(left, right)
+            if (using or method) and links:
+                raise UnsupportedError("sql: USING with a table that uses the query around")
+            if right is None:
+                if using or method:
+                    raise UnsupportedError("sql: unsupported: word='LATERAL' with USING")
+                left = self._lateral(join.this, scope, how, on)
+            elif method == "positional":
+                left = positional_join(left, right)
+            elif method == "asof" and how != "right":
+                on += [_using_condition(name, left, right, name == using[-1]) for name in using]
+                left = asof_join(left, right, on, {"full": "outer"}.get(how, how), scope)
+                if using:
+                    left = _without_right(left, right, using)
+            elif method == "asof":
+                raise UnsupportedError("sql: unsupported: word='ASOF RIGHT'; swap the tables")
+            elif using:
                 left = joins.using_join(left, right, using, how, scope)
             else:
                 if how in ("full", "right") and inner:
@@ -208,22 +247,52 @@ class Planner:
         scope = Scope(units[0], correlation, self)
         return joins.inner_joins(units, [*inner, *pool], scope)
 
+    def _lateral(self, node: Expression, scope: Scope, how: str, on: list[Expression]) -> Relation:
+        """The rows of a scope with those of a table that depends on them."""
+        if how not in ("inner", "left"):
+            raise UnsupportedError(f"sql: unsupported: word='LATERAL', join={how.upper()!r}")
+        always = all(isinstance(each, exp.Boolean) and each.this for each in on)
+        if how == "left" and not always:
+            raise UnsupportedError(
+                "sql: a condition of LEFT JOIN LATERAL; move it into the subquery"
+            )
+        if isinstance(node, exp.Unnest):
+            made = unnested_table(node, scope, how == "left")
+        else:
+            node = _as_subquery(node)
+            inner, correlation = lower_inner(scope, node.this)
+            alias = node.args.get("alias")
+            columns = [each.name for each in alias.args.get("columns") or []] if alias else []
+            name = named(node.alias) if node.alias else "unnamed_subquery"
+            mine, theirs = outer_keys(scope, inner, correlation) if correlation else ([], [])
+            right = Relation([f for f in inner.fields if not f.hidden], inner.rows)
+            right = right.renamed(name, columns)
+            keys = list(zip(mine, theirs, strict=True))
+            if not keys and how == "left":
+                keys = [(_core.repeat(scope.relation.rows, 0), _core.repeat(right.rows, 0))]
+            made = joined(scope.relation, right, keys, how)
+        return made if always else joins.filtered(scope.over(made), on).relation
+
     def _sibling(
         self, node: Expression, correlation: Correlation | None, before: list[Relation]
-    ) -> Relation:
-        """A table of FROM; its free names must not be columns of tables before it."""
-        if correlation is None or correlation.bound:
+    ) -> Relation | None:
+        """A table of FROM; None if it depends on those before it."""
+        if isinstance(node, exp.Unnest):
+            return None
+        if not isinstance(node, exp.Lateral | exp.Subquery) or self._owners:
             return self._source(node, correlation)
-        found, correlation.found = correlation.found, {}
-        made = self._source(node, correlation)
-        own = [Scope(each, None, self) for each in before]
-        for table, name in correlation.found.values():
-            if any(scope.has(table, name) for scope in own):
-                raise UnsupportedError(
-                    "sql: a subquery in FROM that uses a table before it: word='LATERAL', "
-                    f"column={name!r}"
-                )
-        correlation.found = {**found, **correlation.found}
+        if id(node) in self._laterals:
+            return None
+        if correlation is not None and correlation.bound:
+            return self._source(node, correlation)
+        around = Scope(
+            Relation([f for r in before for f in r.fields], before[0].rows), correlation, self
+        )
+        found = Correlation(around)
+        made = self._source(node, found)
+        if any(around.field(table, name) is not None for table, name in found.found.values()):
+            self._laterals[id(node)] = node
+            return None
         return made
 
     def _domain(self, correlation: Correlation) -> Relation:
@@ -278,6 +347,9 @@ class Planner:
             scope = attach_windows(scope, windows, named_windows)
         if qualify is not None:
             scope = _filtered(scope, conjuncts(qualify))
+        unnests = _unique([call for node in every for call in unnests_of(node)])
+        if unnests:
+            scope = unnested(scope, unnests)
         return _projected(select, scope, outputs, order)
 
     def _grouped(
@@ -372,6 +444,57 @@ def _reads(condition: Expression, scopes: list[Scope]) -> bool:
     )
 
 
+def _reads_only(condition: Expression, scopes: list[Scope]) -> bool:
+    """Whether each column that a condition names is one of these."""
+    return all(
+        any(scope.field(named(each.table), named(each.name)) is not None for scope in scopes)
+        for each in condition.find_all(exp.Column)
+    )
+
+
+def _as_subquery(node: Expression) -> Expression:
+    """LATERAL as the subquery that it holds."""
+    if not isinstance(node, exp.Lateral):
+        return node
+    if not isinstance(node.this, exp.Subquery):
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    return exp.Subquery(this=node.this.this, alias=node.args.get("alias"))
+
+
+def _shared_names(left: Relation, right: Relation) -> list[str]:
+    """The columns of NATURAL JOIN."""
+    other = {f.name.lower() for f in right.fields if not f.hidden}
+    names = [f.name.lower() for f in left.fields if not f.hidden and f.name.lower() in other]
+    if not names:
+        raise InvalidArgumentError(
+            "sql: the tables of a NATURAL JOIN have no column name in common; use ON"
+        )
+    return list(dict.fromkeys(names))
+
+
+def _using_condition(name: str, left: Relation, right: Relation, is_last: bool) -> Expression:
+    """USING of an ASOF join: equalities, and of the last column `>=`."""
+    sides = []
+    for relation in (left, right):
+        tables = [f.table for f in relation.fields if not f.hidden and f.name.lower() == name]
+        if len(tables) != 1:
+            raise InvalidArgumentError(f"sql: expected one column in each table: name={name!r}")
+        sides.append(
+            exp.Column(this=exp.Identifier(this=name), table=exp.Identifier(this=tables[0]))
+        )
+    return (exp.GTE if is_last else exp.EQ)(this=sides[0], expression=sides[1])
+
+
+def _without_right(made: Relation, right: Relation, names: list[str]) -> Relation:
+    """Without the right columns of USING."""
+    count = len(made.fields) - len(right.fields)
+    fields = [
+        f._replace(hidden=f.hidden or (i >= count and f.name.lower() in names))
+        for i, f in enumerate(made.fields)
+    ]
+    return Relation(fields, made.rows)
+
+
 def _kind(join: Expression) -> str:
     side, kind = named(join.side or ""), named(join.kind or "")
     if kind in ("semi", "anti"):
@@ -409,7 +532,7 @@ def _resolved(
     node = node.copy() if not is_query(node) else node
 
     def change(each: Expression) -> Expression | None:
-        if not isinstance(each, exp.Column) or isinstance(each.this, exp.Star):
+        if not isinstance(each, exp.Column) or isinstance(each.this, exp.Star) or each.db:
             return None
         table, name = named(each.table), named(each.name)
         field = scope.field(table, name)
@@ -458,7 +581,7 @@ def _outputs(select: Expression, scope: Scope) -> list[tuple[str, Expression]]:
             outputs += _starred(star, table, scope)
         elif isinstance(node, exp.Alias):
             outputs.append((node.alias, node.this))
-        elif isinstance(node, exp.Aliases | exp.Explode | exp.Unnest | exp.Columns):
+        elif isinstance(node, exp.Aliases | exp.Columns):
             raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
         else:
             outputs.append((_name_of(node), node))
@@ -618,13 +741,20 @@ def _limited(query: Expression, relation: Relation, scope: Scope) -> Relation:
     limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None and offset is None:
         return relation
-    if any(f.table == OUTER for f in relation.fields):
-        raise UnsupportedError("sql: LIMIT in a correlated subquery: word='LIMIT'; use min or max")
     count = _whole(limit.expression, "LIMIT", scope) if limit is not None else (1 << 62)
     begin = _whole(offset.expression, "OFFSET", scope) if offset is not None else 0
     if limit is not None and (isinstance(limit, exp.Fetch) or limit.args.get("expressions")):
         raise UnsupportedError("sql: unsupported: word='FETCH'; use LIMIT")
-    return relation.sliced(begin, count)
+    outer = [f.value.node for f in relation.fields if f.table == OUTER]
+    if not outer:
+        return relation.sliced(begin, count)
+    # The first rows for each row of the query around.
+    place = _core.part(_core.group_places(outer, False), 0)
+    place = _core.in_domain(place, relation.rows.domain)
+    inside = run("less", place, min(count, 1 << 40) + begin)
+    if begin:
+        inside = run("logical_and", inside, run("greater_equal", place, begin))
+    return relation.filtered(inside)
 
 
 def _whole(node: Expression, word: str, scope: Scope) -> int:

@@ -12,9 +12,9 @@ from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
-from headrace.sql.joins import without_null_keys
 from headrace.sql.relation import Field, Relation, broadcast, distinct_nodes, joined
 from headrace.sql.scope import OUTER, Correlation, Scope
+from headrace.sql.sources.joins import without_null_keys
 from headrace.sql.syntax import exp, is_query, queries_of
 from headrace.sql.values import (
     NULL,
@@ -96,7 +96,7 @@ def _visible(relation: Relation, count: int, word: str) -> list[Field]:
     return fields
 
 
-def _outer_keys(
+def outer_keys(
     scope: Scope, inner: Relation, correlation: Correlation
 ) -> tuple[list[_core.Node], list[_core.Node]]:
     """The columns of the query around, and the hidden fields that stand for them."""
@@ -139,7 +139,7 @@ def _scalar(scope: Scope, node: Expression) -> Scope:
         return _keep(scope, node, Constant(None, NULL))
     if correlation is None:
         return _uncorrelated(scope, node, query, inner, field)
-    mine, theirs = _outer_keys(scope, inner, correlation)
+    mine, theirs = outer_keys(scope, inner, correlation)
     right = Relation([field._replace(table=" scalar", hidden=True)], inner.rows)
     base = scope.relation
     made = joined(base, right, list(zip(mine, theirs, strict=True)), "left", True)
@@ -199,7 +199,7 @@ def _mark_exists(scope: Scope, node: Expression) -> Scope:
         like = scope.relation.rows
         some = run("greater", broadcast(_count_rows(inner.rows), like), 0)
         return _keep(scope, node, Value(some, "bool", 1))
-    mine, theirs = _outer_keys(scope, inner, correlation)
+    mine, theirs = outer_keys(scope, inner, correlation)
     relation = _marked(scope.relation, mine, theirs)
     made = scope.over(_without_marks(relation))
     made.compute_node(node, Value(_mark(relation, "match"), "bool", 1))
@@ -215,7 +215,7 @@ def semi_join(scope: Scope, node: Expression, negated: bool) -> Scope | None:
     inner, correlation = lower_inner(scope, _query(node.this))
     if correlation is None:
         return None
-    mine, theirs = _outer_keys(scope, inner, correlation)
+    mine, theirs = outer_keys(scope, inner, correlation)
     right = Relation([], theirs[0])
     keys = list(zip(mine, theirs, strict=True))
     return scope.over(joined(scope.relation, right, keys, "anti" if negated else "semi"))
@@ -252,7 +252,7 @@ def _semi_in(scope: Scope, node: Expression) -> Scope | None:
     mine, theirs, inner = _sides(scope, node, inner)
     outer: tuple[list[Any], list[Any]] = ([], [])
     if correlation is not None:
-        outer = _outer_keys(scope, inner, correlation)
+        outer = outer_keys(scope, inner, correlation)
     held = Relation(
         [Field(OUTER, str(i), value_of(n), True) for i, n in enumerate(outer[1])], inner.rows
     )
@@ -272,7 +272,7 @@ def _mark_in(scope: Scope, node: Expression) -> Scope:
         )
     outer: tuple[list[Any], list[Any]] = ([], [])
     if correlation is not None:
-        outer = _outer_keys(scope, inner, correlation)
+        outer = outer_keys(scope, inner, correlation)
     nulls = _core.astype(run("is_null", theirs[0].node), "int64")
     relation = scope.relation.with_fields(
         [Field(_MARK, "value", mine[0], True)]

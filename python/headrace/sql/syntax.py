@@ -23,12 +23,22 @@ def _import() -> Any:
 
 sqlglot: Any = _import()
 exp: Any = sqlglot.exp
+_dialects: dict[str, Any] = {}
+
+
+def _dialect(name: str) -> Any:
+    """A dialect whose places in lists stay as they are written."""
+    if name not in _dialects:
+        made = sqlglot.Dialect.get_or_raise(name)
+        made.INDEX_OFFSET = 0
+        _dialects[name] = made
+    return _dialects[name]
 
 
 def parsed(query: str, dialect: str) -> Expression:
     """The one statement of a query; raises for several and for what is no SQL."""
     try:
-        trees = [tree for tree in sqlglot.parse(query, read=dialect) if tree is not None]
+        trees = [tree for tree in sqlglot.parse(query, read=_dialect(dialect)) if tree is not None]
     except sqlglot.errors.SqlglotError as error:
         details = getattr(error, "errors", None)
         if details:
@@ -242,7 +252,11 @@ _READ = """
     TimeToStr=format Repeat=times Values=alias,order,limit,offset With=recursive RegexpLike=flag
     Window=alias,order,over,partition_by,spec WindowSpec=start,start_side,end,end_side,kind,exclude
     DataType=nested,values,kind Placeholder=value,kind Parameter=value,kind Lateral=alias,view,outer
-    Limit=offset Fetch=count,direction Unnest=alias,offset
+    Limit=offset Fetch=count,direction Unnest=alias,offset Array=value_constructor
+    ArraySort=nulls_first,asc ArrayDistinct=check_null
+    GenerateSeries=start,end,step,is_end_exclusive
+    GroupConcat=separator Lambda=colon Comprehension=iterator,condition,position
+    ArrayConcat=null_propagation
 """
 _OPERANDS = frozenset(("this", "expression", "expressions"))
 

@@ -127,8 +127,33 @@ def is_time(dtype: str) -> bool:
     return dtype == "date" or dtype.startswith("datetime64")
 
 
+def is_list(dtype: str) -> bool:
+    """Lists of anything."""
+    return dtype.startswith("list[")
+
+
+def item_dtype(dtype: str) -> str:
+    """Of the items of lists."""
+    return dtype[5:-1]
+
+
+def is_struct(dtype: str) -> bool:
+    """Structs."""
+    return dtype.startswith("struct[")
+
+
+def is_nested(dtype: str) -> bool:
+    """Lists and structs."""
+    return is_list(dtype) or is_struct(dtype)
+
+
 def type_name(dtype: str) -> str:
     """What SQL calls a dtype, for errors and DESCRIBE."""
+    if is_list(dtype):
+        return f"{type_name(item_dtype(dtype))}[]"
+    if is_struct(dtype):
+        fields = ", ".join(f"{name} {type_name(d)}" for name, d in _core.dtype_fields(dtype))
+        return f"STRUCT({fields})"
     names = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
     names |= {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER"}
     names |= {"uint64": "UBIGINT", "float32": "FLOAT", "float64": "DOUBLE", "bool": "BOOLEAN"}
@@ -167,6 +192,8 @@ def _common(a: str, b: str, word: str) -> str:
         if before + scale > _MOST_DIGITS:
             return "float64"
         return decimal_dtype(before + scale, scale)
+    if is_nested(a) and is_nested(b):
+        return _common_nested(a, b, word)
     if "bool" in (a, b) and (a in INTEGERS or b in INTEGERS):
         return b if a == "bool" else a
     if is_time(a) and is_time(b) and ("," in a) == ("," in b):
@@ -177,6 +204,15 @@ def _common(a: str, b: str, word: str) -> str:
     raise TypeMismatchError(
         f"sql: these types have no common one: operation={word!r}, left={type_name(a)}, "
         f"right={type_name(b)}; use CAST on one of them"
+    )
+
+
+def _common_nested(a: str, b: str, word: str) -> str:
+    if is_list(a) and is_list(b):
+        return f"list[{_common(item_dtype(a), item_dtype(b), word)}]"
+    raise TypeMismatchError(
+        f"sql: these types have no common one: operation={word!r}, left={type_name(a)}, "
+        f"right={type_name(b)}"
     )
 
 
@@ -193,6 +229,9 @@ def _common_integer(a: str, b: str) -> str:
 
 def null_column(like: _core.Node, dtype: str) -> _core.Node:
     """Nulls of a dtype for the rows of a node."""
+    if is_nested(dtype):
+        single = _core.data(_core.column_from_list([None], dtype), "null", _core.new_domain())
+        return _core.in_domain(_core.take(single, _core.repeat(like, 0)), like.domain)
     made = _core.shift(_core.repeat(like, 0), 1 << 62)
     if dtype in (NULL, made.dtype):
         return made

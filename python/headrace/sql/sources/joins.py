@@ -19,11 +19,14 @@ from headrace.sql.values import (
     Operand,
     Value,
     common_dtype,
+    is_nested,
+    type_name,
     value_of,
 )
 
 Expression = Any
-_ROW = " row"
+#: The table of hidden fields that count the rows of a side.
+ROW = " row"
 _KEY = " key"
 
 
@@ -89,6 +92,8 @@ def key_pair(a: Operand, b: Operand) -> Key | None:
     if not isinstance(a, Value) or not isinstance(b, Value):
         return None
     dtype = common_dtype([a, b], "=")
+    if is_nested(dtype):
+        raise UnsupportedError(f"sql: lists and structs as keys: type={type_name(dtype)}")
     left, right = a, b
     if a.dtype != b.dtype:
         one, other = cast(a, dtype), cast(b, dtype)
@@ -145,16 +150,18 @@ def _never_equal(lefts: list[Any], rights: list[Any], strict: list[int]) -> tupl
     return lefts, rights
 
 
-def _numbered(relation: Relation, word: str) -> Relation:
-    return relation.with_fields([Field(_ROW, word, value_of(row_numbers(relation.rows)), True)])
+def numbered(relation: Relation, word: str) -> Relation:
+    """With a hidden field of this name that counts the rows."""
+    return relation.with_fields([Field(ROW, word, value_of(row_numbers(relation.rows)), True)])
 
 
-def _row_field(relation: Relation, word: str) -> _core.Node:
-    return next(f.value.node for f in relation.fields if f.table == _ROW and f.name == word)
+def row_field(relation: Relation, word: str) -> _core.Node:
+    """The numbers of the rows."""
+    return next(f.value.node for f in relation.fields if f.table == ROW and f.name == word)
 
 
 def _without_rows(relation: Relation) -> Relation:
-    kept = [f for f in relation.fields if f.table != _ROW]
+    kept = [f for f in relation.fields if f.table != ROW]
     return Relation(kept, relation.rows)
 
 
@@ -165,27 +172,33 @@ def residual_join(
     if how == "inner":
         made = join_pairs(left, right, keys, "inner")
         return filtered(scope.over(made), rest).relation
-    first, last = _numbered(left, "left"), _numbered(right, "right")
+    first, last = numbered(left, "left"), numbered(right, "right")
     pairs = filtered(scope.over(join_pairs(first, last, keys, "inner")), rest).relation
-    own = _row_field(pairs, "left")
+    return completed(first, last, row_field(pairs, "left"), row_field(pairs, "right"), how)
+
+
+def completed(
+    first: Relation, last: Relation, own: _core.Node, others: _core.Node, how: str
+) -> Relation:
+    """The rows of numbered sides by pairs of numbers, with the rows that an outer join keeps."""
     if how in ("semi", "anti"):
-        made = joined(first, Relation([], own), [(_row_field(first, "left"), own)], how)
+        made = joined(first, Relation([], own), [(row_field(first, "left"), own)], how)
         return _without_rows(made)
     inner = Relation(
         [
-            Field(_ROW, "pair", value_of(own), True),
-            Field(_ROW, "other", value_of(_row_field(pairs, "right")), True),
+            Field(ROW, "pair", value_of(own), True),
+            Field(ROW, "other", value_of(others), True),
         ],
-        pairs.rows,
+        own,
     )
-    made = joined(first, inner, [(_row_field(first, "left"), own)], "left")
-    other = _row_field(made, "other")
-    kind = "outer" if how == "outer" else "left"
-    if kind == "left":
-        made = joined(made, last, [(other, _row_field(last, "right"))], "left")
+    kind = "inner" if how == "inner" else "left"
+    made = joined(first, inner, [(row_field(first, "left"), own)], kind)
+    other = row_field(made, "other")
+    if how != "outer":
+        made = joined(made, last, [(other, row_field(last, "right"))], kind)
     else:
         zero = where(run("is_null", other), 0, other) if other.nullable else other
-        made = joined(made, last, [(zero, _row_field(last, "right"))], "outer")
+        made = joined(made, last, [(zero, row_field(last, "right"))], "outer")
     return _without_rows(made)
 
 

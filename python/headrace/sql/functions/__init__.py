@@ -13,6 +13,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.sql import operators
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
+from headrace.sql.functions import nested
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
     FLOATS,
@@ -26,6 +27,7 @@ from headrace.sql.values import (
     constant_of,
     decimal_dtype,
     is_decimal,
+    is_list,
     is_number,
     is_time,
     precision_and_scale,
@@ -54,6 +56,29 @@ def call(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     raise UnsupportedError(
         f"sql: unsupported: word={str(word).upper()!r}, expression={node.sql('duckdb')[:80]!r}"
     )
+
+
+_LAMBDAS = {
+    **dict.fromkeys(
+        ("list_transform", "list_apply", "array_transform", "array_apply", "apply"), "map"
+    ),
+    **dict.fromkeys(("list_filter", "array_filter", "filter"), "filter"),
+}
+
+
+def is_lambda(node: Expression) -> str:
+    """What a function does with a lambda and the items of a list: "map", "filter", or nothing."""
+    if isinstance(node, exp.Transform | exp.ArrayFilter):
+        return "map" if isinstance(node, exp.Transform) else "filter"
+    return _LAMBDAS.get(named(node.this), "") if isinstance(node, exp.Anonymous) else ""
+
+
+def lambda_of(node: Expression) -> tuple[Expression, Expression]:
+    """The list and the lambda of such a function."""
+    operands = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
+    if len(operands) != 2 or not isinstance(operands[1], exp.Lambda):
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    return operands[0], operands[1]
 
 
 def _constant(operand: Operand, word: str) -> Any:
@@ -139,6 +164,8 @@ def _concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) ->
 
 def _pipes(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operands = [evaluate(node.this), evaluate(node.expression)]
+    if any(is_list(each.dtype) for each in operands):
+        return nested.joined_lists(operands, False)
     return _concatenated(operands, like, False)
 
 
@@ -199,8 +226,8 @@ def _trim(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
 
 def _length(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand = evaluate(node.this)
-    if isinstance(operand, Value) and operand.dtype.startswith("list"):
-        return value_of(_core.list_length(operand.node), 48)
+    if is_list(operand.dtype):
+        return nested.length(operand)
     return value_of(_core.astype(_core.text_length(_text(operand, like)), "int64"), 32)
 
 
@@ -232,6 +259,72 @@ def _tested(test: str) -> Callable[..., Operand]:
         return bool_value(_core.test_text(test, _text(evaluate(node.this), like), [part]))
 
     return handle
+
+
+def _contains(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    operand = evaluate(node.this)
+    if is_list(operand.dtype) or isinstance(node, exp.ArrayContains):
+        return nested.contains(operand, evaluate(node.expression))
+    return _tested("contains")(node, evaluate, like)
+
+
+def _array_sort(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    if node.args.get("expression") is not None:
+        raise UnsupportedError("sql: a lambda as an order: word='LIST_SORT'")
+    up, first = node.args.get("asc"), node.args.get("nulls_first")
+    words = ["desc" if isinstance(up, exp.Boolean) and not up.this else "asc"]
+    words.append("nulls first" if isinstance(first, exp.Boolean) and first.this else "nulls last")
+    options = [Constant(each, "string") for each in words]
+    return nested.sorted_lists(evaluate(node.this), options)
+
+
+def _array_end(name: str, in_front: bool) -> Callable[..., Operand]:
+    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+        operands = [evaluate(node.this), evaluate(node.expression)]
+        return nested.BY_NAME[name](operands[::-1] if in_front else operands, like)
+
+    return handle
+
+
+def _array_to_string(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    operand, mark = evaluate(node.this), _constant(evaluate(node.expression), "ARRAY_TO_STRING")
+    if operand.dtype == NULL or mark is None:
+        return Constant(None, "string")
+    lists = nested.without_nulls(nested.as_list(operand, "ARRAY_TO_STRING"))
+    text = cast(lists, "list[string]")
+    assert isinstance(text, Value)
+    return value_of(_core.list_join(text.node, mark))
+
+
+def _split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    operand, mark = evaluate(node.this), _constant(evaluate(node.expression), "STRING_SPLIT")
+    if operand.dtype == NULL:
+        return Constant(None, "list[string]")
+    if not mark:
+        raise UnsupportedError("sql: an empty separator: word='STRING_SPLIT'")
+    return value_of(_core.split_text(_text(operand, like), mark, -1, False))
+
+
+def _series(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    step = node.args.get("step")
+    start, end = evaluate(node.args["start"]), evaluate(node.args["end"])
+    by = Constant(1, "int32") if step is None else evaluate(step)
+    return nested.series(start, end, by, not node.args.get("is_end_exclusive"), like)
+
+
+def text_part(
+    operand: Operand, begin: Operand | None, end: Operand | None, like: _core.Node
+) -> Operand:
+    """The characters from one place to another, both counted."""
+    first = 1 if begin is None else nested.whole(begin, "ARRAY_SLICE")
+    last = -1 if end is None else nested.whole(end, "ARRAY_SLICE")
+    if operand.dtype == NULL or first is None or last is None:
+        return Constant(None, "string")
+    if first == 0 or last == 0:
+        raise UnsupportedError("sql: place 0 of a string: word='ARRAY_SLICE'")
+    low = first - 1 if first > 0 else first
+    high = last if last > 0 else None if last == -1 else last + 1
+    return value_of(_core.slice_text(_text(operand, like), low, high, 1))
 
 
 def _regexp(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
@@ -541,7 +634,31 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.Replace: _replace,
     exp.StartsWith: _tested("startswith"),
     exp.EndsWith: _tested("endswith"),
-    exp.Contains: _tested("contains"),
+    exp.Contains: _contains,
+    exp.ArrayContains: _contains,
+    exp.ArraySize: lambda node, evaluate, like: nested.length(evaluate(node.this)),
+    exp.ArraySort: _array_sort,
+    exp.ArrayAppend: _array_end("list_append", False),
+    exp.ArrayPrepend: _array_end("list_prepend", True),
+    exp.ArrayMin: lambda node, evaluate, like: nested.aggregated(evaluate(node.this), "min"),
+    exp.ArrayMax: lambda node, evaluate, like: nested.aggregated(evaluate(node.this), "max"),
+    exp.ArrayOverlaps: lambda node, evaluate, like: nested.has_any(
+        evaluate(node.this), evaluate(node.expression)
+    ),
+    exp.ArrayContainsAll: lambda node, evaluate, like: nested.has_all(
+        evaluate(node.this), evaluate(node.expression)
+    ),
+    exp.ArrayReverse: lambda node, evaluate, like: nested.BY_NAME["list_reverse"](
+        [evaluate(node.this)], like
+    ),
+    exp.ArrayDistinct: lambda node, evaluate, like: nested.distinct(evaluate(node.this)),
+    exp.Flatten: lambda node, evaluate, like: nested.flattened(evaluate(node.this)),
+    exp.ArrayConcat: lambda node, evaluate, like: nested.joined_lists(
+        [evaluate(each) for each in [node.this, *node.expressions]], True
+    ),
+    exp.ArrayToString: _array_to_string,
+    exp.Split: _split,
+    exp.GenerateSeries: _series,
     exp.RegexpLike: _regexp,
     exp.Left: _side(False),
     exp.Right: _side(True),
@@ -574,6 +691,9 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.TimestampTrunc: _date_trunc,
     exp.DateDiff: _date_diff,
     exp.TimeToStr: _strftime,
+    exp.Typeof: lambda node, evaluate, like: Constant(
+        type_name(evaluate(node.this).dtype), "string"
+    ),
     exp.Date: _typed_date,
     exp.TsOrDsToDate: _typed_date,
     exp.Timestamp: _typed_timestamp,
@@ -601,6 +721,7 @@ def _one_argument(operands: list[Operand], word: str) -> Operand:
 
 
 _BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
+    **nested.BY_NAME,
     "date_part": _named_part,
     "datepart": _named_part,
     "make_date": _make_date,

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ASOF joins: each row with the nearest row of another table; positional joins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql.elementwise import run
+from headrace.sql.expressions import evaluate
+from headrace.sql.ordering import sort_keys
+from headrace.sql.relation import Field, Relation, joined
+from headrace.sql.scope import Scope
+from headrace.sql.sources.joins import (
+    ROW,
+    completed,
+    equality_of,
+    key_pair,
+    numbered,
+    row_field,
+    tables_of,
+)
+from headrace.sql.syntax import exp
+from headrace.sql.values import FLOATS, INTEGERS, is_time, type_name, value_of
+
+Expression = Any
+_KEY = " asof"
+#: Direction and whether an equal key matches, of `left op right`.
+_NEAREST = {
+    exp.GTE: ("backward", True),
+    exp.GT: ("backward", False),
+    exp.LTE: ("forward", True),
+    exp.LT: ("forward", False),
+}
+_SWAPPED = {exp.GTE: exp.LTE, exp.GT: exp.LT, exp.LTE: exp.GTE, exp.LT: exp.GT}
+
+
+def asof_join(
+    left: Relation, right: Relation, conditions: list[Expression], how: str, scope: Scope
+) -> Relation:
+    """Each left row with the nearest right row by one inequality, where all equalities hold."""
+    scopes = [scope.over(left), scope.over(right)]
+    pairs: list[tuple[_core.Node, _core.Node]] = []
+    nearest: tuple[Any, Any, Any] | None = None
+    for each in conditions:
+        equality = equality_of(each, scopes)
+        if equality is not None and not equality.same_null:
+            a, b = equality.left, equality.right
+            if equality.left_tables == {1}:
+                a, b = b, a
+            pair = key_pair(evaluate(a, scopes[0]), evaluate(b, scopes[1]))
+            if pair is not None:
+                pairs.append(pair)
+                continue
+        sides = (
+            [tables_of(side, scopes) for side in (each.this, each.expression)]
+            if type(each) in _NEAREST
+            else []
+        )
+        if sorted(map(str, sides)) != ["{0}", "{1}"]:
+            raise UnsupportedError(
+                f"sql: a condition of an ASOF join: word='ASOF', "
+                f"expression={each.sql('duckdb')[:80]!r}; use = and one of >=, >, <=, <"
+            )
+        if nearest is not None:
+            raise InvalidArgumentError("sql: an ASOF join has two inequalities; use one")
+        kind, a, b = type(each), each.this, each.expression
+        if sides[0] == {1}:
+            kind, a, b = _SWAPPED[kind], b, a
+        nearest = (kind, a, b)
+    if nearest is None:
+        raise InvalidArgumentError("sql: an ASOF join has no inequality; add one, as a.t >= b.t")
+    kind, a, b = nearest
+    pair = key_pair(evaluate(a, scopes[0]), evaluate(b, scopes[1]))
+    dtype = "" if pair is None else pair[0].dtype
+    if pair is None or not (dtype in INTEGERS or dtype in FLOATS or is_time(dtype)):
+        raise UnsupportedError(
+            f"sql: the key of an ASOF join: word='ASOF', type={type_name(dtype)}; use numbers or "
+            "times"
+        )
+    if dtype in FLOATS:
+        raise UnsupportedError("sql: an ASOF join by doubles, which may be NaN: word='ASOF'")
+    first, last = numbered(left, "left"), numbered(right, "right")
+    direction, exact = _NEAREST[kind]
+    ours, mine = _ordered(first, [pair[0], *(one for one, _ in pairs)], False)
+    # Of equal right keys the first row.
+    theirs, other = _ordered(last, [pair[1], *(two for _, two in pairs)], direction == "backward")
+    rows = _core.asof_rows(mine[0], other[0], mine[1:], other[1:], direction, exact, None, None)
+    found = _core.in_domain(_core.asof_values(row_field(theirs, "right"), rows), ours.rows.domain)
+    held = Relation(
+        [
+            Field(_KEY, "left", value_of(row_field(ours, "left")), True),
+            Field(_KEY, "right", value_of(found), True),
+        ],
+        ours.rows,
+    ).filtered(run("logical_not", run("is_null", found)))
+    own, theirs_at = (f.value.node for f in held.fields)
+    return completed(first, last, own, theirs_at, how)
+
+
+def _ordered(
+    relation: Relation, keys: list[_core.Node], last_first: bool
+) -> tuple[Relation, list[_core.Node]]:
+    """The rows without null keys, in the order of the first key; and their keys."""
+    held = Relation(
+        [
+            *(f for f in relation.fields if f.table == ROW),
+            *(Field(_KEY, str(i), value_of(key), True) for i, key in enumerate(keys)),
+        ],
+        relation.rows,
+    )
+    nullable = [key for key in keys if key.nullable]
+    if nullable:
+        mask = run("logical_not", run("is_null", nullable[0]))
+        for key in nullable[1:]:
+            mask = run("logical_and", mask, run("logical_not", run("is_null", key)))
+        held = held.filtered(mask)
+    first = next(f.value for f in held.fields if f.table == _KEY and f.name == "0")
+    number = next(f.value for f in held.fields if f.table == ROW)
+    held = held.sorted(sort_keys([(first, False, False), (number, last_first, False)], held.rows))
+    return held, [f.value.node for f in held.fields if f.table == _KEY]
+
+
+def positional_join(left: Relation, right: Relation) -> Relation:
+    """Rows side by side; the shorter table ends in nulls."""
+    first, last = numbered(left, "left"), numbered(right, "right")
+    keys = [(row_field(first, "left"), row_field(last, "right"))]
+    made = joined(first, last, keys, "outer")
+    return Relation([f for f in made.fields if f.table != ROW], made.rows)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists, structs, LATERAL, UNNEST and ASOF joins of SQL against DuckDB."""
+
+from __future__ import annotations
+
+import pytest
+from test_sql_queries import check
+
+pytest.importorskip("sqlglot")
+
+QUERIES = """
+select [1, 2, a] as l, list_value(a, 2.5), [], [null, s] from t;
+select len([1,2,a]), array_length([a]), [a, 2, 3][1], [a,2,3][-1], [a,2,3][2:3], [a,2,3][:2],
+    [a,2,3][-2:], [a][0], [a][5] from t;
+select list_contains([1,2,3], a), list_contains([a, null], 2), list_has(['x', s], 'x'),
+    list_position([1,2,a], a), list_contains([1], null) from t;
+select [a] || [1,2], list_concat([a], null, [3]), list_append([1], a), list_prepend(a, [1])
+    from t;
+select list_sort([3, a, null, 1]), list_reverse_sort([3, a, null, 1]), list_sort([3,a,null],
+    'DESC'), list_sort([3,a,null], 'ASC', 'NULLS FIRST') from t;
+select list_sum([a, 2]), list_min([a, 2]), list_max([a,2]), list_avg([a,2]), list_count([a, 2,
+    null]) from t;
+select list_reverse([1, a]), len(list_distinct([a, a, 2, null])), list_unique([a, 2, null]),
+    flatten([[1, a], [2], []]) from t;
+select list_transform([1, 2, a], lambda x: x + a) from t;
+select array_to_string([s, 'b', 'c'], '-'), string_split('a,b,c', ','), string_split(s, 'y'),
+    range(4), generate_series(1, 3), range(5, 1, -2) from t;
+select z.x, z.y from (select {'x': a, 'y': s} as z from t) q;
+select q.z.x + 1 from (select {'x': a, 'y': s} as z from t) q where z.x > 1 order by z.x;
+select unnest([1, 2, a]) from t;
+select a, unnest([a, 1]) + 1 as n from t where a > 1 order by n, a;
+select unnest([1, 2, 3]), unnest(['x', 'y']);
+select unnest([]) from t;
+select unnest(null) from t;
+select * from unnest([1, 2, 3]) as q(x);
+select * from unnest([1, 2, 3]) with ordinality as q(x, i);
+select a, x from t, unnest([a, 10]) as q(x);
+select a, x from t cross join unnest([a, 10]) as q(x) where x > 5;
+select a, x from t left join unnest(case when a > 1 then [a] else [] end) as q(x) on true;
+select k, n from u, lateral (select count(*) as n from t where a = k) as q;
+select k, n from u, (select count(*) as n from t where a = k) as q;
+select k, q.a, q.s from u, lateral (select a, s from t where a >= k order by a, s limit 2) as
+    q;
+select k, q.a from u left join lateral (select a from t where a = k) as q on true;
+select k, q.n, r.m from u, lateral (select k + 1 as n) q, lateral (select n * 2 as m) r;
+select k, (select max(x) from unnest([k, v]) as q(x)) from u;
+select * from range(5);
+select i * 2 from range(1, 10, 3) as r(i);
+select range from range(3);
+select * from generate_series(3);
+select count(*), sum(range) from range(100000);
+select a, k, v from t asof join u on a >= k;
+select a, k, v from t asof left join u on a >= k;
+select a, k from t asof join u on a > k;
+select a, k from t asof join u on a <= k;
+select a, k from t asof left join u on k > a;
+select a, s, k, v from t asof left join u on s = w and a >= k;
+select x.k, y.v from u x asof join u y using (k);
+select x.k, x.w, y.v from u x asof join (select k, w, v from u) y using (w, k);
+select * from u natural join (select 3 as k, 'x' as w);
+select * from t positional join u;
+select a, v from t positional join (select v from u where v > 10 order by v);
+select s, list(a order by a) from t group by s;
+select list([a, 1]) from t where a = 1;
+select [a]::varchar from t;
+select cast([a, 2] as double[]), [1, 2]::varchar[], [1.5, a] from t;
+select 'hello'[2], 'hello'[2:3], s[1] from t;
+select typeof([1]), [1,2] is null;
+select x, y from (select [1,2] as l, 5 as y) q, unnest(q.l) as r(x);
+select s, list(a order by a desc), array_agg(a order by a nulls first) from t group by s;
+select list(a order by b, a), string_agg(s, '-' order by s, a), count(*) from t;
+select s, string_agg(a, ',' order by a), list(a order by a) filter (a > 1) from t group by s;
+select list(k), string_agg(k, ',') from none;
+select len(list(distinct a)), len(string_agg(distinct s, '')) from t;
+select p, list({'x': a, 'y': s} order by a, s) from t group by p;
+select s, list(a order by a) from t group by rollup (s);
+select k, (select list(a order by a) from t where a > k) from u;
+select group_concat(s order by s) from t;
+select case when a > 1 then [a] else [] end, case when a > 1 then {'x': a} end from t;
+select coalesce(null, [a]) from t;
+select (select r from (select k as a) x, (select a as r) y) from t, u;
+select typeof([1]), [1,2] is null;
+select (select q.r from (select k as a) x, lateral (select x.a as r) q) from u;
+select * from t, u, lateral (select t.a + u.k as z) q where z > 3;
+"""
+
+
+@pytest.mark.parametrize("query", QUERIES.strip().rstrip(";").split(";\n"))
+def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
+    check(query)
