@@ -152,8 +152,10 @@ class Runner:
 
     def _query(self, connection: Any, block: Block, path: Path) -> None:
         query = block.text.strip().rstrip(";")
-        if not query.lower().lstrip("( \n").startswith(("select", "with", "from", "values")):
+        is_query = query.lower().lstrip("( \n").startswith(("select", "with", "from", "values"))
+        if not is_query or re.search(r"\b(insert|update|delete|merge)\b", query, re.I):
             self.counts["statements as queries"] += 1
+            self._held = {}
             return
         try:
             result = connection.execute(query)

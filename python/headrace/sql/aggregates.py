@@ -29,6 +29,7 @@ from headrace.sql.values import (
     is_decimal,
     is_number,
     null_column,
+    precision_and_scale,
     type_name,
     value_of,
 )
@@ -295,6 +296,8 @@ def _with_nan(made: _core.Node, has_nan: _core.Node) -> _core.Node:
 
 
 _HALF = 32
+#: Of decimals whose quantiles a double holds.
+_EXACT_DIGITS = 15
 
 
 def halves_of(wide: _core.Node) -> tuple[_core.Node, _core.Node]:
@@ -422,15 +425,20 @@ def _quantile(values: list[Operand], like: _core.Node) -> Call:
         if not isinstance(values[1], Constant):
             raise UnsupportedError("sql: a column as a quantile: word='QUANTILE_CONT'")
         q = float(values[1].value)
-    return Call([word("quantile", refusing_nan(value), q)], lambda n: value_of(n[0]))
+    dtype = value.dtype
+
+    def finish(nodes: list[_core.Node]) -> Operand:
+        made = value_of(nodes[0])
+        is_exact = is_decimal(dtype) and precision_and_scale(dtype)[0] <= _EXACT_DIGITS
+        return cast(made, dtype) if is_exact else made
+
+    return Call([word("quantile", refusing_nan(value), q)], finish)
 
 
 def _at_rows(value: Value, places: _core.Node) -> Operand:
     """The values in these rows, null for none."""
-    there = run("logical_not", run("is_null", places))
-    found = _core.take(value.node, filled(places, 0))
-    found = _core.in_domain(found, places.domain)
-    return value_of(where(there, found, None), value.bits)
+    found = _core.asof_values(value.node, filled(places, -1))
+    return value_of(_core.in_domain(found, places.domain), value.bits)
 
 
 def _places(value: Value, like: _core.Node, skip_null: bool) -> _core.Node:

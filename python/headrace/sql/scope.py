@@ -56,6 +56,9 @@ class QueryPlanner(Protocol):
     def lower(self, query: Expression, correlation: Correlation | None) -> Relation:
         """The relation of a query."""
 
+    def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
+        """The rows where all conditions are true, which may hold subqueries."""
+
 
 class Scope:
     """A relation, what its expressions are already computed as, and the query around it."""

@@ -92,6 +92,10 @@ class Planner:
                 self._owners[name] = correlation
             self._views[name] = made.renamed(name, columns)
 
+    def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
+        """The rows where all conditions are true, which may hold subqueries."""
+        return _filtered(scope, [_resolved(each, scope, {}) for each in conditions])
+
     def define(self, name: str, relation: Relation) -> None:
         """A table of this name, for a while."""
         self._views[name] = relation

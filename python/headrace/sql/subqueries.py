@@ -12,6 +12,8 @@ from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
+from headrace.sql.functions import nested
+from headrace.sql.lists import chosen
 from headrace.sql.relation import Field, Relation, broadcast, distinct_nodes, joined
 from headrace.sql.scope import OUTER, Correlation, Scope
 from headrace.sql.sources.joins import without_null_keys
@@ -23,6 +25,7 @@ from headrace.sql.values import (
     Value,
     column_of,
     common_dtype,
+    item_dtype,
     value_of,
 )
 
@@ -54,26 +57,72 @@ def _attach_one(scope: Scope, node: Expression) -> Scope:
         return _mark_in(scope, node)
     if isinstance(node, exp.Binary):
         return _mark_any(scope, node)
+    if isinstance(node, exp.Array):
+        return _list_of_rows(scope, node)
     return _scalar(scope, node)
 
 
 def _mark_any(scope: Scope, node: Expression) -> Scope:
-    """`= ANY` is IN, and `<> ALL` is NOT IN."""
+    """`= ANY` is IN, `<> ALL` NOT IN; the others compare with the least and greatest value."""
     side = node.expression
-    is_in = isinstance(node, exp.EQ) and isinstance(side, exp.Any)
-    if not is_in and not (isinstance(node, exp.NEQ) and isinstance(side, exp.All)):
-        raise UnsupportedError(
-            f"sql: unsupported: word='ANY', expression={node.sql('duckdb')[:80]!r}; use IN, or "
-            "min and max"
-        )
     query = _query(side.this)
-    if not is_query(query):
-        raise UnsupportedError("sql: unsupported: word='ANY'; use IN")
-    test = exp.In(this=node.this, query=exp.Subquery(this=query))
-    made = _mark_in(scope, test)
-    found = made.value(made.computed[id(test)])
-    made.compute_node(node, found if is_in else operators.negated(found))
-    return made
+    if not is_query(query):  # a list
+        query = exp.Select(expressions=[exp.Alias(this=exp.Explode(this=side.this), alias="item")])
+    is_any = isinstance(side, exp.Any)
+    if isinstance(node, exp.EQ if is_any else exp.NEQ):
+        test = exp.In(this=node.this, query=exp.Subquery(this=query))
+        made = _mark_in(scope, test)
+        found = made.value(made.computed[id(test)])
+        made.compute_node(node, found if is_any else operators.negated(found))
+        return made
+    word = "ANY" if is_any else "ALL"
+    if type(node) not in _OPPOSITE:
+        raise UnsupportedError(
+            f"sql: unsupported: word={word!r}, expression={node.sql('duckdb')[:80]!r}"
+        )
+    if not is_any:
+        return _mark_all(scope, node, type(node), query, False)
+    return _mark_all(scope, node, _OPPOSITE[type(node)], query, True)
+
+
+_OPPOSITE: dict[Any, Any] = {
+    **{exp.EQ: exp.NEQ, exp.NEQ: exp.EQ, exp.LT: exp.GTE, exp.GTE: exp.LT},
+    **{exp.GT: exp.LTE, exp.LTE: exp.GT},
+}
+
+
+def _mark_all(scope: Scope, node: Expression, kind: Any, query: Expression, negate: bool) -> Scope:
+    """Whether a comparison holds for all rows of a query: null where a null leaves it open."""
+    rows, item = _rows_of(query), exp.column("item", "rows")
+
+    def folded(call: Expression) -> Expression:
+        select = exp.Select(expressions=[call], from_=exp.From(this=rows.copy()))
+        return exp.Subquery(this=select)
+
+    least, most = (folded(call(this=item.copy())) for call in (exp.Min, exp.Max))
+    limits = {exp.LT: [least], exp.LTE: [least], exp.GT: [most], exp.GTE: [most]}
+    fails: Expression = exp.false()
+    for limit in limits.get(kind, [least, most]):
+        fails = exp.Or(
+            this=fails, expression=exp.Not(this=kind(this=node.this.copy(), expression=limit))
+        )
+    nulls = folded(exp.CountIf(this=exp.Is(this=item.copy(), expression=exp.Null())))
+    unknown = exp.Or(
+        this=exp.GT(this=nulls, expression=exp.Literal.number(0)),
+        expression=exp.Is(this=node.this.copy(), expression=exp.Null()),
+    )
+    none = exp.EQ(this=folded(exp.Count(this=exp.Star())), expression=exp.Literal.number(0))
+    tree = exp.Case(
+        ifs=[
+            exp.If(this=none, true=exp.true()),
+            exp.If(this=fails, true=exp.false()),
+            exp.If(this=unknown, true=exp.Null()),
+        ],
+        default=exp.true(),
+    )
+    scope = attach(scope, [tree])
+    found = operators.as_bool(evaluate(tree, scope))
+    return _keep(scope, node, operators.negated(found) if negate else found)
 
 
 def lower_inner(scope: Scope, query: Expression) -> tuple[Relation, Correlation | None]:
@@ -163,6 +212,32 @@ def _uncorrelated(
         made = joined(Relation([], one), right, keys, "left", True)
         single = made.fields[-1].value.node
     return _keep(scope, node, value_of(broadcast(single, like), field.value.bits))
+
+
+def _list_of_rows(scope: Scope, node: Expression) -> Scope:
+    """ARRAY (SELECT ...): the values of a query as a list, empty without rows."""
+    (query,) = node.expressions
+    folded = exp.Subquery(
+        this=exp.Select(
+            expressions=[exp.ArrayAgg(this=exp.column("item", "rows"))],
+            from_=exp.From(this=_rows_of(query)),
+        )
+    )
+    scope = attach(scope, [folded])
+    found = evaluate(folded, scope)
+    if not isinstance(found, Value):
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    nothing = nested.list_of([Constant(None, item_dtype(found.dtype))], scope.relation.rows)
+    assert isinstance(nothing, Value)
+    empty = _core.list_slice(nothing.node, 0, 0)
+    made = chosen(run("is_null", found.node), empty, found.node)
+    return _keep(scope, node, value_of(made))
+
+
+def _rows_of(query: Expression) -> Expression:
+    """A query of one column as the table `rows` with the column `item`."""
+    names = exp.TableAlias(this=exp.Identifier(this="rows"), columns=[exp.Identifier(this="item")])
+    return exp.Subquery(this=query, alias=names)
 
 
 # ---- EXISTS --------------------------------------------------------------------------------------

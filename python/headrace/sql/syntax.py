@@ -52,7 +52,16 @@ def parsed(query: str, dialect: str) -> Expression:
         raise InvalidArgumentError(
             f"sql: expected one statement: statements={len(trees)}; call it for each"
         )
+    if "all" in query.lower():
+        _read_all_of_lists(trees[0])
     return trees[0]
+
+
+def _read_all_of_lists(tree: Expression) -> None:
+    """`= ALL (list)`, which sqlglot takes for a function."""
+    for node in list(tree.find_all(exp.Anonymous)):
+        if named(node.this) == "all" and isinstance(node.parent, exp.Binary):
+            node.replace(exp.All(this=node.expressions[0]))
 
 
 def is_query(node: Expression) -> bool:
@@ -218,7 +227,7 @@ def queries_of(node: Expression, known: Mapping[Any, Any] | None = None) -> list
         if isinstance(each, exp.In) and each.args.get("query") is not None:
             found.append(each)
             waiting.append(each.this)
-        elif isinstance(each, exp.Exists | exp.Subquery | exp.Select):
+        elif isinstance(each, exp.Exists | exp.Subquery | exp.Select) or _is_array_of_rows(each):
             found.append(each)
         elif isinstance(each, exp.Binary) and isinstance(each.expression, exp.Any | exp.All):
             found.append(each)
@@ -226,6 +235,11 @@ def queries_of(node: Expression, known: Mapping[Any, Any] | None = None) -> list
         elif not is_query(each):
             waiting += list(each.iter_expressions())
     return found[::-1]
+
+
+def _is_array_of_rows(node: Expression) -> bool:
+    """Whether this is ARRAY (SELECT ...)."""
+    return isinstance(node, exp.Array) and any(isinstance(e, exp.Select) for e in node.expressions)
 
 
 def named(word: Any) -> str:

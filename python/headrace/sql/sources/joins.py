@@ -171,9 +171,10 @@ def residual_join(
     """A join whose condition has more than keys: pairs by the keys, filtered, then completed."""
     if how == "inner":
         made = join_pairs(left, right, keys, "inner")
-        return filtered(scope.over(made), rest).relation
+        return scope.planner.filtered(scope.over(made), rest).relation
     first, last = numbered(left, "left"), numbered(right, "right")
-    pairs = filtered(scope.over(join_pairs(first, last, keys, "inner")), rest).relation
+    pairs = join_pairs(first, last, keys, "inner")
+    pairs = scope.planner.filtered(scope.over(pairs), rest).relation
     return completed(first, last, row_field(pairs, "left"), row_field(pairs, "right"), how)
 
 
@@ -354,7 +355,8 @@ def outer_join(
     before: list[Expression] = []
     for each in conditions:
         if queries_of(each):
-            raise UnsupportedError(f"sql: a subquery in ON: expression={each.sql('duckdb')[:80]!r}")
+            rest.append(each)
+            continue
         equality = equality_of(each, scopes)
         pair = None
         if equality is not None:

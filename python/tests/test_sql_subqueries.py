@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Subqueries of SQL with ANY, ALL, ARRAY and in ON against DuckDB."""
+
+from __future__ import annotations
+
+import pytest
+from test_sql_queries import check
+
+pytest.importorskip("sqlglot")
+
+QUERIES = """
+select a > any (select k from u), a <= all (select k from u), a < all (select k from u where k
+    is not null) from t;
+select a > any (select k from none), a = all (select k from none), a < all (select k from
+    none), a = any (select k from none) from t;
+select a = all (select k from u where k = 2), a <> any (select k from u where k = 2), a <> any
+    (select k from u), a = all (select k from u) from t;
+select a >= any (select k from u where k = a), a > all (select v from u where k = a) from t;
+select b > any (select b from t), b >= all (select b from t where b is not null), b = all
+    (select b from t) from t;
+select a = any ([1, 2, null]), a <> all ([1, 2]), a > any ([2, 3]), a < all ([a + 1, 3]) from
+    t;
+select a from t where a > all (select k from u where k < 3);
+select a from t where a = any ([2, a]);
+select a, v from t left join u on a = k and exists (select 1 from u y where y.v > u.v);
+select a, v from t left join u on a = k and v in (select v from u where v > 10);
+select a, v from t join u on a = k and v = (select max(v) from u y where y.k = u.k);
+select a, v from t full join u on a = k and not exists (select 1 from u y where y.v > u.v);
+select a, v from t right join u on a = (select min(k) from u y where y.k >= t.a);
+select a from t semi join u on a = k and exists (select 1 from none);
+select a from t anti join u on a = k and v > (select min(v) from u);
+select array(select k from u order by k desc);
+select a, array(select v from u where k = a order by v) from t;
+select last(a), first(a), any_value(a), max(a) from t where a > 100;
+select median(m), quantile_cont(m, 0.25) from t;
+"""
+
+
+@pytest.mark.parametrize("query", QUERIES.strip().rstrip(";").split(";\n"))
+def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
+    check(query)
