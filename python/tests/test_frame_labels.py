@@ -352,3 +352,13 @@ def test_where_and_select_of_numpy_give_no_name() -> None:
         assert np.where(each > 2, 1, each).name is None
         assert np.select([each > 2], [each], 0).name is None
         assert np.where(each > 2, 1, each).to_list() == [1, 2, 1]
+
+
+def test_rows_picked_of_a_slice_keep_their_numbers() -> None:
+    for data in ([1, 2, 3], [5, 1, None, 7, 2]):
+        for part in (slice(1, None), slice(None, -1), slice(None, None, 2), slice(0, 0)):
+            ours, theirs = hr.Series(data)[part], pd.Series(data)[part]
+            assert list(ours[ours > 1].index) == list(theirs[theirs > 1].index)
+            assert list(ours[ours > 1][1:].index) == list(theirs[theirs > 1][1:].index)
+    frame = hr.DataFrame({"a": [3, 1, 2]})[1:]
+    assert list(frame[frame.a > 1].index) == [2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Subqueries of SQL with ANY, ALL, ARRAY and in ON against DuckDB."""
+"""Subqueries of SQL: ANY, ALL, ARRAY, rows, in ON and in FROM, against DuckDB."""
 
 from __future__ import annotations
 
@@ -33,6 +33,29 @@ select array(select k from u order by k desc);
 select a, array(select v from u where k = a order by v) from t;
 select last(a), first(a), any_value(a), max(a) from t where a > 100;
 select median(m), quantile_cont(m, 0.25) from t;
+select k, q.x from u, lateral (values (k + 1), (v)) as q(x);
+select k, (select sum(x) from (values (k), (2)) as q(x)) from u;
+select k, q.x from u left join lateral (values (k)) as q(x) on true;
+select a in (select y.v from (select v from u where u.k = t.a) y right join range(3) r(i) on
+    y.v = r.i) from t;
+select a, (select count(*) from (select v from u where u.k = t.a) y right join range(3) r(i)
+    on y.v = r.i * 10) from t;
+select a, (select count(*) from (select v from u where u.k = t.a) y full join range(3) r(i) on
+    y.v = r.i * 10) from t;
+select a, (select count(y.v) from u y right join (select k from u where k > t.a) z on y.k =
+    z.k) from t;
+select a, (select count(*) from u y right join u z on y.k = z.k and y.k = t.a) from t;
+select a, (select count(*) from u y full join u z on y.k = z.k and z.k < t.a) from t;
+select (a, s) in (select k, w from u), (a, s) not in (select k, w from u) from t;
+select a from t where (a, s) not in (select k, w from u where w is not null and k is not
+    null);
+select a from t where (a, s) in (select k, w from u);
+select (a, b) = (2, null), (a, s) = (2, 'yy'), (a, s) <> (2, 'x') from t;
+select s like 'a' escape null from t;
+select unnest(l) from (select list(a order by a) as l from t) q;
+select k, (select list(x order by x) from unnest([k, v]) as q(x)) from u;
+select a, (select k from u where k >= a order by k limit 1), (select k from u where k > a
+    order by k desc limit 1 offset 1) from t;
 """
 
 

@@ -294,7 +294,8 @@ def picked_numbers(
     if like is None or (are_picked(like) and not isinstance(labels, PickedNumbers)):
         return None
     if isinstance(labels, PickedNumbers):
-        return PickedNumbers(lambda: pick(labels.node()), [labels])
+        domain = like.domain  # the rows that `pick` knows, which numbers of a slice do not name
+        return PickedNumbers(lambda: pick(_core.in_domain(labels.node(), domain)), [labels])
     if like.op in ("read_csv", "scan_parquet"):  # what `read_*` gives is data
         return None  # of a scan: numbers would read the rows that a filter rules out
     rows, domain = like.shape[0], like.domain

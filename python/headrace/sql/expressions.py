@@ -281,7 +281,7 @@ def _tuples(node: Expression, scope: Scope, op: str) -> Operand | None:
         )
     made: Operand = Constant(True, "bool")
     for a, b in zip(left.expressions, right.expressions, strict=True):
-        same = operators.compare("equal", evaluate(a, scope), evaluate(b, scope))
+        same = operators.is_same(evaluate(a, scope), evaluate(b, scope))  # null equals null
         made = operators.logical("logical_and", made, same)
     return made if op == "equal" else operators.negated(made)
 

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from headrace.errors import ColumnNotFoundError, InvalidArgumentError
+from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
 from headrace.sql.relation import Field, Relation
-from headrace.sql.values import Constant, Operand
+from headrace.sql.values import Constant, Operand, is_nested, null_column, value_of
 
 #: The table of hidden fields that hold columns of the query around this one.
 OUTER = " outer"
@@ -152,7 +152,14 @@ class Scope:
         hidden = self.field(OUTER, f"{table}.{name}")
         if hidden is not None:
             return hidden.value
-        return self.outer.lookup(table, name)
+        found = self.outer.lookup(table, name)
+        if found is not None and self.outer.bound:  # a null of its type is no answer here
+            raise UnsupportedError(
+                f"sql: a column of the query around in this place: column={name!r}"
+            )
+        if isinstance(found, Constant) and is_nested(found.dtype):
+            return value_of(null_column(self.relation.rows, found.dtype))
+        return found
 
     def column(self, table: str, name: str) -> Operand:
         """As `find`; raises if there is no such column."""

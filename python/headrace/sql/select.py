@@ -9,7 +9,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
-from headrace.sql import setops
+from headrace.sql import operators, setops
 from headrace.sql.aggregates import group
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
@@ -109,7 +109,7 @@ class Planner:
             right = self.lower(query.expression, correlation)
             return self._ordered(query, setops.combined(query, left, right), correlation)
         if isinstance(query, exp.Values):
-            return setops.values(query, Scope(one_row(), correlation, self))
+            return setops.values(query, self._free_scope(correlation))
         if isinstance(query, exp.Table):
             return self._table(query, correlation)
         if not isinstance(query, exp.Select):
@@ -161,7 +161,7 @@ class Planner:
             made = self.lower(inner.this, correlation)
             return made.renamed(name, columns)
         if isinstance(node, exp.Values):
-            made = setops.values(node, Scope(one_row(), correlation, self))
+            made = setops.values(node, self._free_scope(correlation))
             return made.renamed(name, columns)
         word = type(node).__name__.upper()
         raise UnsupportedError(f"sql: unsupported in FROM: word={word!r}")
@@ -192,7 +192,9 @@ class Planner:
         for each in joins_of:
             known = [relation for relation in sources if relation is not None]
             before = [*units, *known] if source is not None else units
-            is_later = isinstance(each.this, exp.Lateral | exp.Subquery) and None in sources
+            is_later = None in sources and isinstance(
+                each.this, exp.Lateral | exp.Subquery | exp.Values
+            )
             sources.append(None if is_later else self._sibling(each.this, correlation, before))
         inner: list[Expression] = []  # conditions of inner joins
         pool = list(conditions)
@@ -223,7 +225,8 @@ class Planner:
             scope = Scope(left, correlation, self)
             if method == "natural":
                 using = _shared_names(left, right)
-            if (using or method) and links:
+            is_kept = how in ("full", "right") and correlation is not None and correlation.bound
+            if (using or method) and (links or is_kept):
                 raise UnsupportedError("sql: USING with a table that uses the query around")
             if right is None:
                 if using or method:
@@ -246,10 +249,34 @@ class Planner:
                         "sql: a condition of an inner join that reads a table "
                         f"listed after it: word={how.upper()!r}"
                     )
-                left = joins.outer_join(left, right, join, how, scope, on)
+                if how in ("full", "right") and correlation is not None and correlation.bound:
+                    left = self._right_join(left, joined_one, join, how, scope)
+                else:
+                    left = joins.outer_join(left, right, join, how, scope, on)
             units = [left]
         scope = Scope(units[0], correlation, self)
         return joins.inner_joins(units, [*inner, *pool], scope)
+
+    def _right_join(
+        self, left: Relation, right: Relation, join: Expression, how: str, scope: Scope
+    ) -> Relation:
+        """RIGHT and FULL joins in a query that uses the one around: each right row for its rows."""
+        assert scope.outer is not None
+        if not any(f.table == OUTER for f in right.fields):
+            right = joined(self._domain(scope.outer), right, [], "inner")
+        right, links = _linked(right)
+        on = [*conjuncts(join.args.get("on")), *links]
+        made = joins.outer_join(left, right, join, how, scope, on)
+        count = len(left.fields)
+        own = {f.name: f.value for f in made.fields[count:] if f.table.startswith(OUTER)}
+        fields = []
+        for field in made.fields:
+            value: Any = field.value
+            if field.table == OUTER:
+                value = own[field.name]
+                value = operators.coalesce([field.value, value]) if how == "full" else value
+            fields.append(field._replace(value=value))
+        return Relation(fields, made.rows)
 
     def _lateral(self, node: Expression, scope: Scope, how: str, on: list[Expression]) -> Relation:
         """The rows of a scope with those of a table that depends on them."""
@@ -264,7 +291,8 @@ class Planner:
             made = unnested_table(node, scope, how == "left")
         else:
             node = _as_subquery(node)
-            inner, correlation = lower_inner(scope, node.this)
+            query = node if isinstance(node, exp.Values) else node.this
+            inner, correlation = lower_inner(scope, query)
             alias = node.args.get("alias")
             columns = [each.name for each in alias.args.get("columns") or []] if alias else []
             name = named(node.alias) if node.alias else "unnamed_subquery"
@@ -283,7 +311,7 @@ class Planner:
         """A table of FROM; None if it depends on those before it."""
         if isinstance(node, exp.Unnest):
             return None
-        if not isinstance(node, exp.Lateral | exp.Subquery) or self._owners:
+        if not isinstance(node, exp.Lateral | exp.Subquery | exp.Values) or self._owners:
             return self._source(node, correlation)
         if id(node) in self._laterals:
             return None
@@ -298,6 +326,12 @@ class Planner:
             self._laterals[id(node)] = node
             return None
         return made
+
+    def _free_scope(self, correlation: Correlation | None) -> Scope:
+        """Of expressions without a table: one row, or one for each of the query around."""
+        if correlation is None or not correlation.bound:
+            return Scope(one_row(), correlation, self)
+        return Scope(self._domain(correlation), correlation, self)
 
     def _domain(self, correlation: Correlation) -> Relation:
         """The distinct rows of the columns of the query around that are used here."""

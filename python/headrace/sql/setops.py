@@ -123,6 +123,8 @@ def values(node: Expression, scope: Scope) -> Relation:
         rows.append([evaluate(item, scope) for item in items])
     if len({len(row) for row in rows}) != 1:
         raise InvalidArgumentError("sql: the rows of VALUES have different lengths")
+    if any(isinstance(operand, Value) for row in rows for operand in row):
+        return _values_of_rows(rows, scope)
     fields = []
     domain = _core.new_domain()
     for place in range(len(rows[0])):
@@ -133,6 +135,23 @@ def values(node: Expression, scope: Scope) -> Relation:
         made = _core.in_domain(_core.concat(nodes) if len(nodes) > 1 else nodes[0], domain)
         fields.append(Field("", f"col{place}", value_of(made)))
     return Relation(fields, fields[0].value.node)
+
+
+def _values_of_rows(rows: list[list[Operand]], scope: Scope) -> Relation:
+    """VALUES with expressions of the query around: each of its rows has all of these."""
+    like = scope.relation.rows
+    hidden = [f for f in scope.relation.fields if f.table == OUTER]
+    columns = []
+    for place in range(len(rows[0])):
+        operands = [row[place] for row in rows]
+        dtype = common_dtype(operands, "VALUES")
+        dtype = "int32" if dtype == NULL else dtype
+        columns.append([value_of(column_of(cast(each, dtype), like, dtype)) for each in operands])
+    parts = [
+        Relation([*(Field("", f"col{i}", c[row]) for i, c in enumerate(columns)), *hidden], like)
+        for row in range(len(rows))
+    ]
+    return stacked(parts)
 
 
 def recursive(planner: Lowering, name: str, query: Expression, columns: list[str]) -> Relation:

@@ -339,12 +339,10 @@ def _semi_in(scope: Scope, node: Expression) -> Scope | None:
 
 def _mark_in(scope: Scope, node: Expression) -> Scope:
     """True, false or null: null where nothing is equal but a null is on one of the sides."""
+    if isinstance(node.this, exp.Tuple) and len(node.this.expressions) > 1:
+        return _mark_in_tuples(scope, node)
     inner, correlation = lower_inner(scope, _query(node.args["query"]))
     mine, theirs, inner = _sides(scope, node, inner)
-    if len(mine) > 1:
-        raise UnsupportedError(
-            "sql: NOT IN or a value of IN of several columns: word='IN'; use EXISTS"
-        )
     outer: tuple[list[Any], list[Any]] = ([], [])
     if correlation is not None:
         outer = outer_keys(scope, inner, correlation)
@@ -369,6 +367,41 @@ def _mark_in(scope: Scope, node: Expression) -> Scope:
     made = scope.over(_without_marks(relation))
     made.compute_node(node, Value(found, "bool", 1))
     return made
+
+
+def _mark_in_tuples(scope: Scope, node: Expression) -> Scope:
+    """IN of several columns: true where all are equal, null where a null leaves that open."""
+    values = node.this.expressions
+    names = [f"item {i}" for i in range(len(values))]
+    rows = exp.Subquery(
+        this=_query(node.args["query"]),
+        alias=exp.TableAlias(
+            this=exp.Identifier(this="rows"), columns=[exp.Identifier(this=n) for n in names]
+        ),
+    )
+
+    def exists(change: Any) -> Expression:
+        same = exp.true()
+        for value, name in zip(values, names, strict=True):
+            one = exp.EQ(this=value.copy(), expression=exp.column(name, "rows"))
+            same = exp.And(this=same, expression=one)
+        select = exp.Select(
+            expressions=[exp.Literal.number(1)],
+            from_=exp.From(this=rows.copy()),
+            where=exp.Where(this=change(same)),
+        )
+        return exp.Exists(this=select)
+
+    unknown = exists(lambda same: exp.Is(this=exp.Paren(this=same), expression=exp.Null()))
+    tree = exp.Case(
+        ifs=[
+            exp.If(this=exists(lambda same: same), true=exp.true()),
+            exp.If(this=unknown, true=exp.Null()),
+        ],
+        default=exp.false(),
+    )
+    scope = attach(scope, [tree])
+    return _keep(scope, node, operators.as_bool(evaluate(tree, scope)))
 
 
 def _with_counts(

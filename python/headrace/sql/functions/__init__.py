@@ -126,6 +126,8 @@ def _escape(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     inner, mark = node.this, _constant(evaluate(node.expression), "ESCAPE")
     negate = isinstance(inner, exp.Not)
     inner = inner.this if negate else inner
+    if mark is None:
+        return Constant(None, "bool")
     negate = negate != bool(inner.args.get("negate"))
     if not isinstance(inner, exp.Like) or len(mark) != 1:
         raise UnsupportedError("sql: unsupported: word='ESCAPE'")
