@@ -198,8 +198,10 @@ class Runner:
             found = list(zip(*made.values(), strict=True))
         except hr.UnsupportedError as error:
             self.counts["refused"] += 1
-            word = re.search(r"word='([^']*)'|unsupported ([^:]*)", str(error))
-            self.words[(word[1] or word[2]) if word else str(error)[:40]] += 1
+            word = re.search(r"word='([^']*)'", str(error))
+            self.words[word[1] if word else str(error)[:40]] += 1
+            if VERBOSE:
+                print(f"{path.name}:{block.line}: refused {str(error)[:120]}\n    {query[:200]}")
             return
         except Exception as error:
             self.counts["errors"] += 1

@@ -67,6 +67,22 @@ def matched(left: Relation, right: Relation) -> tuple[Relation, Relation]:
     return (Relation(lefts, lefts[0].value.node), Relation(rights, rights[0].value.node))
 
 
+def _by_name(left: Relation, right: Relation) -> tuple[Relation, Relation]:
+    """Both sides with the columns of either; what one has not is null there."""
+    sides = [{f.name.lower(): f for f in r.fields if not f.hidden} for r in (left, right)]
+    names = list(dict.fromkeys([*sides[0], *sides[1]]))
+    made = []
+    for relation, own, other in ((left, *sides), (right, *sides[::-1])):
+        fields = [
+            own[name]
+            if name in own
+            else Field("", other[name].name, Value(null_column(relation.rows, NULL), NULL))
+            for name in names
+        ]
+        made.append(Relation([*fields, *(f for f in relation.fields if f.hidden)], relation.rows))
+    return made[0], made[1]
+
+
 def _as(value: Value, dtype: str, relation: Relation) -> Value:
     if dtype == NULL:
         return value
@@ -91,7 +107,7 @@ def stacked(relations: list[Relation]) -> Relation:
 def combined(node: Expression, left: Relation, right: Relation) -> Relation:
     """A set operation, in which null equals null."""
     if node.args.get("by_name"):
-        raise UnsupportedError("sql: unsupported: word='BY NAME'; name the columns in order")
+        left, right = _by_name(left, right)
     left, right = matched(left, right)
     once = bool(node.args.get("distinct"))
     if isinstance(node, exp.Union):

@@ -11,7 +11,8 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.sql import operators
-from headrace.sql.aggregates import call_of, halves_of, whole_of, word
+from headrace.sql.aggregates.calls import halves_of, whole_of, word
+from headrace.sql.aggregates.folder import call_of
 from headrace.sql.elementwise import run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.ordering import sort_keys

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Aggregates: GROUP BY, grouping sets, DISTINCT and FILTER inside of calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from headrace import _core
+from headrace.errors import UnsupportedError
+from headrace.groupby.keys import Words
+from headrace.sql import operators
+from headrace.sql.aggregates.calls import CALLS, Call, as_column, counted, name_and_arguments, word
+from headrace.sql.aggregates.folder import Folder
+from headrace.sql.expressions import condition, evaluate
+from headrace.sql.relation import Field, Relation, joined, refuse_nested
+from headrace.sql.scope import COMPUTED, OUTER, Scope
+from headrace.sql.syntax import exp, named
+from headrace.sql.values import (
+    Constant,
+    Operand,
+    Value,
+    null_column,
+    value_of,
+)
+
+Expression = Any
+
+
+# ---- groups --------------------------------------------------------------------------------------
+
+
+def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any], list[list[Any]]]:
+    """The keys of the groups, and of each call what the engine folds."""
+    words: list[Words] = []
+    places: list[list[int]] = []
+    known: dict[Any, int] = {}
+    for call in calls:
+        mine = []
+        for each in call.words:
+            key = (each[1], id(each[2]), *each[4:])
+            if key not in known:
+                known[key] = len(words)
+                words.append(each._replace(name=f"a{len(words)}"))
+            mine.append(known[key])
+        places.append(mine)
+    named_keys = [(f"k{i}", node) for i, node in enumerate(keys)]
+    nodes = _core.group_columns(named_keys, words, "any", False)
+    values = nodes[len(keys) :]
+    return nodes[: len(keys)], [[values[i] for i in mine] for mine in places]
+
+
+def _padded(node: _core.Node, domain: int) -> _core.Node:
+    """A column of one row or none as one row, null for none."""
+    null = _core.slice(null_column(_one_row(), node.dtype), 0, 1)
+    both = _core.concat([node, null])
+    return _core.in_domain(_core.slice(both, 0, 1), domain)
+
+
+def _one_row() -> _core.Node:
+    return _core.data(_core.column_from_list([0], "int32"), "one row", 0)
+
+
+def is_distinct(node: Expression) -> bool:
+    """Whether the call folds distinct values only, where that makes a difference."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    if not isinstance(call.this, exp.Distinct):
+        return False
+    return not isinstance(call, exp.Min | exp.Max | exp.ArrayAgg | exp.GroupConcat)
+
+
+def _plain(node: Expression) -> Expression:
+    """The call without DISTINCT."""
+    if isinstance(node, exp.Filter):
+        made = node.copy()
+        made.set("this", _plain(made.this))
+        return made
+    if isinstance(node.this, exp.Distinct) and not isinstance(node, exp.ArrayAgg | exp.GroupConcat):
+        made = node.copy()
+        inner = made.this.expressions
+        if len(inner) != 1:
+            raise UnsupportedError(
+                "sql: DISTINCT of several values: word='DISTINCT'; use a subquery"
+            )
+        made.set("this", inner[0])
+        return made
+    return node
+
+
+def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], whole: bool) -> Scope:
+    """One row for each group of the keys; `whole`: one row for all, even of no rows.
+
+    The scope that results knows the keys and the aggregates by their expressions.
+    """
+    relation = scope.relation
+    hidden = [f for f in relation.fields if f.table == OUTER]
+    like = relation.rows
+    values = [evaluate(each, scope) for each in keys]
+    columns = [as_column(each, like).node for each in values] + [f.value.node for f in hidden]
+    plain = [each for each in aggregates if not is_distinct(each)]
+    folder = Folder(scope, columns)
+    calls = [folder.call(_plain(each)) for each in plain]
+    refuse_nested(columns)
+    grouping = columns or [_core.repeat(like, 0)]
+    if not calls:
+        calls = [Call([word("size")], counted, 0)] if not columns or not plain else calls
+    found_keys, found = _fold(grouping, calls)
+    fields = _key_fields(keys, values, found_keys, scope)
+    fields += [
+        f._replace(value=f.value._replace(node=n))
+        for f, n in zip(hidden, found_keys[len(keys) :], strict=False)
+    ]
+    made = Scope(Relation(fields, found_keys[0]), scope.outer, scope.planner)
+    made.aliases, made.domain = scope.aliases, scope.domain
+    results = {id(each): nodes for each, nodes in zip(plain, found, strict=False)}
+    raw = [
+        Field(COMPUTED, f"raw {i} {j}", value_of(n), True)
+        for i, each in enumerate(plain)
+        for j, n in enumerate(results[id(each)])
+    ]
+    relation = Relation([*fields, *raw], found_keys[0])
+    distinct = [each for each in aggregates if is_distinct(each)]
+    relation, more = _joined_distinct(scope, relation, columns, distinct, len(plain))
+    if whole:
+        relation = _whole_rows(relation, scope, len(hidden))
+    made.relation = relation
+    _finish(made, [*plain, *distinct], [*calls[: len(plain)], *more])
+    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if isinstance(value, Constant):
+            made.computed[key] = value
+        elif not isinstance(key, exp.Column):
+            made.computed[key] = f"key {i}"
+    return made
+
+
+def _key_fields(
+    keys: list[Expression], values: list[Operand], nodes: list[_core.Node], scope: Scope
+) -> list[Field]:
+    fields = []
+    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
+        bits = value.bits if isinstance(value, Value) else 64
+        kept = Value(nodes[i], nodes[i].dtype, bits)
+        own = (
+            scope.field(named(key.table), named(key.name)) if isinstance(key, exp.Column) else None
+        )
+        if own is not None:
+            fields.append(Field(own.table, own.name, kept))
+        else:
+            fields.append(Field(COMPUTED, f"key {i}", kept, True))
+    return fields
+
+
+def _finish(made: Scope, aggregates: list[Expression], calls: list[Call]) -> None:
+    raw: dict[int, list[_core.Node]] = {}
+    for field in made.relation.fields:
+        if field.table == COMPUTED and field.name.startswith("raw "):
+            raw.setdefault(int(field.name.split()[1]), []).append(field.value.node)
+    kept = [f for f in made.relation.fields if f.table != COMPUTED or not f.name.startswith("raw ")]
+    made.relation = Relation(kept, made.relation.rows)
+    for i, (node, call) in enumerate(zip(aggregates, calls, strict=True)):
+        made.compute(node, call.finish(raw[i]))
+
+
+def _joined_distinct(
+    scope: Scope,
+    relation: Relation,
+    columns: list[_core.Node],
+    aggregates: list[Expression],
+    first: int,
+) -> tuple[Relation, list[Call]]:
+    """With the results of calls of distinct values: each of its own groups, joined by the keys."""
+    calls = []
+    keys = [f.value.node for f in relation.fields if not f.name.startswith("raw ")]
+    for place, node in enumerate(aggregates):
+        folder = Folder(scope)
+        like = scope.relation.rows
+        plain = _plain(node)
+        call = plain.this if isinstance(plain, exp.Filter) else plain
+        argument = as_column(folder.operand(call.this), like)
+        values: Operand = argument
+        if isinstance(plain, exp.Filter):
+            test = condition(plain.expression.this, scope)
+            values = operators.choose(test, argument, Constant(None, argument.dtype))
+        column = as_column(values, like).node
+        every = [*columns, column] if columns else [_core.repeat(like, 0), column]
+        distinct, _ = _fold(every, [Call([word("size")], counted)])
+        name, _ = name_and_arguments(call, None)
+        calls.append(CALLS[name]([value_of(distinct[-1], argument.bits)], distinct[0]))
+        mine, found = _fold(distinct[:-1], calls[-1:])
+        fields = [
+            Field(COMPUTED, f"raw {first + place} {j}", value_of(n), True)
+            for j, n in enumerate(found[0])
+        ]
+        other = Relation(fields, mine[0])
+        if columns:
+            relation = joined(relation, other, list(zip(keys, mine, strict=True)), "left", True)
+        else:
+            own = _core.repeat(relation.rows, 0)
+            relation = joined(relation, other, [(own, mine[0])], "left", True)
+        keys = [f.value.node for f in relation.fields if not f.name.startswith("raw ")]
+    return relation, calls
+
+
+def _whole_rows(relation: Relation, scope: Scope, hidden: int) -> Relation:
+    """One row, or one for each row of the query around, even where nothing was folded."""
+    if not hidden:
+        domain = _core.new_domain()
+        nodes = [_padded(node, domain) for node in [relation.rows, *relation.nodes()]]
+        return relation.of_nodes(nodes[1:], nodes[0])
+    if scope.domain is None:
+        return relation
+    outer = [f.value.node for f in relation.fields if f.table == OUTER]
+    rest = Relation([f for f in relation.fields if f.table != OUTER], relation.rows)
+    keys = list(zip([f.value.node for f in scope.domain.fields], outer, strict=True))
+    return joined(scope.domain, rest, keys, "left", True)

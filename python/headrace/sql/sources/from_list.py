@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""FROM: the tables of a query, joined, and the conditions that are left for its rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql import operators, setops
+from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
+from headrace.sql.scope import OUTER, Correlation, Scope
+from headrace.sql.sources import joins
+from headrace.sql.sources.asof import asof_join, positional_join
+from headrace.sql.sources.unnest import is_series, series_table, unnested_table
+from headrace.sql.subqueries import lower_inner, outer_keys
+from headrace.sql.syntax import conjuncts, exp, named
+from headrace.sql.values import NULL, Constant, column_of, value_of
+
+Expression = Any
+_units = itertools.count()
+
+
+class FromList:
+    """What of the planner reads FROM."""
+
+    def __init__(self, tables: Any, parameters: Mapping[str, Constant] | None = None) -> None:
+        self.tables: Any = tables
+        self.parameters: Mapping[str, Constant] = parameters or {}
+        self._views: dict[str, Any] = {}
+        #: Of a view that uses a query around: which one.
+        self._owners: dict[str, Correlation | None] = {}
+        #: Subqueries of FROM that depend on tables before them, by their numbers.
+        self._laterals: dict[int, Expression] = {}
+
+    def lower(self, query: Expression, correlation: Correlation | None = None) -> Relation:
+        """The relation of a query."""
+        raise NotImplementedError
+
+    def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
+        """The rows where all conditions are true, which may hold subqueries."""
+        raise NotImplementedError
+
+    def _table(self, node: Expression, correlation: Correlation | None) -> Relation:
+        if not isinstance(node.this, exp.Identifier):
+            raise UnsupportedError(
+                "sql: functions as tables are not supported: "
+                f"expression={node.sql('duckdb')[:80]!r}; pass a frame"
+            )
+        name = named(node.name)
+        if node.args.get("db") or node.args.get("sample") or node.args.get("pivots"):
+            raise UnsupportedError(f"sql: unsupported table: expression={node.sql('duckdb')!r}")
+        found = self._views.get(name)
+        if found is not None and self._owners.get(name, correlation) is not correlation:
+            raise UnsupportedError(
+                f"sql: a correlated WITH table in a nested subquery: name={name!r}"
+            )
+        if found is None:
+            found = self.tables.relation(name)
+        alias = node.args.get("alias")
+        names = [each.name for each in alias.args.get("columns") or []] if alias else []
+        return found.renamed(named(node.alias or name), names)
+
+    def _source(self, node: Expression, correlation: Correlation | None) -> Relation:
+        if is_series(node):
+            return series_table(node, Scope(one_row(), correlation, self))
+        if isinstance(node, exp.Lateral):
+            node = _as_subquery(node)
+        if isinstance(node, exp.Table):
+            made = self._table(node, correlation)
+            for each in node.args.get("joins") or []:
+                raise UnsupportedError(f"sql: unsupported: expression={each.sql('duckdb')[:80]!r}")
+            return made
+        alias = node.args.get("alias")
+        name = named(node.alias) if node.alias else "unnamed_subquery"
+        columns = [each.name for each in alias.args.get("columns") or []] if alias else []
+        if isinstance(node, exp.Subquery):
+            if isinstance(node.this, exp.Table):  # a join in parentheses
+                made = self._from_tables(node.this, node.this.args.get("joins") or [], correlation)
+                return made.renamed(name, columns) if node.alias else made
+            inner = node.copy() if node.args.get("joins") else node
+            made = self.lower(inner.this, correlation)
+            return made.renamed(name, columns)
+        if isinstance(node, exp.Values):
+            made = setops.values(node, self._free_scope(correlation))
+            return made.renamed(name, columns)
+        word = type(node).__name__.upper()
+        raise UnsupportedError(f"sql: unsupported in FROM: word={word!r}")
+
+    def _from_tables(
+        self, first: Expression, more: list[Expression], correlation: Correlation | None
+    ) -> Relation:
+        bare = first.copy()
+        bare.set("joins", None)
+        select = exp.Select(expressions=[exp.Star()], from_=exp.From(this=bare), joins=more)
+        relation, rest = self._from(select, [], correlation)
+        assert not rest
+        return relation
+
+    def _from(
+        self, select: Expression, conditions: list[Expression], correlation: Correlation | None
+    ) -> tuple[Relation, list[Expression]]:
+        """The rows of FROM where the conditions are true that need no subquery, and the others."""
+        source = select.args.get("from_")
+        joins_of = select.args.get("joins") or []
+        if source is not None and isinstance(source.this, exp.Unnest):
+            joins_of, source = [exp.Join(this=source.this), *joins_of], None
+        units = [one_row()] if source is None else [self._source(source.this, correlation)]
+        if correlation is not None and correlation.bound:
+            units.insert(0, self._domain(correlation))
+        #: None for a table that depends on those before it.
+        sources: list[Relation | None] = []
+        for each in joins_of:
+            known = [relation for relation in sources if relation is not None]
+            before = [*units, *known] if source is not None else units
+            is_later = None in sources and isinstance(
+                each.this, exp.Lateral | exp.Subquery | exp.Values
+            )
+            sources.append(None if is_later else self._sibling(each.this, correlation, before))
+        inner: list[Expression] = []  # conditions of inner joins
+        pool = list(conditions)
+        units[-1], links = _linked(units[-1])
+        inner += links
+        for place, (join, joined_one) in enumerate(zip(joins_of, sources, strict=True)):
+            how, on = _kind(join), conjuncts(join.args.get("on"))
+            right, links = (None, []) if joined_one is None else _linked(joined_one)
+            on = [*on, *links]
+            using = [named(each.name) for each in join.args.get("using") or []]
+            method = named(join.method)
+            if method not in ("", "asof", "natural", "positional"):
+                raise UnsupportedError(f"sql: unsupported: word={method.upper()!r}")
+            if how == "inner" and not using and not method and right is not None:
+                units.append(right)
+                inner += on
+                continue
+            later = [Scope(each, None, self) for each in sources[place:] if each is not None]
+            early = inner if how in ("full", "right") or method else [*inner, *pool]
+            if None in sources[place:]:  # whose columns are not known yet
+                seen = [Scope(unit, None, self) for unit in units]
+                early = [each for each in early if _reads_only(each, seen)]
+            early = [each for each in early if not _reads(each, later)]
+            scope = Scope(units[0], correlation, self)
+            left, rest = joins.inner_joins(units, early, scope)
+            inner = [each for each in inner if each not in early or each in rest]
+            pool = [each for each in pool if each not in early or each in rest]
+            scope = Scope(left, correlation, self)
+            if method == "natural":
+                using = _shared_names(left, right)
+            is_kept = how in ("full", "right") and correlation is not None and correlation.bound
+            if (using or method) and (links or is_kept):
+                raise UnsupportedError("sql: USING with a table that uses the query around")
+            if right is None:
+                if using or method:
+                    raise UnsupportedError("sql: unsupported: word='LATERAL' with USING")
+                left = self._lateral(join.this, scope, how, on)
+            elif method == "positional":
+                left = positional_join(left, right)
+            elif method == "asof" and how != "right":
+                on += [_using_condition(name, left, right, name == using[-1]) for name in using]
+                left = asof_join(left, right, on, {"full": "outer"}.get(how, how), scope)
+                if using:
+                    left = _without_right(left, right, using)
+            elif method == "asof":
+                raise UnsupportedError("sql: unsupported: word='ASOF RIGHT'; swap the tables")
+            elif using:
+                left = joins.using_join(left, right, using, how, scope)
+            else:
+                if how in ("full", "right") and inner:
+                    raise UnsupportedError(
+                        "sql: a condition of an inner join that reads a table "
+                        f"listed after it: word={how.upper()!r}"
+                    )
+                if how in ("full", "right") and correlation is not None and correlation.bound:
+                    left = self._right_join(left, joined_one, join, how, scope)
+                else:
+                    left = joins.outer_join(left, right, join, how, scope, on)
+            units = [left]
+        scope = Scope(units[0], correlation, self)
+        return joins.inner_joins(units, [*inner, *pool], scope)
+
+    def _right_join(
+        self, left: Relation, right: Relation, join: Expression, how: str, scope: Scope
+    ) -> Relation:
+        """RIGHT and FULL joins in a query that uses the one around: each right row for its rows."""
+        assert scope.outer is not None
+        if not any(f.table == OUTER for f in right.fields):
+            right = joined(self._domain(scope.outer), right, [], "inner")
+        right, links = _linked(right)
+        on = [*conjuncts(join.args.get("on")), *links]
+        made = joins.outer_join(left, right, join, how, scope, on)
+        count = len(left.fields)
+        own = {f.name: f.value for f in made.fields[count:] if f.table.startswith(OUTER)}
+        fields = []
+        for field in made.fields:
+            value: Any = field.value
+            if field.table == OUTER:
+                value = own[field.name]
+                value = operators.coalesce([field.value, value]) if how == "full" else value
+            fields.append(field._replace(value=value))
+        return Relation(fields, made.rows)
+
+    def _lateral(self, node: Expression, scope: Scope, how: str, on: list[Expression]) -> Relation:
+        """The rows of a scope with those of a table that depends on them."""
+        if how not in ("inner", "left"):
+            raise UnsupportedError(f"sql: unsupported: word='LATERAL', join={how.upper()!r}")
+        always = all(isinstance(each, exp.Boolean) and each.this for each in on)
+        if how == "left" and not always:
+            raise UnsupportedError(
+                "sql: a condition of LEFT JOIN LATERAL; move it into the subquery"
+            )
+        if isinstance(node, exp.Unnest):
+            made = unnested_table(node, scope, how == "left")
+        else:
+            node = _as_subquery(node)
+            query = node if isinstance(node, exp.Values) else node.this
+            inner, correlation = lower_inner(scope, query)
+            alias = node.args.get("alias")
+            columns = [each.name for each in alias.args.get("columns") or []] if alias else []
+            name = named(node.alias) if node.alias else "unnamed_subquery"
+            mine, theirs = outer_keys(scope, inner, correlation) if correlation else ([], [])
+            right = Relation([f for f in inner.fields if not f.hidden], inner.rows)
+            right = right.renamed(name, columns)
+            keys = list(zip(mine, theirs, strict=True))
+            if not keys and how == "left":
+                keys = [(_core.repeat(scope.relation.rows, 0), _core.repeat(right.rows, 0))]
+            made = joined(scope.relation, right, keys, how)
+        return made if always else joins.filtered(scope.over(made), on).relation
+
+    def _sibling(
+        self, node: Expression, correlation: Correlation | None, before: list[Relation]
+    ) -> Relation | None:
+        """A table of FROM; None if it depends on those before it."""
+        if isinstance(node, exp.Unnest):
+            return None
+        if not isinstance(node, exp.Lateral | exp.Subquery | exp.Values) or self._owners:
+            return self._source(node, correlation)
+        if id(node) in self._laterals:
+            return None
+        if correlation is not None and correlation.bound:
+            return self._source(node, correlation)
+        around = Scope(
+            Relation([f for r in before for f in r.fields], before[0].rows), correlation, self
+        )
+        found = Correlation(around)
+        made = self._source(node, found)
+        if any(around.field(table, name) is not None for table, name in found.found.values()):
+            self._laterals[id(node)] = node
+            return None
+        return made
+
+    def _free_scope(self, correlation: Correlation | None) -> Scope:
+        """Of expressions without a table: one row, or one for each of the query around."""
+        if correlation is None or not correlation.bound:
+            return Scope(one_row(), correlation, self)
+        return Scope(self._domain(correlation), correlation, self)
+
+    def _domain(self, correlation: Correlation) -> Relation:
+        """The distinct rows of the columns of the query around that are used here."""
+        if correlation.domain is not None:
+            return correlation.domain
+        scope = correlation.parent
+        nodes = []
+        for table, name in correlation.found.values():
+            operand = scope.find(table, name)
+            assert operand is not None
+            nodes.append(
+                column_of(operand, scope.relation.rows, "int32" if operand.dtype == NULL else "")
+            )
+        made = distinct_nodes(nodes)
+        fields = [
+            Field(OUTER, name, value_of(node), True)
+            for name, node in zip(correlation.found, made, strict=True)
+        ]
+        correlation.domain = Relation(fields, made[0])
+        return correlation.domain
+
+
+def _linked(relation: Relation) -> tuple[Relation, list[Expression]]:
+    """A table of FROM whose rows belong to those of the query around, and the conditions for it."""
+    if not any(f.table == OUTER for f in relation.fields):
+        return relation, []
+    own = f"{OUTER} {next(_units)}"
+    fields = [f._replace(table=own) if f.table == OUTER else f for f in relation.fields]
+    links = [
+        exp.NullSafeEQ(
+            this=exp.Column(this=exp.Identifier(this=f.name), table=exp.Identifier(this=OUTER)),
+            expression=exp.Column(this=exp.Identifier(this=f.name), table=exp.Identifier(this=own)),
+        )
+        for f in relation.fields
+        if f.table == OUTER
+    ]
+    return Relation(fields, relation.rows), links
+
+
+def _reads(condition: Expression, scopes: list[Scope]) -> bool:
+    """Whether a condition names a column that one of these has."""
+    return any(
+        scope.field(named(each.table), named(each.name)) is not None
+        for each in condition.find_all(exp.Column)
+        for scope in scopes
+    )
+
+
+def _reads_only(condition: Expression, scopes: list[Scope]) -> bool:
+    """Whether each column that a condition names is one of these."""
+    return all(
+        any(scope.field(named(each.table), named(each.name)) is not None for scope in scopes)
+        for each in condition.find_all(exp.Column)
+    )
+
+
+def _as_subquery(node: Expression) -> Expression:
+    """LATERAL as the subquery that it holds."""
+    if not isinstance(node, exp.Lateral):
+        return node
+    if not isinstance(node.this, exp.Subquery):
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    return exp.Subquery(this=node.this.this, alias=node.args.get("alias"))
+
+
+def _shared_names(left: Relation, right: Relation) -> list[str]:
+    """The columns of NATURAL JOIN."""
+    other = {f.name.lower() for f in right.fields if not f.hidden}
+    names = [f.name.lower() for f in left.fields if not f.hidden and f.name.lower() in other]
+    if not names:
+        raise InvalidArgumentError(
+            "sql: the tables of a NATURAL JOIN have no column name in common; use ON"
+        )
+    return list(dict.fromkeys(names))
+
+
+def _using_condition(name: str, left: Relation, right: Relation, is_last: bool) -> Expression:
+    """USING of an ASOF join: equalities, and of the last column `>=`."""
+    sides = []
+    for relation in (left, right):
+        tables = [f.table for f in relation.fields if not f.hidden and f.name.lower() == name]
+        if len(tables) != 1:
+            raise InvalidArgumentError(f"sql: expected one column in each table: name={name!r}")
+        sides.append(
+            exp.Column(this=exp.Identifier(this=name), table=exp.Identifier(this=tables[0]))
+        )
+    return (exp.GTE if is_last else exp.EQ)(this=sides[0], expression=sides[1])
+
+
+def _without_right(made: Relation, right: Relation, names: list[str]) -> Relation:
+    """Without the right columns of USING."""
+    count = len(made.fields) - len(right.fields)
+    fields = [
+        f._replace(hidden=f.hidden or (i >= count and f.name.lower() in names))
+        for i, f in enumerate(made.fields)
+    ]
+    return Relation(fields, made.rows)
+
+
+def _kind(join: Expression) -> str:
+    side, kind = named(join.side or ""), named(join.kind or "")
+    if kind in ("semi", "anti"):
+        return kind
+    if side in ("left", "right", "full"):
+        return side
+    if kind in ("", "inner", "cross", "outer"):
+        return "inner"
+    raise UnsupportedError(f"sql: unsupported join: word={kind.upper()!r}")
