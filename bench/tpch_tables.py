@@ -1,23 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes TPC-H's tables with DuckDB's generator, in a separate environment: FOLDER SCALE."""
+"""Writes tables of TPC-H or TPC-DS with DuckDB's generator, in a separate environment.
+
+tpch_tables.py FOLDER SCALE [tpch or tpcds]
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
 from pathlib import Path
 
 import duckdb
-import duckdb_extension_tpch
 
 
-def main(folder: Path, scale: float) -> None:
+def main(folder: Path, scale: float, suite: str = "tpch") -> None:
     """Shuffle rows and columns, so that no order helps; decimals become doubles."""
     folder.mkdir(parents=True)
-    package = Path(duckdb_extension_tpch.__file__).parent
-    (extension,) = package.rglob("tpch.duckdb_extension")
+    package = importlib.import_module(f"duckdb_extension_{suite}")
+    (extension,) = Path(package.__file__ or "").parent.rglob(f"{suite}.duckdb_extension")
     connection = duckdb.connect()
     connection.execute(f"load '{extension}'")
-    connection.execute(f"call dbgen(sf={scale})")
+    connection.execute(f"call {'dbgen' if suite == 'tpch' else 'dsdgen'}(sf={scale})")
     connection.execute("set threads=1")
     connection.execute("select setseed(0.25)")
     for (table,) in connection.execute("show tables").fetchall():
@@ -36,9 +39,9 @@ def main(folder: Path, scale: float) -> None:
         )
     for name in ("answers", "queries"):
         connection.execute(
-            f"copy (from tpch_{name}()) to '{folder / name}.parquet' (format parquet)"
+            f"copy (from {suite}_{name}()) to '{folder / name}.parquet' (format parquet)"
         )
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]))
+    main(Path(sys.argv[1]), float(sys.argv[2]), *sys.argv[3:])

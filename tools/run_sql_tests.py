@@ -80,6 +80,11 @@ def plain(value: Any) -> Any:
         return [plain(each) for each in value]
     if isinstance(value, dict):
         return {name: plain(each) for name, each in value.items()}
+    if type(value).__name__ == "datetime64":  # of nanoseconds
+        whole, rest = divmod(value.astype("datetime64[ns]").astype(int).item(), 1000)
+        if rest:
+            return int(value.astype(int))
+        value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=whole)
     if isinstance(value, datetime.datetime):
         return value.date() if value.time() == datetime.time() else value
     if isinstance(value, int) and abs(value) < 2**53:

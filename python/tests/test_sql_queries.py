@@ -15,6 +15,8 @@ import headrace as hr
 
 pytest.importorskip("sqlglot")
 
+from headrace.sql.values import type_name
+
 NAN = float("nan")
 TABLES: dict[str, dict[str, list[Any]]] = {
     "t": {
@@ -96,10 +98,26 @@ def rows_of(frame: hr.DataFrame) -> list[tuple[Any, ...]]:
     return [tuple(map(plain, row)) for row in zip(*frame.to_dict().values(), strict=True)]
 
 
+#: Types of ours that stand for others of DuckDB.
+WIDER = {
+    "HUGEINT": "BIGINT",
+    "INTEGER": "BIGINT",
+    "UBIGINT": "BIGINT",
+    "UINTEGER": "BIGINT",
+    '"NULL"': "INTEGER",
+    '"NULL"[]': "INTEGER[]",
+}
+
+
 def check(query: str, ordered: bool | None = None) -> None:
-    """Compare a query with DuckDB, in order where it says so."""
-    expected = [tuple(map(plain, row)) for row in oracle().execute(query).fetchall()]
-    found = rows_of(hr.sql(query, **frames()))
+    """Compare a query with DuckDB, in order where it says so, and its types."""
+    connection = oracle()
+    expected = [tuple(map(plain, row)) for row in connection.execute(query).fetchall()]
+    made = hr.sql(query, **frames())
+    found = rows_of(made)
+    kinds = [type_name(node.dtype) for node in made._nodes.values()]
+    wanted = [str(kind) for kind in connection.sql(query).types]
+    assert all(a in (b, WIDER.get(b)) for a, b in zip(kinds, wanted, strict=True)), (kinds, wanted)
     if ordered if ordered is not None else "order by" in query.rpartition(")")[2]:
         assert found == expected
     else:

@@ -133,6 +133,8 @@ def _moment(word: str) -> datetime.datetime:
     day, _, clock = word.replace("T", " ").partition(" ")
     year, month, number = day.split("-")
     made = datetime.datetime(int(year), int(month), int(number))
+    if len(clock.partition(".")[2].strip()) > 6:
+        raise UnsupportedError(f"sql: a time with nanoseconds: value={word!r}; use a column")
     if clock.strip():
         hours = datetime.time.fromisoformat(clock.strip())
         if hours.tzinfo is not None:

@@ -13,6 +13,8 @@ from headrace.sql.values import Value
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _MICROSECOND = datetime.timedelta(microseconds=1)
+#: Bits of the halves in which 64-bit integers are summed.
+HALF = 32
 
 
 def literal(value: Any) -> Any:
@@ -56,3 +58,16 @@ def where(condition: _core.Node, yes: Any, no: Any) -> _core.Node:
     """`yes` where the condition is true, else `no`; these are nodes or values of one type."""
     null = _core.null_literal()
     return run("where", condition, null if yes is None else yes, null if no is None else no)
+
+
+def halves_of(wide: _core.Node) -> tuple[_core.Node, _core.Node]:
+    """The upper and lower 32 bits of 64: the sums of neither wrap."""
+    return run("right_shift", wide, HALF), run("bitwise_and", wide, (1 << HALF) - 1)
+
+
+def whole_of(high: _core.Node, low: _core.Node) -> _core.Node:
+    """Both sums put together; an error where they do not fit into 64 bits."""
+    carried = run("add", high, run("right_shift", low, HALF))
+    rest = run("bitwise_and", low, (1 << HALF) - 1)
+    shifted = _core.checked_arithmetic("multiply", carried, _core.scalar(1 << HALF))
+    return run("add", shifted, rest)

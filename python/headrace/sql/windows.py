@@ -11,9 +11,9 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.sql import operators
-from headrace.sql.aggregates.calls import halves_of, whole_of, word
+from headrace.sql.aggregates.calls import word
 from headrace.sql.aggregates.folder import call_of
-from headrace.sql.elementwise import run, where
+from headrace.sql.elementwise import halves_of, run, where, whole_of
 from headrace.sql.expressions import evaluate
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import row_numbers

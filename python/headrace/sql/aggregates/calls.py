@@ -11,7 +11,7 @@ from headrace.errors import TypeMismatchError, UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.casts import cast
-from headrace.sql.elementwise import filled, run, where
+from headrace.sql.elementwise import HALF, filled, halves_of, run, where, whole_of
 from headrace.sql.relation import row_numbers
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
@@ -165,26 +165,12 @@ def with_nan(made: _core.Node, has_nan: _core.Node) -> _core.Node:
     return where(found, float("nan"), made)
 
 
-_HALF = 32
 #: Of decimals whose quantiles a double holds.
 _EXACT_DIGITS = 15
 
 
-def halves_of(wide: _core.Node) -> tuple[_core.Node, _core.Node]:
-    """The upper and lower 32 bits of 64: the sums of neither wrap."""
-    return run("right_shift", wide, _HALF), run("bitwise_and", wide, (1 << _HALF) - 1)
-
-
 def _halves(value: Value) -> list[Words]:
     return [word("sum", half) for half in halves_of(_core.astype(value.node, "int64"))]
-
-
-def whole_of(high: _core.Node, low: _core.Node) -> _core.Node:
-    """Both sums put together; an error where they do not fit into 64 bits."""
-    carried = run("add", high, run("right_shift", low, _HALF))
-    rest = run("bitwise_and", low, (1 << _HALF) - 1)
-    shifted = _core.checked_arithmetic("multiply", carried, _core.scalar(1 << _HALF))
-    return run("add", shifted, rest)
 
 
 def _sum(values: list[Operand], like: _core.Node) -> Call:
@@ -219,7 +205,7 @@ def _avg(values: list[Operand], like: _core.Node) -> Call:
         def of_halves(nodes: list[_core.Node]) -> Operand:
             high, low = (_core.astype(n, "float64") for n in nodes[:2])
             return value_of(
-                mean(run("add", run("multiply", high, float(1 << _HALF)), low), nodes[2])
+                mean(run("add", run("multiply", high, float(1 << HALF)), low), nodes[2])
             )
 
         return Call([*_halves(value), count], of_halves)

@@ -218,10 +218,24 @@ def _of_text(make: Callable[[_core.Node], _core.Node]) -> Callable[..., Operand]
     return handle
 
 
+#: Characters that stay with the one before them, which DuckDB does not part.
+_JOINED = r"\p{M}|[\x{200D}\x{1F3FB}-\x{1F3FF}\x{1F1E6}-\x{1F1FF}\x{1100}-\x{11FF}\r]"
+
+
+def _reversed(text: _core.Node) -> _core.Node:
+    """Characters backwards; an error for those of several code points."""
+    joined = filled(_core.test_regex("contains", text, _JOINED, ""), False)
+    # A cast of infinity to an integer is the engine's error with the row.
+    checked = _core.astype(where(joined, math.inf, 0.0), "int64")
+    return where(run("equal", checked, 0), _core.slice_text(text, None, None, -1), None)
+
+
 def _trim(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     side = str(node.args.get("position") or "BOTH").upper()
     gone = node.args.get("expression")
     words = " " if gone is None else _constant(evaluate(gone), "TRIM")
+    if words is None:
+        return Constant(None, "string")
     text = _text(evaluate(node.this), like)
     return value_of(_core.strip_text(text, side != "TRAILING", side != "LEADING", words))
 
@@ -290,8 +304,9 @@ def _array_end(name: str, in_front: bool) -> Callable[..., Operand]:
 
 def _array_to_string(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand, mark = evaluate(node.this), _constant(evaluate(node.expression), "ARRAY_TO_STRING")
-    if operand.dtype == NULL or mark is None:
+    if operand.dtype == NULL:
         return Constant(None, "string")
+    mark = "," if mark is None else mark
     lists = nested.without_nulls(nested.as_list(operand, "ARRAY_TO_STRING"))
     text = cast(lists, "list[string]")
     assert isinstance(text, Value)
@@ -629,7 +644,7 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.Substring: _substring,
     exp.Upper: _of_text(lambda text: _core.change_case("upper", text)),
     exp.Lower: _of_text(lambda text: _core.change_case("lower", text)),
-    exp.Reverse: _of_text(lambda text: _core.slice_text(text, None, None, -1)),
+    exp.Reverse: _of_text(_reversed),
     exp.Trim: _trim,
     exp.Length: _length,
     exp.StrPosition: _position,
@@ -662,6 +677,7 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.Split: _split,
     exp.GenerateSeries: _series,
     exp.RegexpLike: _regexp,
+    exp.RegexpFullMatch: _regexp,
     exp.Left: _side(False),
     exp.Right: _side(True),
     exp.Repeat: _repeat,

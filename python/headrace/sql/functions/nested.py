@@ -14,7 +14,7 @@ from headrace.errors import (
 )
 from headrace.sql import operators
 from headrace.sql.casts import common
-from headrace.sql.elementwise import bool_value, filled, run, where
+from headrace.sql.elementwise import bool_value, filled, halves_of, run, where, whole_of
 from headrace.sql.lists import (
     chosen_items,
     grouped,
@@ -191,16 +191,36 @@ def _reduced(lists: Value, word: str) -> Operand:
     return value_of(made)
 
 
+def _has_some(lists: Value) -> _core.Node:
+    """Whether an item is not null."""
+    return run("greater", filled(_core.list_length(without_nulls(lists).node), 0), 0)
+
+
 def _total(lists: Value) -> Operand:
-    """The sum; null without items."""
-    some = run("greater", filled(_core.list_length(without_nulls(lists).node), 0), 0)
-    total = _core.in_domain(_core.list_reduce(lists.node, "sum"), lists.node.domain)
-    return value_of(where(some, total, None))
+    """The sum; null without items, an error beyond 64 bits."""
+    inner = item_dtype(lists.dtype)
+    if inner == "uint64":
+        raise UnsupportedError("sql: unsupported: word='LIST_SUM', type=UBIGINT[]")
+    if inner == "int64":
+        halves = [
+            mapped(lists, lambda items, n=n: value_of(halves_of(items.node)[n])) for n in (0, 1)
+        ]
+        total = whole_of(*(_core.list_reduce(each.node, "sum") for each in halves))
+    else:
+        total = _core.list_reduce(lists.node, "sum")
+    total = _core.in_domain(total, lists.node.domain)
+    return value_of(where(_has_some(lists), total, None))
+
+
+def _truth(lists: Value, word: str) -> Operand:
+    """Of bools; null without one."""
+    found = _core.in_domain(_core.list_reduce(lists.node, word), lists.node.domain)
+    return bool_value(where(_has_some(lists), found, None))
 
 
 def _count(lists: Value) -> Operand:
-    """How many items are not null; 0 for a null list."""
-    return value_of(filled(_core.list_length(without_nulls(lists).node), 0), 48)
+    """How many items are not null."""
+    return value_of(_core.list_length(without_nulls(lists).node), 48)
 
 
 _REDUCTIONS: dict[str, Callable[[Value], Operand]] = {
@@ -211,8 +231,8 @@ _REDUCTIONS: dict[str, Callable[[Value], Operand]] = {
     "count": _count,
     "first": lambda lists: item(lists, Constant(1, "int32")),
     "last": lambda lists: item(lists, Constant(-1, "int32")),
-    "bool_or": lambda lists: _reduced(lists, "any"),
-    "bool_and": lambda lists: _reduced(lists, "all"),
+    "bool_or": lambda lists: _truth(lists, "any"),
+    "bool_and": lambda lists: _truth(lists, "all"),
 }
 
 
