@@ -37,7 +37,7 @@ def main(folder: Path, scale: float, suite: str = "tpch") -> None:
             f"copy (select {names} from {table} order by random()) "
             f"to '{folder / table}.parquet' (format parquet)"
         )
-    for name in ("answers", "queries"):
+    for name in ("answers", "queries") if suite == "tpch" else ("queries",):
         connection.execute(
             f"copy (from {suite}_{name}()) to '{folder / name}.parquet' (format parquet)"
         )
