@@ -8,7 +8,8 @@
 namespace hr {
 
 /// Throws Interrupted when the interrupt check says so. For long work that is no job: it asks once
-/// in 50 ms of the thread, jobs counted, so a loop may call it each turn. Never asks on a worker.
+/// in 50 ms of the thread, jobs counted, so a loop may call it each turn. A worker never asks, but
+/// throws once the job that it works on was stopped: so long tasks may call it, too.
 HR_API void look_for_interrupt();
 
 /// The same at once: before what cannot be taken back, and where a signal ended a system call.

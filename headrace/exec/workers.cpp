@@ -50,6 +50,20 @@ constinit thread_local Clock::time_point last_look{};
 }
 
 constinit thread_local const ProgressPart* innermost_part = nullptr;
+// Of the outermost job that this thread works on: long tasks of workers look there.
+constinit thread_local std::atomic<bool>* is_stopped_here = nullptr;
+
+class ScopedStop {
+ public:
+  explicit ScopedStop(std::atomic<bool>* is_stopped)
+      : before_(std::exchange(is_stopped_here, is_stopped)) {}
+  ~ScopedStop() { is_stopped_here = before_; }
+  ScopedStop(const ScopedStop&) = delete;
+  ScopedStop& operator=(const ScopedStop&) = delete;
+
+ private:
+  std::atomic<bool>* before_;
+};
 
 // To what was set, as a share of all that this thread has to do.
 void report(int64_t done, int64_t count) {
@@ -99,7 +113,9 @@ struct Job {
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> done{0};
   std::atomic<int> active{0};  // workers on it; changed under the pool's mutex
-  int64_t waiting = 0;         // what begin_waiting gave to who waits for them; under the mutex
+  std::atomic<bool> is_itself_stopped{false};
+  std::atomic<bool>* is_stopped = is_stopped_here ? is_stopped_here : &is_itself_stopped;
+  int64_t waiting = 0;  // what begin_waiting gave to who waits for them; under the mutex
   JobTrace trace;
   std::mutex failure_mutex;
   int64_t failed_at = 0;
@@ -145,13 +161,16 @@ class Pool {
     if (helpers > 0) publish(job, helpers);
     const auto begin = Clock::now();
     bool interrupted = false;
-    while (job.run_one()) interrupted |= look_around(job, begin);
+    {
+      const ScopedStop stop(job.is_stopped);
+      while (job.run_one()) interrupted |= look_around(job, begin);
+    }
     if (helpers > 0) {
       withdraw(job);
       interrupted |= wait_for_workers(job, begin);
     }
     job.trace.finish();
-    if (interrupted) stop_operation();
+    if (interrupted || *job.is_stopped) stop_operation();
     if (job.failure) std::rethrow_exception(job.failure);
   }
 
@@ -163,6 +182,7 @@ class Pool {
     last_look = now;
     if (innermost_part || now - begin >= kSlice) report(job.done, job.count);
     if (!is_interrupted()) return false;
+    *job.is_stopped = true;
     job.stop();
     return true;
   }
@@ -248,6 +268,7 @@ class Pool {
         const ScopedTag tag(job.tag);
         const BorrowedScopes scopes(job.scopes);
         const MostThreads most(job.most_threads);
+        const ScopedStop stop(job.is_stopped);
         while (job.run_one()) {
         }
       }
@@ -326,12 +347,15 @@ void set_interrupt_check(bool (*check)()) {
 }
 
 void look_for_interrupt() {
-  if (Clock::now() - last_look >= kSlice) look_for_interrupt_now();
+  if (is_stopped_here && is_stopped_here->load(std::memory_order_relaxed)) stop_operation();
+  if (!is_worker && Clock::now() - last_look >= kSlice) look_for_interrupt_now();
 }
 
 void look_for_interrupt_now() {
   last_look = Clock::now();
-  if (is_interrupted()) stop_operation();
+  if (!is_interrupted()) return;
+  if (is_stopped_here) *is_stopped_here = true;
+  stop_operation();
 }
 
 void set_progress(void (*report)(int64_t, int64_t)) {

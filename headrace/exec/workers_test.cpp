@@ -179,6 +179,28 @@ TEST_P(Workers, AnInterruptStopsManyShortJobs) {
   look_for_interrupt_now();
 }
 
+TEST_P(Workers, AnInterruptStopsLongTasksThatLookForIt) {
+  set_interrupt_check([] { return true; });
+  const auto begin = std::chrono::steady_clock::now();
+  const auto loop = [&](int64_t) {
+    while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+      look_for_interrupt();
+    }
+  };
+  EXPECT_THROW(parallel_for(2, loop), Interrupted);
+  // Also those of jobs in a job.
+  EXPECT_THROW(parallel_for(2, [&](int64_t) { parallel_for(2, loop); }), Interrupted);
+  set_interrupt_check(nullptr);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  std::atomic<int64_t> ran{0};
+  parallel_for(10, [&](int64_t) {
+    look_for_interrupt();
+    ++ran;
+  });
+  EXPECT_EQ(ran, 10);
+}
+
 std::vector<double> reported;  // a callback cannot capture
 
 TEST(Progress, OfPartsIsThatOfTheWhole) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/io/parquet/pages.h"
 
+#include "headrace/exec/interrupt.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet/snappy.h"
 
@@ -111,6 +112,7 @@ void PageStream::seek(int64_t offset) {
 }
 
 void PageStream::load(Page& page) {
+  look_for_interrupt();  // a row group may be all of a large file
   const PageHeader& header = page.header;
   std::string_view packed = peek(header.compressed_bytes);
   if (static_cast<int64_t>(packed.size()) < header.compressed_bytes)
