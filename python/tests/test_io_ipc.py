@@ -239,3 +239,23 @@ def test_decimals_of_more_digits_than_their_type(compression):
                 hr.read_ipc(data)
             with pytest.raises(hr.InvalidArgumentError, match="more digits"):
                 hr.from_arrow(table)
+
+
+@pytest.mark.parametrize("format", ["file", "stream"])
+def test_values_of_another_type_than_the_schema_says(format):
+    """As where a damaged schema names the dictionary of another column: no column without rows."""
+    sink = io.BytesIO()
+    table = each_type(3).select(["dictionary", "struct"])
+    hr.from_arrow(table).to_ipc(sink, format=format)
+    data = bytearray(sink.getvalue())
+    wrong = frames = 0
+    for at in [at for at, byte in enumerate(data) if byte == 0]:
+        data[at] = 1
+        try:
+            hr.read_ipc(bytes(data)).to_dict()
+            frames += 1
+        except (hr.InputError, hr.UnsupportedError) as error:
+            wrong += "another type than the schema says" in str(error)
+        data[at] = 0
+    assert wrong > 0
+    assert frames > 0

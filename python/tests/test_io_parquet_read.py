@@ -328,3 +328,14 @@ def test_files_that_cannot_seek(tmp_path: Path) -> None:
     )
     with pytest.raises(hr.TypeMismatchError, match="binary"):
         hr.read_parquet(io.StringIO("PAR1" * 10))  # type: ignore[arg-type]
+
+
+def test_two_columns_of_one_name(tmp_path):
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([3])], ["a", "a", "b"])
+    pq.write_table(table, tmp_path / "x.parquet")
+    with pytest.raises(hr.InputError, match=r"read_parquet: two columns.*column='a', path='.*x\.p"):
+        hr.read_parquet(tmp_path / "x.parquet")
+    assert hr.read_parquet(tmp_path / "x.parquet", columns=["b", "a"]).to_dict() == {
+        "b": [3],
+        "a": [1],
+    }

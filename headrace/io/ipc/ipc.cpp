@@ -156,8 +156,12 @@ Dtype IpcFile::State::dtype(int64_t column) const {
 Column IpcFile::State::read_batch(const ByteSource& text, int64_t column, size_t batch) const {
   const ipc::Field& field = contents.fields[static_cast<size_t>(column)];
   return with_origin(field.name, static_cast<int64_t>(batch), [&] {
-    return ipc::read_field(op, text, field, contents.batches[batch],
-                           places[batch][static_cast<size_t>(column)], dictionaries);
+    Column read = ipc::read_field(op, text, field, contents.batches[batch],
+                                  places[batch][static_cast<size_t>(column)], dictionaries);
+    // Dictionaries are found by their number, which may be that of another column's.
+    if (read.num_rows() > 0 && read.dtype() != ipc::dtype_of(op, field))
+      throw ipc::Damage("a column has values of another type than the schema says");
+    return read;
   });
 }
 

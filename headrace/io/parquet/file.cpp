@@ -207,6 +207,12 @@ struct ParquetFile::State {
             op, "a column has values that cannot be read",
             {{"column", column.name}, {"type", column.refusal}, {"path", name}},
             "cast it before the file is written, or leave the column out: columns=[...]");
+      const auto has_its_name = [&](const ColumnSchema& of) { return of.name == column.name; };
+      if (std::any_of(found.begin(), found.end(), has_its_name))
+        throw InputError(error_message(op, "two columns have the same name",
+                                       {{"column", column.name}, {"path", name}},
+                                       "name each column once: columns=[...]"),
+                         name);
       found.push_back(column);
     }
     return found;
