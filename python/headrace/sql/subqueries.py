@@ -63,7 +63,7 @@ def _attach_one(scope: Scope, node: Expression) -> Scope:
 
 
 def _mark_any(scope: Scope, node: Expression) -> Scope:
-    """`= ANY` is IN, `<> ALL` NOT IN; the others compare with the least and greatest value."""
+    """`= ANY` is IN, `<> ALL` NOT IN; the others compare with the minimum and maximum."""
     side = node.expression
     query = _query(side.this)
     if not is_query(query):  # a list
