@@ -14,7 +14,7 @@ namespace hr {
 HR_API std::vector<NodePtr> copy_plan(std::span<const NodePtr> nodes,
                                       std::span<const NodePtr> shared);
 
-/// The inputs that a run of `nodes` never reads, as those of columns of joins that nobody wants:
+/// The inputs that a run of `nodes` never reads, as those of columns of joins that are not wanted:
 /// copies of a plan may share them.
 HR_API std::vector<NodePtr> unread_inputs(std::span<const NodePtr> nodes);
 

@@ -17,7 +17,7 @@ def rows_from_zero(like: _core.Node) -> _core.Node:
 
 
 def grouped(values: _core.Node, numbers: _core.Node, groups: _core.Node) -> _core.Node:
-    """The values with each number of a row as a list in this row; those without a number are left out."""
+    """Lists of the values with the number of each row; those without a number are left out."""
     own = [_core.in_domain(each, 0) for each in (values, numbers, groups)]
     return _core.in_domain(_core.group_lists(*own), groups.domain)
 
