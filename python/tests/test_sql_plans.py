@@ -146,7 +146,7 @@ def test_a_lazy_source_is_shared(tmp_path: Any) -> None:
         assert hr.sql(QUERY, t=t).to_dict() == {"k": ["x", "y"], "total": [4, 2]}
 
 
-def test_joins_whose_columns_nobody_reads_share_nothing_that_runs() -> None:
+def test_columns_of_joins_that_are_never_read_share_nothing_that_runs() -> None:
     u = hr.DataFrame({"k": ["x", "y"], "w": [1.5, 2.5], "unread": [1, 2]})
     inner = "(select *, unread + 1 as more from u)"
     query = f"select t.k, w from t join {inner} u on t.k = u.k order by w, t.k"
