@@ -19,6 +19,15 @@ select 'abc' ~ 'b', 'abc' ~ 'abc', s ~ 'y+' , 'abc' !~ 'b' from t;
 select regexp_matches('abc', 'b'), regexp_full_match('abc', 'b') from t;
 select list_sum([[a], [1, 2]][2]), s ~ 'y+' from t;
 select ltrim(s, null), rtrim(s, 'y'), trim(s, null), trim('  x ') from t;
+select regexp_extract(s, 'y(.)'), regexp_extract(s, '(y)(y)', 2), regexp_extract(s, 'q'),
+    regexp_extract('a1b22', '[0-9]+') from t;
+select regexp_replace(s, 'y', 'z'), regexp_replace(s, 'y', 'z', 'g'), regexp_replace('abcabc',
+    'b.', 'X', 'g') from t;
+select split_part('a,b,c', ',', 1), split_part('a,b,c', ',', -1), split_part('a,b', ',', 5),
+    split_part(s, 'y', 2) from t;
+select concat_ws(',', s, 'x', null, a), concat_ws('-', s), concat_ws(null, s) from t;
+select prefix(s, 'y'), suffix(s, 'y'), starts_with(s, 'x'), prefix(null, 'a'), suffix(s, null)
+    from t;
 """
 
 

@@ -56,6 +56,20 @@ select unnest(l) from (select list(a order by a) as l from t) q;
 select k, (select list(x order by x) from unnest([k, v]) as q(x)) from u;
 select a, (select k from u where k >= a order by k limit 1), (select k from u where k > a
     order by k desc limit 1 offset 1) from t;
+select o.k, q.x, q.y from u o left join lateral (select l.a as x, r.b as y from lateral
+    (select k) l(a) right join (values (2)) r(b) on exists (select 1 where l.a = r.b)) q on true;
+select o.k, q.x, q.y from u o left join lateral (select l.a as x, r.b as y from (select k)
+    l(a) right join (values (2)) r(b) on l.a = r.b) q on true;
+select o.k, q.x, q.y from (select 1 as k union all select 2) o left join lateral (select l.a
+    as x, r.b as y from lateral (select k) l(a) right join (values (2)) r(b) on exists (select 1
+    where l.a = r.b)) q on true;
+select o.k, q.x, q.y from (select 1 as k union all select 2) o left join lateral (select l.a
+    as x, r.b as y from (select k) l(a) right join (values (2)) r(b) on l.a < r.b) q on true;
+select o.k, q.x, q.y from (select 1 as k union all select 2) o left join lateral (select l.a
+    as x, r.b as y from (select k) l(a) left join (values (2)) r(b) on exists (select 1 where l.a
+    = r.b)) q on true;
+select k, (select count(*) from (values (1), (2)) as q(x) where x < u.k) from u;
+select k, (select sum(x) from (values (1), (2), (v)) as q(x) where x < u.k) from u;
 """
 
 

@@ -10,7 +10,7 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.aggregates import group
 from headrace.sql.casts import cast
 from headrace.sql.expressions import evaluate
-from headrace.sql.relation import Field, Relation, distinct_nodes, joined
+from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, walk
 from headrace.sql.values import (
@@ -142,12 +142,12 @@ def values(node: Expression, scope: Scope) -> Relation:
     if any(isinstance(operand, Value) for row in rows for operand in row):
         return _values_of_rows(rows, scope)
     fields = []
-    domain = _core.new_domain()
+    domain, single = _core.new_domain(), one_row().rows
     for place in range(len(rows[0])):
         operands: list[Operand] = [row[place] for row in rows]
         dtype = common_dtype(operands, "VALUES")
         dtype = "int32" if dtype == NULL else dtype
-        nodes = [column_of(cast(each, dtype), scope.relation.rows, dtype) for each in operands]
+        nodes = [column_of(cast(each, dtype), single, dtype) for each in operands]
         made = _core.in_domain(_core.concat(nodes) if len(nodes) > 1 else nodes[0], domain)
         fields.append(Field("", f"col{place}", value_of(made)))
     return Relation(fields, fields[0].value.node)

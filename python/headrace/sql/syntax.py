@@ -290,7 +290,9 @@ _READ = """
     ArraySort=nulls_first,asc ArrayDistinct=check_null
     GenerateSeries=start,end,step,is_end_exclusive
     GroupConcat=separator Lambda=colon Comprehension=iterator,condition,position
-    ArrayConcat=null_propagation
+    ArrayConcat=null_propagation ConcatWs=safe,coalesce SplitPart=delimiter,part_index
+    RegexpExtract=group,parameters,null_if_pos_overflow
+    RegexpReplace=replacement,modifiers,single_replace,position
 """
 _OPERANDS = frozenset(("this", "expression", "expressions"))
 

@@ -13,7 +13,9 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.sql import operators
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
-from headrace.sql.functions import nested
+from headrace.sql.functions import nested, strings
+from headrace.sql.functions.arguments import constant, numbers_of
+from headrace.sql.functions.strings import text_part as text_part
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
     FLOATS,
@@ -22,12 +24,10 @@ from headrace.sql.values import (
     TIMESTAMP,
     Constant,
     Operand,
-    Value,
     column_of,
     constant_of,
     decimal_dtype,
     is_decimal,
-    is_list,
     is_number,
     is_time,
     precision_and_scale,
@@ -79,301 +79,6 @@ def lambda_of(node: Expression) -> tuple[Expression, Expression]:
     if len(operands) != 2 or not isinstance(operands[1], exp.Lambda):
         raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
     return operands[0], operands[1]
-
-
-def _constant(operand: Operand, word: str) -> Any:
-    if not isinstance(operand, Constant):
-        raise UnsupportedError(
-            f"sql: a column is not supported here: word={word!r}; pass a constant"
-        )
-    return operand.value
-
-
-def _text(operand: Operand, like: _core.Node) -> _core.Node:
-    """Strings as a column."""
-    if isinstance(operand, Constant) and not isinstance(operand.value, str | type(None)):
-        operand = cast(operand, "string")
-    if operand.dtype not in ("string", NULL):
-        raise TypeMismatchError(
-            f"sql: expected strings: type={type_name(operand.dtype)}; use CAST(... AS VARCHAR)"
-        )
-    return column_of(operand, like, "string")
-
-
-def _numbers(operand: Operand, like: _core.Node, dtype: str = "float64") -> _core.Node:
-    return column_of(cast(operand, dtype), like, dtype)
-
-
-# ---- strings -------------------------------------------------------------------------------------
-
-
-def _like(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    value, pattern = evaluate(node.this), evaluate(node.expression)
-    if NULL in (value.dtype, pattern.dtype):
-        return Constant(None, "bool")
-    words = _constant(pattern, "LIKE")
-    if words is None:
-        return Constant(None, "bool")
-    text = _text(value, like)
-    words = words.replace("\\", "\\\\")
-    if isinstance(node, exp.ILike):
-        text, words = _core.change_case("lower", text), words.lower()
-    made = bool_value(_core.test_text("like", text, [words]))
-    return operators.negated(made) if node.args.get("negate") else made
-
-
-def _escape(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    inner, mark = node.this, _constant(evaluate(node.expression), "ESCAPE")
-    negate = isinstance(inner, exp.Not)
-    inner = inner.this if negate else inner
-    if mark is None:
-        return Constant(None, "bool")
-    negate = negate != bool(inner.args.get("negate"))
-    if not isinstance(inner, exp.Like) or len(mark) != 1:
-        raise UnsupportedError("sql: unsupported: word='ESCAPE'")
-    pattern = _constant(evaluate(inner.expression), "LIKE")
-    words, place = "", 0
-    while place < len(pattern):
-        each = pattern[place]
-        if each == mark and place + 1 < len(pattern):
-            place += 1
-            words += "\\" + pattern[place]
-        else:
-            words += "\\\\" if each == "\\" else each
-        place += 1
-    made = bool_value(_core.test_text("like", _text(evaluate(inner.this), like), [words]))
-    return operators.negated(made) if negate else made
-
-
-def _concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) -> Operand:
-    pieces: list[Any] = []
-    for each in operands:
-        if isinstance(each, Constant):
-            if each.value is None:
-                if skip_null:
-                    continue
-                return Constant(None, "string")
-            pieces.append(cast(each, "string").value)  # type: ignore[union-attr]
-            continue
-        node = each.node if each.dtype == "string" else cast(each, "string").node  # type: ignore[union-attr]
-        if skip_null and node.nullable:
-            node = where(run("is_null", node), "", node)
-        pieces.append(node)
-    if all(isinstance(piece, str) for piece in pieces):
-        return Constant("".join(pieces), "string")
-    return value_of(_core.concatenate_text(pieces))
-
-
-def _pipes(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    operands = [evaluate(node.this), evaluate(node.expression)]
-    if any(is_list(each.dtype) for each in operands):
-        return nested.joined_lists(operands, False)
-    return _concatenated(operands, like, False)
-
-
-def _concat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    return _concatenated([evaluate(each) for each in node.expressions], like, True)
-
-
-def _substring(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    text = evaluate(node.this)
-    start = node.args.get("start")
-    first = 1 if start is None else _constant(evaluate(start), "SUBSTRING")
-    length = node.args.get("length")
-    count = None if length is None else _constant(evaluate(length), "SUBSTRING")
-    if text.dtype == NULL or first is None or (length is not None and count is None):
-        return Constant(None, "string")
-    if count is not None and count < 0:
-        raise UnsupportedError("sql: a length below 0: word='SUBSTRING'; pass a length from 0 on")
-    if isinstance(text, Constant):
-        return constant_of(_cut(str(text.value), first, count))
-    begin = first - 1 if first > 0 else first
-    if first == 0:
-        begin, count = 0, None if count is None else max(0, count - 1)
-    if first < 0 and count is not None:
-        end = first + count
-        made = _core.slice_text(text.node, begin, None if end >= 0 else end, 1)
-        return value_of(made)
-    return value_of(
-        _core.slice_text(_text(text, like), begin, None if count is None else begin + count, 1)
-    )
-
-
-def _cut(text: str, first: int, count: int | None) -> str:
-    begin = first - 1 if first > 0 else max(0, len(text) + first) if first < 0 else 0
-    if first == 0 and count is not None:
-        count = max(0, count - 1)
-    if first < 0 and count is not None and len(text) + first < 0:
-        count = max(0, count + len(text) + first)
-    return text[begin:] if count is None else text[begin : begin + count]
-
-
-def _of_text(make: Callable[[_core.Node], _core.Node]) -> Callable[..., Operand]:
-    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        operand = evaluate(node.this)
-        if operand.dtype == NULL:
-            return Constant(None, "string")
-        return value_of(make(_text(operand, like)))
-
-    return handle
-
-
-#: Characters that stay with the one before them, which DuckDB does not part.
-_JOINED = r"\p{M}|[\x{200D}\x{1F3FB}-\x{1F3FF}\x{1F1E6}-\x{1F1FF}\x{1100}-\x{11FF}\r]"
-
-
-def _reversed(text: _core.Node) -> _core.Node:
-    """Characters backwards; an error for those of several code points."""
-    joined = filled(_core.test_regex("contains", text, _JOINED, ""), False)
-    # A cast of infinity to an integer is the engine's error with the row.
-    checked = _core.astype(where(joined, math.inf, 0.0), "int64")
-    return where(run("equal", checked, 0), _core.slice_text(text, None, None, -1), None)
-
-
-def _trim(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    side = str(node.args.get("position") or "BOTH").upper()
-    gone = node.args.get("expression")
-    words = " " if gone is None else _constant(evaluate(gone), "TRIM")
-    if words is None:
-        return Constant(None, "string")
-    text = _text(evaluate(node.this), like)
-    return value_of(_core.strip_text(text, side != "TRAILING", side != "LEADING", words))
-
-
-def _length(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    operand = evaluate(node.this)
-    if is_list(operand.dtype):
-        return nested.length(operand)
-    return value_of(_core.astype(_core.text_length(_text(operand, like)), "int64"), 32)
-
-
-def _position(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    part = _constant(evaluate(node.args["substr"]), "STRPOS")
-    if part is None:
-        return Constant(None, "int64")
-    found = _core.text_position(_text(evaluate(node.this), like), part, 0, None, False)
-    return value_of(run("add", found, 1), 32)
-
-
-def _replace(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    old = _constant(evaluate(node.expression), "REPLACE")
-    fresh = node.args.get("replacement")
-    new = "" if fresh is None else _constant(evaluate(fresh), "REPLACE")
-    text = _text(evaluate(node.this), like)
-    if old is None or new is None:
-        return Constant(None, "string")
-    if not old:
-        return value_of(text)
-    return value_of(_core.replace_pattern(text, old, "", False, new, -1))
-
-
-def _tested(test: str) -> Callable[..., Operand]:
-    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        part = _constant(evaluate(node.expression), test.upper())
-        if part is None:
-            return Constant(None, "bool")
-        return bool_value(_core.test_text(test, _text(evaluate(node.this), like), [part]))
-
-    return handle
-
-
-def _contains(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    operand = evaluate(node.this)
-    if is_list(operand.dtype) or isinstance(node, exp.ArrayContains):
-        return nested.contains(operand, evaluate(node.expression))
-    return _tested("contains")(node, evaluate, like)
-
-
-def _array_sort(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    if node.args.get("expression") is not None:
-        raise UnsupportedError("sql: a lambda as an order: word='LIST_SORT'")
-    up, first = node.args.get("asc"), node.args.get("nulls_first")
-    words = ["desc" if isinstance(up, exp.Boolean) and not up.this else "asc"]
-    words.append("nulls first" if isinstance(first, exp.Boolean) and first.this else "nulls last")
-    options = [Constant(each, "string") for each in words]
-    return nested.sorted_lists(evaluate(node.this), options)
-
-
-def _array_end(name: str, in_front: bool) -> Callable[..., Operand]:
-    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        operands = [evaluate(node.this), evaluate(node.expression)]
-        return nested.BY_NAME[name](operands[::-1] if in_front else operands, like)
-
-    return handle
-
-
-def _array_to_string(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    operand, mark = evaluate(node.this), _constant(evaluate(node.expression), "ARRAY_TO_STRING")
-    if operand.dtype == NULL:
-        return Constant(None, "string")
-    mark = "," if mark is None else mark
-    lists = nested.without_nulls(nested.as_list(operand, "ARRAY_TO_STRING"))
-    text = cast(lists, "list[string]")
-    assert isinstance(text, Value)
-    return value_of(_core.list_join(text.node, mark))
-
-
-def _split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    operand, mark = evaluate(node.this), _constant(evaluate(node.expression), "STRING_SPLIT")
-    if operand.dtype == NULL:
-        return Constant(None, "list[string]")
-    if not mark:
-        raise UnsupportedError("sql: an empty separator: word='STRING_SPLIT'")
-    return value_of(_core.split_text(_text(operand, like), mark, -1, False))
-
-
-def _series(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    step = node.args.get("step")
-    start, end = evaluate(node.args["start"]), evaluate(node.args["end"])
-    by = Constant(1, "int32") if step is None else evaluate(step)
-    return nested.series(start, end, by, not node.args.get("is_end_exclusive"), like)
-
-
-def text_part(
-    operand: Operand, begin: Operand | None, end: Operand | None, like: _core.Node
-) -> Operand:
-    """The characters from one place to another, both counted."""
-    first = 1 if begin is None else nested.whole(begin, "ARRAY_SLICE")
-    last = -1 if end is None else nested.whole(end, "ARRAY_SLICE")
-    if operand.dtype == NULL or first is None or last is None:
-        return Constant(None, "string")
-    if first == 0 or last == 0:
-        raise UnsupportedError("sql: place 0 of a string: word='ARRAY_SLICE'")
-    low = first - 1 if first > 0 else first
-    high = last if last > 0 else None if last == -1 else last + 1
-    return value_of(_core.slice_text(_text(operand, like), low, high, 1))
-
-
-def _regexp(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    pattern = _constant(evaluate(node.expression), "REGEXP_MATCHES")
-    if node.args.get("flag") is not None:
-        raise UnsupportedError("sql: options of patterns: word='REGEXP_MATCHES'; write (?i)")
-    how = "fullmatch" if isinstance(node, exp.RegexpFullMatch) else "contains"
-    if pattern is None:
-        return Constant(None, "bool")
-    return bool_value(_core.test_regex(how, _text(evaluate(node.this), like), pattern, "a"))
-
-
-def _side(from_right: bool) -> Callable[..., Operand]:
-    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        count = _constant(evaluate(node.expression), "LEFT")
-        if count is None:
-            return Constant(None, "string")
-        text = _text(evaluate(node.this), like)
-        if from_right:
-            begin = -count if count > 0 else abs(count)
-            made = _core.slice_text(text, begin, None if count else 0, 1)
-        else:
-            made = _core.slice_text(text, 0, count, 1)
-        return value_of(made)
-
-    return handle
-
-
-def _repeat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    times = _constant(evaluate(node.args["times"]), "REPEAT")
-    text = _text(evaluate(node.this), like)
-    return value_of(_core.change_text("repeat", text, max(0, times)))
 
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -435,7 +140,7 @@ def _rounding(op: str) -> Callable[..., Operand]:
 def _round(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand = _number(evaluate(node.this), "ROUND")
     digits_node = node.args.get("decimals")
-    digits = 0 if digits_node is None else _constant(evaluate(digits_node), "ROUND")
+    digits = 0 if digits_node is None else constant(evaluate(digits_node), "ROUND")
     if operand.dtype == NULL or digits is None:
         return Constant(None, operand.dtype)
     if operand.dtype in INTEGERS and digits >= 0:
@@ -486,7 +191,7 @@ def _floating(op: str, low: float | None = None, open_: bool = False) -> Callabl
         operand = _number(evaluate(node.this), op.upper())
         if operand.dtype == NULL:
             return Constant(None, "float64")
-        value = _numbers(operand, like)
+        value = numbers_of(operand, like)
         if low is not None:
             value = _checked(value, op, low, open_)
         return value_of(run(op, value))
@@ -623,7 +328,7 @@ def _date_diff(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operan
 
 
 def _strftime(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    pattern = _constant(evaluate(node.args["format"]), "STRFTIME")
+    pattern = constant(evaluate(node.args["format"]), "STRFTIME")
     return value_of(_core.format_times(column_of(evaluate(node.this), like), pattern))
 
 
@@ -636,51 +341,7 @@ def _typed_timestamp(node: Expression, evaluate: Evaluate, like: _core.Node) -> 
 
 
 _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
-    exp.Like: _like,
-    exp.ILike: _like,
-    exp.Escape: _escape,
-    exp.DPipe: _pipes,
-    exp.Concat: _concat,
-    exp.Substring: _substring,
-    exp.Upper: _of_text(lambda text: _core.change_case("upper", text)),
-    exp.Lower: _of_text(lambda text: _core.change_case("lower", text)),
-    exp.Reverse: _of_text(_reversed),
-    exp.Trim: _trim,
-    exp.Length: _length,
-    exp.StrPosition: _position,
-    exp.Replace: _replace,
-    exp.StartsWith: _tested("startswith"),
-    exp.EndsWith: _tested("endswith"),
-    exp.Contains: _contains,
-    exp.ArrayContains: _contains,
-    exp.ArraySize: lambda node, evaluate, like: nested.length(evaluate(node.this)),
-    exp.ArraySort: _array_sort,
-    exp.ArrayAppend: _array_end("list_append", False),
-    exp.ArrayPrepend: _array_end("list_prepend", True),
-    exp.ArrayMin: lambda node, evaluate, like: nested.aggregated(evaluate(node.this), "min"),
-    exp.ArrayMax: lambda node, evaluate, like: nested.aggregated(evaluate(node.this), "max"),
-    exp.ArrayOverlaps: lambda node, evaluate, like: nested.has_any(
-        evaluate(node.this), evaluate(node.expression)
-    ),
-    exp.ArrayContainsAll: lambda node, evaluate, like: nested.has_all(
-        evaluate(node.this), evaluate(node.expression)
-    ),
-    exp.ArrayReverse: lambda node, evaluate, like: nested.BY_NAME["list_reverse"](
-        [evaluate(node.this)], like
-    ),
-    exp.ArrayDistinct: lambda node, evaluate, like: nested.distinct(evaluate(node.this)),
-    exp.Flatten: lambda node, evaluate, like: nested.flattened(evaluate(node.this)),
-    exp.ArrayConcat: lambda node, evaluate, like: nested.joined_lists(
-        [evaluate(each) for each in [node.this, *node.expressions]], True
-    ),
-    exp.ArrayToString: _array_to_string,
-    exp.Split: _split,
-    exp.GenerateSeries: _series,
-    exp.RegexpLike: _regexp,
-    exp.RegexpFullMatch: _regexp,
-    exp.Left: _side(False),
-    exp.Right: _side(True),
-    exp.Repeat: _repeat,
+    **strings.BY_CLASS,
     exp.Abs: _absolute,
     exp.Floor: _rounding("floor"),
     exp.Ceil: _rounding("ceil"),
@@ -719,17 +380,17 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
 
 
 def _named_part(operands: list[Operand], like: _core.Node) -> Operand:
-    return time_part(_constant(operands[0], "DATE_PART"), operands[1], like)
+    return time_part(constant(operands[0], "DATE_PART"), operands[1], like)
 
 
 def _make_date(operands: list[Operand], like: _core.Node) -> Operand:
-    parts = [_constant(each, "MAKE_DATE") for each in operands]
+    parts = [constant(each, "MAKE_DATE") for each in operands]
     return Constant(datetime.date(*parts), "date")
 
 
 def _is_nan(operands: list[Operand], like: _core.Node) -> Operand:
     (operand,) = operands
-    return bool_value(run("isnan", _numbers(operand, like)))
+    return bool_value(run("isnan", numbers_of(operand, like)))
 
 
 def _one_argument(operands: list[Operand], word: str) -> Operand:
@@ -740,6 +401,7 @@ def _one_argument(operands: list[Operand], word: str) -> Operand:
 
 _BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **nested.BY_NAME,
+    **strings.BY_NAME,
     "date_part": _named_part,
     "datepart": _named_part,
     "make_date": _make_date,

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of functions: constants, strings and numbers as columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from headrace import _core
+from headrace.errors import TypeMismatchError, UnsupportedError
+from headrace.sql.casts import cast
+from headrace.sql.values import (
+    NULL,
+    Constant,
+    Operand,
+    column_of,
+    type_name,
+)
+
+
+def constant(operand: Operand, word: str) -> Any:
+    """The value of a constant; raises for a column."""
+    if not isinstance(operand, Constant):
+        raise UnsupportedError(
+            f"sql: a column is not supported here: word={word!r}; pass a constant"
+        )
+    return operand.value
+
+
+def text_of(operand: Operand, like: _core.Node) -> _core.Node:
+    """Strings as a column."""
+    if isinstance(operand, Constant) and not isinstance(operand.value, str | type(None)):
+        operand = cast(operand, "string")
+    if operand.dtype not in ("string", NULL):
+        raise TypeMismatchError(
+            f"sql: expected strings: type={type_name(operand.dtype)}; use CAST(... AS VARCHAR)"
+        )
+    return column_of(operand, like, "string")
+
+
+def numbers_of(operand: Operand, like: _core.Node, dtype: str = "float64") -> _core.Node:
+    """Numbers as a column."""
+    return column_of(cast(operand, dtype), like, dtype)
