@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Lists, structs, LATERAL, UNNEST and ASOF joins of SQL against DuckDB."""
+"""Lists, structs, LATERAL, UNNEST, NATURAL and ASOF joins of SQL against DuckDB."""
 
 from __future__ import annotations
 
@@ -82,6 +82,61 @@ select (select r from (select k as a) x, (select a as r) y) from t, u;
 select typeof([1]), [1,2] is null;
 select (select q.r from (select k as a) x, lateral (select x.a as r) q) from u;
 select * from t, u, lateral (select t.a + u.k as z) q where z > 3;
+select [1,2,3][0:1], [1,2,3][2:1], [1,2,3][:-1], [1,2,3][5:], [1,2,3][-5:2], [1,2,3][-2:-1],
+    [1,2,3][-4], [1,2,3][4], [1,2,3][0];
+select range(0), range(5, 1), range(1, 6, 2), generate_series(5, 1, -2), range(null),
+    range(-2, 1);
+select s, list(distinct a) is null, list(a order by a) filter (a > 100), count(*) from t group
+    by s having len(list(a)) > 0;
+select list_filter([1, null, a], lambda x: x > 1), list_transform([], lambda x: x + 1),
+    list_transform([[1, 2], [a]], lambda l: list_transform(l, lambda y: y + a)) from t;
+select q.z, q.z.x, z.y[1] from (select {'x': a, 'y': [a, 1]} as z from t) q where z.x is not
+    null order by z.x;
+select {'x': a, 'y': null}.x, {'x': {'y': a}}.x.y from t;
+select x, count(*) from (select unnest([a, 1]) as x from t) q group by x order by x nulls
+    last;
+select unnest([a, 1]) as x from t order by x limit 3;
+select distinct unnest([a, 1]) as x from t;
+select a, (select sum(x) from (select unnest([a, 1]) as x) q) from t;
+select u.k, q.x from u left join unnest(case when k > 2 then [k, v] end) as q(x) on true;
+select * from u natural left join (select 3 as k, 'x' as w, 7 as z);
+select * from u positional join (select 1 as one) where one is null or k = 2;
+select x.*, y.* from u x asof left join (select k as k2, v as v2 from u where k < 5) y on x.k
+    > y.k2;
+select * from (select 3 as k, 'x' as w) x asof join u using (w, k);
+select o.k, (select count(*) from u i, lateral (select i.v + o.k as z) q where q.z > 20) from
+    u o;
+select o.k, q.n from u o, lateral (select count(*) as n from t where a > o.k and exists
+    (select 1 from u i where i.k = t.a and i.v > o.v)) q;
+select o.k, q.n, r.m from u o left join lateral (select sum(a) as n from t where a > o.k) q on
+    true left join lateral (select q.n + o.k as m) r on true;
+select k, x from u, (select a as x from t where a > k order by a limit 1) q;
+select k, x from u, (select unnest([k, v]) as x) q where x > 3;
+select a, x from t, generate_series(1, 2) g(x) where a = x;
+select max(x), min(x), count(*) from range(10) r(x) where x % 3 = 0;
+select [a, k] from t join u on a = k where list_contains([a, v], 10);
+select list_concat(l, l) from (select list(a order by a) as l from t where a > 1);
+select coalesce([a], [0]), nullif(1, 2), case when a is null then [0] else [a] end from t;
+select a, b from t where (a, b) = (2, 2.5) or (a, s) in (select 5, 'zé');
+select a = any (select unnest([1, 2])), a <> all (select unnest([1, a])) from t;
+select len([]), len([null]), list_sum([null]::int[]), list_max([]::int[]),
+    list_contains([]::int[], 1), flatten([[]]);
+select string_agg(s, '' order by a desc, s), string_agg(s, ', ') filter (s = 'x') from t;
+select arg_max(a, b), arg_min(s, d), arg_max([a], a) from t;
+select first(s order by a nulls first), last(s order by a), any_value(s order by a desc) from
+    t;
+select a, list(b order by b nulls first) from t group by a;
+select 'abc'[1:2], 'abc'[-1], 'abc'[2:], s[1:1] from t;
+select a from t union by name select 'x' as b;
+select count(*) from (select distinct on (s, p) * from t order by a);
+select z.x, count(*) from (select {'x': a % 2} as z from t) q group by z.x;
+select z.x + 1, sum(z.x) from (select {'x': a % 2} as z from t) q group by z.x having z.x is
+    not null;
+select * from u natural full join (select 3 as k, 'x' as w, 7 as z);
+select * from u full join (select 3 as k, 'x' as w, 7 as z) q using (w);
+select * from u right join (select 3 as k, 'x' as w, 7 as z) q using (w);
+select * from u right join (select 3 as k, 'q' as w, 7 as z) q using (w, k);
+select w, u.w, q.w from u full join (select 3 as k, 'q' as w) q using (w);
 """
 
 

@@ -128,7 +128,7 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
     for i, (key, value) in enumerate(zip(keys, values, strict=True)):
         if isinstance(value, Constant):
             made.computed[key] = value
-        elif not isinstance(key, exp.Column):
+        elif made.field(COMPUTED, f"key {i}") is not None:
             made.computed[key] = f"key {i}"
     return made
 

@@ -417,7 +417,7 @@ def _merged(made: Relation, left: Relation, pairs: list[Any], how: str) -> Relat
     fields = list(made.fields)
     count = len(left.fields)
     places = {id(f): i for i, f in enumerate(left.fields)}
-    merged = []
+    merged: dict[int, Field] = {}
     for mine, other, _, _ in pairs:
         i = places[id(mine)]
         j = next(
@@ -431,11 +431,13 @@ def _merged(made: Relation, left: Relation, pairs: list[Any], how: str) -> Relat
         elif how == "full":
             value = operators.coalesce([fields[i].value, fields[j].value])
         assert isinstance(value, Value)
-        merged.append(Field(fields[i].table, fields[i].name, value))
+        own = Field(fields[i].table, fields[i].name, value)
         # Each side's own column is still found by its table.
         fields[i] = fields[i]._replace(hidden=True)
         fields[j] = fields[j]._replace(hidden=True)
-        if how not in ("full", "right"):
-            fields[i] = merged.pop()
-    front = [m._replace(table=" using") for m in merged]
-    return Relation([*front, *fields], made.rows)
+        if how in ("full", "right"):
+            merged[i] = own._replace(table=" using")
+        else:
+            fields[i] = own
+    every = [each for i, f in enumerate(fields) for each in (merged.get(i), f) if each is not None]
+    return Relation(every, made.rows)
