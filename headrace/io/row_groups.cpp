@@ -208,7 +208,7 @@ class Reading {
     std::vector<RowRange> ranges{};
     size_t range = 0;  // that the next batch lies in
     int64_t at = 0;    // the row that it begins with
-    Buffer picked{};   // a bit a row: the tests are true
+    Buffer picked{};   // a bit for each row: the tests are true
     int64_t found = 0;
     int64_t end = 0;  // of the rows that were tested
   };

@@ -137,5 +137,5 @@ def test_tables_and_results(backends: tuple[Any, Any]) -> None:
     con.drop_table("w")
     with pytest.raises(ibis.common.exceptions.TableNotFound):
         con.table("v")
-    with pytest.raises(hr.UnsupportedError, match="ORDER BY in an aggregate"):
-        con.table("t").i.first(order_by="x").execute()
+    first = con.table("t").i.first(order_by="x")
+    assert con.execute(first) == _duck.execute(_duck.table("t").i.first(order_by="x"))

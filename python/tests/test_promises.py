@@ -1326,7 +1326,7 @@ def test_threads():
     assert sums == [49_995_000.0 * k for k in range(32)]
 
 
-@promise("004: a cluster on this machine in one line", later)
+@promise("004: a cluster on this machine in one line")
 def test_cluster():
     with hr.cluster(workers=2) as cluster:
         frame = cluster.scatter(hr.DataFrame({"k": [0, 1] * 10, "v": np.arange(20)}))

@@ -59,7 +59,7 @@ class StringReading {
 
   /// The bits of some rows, from a whole byte on; nothing where no row is null.
   Buffer validity_of(size_t batch, int64_t begin, int64_t rows) const;
-  /// Stores a part of a text that tasks have to themselves, once views need it.
+  /// Stores a part of the text that tasks have to themselves, once views need it.
   void keep(Text& text, int64_t size, int64_t begin, std::string_view part);
   StringView* views_at(size_t batch, int64_t begin) {
     return views_.mutable_as<StringView>() + first_row_[batch] + begin;

@@ -180,7 +180,9 @@ def _by_numbers(frame: DataFrame) -> DataFrame:
 
 def _are_labels(left: DataFrame, right: DataFrame, left_on: Any, right_on: Any) -> bool:
     """Whether the keys are all labels of both frames, by name."""
-    ours, theirs = ([each] if isinstance(each, str) else each for each in (left_on, right_on))
+    ours, theirs = (
+        each if isinstance(each, list | tuple | None) else [each] for each in (left_on, right_on)
+    )
     return (
         ours is not None
         and list(left._labels) == list(ours)
