@@ -2,7 +2,7 @@
 """What Dask imports when it is imported itself: registers Headrace's types without loading it.
 
 Dask's dispatches look a type up by its top-level package first. So each one gets a function to call
-at the first object of `headrace`: it imports modules of `headrace.dask`, which register the rest.
+at the first object of `headrace`: it imports the module of `headrace.dask` that registers the rest.
 Workers learn the types in the same way.
 """
 

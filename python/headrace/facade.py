@@ -33,7 +33,7 @@ _AT_DEFAULT: dict[Any, str] = {
     """,
     False: """
     allow_duplicates bool_only dayfirst group_keys ignore_index inplace numeric_only raw sparse
-    union_categories verify_integrity yearfirst
+    sort union_categories verify_integrity yearfirst
     """,
     True: "drop_level future_stack skipna sort_remaining",
 }

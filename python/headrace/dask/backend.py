@@ -11,6 +11,7 @@ from dask.dataframe.dask_expr._expr import ToBackend
 
 from headrace.dask import readers
 from headrace.frame.columns import is_frame, new_frame
+from headrace.frame.construct import from_dict
 from headrace.interop.exchange import from_pandas
 from headrace.series.column import is_series
 
@@ -42,9 +43,17 @@ class HeadraceBackend(DataFrameBackendEntrypoint):
     """What ``dask.config.set({"dataframe.backend": "headrace"})`` takes."""
 
     @staticmethod
-    def from_dict(data: dict[str, Any], *, npartitions: int = 1, **options: Any) -> Any:
-        """A collection of columns by name."""
-        frame = new_frame(data, columns=options.get("columns"))
+    def from_dict(
+        data: dict[str, Any],
+        npartitions: int = 1,
+        orient: str = "columns",
+        dtype: Any = None,
+        columns: Any = None,
+        **options: Any,
+    ) -> Any:
+        """A collection of columns by name, or of rows by label."""
+        frame = from_dict(data, orient, columns)
+        frame = frame if dtype is None else frame.astype(dtype)
         return readers.from_frame(frame, partitions=npartitions)
 
     @staticmethod

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from typing import Any
 
 import distributed
@@ -24,6 +26,8 @@ class WorkerSetup(distributed.WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Run in the worker before its first task."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that asked
         if self.memory is not None:
             limit(self.memory)
         if self.cores is not None:

@@ -6,10 +6,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import eval
 from headrace.memory.budget import bytes_of
 from headrace.memory.tables import size_text
 
@@ -72,10 +74,17 @@ class Cluster:
         partitions : int, optional
             As in `headrace.dask.from_frame`; twice the number of workers.
         """
-        from headrace.dask.readers import from_frame
+        import dask.dataframe as dd
 
+        from headrace.dask.dispatch import make_meta
+        from headrace.dask.readers import borders
+
+        eval(frame)
         count = 2 * len(self.client.nthreads()) if partitions is None else partitions
-        return from_frame(frame, partitions=count).persist()
+        ends = borders(len(frame), count)
+        parts = [frame.iloc[begin:end] for begin, end in pairwise(ends)]
+        held = self.client.scatter(parts, direct=True, hash=False)
+        return dd.from_delayed(held, meta=make_meta(frame), verify_meta=False)
 
     def read_csv(self, source: Any, **options: Any) -> Any:
         """See `headrace.dask.read_csv`."""

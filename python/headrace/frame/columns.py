@@ -125,7 +125,9 @@ class Columns:
         """The rows labelled by their numbers if they were selected, else the frame."""
         if not isinstance(self._labels, PickedNumbers):
             return self  # type: ignore[return-value]
-        numbers = _core.in_domain(self._labels.node(), self._every()[0].domain)
+        numbers = self._labels.node()
+        if self._nodes:
+            numbers = _core.in_domain(numbers, self._every()[0].domain)
         return frame_of(self._nodes, {unnamed(0, 1): numbers})
 
     def _any_node(self) -> _core.Node | None:

@@ -230,6 +230,10 @@ def levels_of(frame: DataFrame, keys: list[Any]) -> dict[Any, _core.Node]:
                 name: frame._aligned(new_series(each.to_series(range(len(key)))))
                 for name, each in zip(labels or [unnamed(0, 1)], lists, strict=True)
             }
+        elif is_index(key) and len(key) == frame._rows():  # by position, as in pandas
+            like = frame._any_node()
+            node = key._node if like is None else _core.in_domain(key._node, like.domain)
+            made[unnamed(len(made), len(keys)) if key.name is None else key.name] = node
         else:
             values = key if is_series(key) else new_series(by_position(key))
             name = values.name or unnamed(len(made), len(keys))

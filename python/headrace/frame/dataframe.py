@@ -52,7 +52,7 @@ from headrace.lazy.profile import Explanation, explain
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
 from headrace.series import nested
-from headrace.series.column import new_series
+from headrace.series.column import Column, new_series
 from headrace.series.index import row_labels
 from headrace.tabular import Tabular
 
@@ -1242,7 +1242,7 @@ class DataFrame(Tabular, Columns):
 
     @property
     def _constructor_sliced(self) -> Any:
-        return Series
+        return Column._series
 
     def _get_numeric_data(self) -> DataFrame:
         return self.select_dtypes(["number", "bool"])

@@ -114,7 +114,7 @@ class GroupBy(Windowed):
         """The same groups, restricted to one or several columns."""
         return (
             self._column(self._find(key), self._nodes[key])
-            if isinstance(key, str)
+            if isinstance(key, str | int)
             else self._of({self._find(name): self._nodes[name] for name in key})
         )
 

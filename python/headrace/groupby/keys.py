@@ -99,6 +99,9 @@ def keys_of(
         if frame is not None and (isinstance(each, str) or _is_column(frame, each)):
             keys.append((each, frame._key(each)))
             continue
+        if isinstance(each, str) and rows is not None and each in rows._labels:
+            keys.append((each, rows._labels[each]))
+            continue
         if isinstance(each, str):
             raise TypeMismatchError(f"groupby: expected a series as key: key={each!r}")
         apart = is_series(each) and each._node.domain

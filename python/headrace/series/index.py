@@ -122,10 +122,12 @@ class Index(Series, role="_index"):
         """Whether both have the same labels in the same order; evaluates."""
         return isinstance(other, Index) and same_values(self._node, other._node)
 
-    def to_series(self) -> Series:
-        """The labels as values, labelled by themselves."""
-        name = unnamed(0, 1) if self.name is None else self.name
-        return labelled_series(frame_of({name: self._node}, {name: self._node}), self.name)
+    def to_series(self, index: Any = None, name: Any = None) -> Series:
+        """The labels as values, labelled by `index`: by themselves if there is none."""
+        word = unnamed(0, 1) if self.name is None else self.name
+        called = self.name if name is None else name
+        made = labelled_series(frame_of({word: self._node}, {word: self._node}), called)
+        return made if index is None else new_series(made._plain(), called, index=index)
 
     def get_level_values(self, level: Any) -> Index:
         """The labels: there is only one level."""

@@ -128,9 +128,10 @@ class LabelledSeries(Series, role="_labelled"):
         >>> hr.Series({"a": 1, "b": 2}).rename({"a": "z"}).to_dict()
         {'z': 1, 'b': 2}
         """
-        words = name if isinstance(name, Mapping) or callable(name) else index
-        if words is not None:
+        words = index if name is None else name  # pandas calls the name `index`
+        if isinstance(words, Mapping) or callable(words):
             return labelled_series(self._frame.rename(index=words), self.name)
+        name = words
         return labelled_series(self.to_frame(name), name)
 
     def __getitem__(self, key: Any) -> Any:

@@ -941,7 +941,7 @@ class Series(Tabular, Column, role="_series"):
         [3, 1, None]
         """
         mark("unique")
-        (node,) = _core.group_columns([(self.name or "", self._node)], [], "first", False)
+        (node,) = _core.group_columns([(str(self.name or ""), self._node)], [], "first", False)
         return series_of(node, self.name)
 
     def value_counts(
