@@ -245,3 +245,31 @@ def test_partitions_begin_at_morsels():
     ends = readers.borders(10 * readers.MORSEL + 5, 4)
     assert all(end % readers.MORSEL == 0 for end in ends[:-1])
     assert ends[-1] == 10 * readers.MORSEL + 5
+
+
+# ---- words of pandas that Dask uses --------------------------------------------------------------
+def test_words_of_pandas_give_what_pandas_gives():
+    pd = pytest.importorskip("pandas")
+    frame = hr.DataFrame({"k": [3, 1, 2, 1], "s": ["b", "a", "c", "a"], "x": [1.0, 2.0, 3.0, 4.0]})
+    theirs = frame.to_pandas()
+    one, other = frame.set_index("k"), hr.DataFrame({"k": [1, 3, 9], "y": [5, 6, 7]}).set_index("k")
+    for how in ("inner", "left"):
+        made = one.merge(other, on="k", how=how).to_pandas()
+        wanted = one.to_pandas().merge(other.to_pandas(), on="k", how=how)
+        assert made.index.to_list() == wanted.index.to_list()
+        assert made.index.name == "k"
+        assert made.y.fillna(-1).to_list() == wanted.y.fillna(-1).to_list()
+    numbered = frame.iloc[1:].merge(frame.iloc[2:], left_index=True, right_index=True)
+    assert numbered.index.to_list() == [2, 3]
+    assert frame.join([other.reset_index()[["y"]]]).columns == ["k", "s", "x", "y"]
+    levels = [0.0, 0.5, 1.0]
+    table = frame.quantile(levels, interpolation="nearest", method="table", numeric_only=False)
+    ordered = theirs.sort_values(["k", "s", "x"])
+    assert table.s.to_list() == ordered.s.iloc[[0, 2, 3]].to_list()
+    assert frame.s.rename(index="t").name == frame.rename(columns={"s": "t"}).t.name == "t"
+    kept = frame.astype({"s": "int64", "x": "int64"}, errors="ignore")
+    assert [str(each) for each in kept.dtypes] == ["int64", "string", "int64"]
+    assert frame.count(numeric_only=True).to_dict() == {"k": 4, "x": 4}
+    groups = frame.set_index("k").x.groupby("k").sum()
+    assert groups.to_dict() == theirs.set_index("k").x.groupby("k").sum().to_dict()
+    assert one.index.get_slice_bound(3, "right") == pd.Index([3, 1, 2, 1]).searchsorted(3, "right")

@@ -41,8 +41,8 @@ def numbers() -> hr.DataFrame:
 
 def test_answers_are_those_of_one_process(cluster):
     frame = numbers()
-    rows = cluster.scatter(frame)
-    assert rows.npartitions == 2  # they begin at morsels
+    rows = cluster.scatter(frame, 2)
+    assert rows.npartitions == 2
     assert rows.v.sum().compute() == frame.v.sum().item()
     assert rows.compute().equals(frame)
     right = hr.DataFrame({"k": np.arange(50), "w": np.arange(50) % 7})

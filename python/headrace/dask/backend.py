@@ -25,7 +25,7 @@ def _ours(value: Any) -> Any:
     return new_frame(value)
 
 
-class ToHeadrace(ToBackend):
+class ToHeadrace(ToBackend):  # type: ignore[misc]
     """Partitions of pandas or others, as ours."""
 
     @staticmethod
@@ -39,7 +39,7 @@ class ToHeadrace(ToBackend):
         return None
 
 
-class HeadraceBackend(DataFrameBackendEntrypoint):
+class HeadraceBackend(DataFrameBackendEntrypoint):  # type: ignore[misc]
     """What ``dask.config.set({"dataframe.backend": "headrace"})`` takes."""
 
     @staticmethod

@@ -74,7 +74,7 @@ class _Collection:
         return collection.compute().to_numpy()
 
 
-class DataFrame(_Collection, dask_expr.DataFrame):
+class DataFrame(_Collection, dask_expr.DataFrame):  # type: ignore[misc]
     """A collection of Dask with a `headrace.DataFrame` in each partition.
 
     >>> import headrace.dask
@@ -99,9 +99,9 @@ class DataFrame(_Collection, dask_expr.DataFrame):
             yield from part.compute().iter_batches(rows)
 
 
-class Series(_Collection, dask_expr.Series):
+class Series(_Collection, dask_expr.Series):  # type: ignore[misc]
     """A collection of Dask with a `headrace.Series` in each partition."""
 
 
-class Index(_Collection, dask_expr.Index):
+class Index(_Collection, dask_expr.Index):  # type: ignore[misc]
     """A collection of Dask with the row labels of each partition."""

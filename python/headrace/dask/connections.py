@@ -48,14 +48,14 @@ async def _read(stream: Any, size: int) -> memoryview:
     return buffer
 
 
-class Connection(tcp.TCP):
+class Connection(tcp.TCP):  # type: ignore[misc]
     """One connection between processes of a cluster."""
 
     max_shard_size = 1 << 40  # frames in one piece: pieces would be joined by a copy
 
     async def read(self, deserializers: Any = None) -> Any:
         """The next message."""
-        stream = self.stream
+        stream: Any = self.stream
         if stream is None:
             raise CommClosedError()
         try:
@@ -80,7 +80,7 @@ class Connection(tcp.TCP):
             raise CommClosedError("aborted stream on truncated data") from None
 
 
-class Connector(tcp.TCPConnector):
+class Connector(tcp.TCPConnector):  # type: ignore[misc]
     """Connects, and says the token."""
 
     prefix = "headrace://"
@@ -96,7 +96,7 @@ class Connector(tcp.TCPConnector):
         return made
 
 
-class Listener(tcp.TCPListener):
+class Listener(tcp.TCPListener):  # type: ignore[misc]
     """Accepts the connections that begin with the token."""
 
     prefix = "headrace://"
@@ -113,7 +113,7 @@ class Listener(tcp.TCPListener):
         return None
 
 
-class TokenBackend(tcp.TCPBackend):
+class TokenBackend(tcp.TCPBackend):  # type: ignore[misc]
     """What Dask loads for addresses that begin with ``headrace://``."""
 
     _connector_class = Connector

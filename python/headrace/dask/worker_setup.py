@@ -15,7 +15,7 @@ from headrace.memory.budget import limit
 from headrace.settings import threads
 
 
-class WorkerSetup(distributed.WorkerPlugin):
+class WorkerSetup(distributed.WorkerPlugin):  # type: ignore[misc]
     """Gives each worker its share of the budget and of the cores."""
 
     name = "headrace"

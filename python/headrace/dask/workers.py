@@ -33,6 +33,11 @@ _OWN_MEMORY = {
     "distributed.worker.memory.terminate": False,
     "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 65536,
 }
+#: What the web servers of the scheduler and of the workers answer without a dashboard: nothing.
+_NO_PAGES: dict[str, list[str]] = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 _SETTINGS = {
     "dataframe.backend": "headrace",
     "dataframe.convert-string": False,
@@ -172,7 +177,7 @@ def cluster(
     3
     """
     dask = _dask()
-    settings = dask.config.set({**_SETTINGS, **_OWN_MEMORY})
+    settings = dask.config.set({**_SETTINGS, **_OWN_MEMORY, **({} if dashboard else _NO_PAGES)})
     settings.__enter__()
     try:
         if address is not None:
@@ -242,6 +247,7 @@ def _started(
         protocol="headrace://" if security is None else None,
         security=security,
         dashboard_address=dashboard,
+        scheduler_kwargs={} if dashboard else {"dashboard_address": "127.0.0.1:0"},
         memory_limit=share,
         plugins=[WorkerSetup(share - _PYTHON_BYTES, each)],
     )

@@ -1065,8 +1065,10 @@ class DataFrame(Tabular, Columns):
         with option_context("display.float_format", float_format or option("float_format")):
             return frame_html(self, whole=True, index=index)
 
-    def memory_usage(self, *, deep: bool = True) -> Any:
-        """Bytes of each column: values, validity and text; `deep` has no effect; evaluates.
+    def memory_usage(self, index: bool = True, deep: bool = True) -> Any:
+        """Bytes of each column: values, validity and text; evaluates.
+
+        The options have no effect: labels are left out, all bytes count.
 
         >>> df = hr.DataFrame({"x": [1, 2, 6], "y": [1.5, None, 2.5]})
         >>> df.memory_usage().to_dict()

@@ -180,14 +180,16 @@ def _by_numbers(frame: DataFrame) -> DataFrame:
 
 def _are_labels(left: DataFrame, right: DataFrame, left_on: Any, right_on: Any) -> bool:
     """Whether the keys are all labels of both frames, by name."""
-    ours, theirs = (
-        each if isinstance(each, list | tuple | None) else [each] for each in (left_on, right_on)
-    )
+    sides = []
+    for keys in (left_on, right_on):
+        names = keys if isinstance(keys, list | tuple) else [keys]
+        if not names or not all(isinstance(name, str) for name in names):
+            return False
+        sides.append(list(names))
     return (
-        ours is not None
-        and list(left._labels) == list(ours)
-        and list(right._labels) == list(theirs or ())
-        and not {*ours} & ({*left._nodes} | {*right._nodes})
+        sides == [list(left._labels), list(right._labels)]
+        and left._nodes.keys().isdisjoint(sides[0])
+        and right._nodes.keys().isdisjoint(sides[1])
     )
 
 
