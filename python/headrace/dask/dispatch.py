@@ -145,6 +145,8 @@ def concat_parts(
         return MultiIndex(concat([part._frame for part in parts], ignore_index=True))
     if isinstance(first, Index):
         return labels_of(concat([series_of(part._node) for part in parts])._node, first.name)
+    if axis == 0:  # parts without rows may be examples, which have no labels
+        parts = [part for part in parts if len(part)] or parts[:1]
     return concat(parts, axis=axis, join=join, ignore_index=ignore_index)
 
 

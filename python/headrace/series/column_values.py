@@ -118,9 +118,5 @@ class ColumnValues(LabelledSeries, role="_column_values"):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def to_pandas(self) -> Any:
-        """A pandas series by column name; neither the values nor the names have a name there."""
-        return super().to_pandas().rename(None).rename_axis(None)
-
     def __reduce_ex__(self, protocol: Any) -> Any:
         return ColumnValues._again, (self._names, self._plain(), *self._frame._nodes)
