@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Source = str | os.PathLike[str] | bytes | BinaryIO
     Sources = Source | Sequence[Source]
-    _Reader = TypeVar("_Reader", bound="Callable[..., DataFrame]")
+    _Reader = TypeVar("_Reader", bound="Callable[..., Any]")
 
 __all__ = ["read_csv", "read_table", "scan_csv", "write_csv"]
 
