@@ -40,8 +40,8 @@ class Backend(SQLBackend):  # type: ignore[misc]
     """
 
     name: ClassVar[str] = "headrace"
-    compiler = DuckDBCompiler()
-    supports_temporary_tables = True
+    compiler: ClassVar[Any] = DuckDBCompiler()
+    supports_temporary_tables: ClassVar[bool] = True
 
     @property
     def version(self) -> str:
@@ -53,7 +53,7 @@ class Backend(SQLBackend):  # type: ignore[misc]
         self._frames: dict[str, DataFrame] = {}
         #: Tables that Ibis made of values in expressions.
         self._unnamed: set[str] = set()
-        self.con = Context()
+        self.con: Context = Context()
         for name, table in (tables or {}).items():
             self._add(name, table)
 

@@ -229,8 +229,8 @@ def read_json(
     {'a': [1.0, 2.5], 'b': [['x'], None]}
     """
     if follow:
-        options = {"orient": orient, "num_rows": num_rows, "lines": lines is not False, **pandas}
-        return _followed(source, columns, dtypes, on_bad, poll, position, options)
+        given = {"orient": orient, "num_rows": num_rows, "lines": lines is not False, **pandas}
+        return _followed(source, columns, dtypes, on_bad, poll, position, given)
     source = sources.as_file("read_json", source)
     given = {name: value for name, value in pandas.items() if name not in _IGNORED}
     if "nrows" in given:

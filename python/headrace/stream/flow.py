@@ -148,7 +148,7 @@ class Flow:
         if self._windows is None:
             made.to_csv(path)
             return 0
-        text = made.to_csv(header=size == 0).encode()
+        text = str(made.to_csv(header=size == 0)).encode()
         with open(path, "ab") as file:
             file.write(text)
         return size + len(text)

@@ -79,7 +79,7 @@ class GroupState(State):
         self._keys, self._columns = keys, columns
         self._order, self._dropna, self._labelled = order, dropna, labelled
         self._names = [f"k{at}" for at in range(len(keys))]
-        self._folded: list[DataFrame] = []
+        self._folded: list[list[DataFrame]] = []
         for each in columns:
             _check(each, dtypes.get(each.source, ""))
         #: What is folded: by name, the aggregate of rows, that of folded ones, and the source.
@@ -195,7 +195,9 @@ class GroupState(State):
         rows = self._open.rows()
         rows = rows[rows[key] > until]
         _core.force(rows._every())
-        taken = made[with_rows_of(gone, made._any_node())]
+        any_row = made._any_node()
+        assert any_row is not None
+        taken = made[with_rows_of(gone, any_row)]
         _core.force(taken._every())
         self._folded = [[frame_of(dict(t._nodes)) for t in tables] for tables in folded]
         self._open.replace(frame_of(dict(rows._nodes)))

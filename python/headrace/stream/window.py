@@ -29,10 +29,11 @@ class Windows:
     """Windows of one length that begin at multiples of a step."""
 
     def __init__(self, op: str, size: Any, on: str, every: Any, lateness: Any) -> None:
-        self.op, self.on = op, on
-        self.size = span_of(op, "size", size)
-        self.every = self.size if every is None else span_of(op, "every", every)
-        self.lateness = span_of(op, "lateness", lateness)
+        self.op: str = op
+        self.on: str = on
+        self.size: int = span_of(op, "size", size)
+        self.every: int = self.size if every is None else span_of(op, "every", every)
+        self.lateness: int = span_of(op, "lateness", lateness)
         if not self.size or not self.every or self.size % self.every:
             raise InvalidArgumentError(
                 f"{op}: windows begin at a step that divides their length: size={size!r}, "
