@@ -196,16 +196,24 @@ Column FlatRows::finish(const Leaf& leaf, int64_t rows, int64_t nulls, std::vect
 }
 
 ChunkReader::ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk,
-                         int64_t rows, int64_t read_bytes, uint32_t first_text)
+                         int64_t rows, int64_t read_bytes, uint32_t first_text, PageMemory memory)
     : leaf_(leaf),
-      pages_(source, chunk, read_bytes),
+      pages_(source, chunk, read_bytes,
+             {.window = std::move(memory.window), .unpacked = std::move(memory.unpacked)}),
       rows_(rows),
       rows_left_(rows),
       entries_left_(chunk.num_values),
       first_text_(first_text) {
+  dictionary_ = std::move(memory.dictionary);
   if (chunk.type != leaf.physical) damaged("a column has another type than the schema says");
   if (leaf.max_repetition == 0 && chunk.num_values != rows)
     damaged("a column has other values than its row group has rows");
+}
+
+PageMemory ChunkReader::take_memory() && {
+  PageMemory memory = std::move(pages_).take_memory();
+  memory.dictionary = std::move(dictionary_);
+  return memory;
 }
 
 void ChunkReader::set_places(std::vector<PagePlace> places) {
@@ -392,7 +400,9 @@ void ChunkReader::load_dictionary(const Page& page) {
   has_dictionary_ = true;
   dictionary_size_ = count;
   if (leaf_.conversion == Conversion::kNull) return;
-  dictionary_ = Buffer::allocate(count * leaf_.dtype.size_bytes());
+  if (const int64_t bytes = count * leaf_.dtype.size_bytes();
+      !dictionary_ || dictionary_.size_bytes() < bytes)
+    dictionary_ = Buffer::allocate(bytes);
   std::byte* const out = count > 0 ? dictionary_.mutable_data() : nullptr;
   values_ = read_values(leaf_, Encoding::kPlain, page.bytes, count);
   if (leaf_.conversion == Conversion::kText) {

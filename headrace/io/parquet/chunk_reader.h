@@ -46,7 +46,10 @@ class ChunkReader {
   /// `rows`: of the row group. Views of strings number their text from `first_text` on: the
   /// dictionary's, then the target's own.
   ChunkReader(const ByteSource& source, const Leaf& leaf, const ColumnChunk& chunk, int64_t rows,
-              int64_t read_bytes, uint32_t first_text = 0);
+              int64_t read_bytes, uint32_t first_text = 0, PageMemory memory = {});
+
+  /// Its memory for pages, when all is read.
+  PageMemory take_memory() &&;
 
   /// Where the pages are, of a leaf in no list: what is not wanted is not read then. Called first.
   void set_places(std::vector<PagePlace> places);

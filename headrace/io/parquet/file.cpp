@@ -289,6 +289,27 @@ bool shares_rows(const ColumnSchema& a, const ColumnSchema& b) {
   return is_flat(a) && is_flat(b) && (a.leaf.max_definition > 0) == (b.leaf.max_definition > 0);
 }
 
+// Of tasks that ended, for others.
+class PageMemories {
+ public:
+  PageMemory take() {
+    const std::lock_guard lock(mutex_);
+    if (idle_.empty()) return {};
+    PageMemory last = std::move(idle_.back());
+    idle_.pop_back();
+    return last;
+  }
+
+  void put(PageMemory memory) {
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(memory));
+  }
+
+ private:
+  std::mutex mutex_{};
+  std::vector<PageMemory> idle_{};
+};
+
 // One column of all row groups that is being read.
 struct ColumnReading {
   ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups, bool shares)
@@ -300,15 +321,18 @@ struct ColumnReading {
   }
 
   // Group `g` of all of a flat column, which its file describes so.
-  void read(const ByteSource& source, const ColumnSchema& own, const ColumnChunk& chunk, size_t g,
-            int64_t first_row, int64_t count) {
-    ChunkReader reader(source, own.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g));
+  PageMemory read(const ByteSource& source, const ColumnSchema& own, const ColumnChunk& chunk,
+                  size_t g, int64_t first_row, int64_t count, PageMemory memory) {
+    ChunkReader reader(source, own.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g),
+                       std::move(memory));
     RowsTarget to = rows->target(first_row);
     reader.read(count, *rows, to);
     nulls[g] = to.nulls;
-    if (text.empty()) return;
-    text[2 * g] = reader.dictionary_text();
-    text[2 * g + 1] = to.text.finish();
+    if (!text.empty()) {
+      text[2 * g] = reader.dictionary_text();
+      text[2 * g + 1] = to.text.finish();
+    }
+    return std::move(reader).take_memory();
   }
 
   Column finish(std::string_view op, int64_t num_rows) {
@@ -455,6 +479,7 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
                           std::all_of(files.begin(), files.end(), [&](const FileColumns& each) {
                             return shares_rows(first[c], each.columns[c]);
                           }));
+  PageMemories memories;
   parallel_for(std::ssize(groups) * columns_count, [&](int64_t task) {
     const auto place = static_cast<size_t>(task / columns_count),
                c = static_cast<size_t>(task % columns_count);
@@ -466,8 +491,8 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
       const std::shared_ptr<ByteSource> source = at.of->opened();
       with_origin(file.origin(column, at.group), [&] {
         if (readings[c].is_flat)
-          readings[c].read(*source, column, file.chunk(column.leaf, at.group), place, at.first_row,
-                           count);
+          memories.put(readings[c].read(*source, column, file.chunk(column.leaf, at.group), place,
+                                        at.first_row, count, memories.take()));
         else
           readings[c].parts[place] = file.read_whole(*source, column, at.group, kManyBytes);
       });

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #ifdef HR_WITH_ZLIB
 #include <zlib.h>
@@ -29,12 +30,15 @@ void check_sum([[maybe_unused]] uint32_t expected, [[maybe_unused]] std::string_
 
 }  // namespace
 
-PageStream::PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes)
+PageStream::PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes,
+                       PageMemory memory)
     : source_(source),
       codec_(chunk.codec),
       unpacker_(chunk.codec),
       read_bytes_(read_bytes),
-      at_(chunk.begin()) {
+      at_(chunk.begin()),
+      window_(std::move(memory.window)),
+      unpacked_(std::move(memory.unpacked)) {
   const int64_t size = source.known_size();
   if (at_ > size || chunk.compressed_bytes > size - at_) damaged("a column lies behind the file");
   end_ = std::min(at_ + chunk.compressed_bytes + kForgotten, size);

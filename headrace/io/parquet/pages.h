@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 namespace hr::parquet {
 
@@ -19,11 +20,23 @@ struct Page {
   std::string_view bytes{};   ///< unpacked; of version 1 with the levels before the values
 };
 
+/// Memory that a stream takes and gives back, for one after the other on a thread: fresh memory
+/// costs more than a small page.
+struct PageMemory {
+  Buffer window{};
+  Buffer unpacked{};
+  Buffer dictionary{};  ///< of who reads the pages
+};
+
 /// For one thread. Memory is that of one page, packed and unpacked, and of what is read at once.
 class PageStream {
  public:
   /// Of a source whose bytes are loaded. `read_bytes`: how many are read at once.
-  PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes);
+  PageStream(const ByteSource& source, const ColumnChunk& chunk, int64_t read_bytes,
+             PageMemory memory = {});
+
+  /// Its memory, when nothing more is read.
+  PageMemory take_memory() && { return {std::move(window_), std::move(unpacked_), {}}; }
 
   /// The header of the next page; false behind the last. `load` or `skip` follows.
   bool next(Page& page);
