@@ -95,7 +95,7 @@ def writes(bench: Bench, codec: str | None, rows: int) -> None:
 
     bench.step(
         f"ipc write {codec or 'plain'}",
-        by(lambda path: ours.to_ipc(path, compression=codec), "ours"),
+        by(lambda path: ours.to_ipc(path, compression=codec, durable=False), "ours"),
         [
             Rival("pyarrow", by(lambda path: write(table, path, codec), "pa")),
             Rival(

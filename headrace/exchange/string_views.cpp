@@ -267,7 +267,7 @@ template bool write_views(const TextOrigin&, int64_t, const int64_t*, const Text
 namespace {
 
 void mend_view(const TextOrigin& origin, int64_t row, std::span<const ViewedText> texts,
-               uint32_t first_buffer, StringView& view) {
+               StringView& view) {
   if (is_short_ascii(view)) return;
   if (view.size <= sizeof view.inlined) {
     const std::string text(view.inlined, view.size);
@@ -282,14 +282,14 @@ void mend_view(const TextOrigin& origin, int64_t row, std::span<const ViewedText
   const std::string_view text = texts[buffer].bytes.substr(view.indirect.offset, view.size);
   if (!texts[buffer].is_ascii) check_text(origin, row, text);
   std::memcpy(view.indirect.prefix, text.data(), sizeof view.indirect.prefix);
-  view.indirect.buffer = first_buffer + buffer;
+  view.indirect.buffer = texts[buffer].buffer;
+  view.indirect.offset += texts[buffer].begin;
 }
 
 }  // namespace
 
 void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const ViewedText> texts,
-                uint32_t first_buffer, const uint8_t* validity, int64_t validity_offset,
-                StringView* views) {
+                const uint8_t* validity, int64_t validity_offset, StringView* views) {
   constexpr int64_t kBlock = 64;
   for (int64_t first = 0; first < num_rows; first += kBlock) {
     const int64_t last = std::min(first + kBlock, num_rows);
@@ -297,7 +297,7 @@ void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const View
     for (int64_t row = first; row < last; ++row) all_short &= is_short_ascii(views[row]);
     for (int64_t row = first; row < last && !all_short; ++row) {
       if (is_valid(validity, validity_offset + row))
-        mend_view(origin, row, texts, first_buffer, views[row]);
+        mend_view(origin, row, texts, views[row]);
       else
         views[row] = {};
     }

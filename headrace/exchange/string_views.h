@@ -56,18 +56,19 @@ bool write_views(const TextOrigin& origin, int64_t num_rows, const Offset* offse
                  const TextPiece& text, const uint8_t* validity, int64_t validity_offset,
                  StringView* views);
 
-/// Text that views point into.
+/// Text that views point into, and where it is from now on.
 struct ViewedText {
   std::string_view bytes{};
   bool is_ascii = false;  ///< known to be
+  uint32_t buffer = 0;    ///< that views shall name
+  uint32_t begin = 0;     ///< of the text in that buffer
 };
 
 /// Makes views good that this program may write: null rows are empty, prefixes and zeros are as
-/// comparisons assume, and the first of `texts` is number `first_buffer`. Throws
-/// InvalidArgumentError as `check_string_views` does.
+/// comparisons assume, and each of `texts` is where it says. Throws InvalidArgumentError as
+/// `check_string_views` does.
 void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const ViewedText> texts,
-                uint32_t first_buffer, const uint8_t* validity, int64_t validity_offset,
-                StringView* views);
+                const uint8_t* validity, int64_t validity_offset, StringView* views);
 
 /// One view a row over strings that `offsets` (rows + 1 of them, int32_t or int64_t) cut from
 /// `text`; null rows get an empty view. Recorded in the ledger as "string offsets become views".

@@ -22,6 +22,12 @@ class CountedSource final : public ByteSource {
     source_->read(offset, into, size);
   }
 
+  Buffer share(int64_t offset, int64_t size) const override {
+    Buffer shared = source_->share(offset, size);
+    if (shared) count_ += size;
+    return shared;
+  }
+
   int64_t known_size() const override { return source_->known_size(); }
 
   int64_t packed_size() const override { return source_->packed_size(); }

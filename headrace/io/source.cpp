@@ -6,6 +6,7 @@
 #include "headrace/exec/interrupt.h"
 #include "headrace/io/decompress/decompress.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/memory/buffer/mapped_file.h"
 #include "headrace/memory/buffer/pin.h"
 #include "headrace/memory/resource/machine_memory.h"
 
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <sys/stat.h>
@@ -168,6 +170,34 @@ class MemoryByteSource final : public ByteSource {
   int64_t packed_size() const override { return bytes_.size_bytes(); }
 
   void check_unchanged() const override {}
+
+ private:
+  Buffer bytes_;
+};
+
+class MappedByteSource final : public ByteSource {
+ public:
+  explicit MappedByteSource(Buffer bytes) : bytes_(std::move(bytes)) {}
+
+  int64_t load(int64_t end) override { return std::min(end, bytes_.size_bytes()); }
+
+  void read(int64_t offset, char* into, int64_t size) const override {
+    if (size > 0) std::memcpy(into, bytes_.data() + offset, static_cast<size_t>(size));
+  }
+
+  Buffer share(int64_t offset, int64_t size) const override {
+    auto whole = std::make_unique<Buffer>(bytes_);
+    const auto release = [](void* context) noexcept { delete static_cast<Buffer*>(context); };
+    Buffer shared = Buffer::adopt(bytes_.data() + offset, size, Owner{whole.get(), release});
+    (void)whole.release();
+    return shared;
+  }
+
+  int64_t known_size() const override { return bytes_.size_bytes(); }
+
+  int64_t packed_size() const override { return bytes_.size_bytes(); }
+
+  void check_unchanged() const override { check_mapped_files(); }
 
  private:
   Buffer bytes_;
@@ -375,6 +405,10 @@ Source Source::stream(ReadBytes read, std::string name) {
   state->name = std::move(name);
   state->stream = std::move(read);
   return Source(std::move(state));
+}
+
+std::shared_ptr<ByteSource> mapped_source(std::string_view op, const std::string& path) {
+  return std::make_shared<MappedByteSource>(map_file(op, path));
 }
 
 const std::string& Source::name() const {

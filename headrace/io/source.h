@@ -40,6 +40,13 @@ class HR_API ByteSource {
   /// Copies bytes [offset, offset + size), which must be loaded. Thread-safe.
   virtual void read(int64_t offset, char* into, int64_t size) const = 0;
 
+  /// Bytes [offset, offset + size) where they are, of a source whose bytes may be shared: no handle
+  /// for others.
+  virtual Buffer share(int64_t offset, int64_t size) const {
+    (void)offset, (void)size;
+    return {};
+  }
+
   /// Bytes in all if that is known without reading them, else -1.
   virtual int64_t known_size() const = 0;
 
@@ -56,6 +63,9 @@ class HR_API ByteSource {
   /// loading does nothing.
   virtual bool can_open_again() const { return false; }
 };
+
+/// The bytes of a regular file where the page cache has them; see `map_file`.
+HR_API std::shared_ptr<ByteSource> mapped_source(std::string_view op, const std::string& path);
 
 /// A cheap shared handle. A path is opened and stamped (size, time, inode) when the handle is made;
 /// the first text reads this very file, whatever becomes of its path, and others may be opened as

@@ -22,23 +22,30 @@ hr::IpcCompression compression_of(std::string_view word) {
 
 void bind_ipc(nb::module_& m) {
   nb::class_<hr::IpcFile>(m, "IpcFile")
-      .def(nb::new_([](const std::string& op, nb::handle source) {
+      .def(nb::new_([](const std::string& op, nb::handle source, bool memory_map) {
+             if (memory_map) {
+               const std::string path = file_name(op, source);
+               const GilReleased unlocked;
+               const auto mapped = hr::mapped_source(op, path);
+               return hr::IpcFile(op, path, [mapped] { return mapped; });
+             }
              const hr::Source from = source_of(op, source);
              const GilReleased unlocked;
              return hr::IpcFile(op, from.name(),
                                 [op, from] { return from.open(op, hr::Compression::kInfer); });
            }),
-           "op"_a, "source"_a)
+           "op"_a, "source"_a, "memory_map"_a)
       .def_prop_ro("names", &hr::IpcFile::names)
       .def("read", &hr::IpcFile::read, "columns"_a, Unlocked())
       .def("scan", &hr::IpcFile::scan, "columns"_a);
   m.def(
       "write_ipc",
-      [](const hr::Table& table, const nb::str& path, bool stream, std::string_view compression) {
+      [](const hr::Table& table, const nb::str& path, bool stream, std::string_view compression,
+         bool durable) {
         const std::string to = file_name("to_ipc", path);
         const hr::IpcCompression codec = compression_of(compression);
         const GilReleased unlocked;
-        hr::write_ipc(table, to, {.stream = stream, .compression = codec});
+        hr::write_ipc(table, to, {.stream = stream, .compression = codec, .durable = durable});
       },
-      "table"_a, "path"_a, "stream"_a, "compression"_a);
+      "table"_a, "path"_a, "stream"_a, "compression"_a, "durable"_a);
 }

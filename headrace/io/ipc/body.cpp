@@ -98,7 +98,7 @@ Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int
   Buffer buffer;
   if (range.length > 0 && batch.codec != BodyCodec::kNone) {
     buffer = read_packed(text, batch, range);
-  } else if (range.length > 0) {
+  } else if (range.length > 0 && !(buffer = text.share(batch.body + range.offset, range.length))) {
     buffer = Buffer::allocate(range.length);
     text.read(batch.body + range.offset, buffer.mutable_as<char>(), range.length);
   }

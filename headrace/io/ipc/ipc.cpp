@@ -198,7 +198,12 @@ Column ones(int64_t rows) {
 class Reading {
  public:
   Reading(const IpcFile::State& file, const ByteSource& text, const std::vector<int64_t>& columns)
-      : file_(file), text_(text), columns_(columns), flat_(columns.size()), parts_(columns.size()) {
+      : file_(file),
+        text_(text),
+        columns_(columns),
+        is_shared_(text.share(0, 0)),
+        flat_(columns.size()),
+        parts_(columns.size()) {
     int64_t rows = 0;
     for (const Batch& batch : file.contents.batches) {
       first_.push_back(rows);
@@ -252,22 +257,29 @@ class Reading {
     std::vector<FieldPlace> places;
     for (size_t b = 0; b < batches.size(); ++b) places.push_back(place(c, b));
     std::vector<ipc::BatchTask> soon, late;
-    if (rows_ > 0 && is_flat(c)) {
+    if (rows_ > 0 && !is_shared_ && is_flat(c)) {
       plan_flat(c, soon);
-    } else if (rows_ > 0 && ipc::StringReading::can_read(field(c), batches, places)) {
+    } else if (rows_ > 0 && !is_shared_ &&
+               ipc::StringReading::can_read(field(c), batches, places)) {
       flat_[c].strings = std::make_unique<ipc::StringReading>(file_.op, text_, field(c), batches,
                                                               std::move(places), rows_);
       flat_[c].strings->plan(soon, late);
     } else {
-      parts_[c].resize(batches.size());
-      for (size_t b = 0; b < batches.size(); ++b)
-        if (batches[b].length > 0 || field(c).dictionary)
-          soon.push_back(
-              {b, [this, c, b] { parts_[c][b] = file_.read_batch(text_, columns_[c], b); }});
+      plan_parts(c, soon);
     }
     if (parts_[c].empty()) plan_validity(c, soon);
     for (ipc::BatchTask& task : soon) first.push_back({c, std::move(task)});
     for (ipc::BatchTask& task : late) second.push_back({c, std::move(task)});
+  }
+
+  // Batch by batch, to be joined.
+  void plan_parts(size_t c, std::vector<ipc::BatchTask>& tasks) {
+    const auto& batches = file_.contents.batches;
+    parts_[c].resize(batches.size());
+    for (size_t b = 0; b < batches.size(); ++b)
+      if (batches[b].length > 0 || field(c).dictionary)
+        tasks.push_back(
+            {b, [this, c, b] { parts_[c][b] = file_.read_batch(text_, columns_[c], b); }});
   }
 
   // In parts where a batch is not compressed.
@@ -327,7 +339,8 @@ class Reading {
     if (flat.strings) return flat.strings->finish(validity_of(flat));
     if (!flat.values) {
       std::erase_if(parts_[c], [&](const Column& part) { return part.dtype() != dtype; });
-      Column made = concatenate(file_.op, dtype, parts_[c]);
+      Column made = is_shared_ ? concat_chunks(file_.op, dtype, parts_[c])
+                               : concatenate(file_.op, dtype, parts_[c]);
       parts_[c].clear();
       return made;
     }
@@ -352,6 +365,7 @@ class Reading {
   std::vector<Dtype> dtypes_{};
   std::vector<int64_t> first_{};  // row of each batch
   int64_t rows_ = 0;
+  const bool is_shared_;  // buffers of the file are those of the columns
   std::vector<FlatColumn> flat_;
   std::vector<std::vector<Column>> parts_;
 };

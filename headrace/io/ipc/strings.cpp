@@ -62,16 +62,37 @@ StringReading::StringReading(std::string_view op, const ByteSource& text, const 
     first_text_.push_back(texts_.size());
     const int64_t texts = field.layout == Layout::kViews ? views_of(places_[b], batches[b]) : 1;
     for (int64_t i = 0; i < texts; ++i) texts_.push_back(std::make_unique<Text>());
+    place_texts(b);
     check_buffer(batches[b], places_[b].buffer + 1,
                  field.layout == Layout::kViews ? checked_multiply(op, count, kViewBytes)
                  : count == 0                   ? 0
                                                 : checked_multiply(op, count + 1, width));
   }
-  if (texts_.size() > std::numeric_limits<uint32_t>::max())
+  if (stores_.size() > std::numeric_limits<uint32_t>::max())
     throw Damage("a column has an impossible number of buffers of strings");
   if (field.layout != Layout::kViews)
     record_copy(op, "string offsets become views", rows * kViewBytes, false);
   views_ = Buffer::allocate_spillable(checked_multiply(op, rows, kViewBytes));
+}
+
+// One after the other in one buffer, of which views can reach 4 GiB: writers make buffers of 32
+// KiB, which would be too small to leave memory. Unpacked text is stored as it comes.
+void StringReading::place_texts(size_t batch) {
+  int64_t used = std::numeric_limits<int64_t>::max();
+  for (size_t t = first_text_[batch]; t < texts_.size(); ++t) {
+    const int64_t size =
+        is_packed(batches_[batch])
+            ? std::numeric_limits<uint32_t>::max()
+            : buffer_bytes(batches_[batch], places_[batch].buffer + 2 + (t - first_text_[batch]));
+    if (used > std::numeric_limits<uint32_t>::max() - size) {
+      stores_.push_back(std::make_unique<Store>());
+      used = 0;
+    }
+    texts_[t]->store = stores_.size() - 1;
+    texts_[t]->begin = used;
+    texts_[t]->size = size;
+    used += size;
+  }
 }
 
 void StringReading::plan(std::vector<BatchTask>& first, std::vector<BatchTask>& second) {
@@ -87,11 +108,11 @@ Column StringReading::finish(Buffer validity) {
   views_.seal();
   std::vector<Buffer> texts;
   const bool has_text =
-      std::ranges::any_of(texts_, [](const auto& text) { return bool(text->bytes); });
-  for (const auto& text : texts_) {
+      std::ranges::any_of(stores_, [](const auto& store) { return bool(store->bytes); });
+  for (const auto& store : stores_) {
     if (!has_text) break;
-    if (text->bytes) text->bytes.seal();
-    texts.push_back(text->bytes ? text->bytes : Buffer::allocate(0));
+    if (store->bytes) store->bytes.seal();
+    texts.push_back(store->bytes ? store->bytes : Buffer::allocate(0));
   }
   const int64_t nulls = validity ? -1 : 0;
   return Column::strings(rows_, std::move(views_), std::move(texts), std::move(validity), nulls);
@@ -108,14 +129,14 @@ Buffer StringReading::validity_of(size_t batch, int64_t begin, int64_t rows) con
   return bits;
 }
 
-void StringReading::keep(Text& text, int64_t size, int64_t begin, std::string_view part) {
+void StringReading::keep(Store& store, int64_t size, int64_t begin, std::string_view part) {
   char* out;
   {
-    const std::lock_guard lock(text.mutex);
-    if (!text.bytes) text.bytes = Buffer::allocate_spillable(size);
-    out = text.bytes.mutable_as<char>();
+    const std::lock_guard lock(store.mutex);
+    if (!store.bytes) store.bytes = Buffer::allocate_spillable(size);
+    out = store.bytes.mutable_as<char>();
   }
-  const Pin pin{{&text.bytes, begin, begin + std::ssize(part), true}};
+  const Pin pin{{&store.bytes, begin, begin + std::ssize(part), true}};
   std::memcpy(out + begin, part.data(), part.size());
 }
 
@@ -130,9 +151,9 @@ void StringReading::plan_offsets(size_t batch, std::vector<BatchTask>& tasks) {
   const int64_t rows = batches_[batch].length;
   const int64_t size = buffer_bytes(batches_[batch], places_[batch].buffer + 2);
   // Where most are longer than a view holds, text is read to its place at once.
-  Text& text = *texts_[first_text_[batch]];
-  text.is_placed = size / kShortBytes > rows;
-  if (text.is_placed) text.bytes = Buffer::allocate_spillable(size);
+  Store& store = *stores_[batch];
+  store.is_placed = size / kShortBytes > rows;
+  if (store.is_placed) store.bytes = Buffer::allocate_spillable(size);
   for (int64_t begin = 0; begin < rows; begin += kPartRows)
     tasks.push_back({batch, [this, batch, begin, count = std::min(kPartRows, rows - begin)] {
                        read_offsets<Offset>(batch, begin, count);
@@ -151,17 +172,17 @@ void StringReading::read_offsets(size_t batch, int64_t begin, int64_t rows) {
   const int64_t from = at[0], to = at[rows], held = buffer_bytes(of, place.buffer + 2);
   if (from < 0 || to < from || to > held)
     throw Damage("the offsets of a string column are not increasing");
-  Text& text = *texts_[first_text_[batch]];
-  const auto number = static_cast<uint32_t>(first_text_[batch]);
+  Store& store = *stores_[batch];  // one a batch
+  const auto number = static_cast<uint32_t>(batch);
   StringView* const views = views_at(batch, begin);
   const Buffer validity = validity_of(batch, begin, rows);
   const uint8_t* const bits = validity ? validity.as<uint8_t>() : nullptr;
   const TextOrigin origin{op_, field_.name, begin};
   const int64_t at_view = (first_row_[batch] + begin) * kViewBytes;
   const PinnedRange wanted{&views_, at_view, at_view + rows * kViewBytes, true};
-  if (text.is_placed) {
-    char* const out = text.bytes.mutable_as<char>() + from;
-    const Pin pin{wanted, {&text.bytes, from, to, true}};
+  if (store.is_placed) {
+    char* const out = store.bytes.mutable_as<char>() + from;
+    const Pin pin{wanted, {&store.bytes, from, to, true}};
     read_plain(text_, of, place.buffer + 2, from, out, to - from);
     write_views(origin, rows, at, TextPiece{out, from, to - from, to - from, number}, bits, 0,
                 views);
@@ -175,7 +196,7 @@ void StringReading::read_offsets(size_t batch, int64_t begin, int64_t rows) {
     const Pin pin{wanted};
     has_long = write_views(origin, rows, at, piece, bits, 0, views);
   }
-  if (has_long) keep(text, held, from, {part.as<char>(), static_cast<size_t>(to - from)});
+  if (has_long) keep(store, held, from, {part.as<char>(), static_cast<size_t>(to - from)});
 }
 
 template <class Offset>
@@ -188,14 +209,14 @@ void StringReading::read_packed_offsets(size_t batch) {
   if (at[rows] < 0) throw Damage("an offset of a string is negative");
   Buffer bytes = read_buffer(text_, of, place.buffer + 2, at[rows]);
   const Buffer validity = validity_of(batch, 0, rows);
-  const auto number = static_cast<uint32_t>(first_text_[batch]);
+  const auto number = static_cast<uint32_t>(batch);
   const int64_t size = bytes ? bytes.size_bytes() : 0;
   const TextPiece piece{bytes ? bytes.as<char>() : nullptr, 0, size, size, number};
   const int64_t at_view = first_row_[batch] * kViewBytes;
   const Pin pin{{&views_, at_view, at_view + rows * kViewBytes, true}};
   if (write_views(TextOrigin{op_, field_.name, 0}, rows, at, piece,
                   validity ? validity.as<uint8_t>() : nullptr, 0, views_at(batch, 0)))
-    texts_[first_text_[batch]]->bytes = std::move(bytes);
+    stores_[batch]->bytes = std::move(bytes);
 }
 
 // ---- views
@@ -203,27 +224,19 @@ void StringReading::read_packed_offsets(size_t batch) {
 void StringReading::plan_views(size_t batch, std::vector<BatchTask>& first,
                                std::vector<BatchTask>& second) {
   const Batch& of = batches_[batch];
-  const size_t end = batch + 1 < first_text_.size() ? first_text_[batch + 1] : texts_.size();
-  for (size_t t = first_text_[batch]; t < end; ++t) {
-    const size_t buffer = places_[batch].buffer + 2 + (t - first_text_[batch]);
-    const int64_t size = buffer_bytes(of, buffer);
-    if (is_packed(of)) {
-      first.push_back({batch, [this, &of, t, buffer] {
-                         Buffer bytes = read_buffer(text_, of, buffer, 0);
-                         if (bytes) texts_[t]->is_ascii = is_ascii(text_of(bytes));
-                         texts_[t]->bytes = std::move(bytes);
-                       }});
-      continue;
+  for (size_t t = first_text_[batch]; t < end_of_texts(batch); ++t) {
+    Store& store = *stores_[texts_[t]->store];
+    if (!is_packed(of) && !store.bytes) {
+      size_t last = t;
+      while (last + 1 < end_of_texts(batch) && texts_[last + 1]->store == texts_[t]->store) ++last;
+      const int64_t size = texts_[last]->begin + texts_[last]->size;
+      if (size > 0) store.bytes = Buffer::allocate_spillable(size);
     }
-    if (size == 0) continue;
-    texts_[t]->bytes = Buffer::allocate_spillable(size);
-    for (int64_t begin = 0; begin < size; begin += kPartBytes)
+    const int64_t step = is_packed(of) ? texts_[t]->size : kPartBytes;
+    for (int64_t begin = 0; begin < texts_[t]->size; begin += step)
       first.push_back(
-          {batch, [this, &of, t, buffer, begin, count = std::min(kPartBytes, size - begin)] {
-             char* const out = texts_[t]->bytes.mutable_as<char>() + begin;
-             const Pin pin{{&texts_[t]->bytes, begin, begin + count, true}};
-             read_plain(text_, of, buffer, begin, out, count);
-             if (!is_ascii({out, static_cast<size_t>(count)})) texts_[t]->is_ascii = false;
+          {batch, [this, batch, t, begin, count = std::min(step, texts_[t]->size - begin)] {
+             read_text(batch, t, begin, count);
            }});
   }
   const int64_t step = is_packed(of) ? of.length : kPartRows;
@@ -233,14 +246,36 @@ void StringReading::plan_views(size_t batch, std::vector<BatchTask>& first,
                       }});
 }
 
+void StringReading::read_text(size_t batch, size_t number, int64_t begin, int64_t size) {
+  Text& text = *texts_[number];
+  Store& store = *stores_[text.store];
+  const size_t buffer = places_[batch].buffer + 2 + (number - first_text_[batch]);
+  if (is_packed(batches_[batch])) {
+    store.bytes = read_buffer(text_, batches_[batch], buffer, 0);
+    text.size = store.bytes ? store.bytes.size_bytes() : 0;
+    if (store.bytes && !is_ascii(text_of(store.bytes))) text.is_ascii = false;
+    return;
+  }
+  const int64_t at = text.begin + begin;
+  char* const out = store.bytes.mutable_as<char>() + at;
+  const Pin pin{{&store.bytes, at, at + size, true}};
+  read_plain(text_, batches_[batch], buffer, begin, out, size);
+  if (!is_ascii({out, static_cast<size_t>(size)})) text.is_ascii = false;
+}
+
 void StringReading::read_views(size_t batch, int64_t begin, int64_t rows) {
   const Batch& of = batches_[batch];
   const FieldPlace& place = places_[batch];
   std::vector<ViewedText> texts;
-  const size_t end = batch + 1 < first_text_.size() ? first_text_[batch + 1] : texts_.size();
-  for (size_t t = first_text_[batch]; t < end; ++t)
-    texts.push_back(
-        {texts_[t]->bytes ? text_of(texts_[t]->bytes) : std::string_view(), texts_[t]->is_ascii});
+  for (size_t t = first_text_[batch]; t < end_of_texts(batch); ++t) {
+    const Text& text = *texts_[t];
+    const Buffer& bytes = stores_[text.store]->bytes;
+    const auto size = static_cast<size_t>(bytes ? text.size : 0);
+    texts.push_back({{size > 0 ? bytes.as<char>() + text.begin : nullptr, size},
+                     text.is_ascii,
+                     static_cast<uint32_t>(text.store),
+                     static_cast<uint32_t>(text.begin)});
+  }
   const Buffer validity = validity_of(batch, begin, rows);
   StringView* const views = views_at(batch, begin);
   const int64_t at_view = (first_row_[batch] + begin) * kViewBytes;
@@ -253,8 +288,7 @@ void StringReading::read_views(size_t batch, int64_t begin, int64_t rows) {
     read_plain(text_, of, place.buffer + 1, begin * kViewBytes, reinterpret_cast<char*>(views),
                rows * kViewBytes);
   mend_views(TextOrigin{op_, field_.name, begin}, rows, texts,
-             static_cast<uint32_t>(first_text_[batch]), validity ? validity.as<uint8_t>() : nullptr,
-             0, views);
+             validity ? validity.as<uint8_t>() : nullptr, 0, views);
 }
 
 }  // namespace hr::ipc

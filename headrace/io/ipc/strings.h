@@ -41,13 +41,22 @@ class StringReading {
   Column finish(Buffer validity);
 
  private:
-  struct Text {
+  // A buffer of the column.
+  struct Store {
     Buffer bytes{};
     bool is_placed = false;  ///< `bytes` is there before the tasks, who read straight to it
     std::mutex mutex{};
+  };
+
+  // A buffer of a batch, and where it is stored.
+  struct Text {
+    size_t store = 0;
+    int64_t begin = 0;
+    int64_t size = 0;
     std::atomic<bool> is_ascii{true};
   };
 
+  void place_texts(size_t batch);
   template <class Offset>
   void plan_offsets(size_t batch, std::vector<BatchTask>& tasks);
   template <class Offset>
@@ -55,12 +64,17 @@ class StringReading {
   template <class Offset>
   void read_packed_offsets(size_t batch);
   void plan_views(size_t batch, std::vector<BatchTask>& first, std::vector<BatchTask>& second);
+  void read_text(size_t batch, size_t text, int64_t begin, int64_t size);
   void read_views(size_t batch, int64_t begin, int64_t rows);
 
   /// The bits of some rows, from a whole byte on; nothing where no row is null.
   Buffer validity_of(size_t batch, int64_t begin, int64_t rows) const;
-  /// Stores a part of the text that tasks have to themselves, once views need it.
-  void keep(Text& text, int64_t size, int64_t begin, std::string_view part);
+  /// Stores text that one task has to itself, once views need it.
+  void keep(Store& store, int64_t size, int64_t begin, std::string_view part);
+  /// Behind the last of a batch.
+  size_t end_of_texts(size_t batch) const {
+    return batch + 1 < first_text_.size() ? first_text_[batch + 1] : texts_.size();
+  }
   StringView* views_at(size_t batch, int64_t begin) {
     return views_.mutable_as<StringView>() + first_row_[batch] + begin;
   }
@@ -75,6 +89,7 @@ class StringReading {
   int64_t rows_;
   Buffer views_{};
   std::vector<std::unique_ptr<Text>> texts_{};
+  std::vector<std::unique_ptr<Store>> stores_{};
 };
 
 }  // namespace hr::ipc

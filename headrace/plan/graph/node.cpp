@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
+#include "headrace/memory/buffer/mapped_file.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/graph/constants.h"
@@ -122,10 +123,12 @@ Tag Node::tag() const {
 }
 
 const Value& Node::value() const {
+  check_mapped_files();
   return *fields_->value;
 }
 
 void Node::finish(Value value) {
+  check_mapped_files();  // what was made of a file that was cut is not kept
   const Signature& planned = fields_->signature;
   Shape shape = signature_of(value).shape;
   const auto* const column = std::get_if<Column>(&value);

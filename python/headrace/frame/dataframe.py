@@ -1087,6 +1087,7 @@ class DataFrame(Tabular, Columns):
         *,
         orient: str | None = None,
         lines: bool = False,
+        durable: bool = True,
         **pandas: Any,
     ) -> str | None:
         r"""JSON text, returned or written to `path`, which is replaced whole or not at all.
@@ -1095,12 +1096,13 @@ class DataFrame(Tabular, Columns):
         without `orient`): formatted on all cores, labels left out. Floats have the fewest digits
         that read back to the same value; NaN and infinities are null. Dates and times are ISO 8601
         strings, lists arrays, and text is UTF-8. Other shapes (pandas' default is "columns"),
-        packed files, and pandas' options are written by pandas, as `hr.fallbacks` lists.
+        packed files, and pandas' options are written by pandas, as `hr.fallbacks` lists. `durable`
+        waits until the bytes are on disk.
 
         >>> hr.DataFrame({"a": [1, 2], "b": ["x", None]}).to_json(lines=True)
         '{"a":1,"b":"x"}\n{"a":2,"b":null}\n'
         """
-        return json.to_json(self, path, orient=orient, lines=lines, **pandas)
+        return json.to_json(self, path, orient=orient, lines=lines, durable=durable, **pandas)
 
     def to_ipc(
         self,
@@ -1108,18 +1110,19 @@ class DataFrame(Tabular, Columns):
         *,
         compression: str | None = None,
         format: Literal["file", "stream"] = "file",
+        durable: bool = True,
     ) -> None:
         """Write an Arrow IPC file or stream, which is replaced whole or not at all.
 
         Labels are written as columns. ``compression="zstd"`` packs each buffer. Batches have 2^20
         rows; strings have offsets, categories are dictionaries. ``format="stream"`` has no footer,
-        for pipes.
+        for pipes. `durable` waits until the bytes are on disk.
 
         >>> hr.DataFrame({"x": [1, 2]}).to_ipc("/tmp/hr-doc.arrow", compression="zstd")
         >>> hr.read_ipc("/tmp/hr-doc.arrow").to_dict()
         {'x': [1, 2]}
         """
-        ipc.to_ipc(self, path, compression=compression, format=format)
+        ipc.to_ipc(self, path, compression=compression, format=format, durable=durable)
 
     def to_feather(
         self, path: str | PathLike[str] | IO[bytes], compression: str | None = None

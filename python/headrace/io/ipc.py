@@ -26,22 +26,36 @@ __all__ = ["read_feather", "read_ipc", "scan_ipc", "to_ipc"]
 
 
 def _frame(
-    op: str, source: Any, columns: Sequence[str] | None, now: bool, **options: Any
+    op: str,
+    source: Any,
+    columns: Sequence[str] | None,
+    now: bool,
+    memory_map: bool = False,
+    **options: Any,
 ) -> DataFrame:
     mark(op)
     if isinstance(columns, str):
         raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
     of = sources.find(op, source, **options)
     own = None if columns is None else [name for name in columns if name not in of.values]
-    frames = [of.with_values(_one(op, each, own, now), at) for at, each in enumerate(of.each)]
+    frames = [
+        of.with_values(_one(op, each, own, now, memory_map), at) for at, each in enumerate(of.each)
+    ]
     for at, frame in enumerate(frames):
         of.check_frame(at, frames[0], frame)
     made = sources.stacked(frames) if of.are_several else frames[0]
     return made if columns is None or not of.values else made[list(columns)]
 
 
-def _one(op: str, source: Any, columns: Sequence[str] | None, now: bool) -> DataFrame:
-    file = _core.IpcFile(op, source)
+def _one(
+    op: str, source: Any, columns: Sequence[str] | None, now: bool, memory_map: bool
+) -> DataFrame:
+    if memory_map and not isinstance(source, str):
+        raise InvalidArgumentError(
+            f"{op}: only files can be mapped: source={type(source).__name__}; pass a path, or "
+            "leave memory_map=True out"
+        )
+    file = _core.IpcFile(op, source, memory_map)
     names = file.names
     wanted = names if columns is None else list(columns)
     for name in wanted:
@@ -57,6 +71,7 @@ def read_ipc(
     source: Sources,
     *,
     columns: Sequence[str] | None = None,
+    memory_map: bool = False,
     include_file_paths: str | None = None,
     hive_partitioning: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -70,6 +85,11 @@ def read_ipc(
         A list, a folder or a pattern makes one frame of all files, as `read_csv` says.
     columns : list of str, optional
         The columns to read, in this order; the others are not touched.
+    memory_map : bool
+        Share the bytes of a file in the page cache instead of reading them into the memory budget:
+        of a file of one batch that is not compressed, numbers, times and strings with views are
+        not copied. All checks are made, so pages are touched once. Changing the file while a frame
+        of it lives is an error at the next step, never a crash; replacing it is none.
     include_file_paths, hive_partitioning, storage_options
         As for `read_csv`.
 
@@ -102,6 +122,7 @@ def read_ipc(
         include_file_paths=include_file_paths,
         hive_partitioning=hive_partitioning,
         storage_options=storage_options,
+        memory_map=memory_map,
     )
 
 
@@ -109,6 +130,7 @@ def scan_ipc(
     source: Sources,
     *,
     columns: Sequence[str] | None = None,
+    memory_map: bool = False,
     include_file_paths: str | None = None,
     hive_partitioning: bool | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -130,6 +152,7 @@ def scan_ipc(
         include_file_paths=include_file_paths,
         hive_partitioning=hive_partitioning,
         storage_options=storage_options,
+        memory_map=memory_map,
     )
 
 
@@ -153,6 +176,7 @@ def to_ipc(
     *,
     compression: str | None = None,
     format: Literal["file", "stream"] = "file",
+    durable: bool = True,
 ) -> None:
     """See `DataFrame.to_ipc`."""
     mark("to_ipc")
@@ -170,12 +194,12 @@ def to_ipc(
         know_zone(node.dtype)
     table, codec, stream = frame._table(), words[compression], format == "stream"
     if isinstance(path, str | os.PathLike):
-        _core.write_ipc(table, os.fspath(path), stream, codec)
+        _core.write_ipc(table, os.fspath(path), stream, codec, durable)
         return
     import tempfile
     from pathlib import Path
 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "data.arrow"
-        _core.write_ipc(table, str(file), stream, codec)
+        _core.write_ipc(table, str(file), stream, codec, False)
         path.write(file.read_bytes())

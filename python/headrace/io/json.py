@@ -359,6 +359,7 @@ def to_json(
     *,
     orient: str | None = None,
     lines: bool = False,
+    durable: bool = True,
     **pandas: Any,
 ) -> str | None:
     """See `DataFrame.to_json`."""
@@ -377,7 +378,7 @@ def to_json(
     for node in rows._every():
         know_zone(node.dtype)
     if isinstance(path, str | os.PathLike):
-        _core.write_json(rows._table(), os.fspath(path), lines, True)
+        _core.write_json(rows._table(), os.fspath(path), lines, durable)
         return None
     made = _core.json_text(rows._table(), lines)
     if path is None:
