@@ -51,11 +51,12 @@ async def _read(stream: Any, size: int) -> memoryview:
 class Connection(tcp.TCP):  # type: ignore[misc]
     """One connection between processes of a cluster."""
 
+    stream: Any
     max_shard_size = 1 << 40  # frames in one piece: pieces would be joined by a copy
 
     async def read(self, deserializers: Any = None) -> Any:
         """The next message."""
-        stream: Any = self.stream
+        stream = self.stream
         if stream is None:
             raise CommClosedError()
         try:
