@@ -12,7 +12,7 @@ import dask.dataframe as dd
 import headrace.dask.dispatch  # noqa: F401 (registers our types)
 from headrace import _core
 from headrace.errors import Error, InvalidArgumentError, UnsupportedError, input_error
-from headrace.frame.columns import new_frame
+from headrace.frame.columns import frame_of_parts, new_frame
 from headrace.io import csv, json, parquet, sources
 from headrace.lazy.handle import eval
 from headrace.memory.budget import bytes_of
@@ -204,7 +204,7 @@ def _read_groups(
     file = _core.ParquetFile("read_parquet", path, False, begin, end)
     names = columns or wanted or file.names
     node = file.scan([file.names.index(name) for name in names])
-    return parquet.frame_of_parts(node, list(names))
+    return frame_of_parts(node, list(names))
 
 
 def read_parquet(

@@ -249,7 +249,12 @@ def quantile(
 
 def _rows_at(frame: DataFrame, q: float | list[float], interpolation: str) -> Any:
     """Rows of the sorted frame; one as a row, several labelled by their quantiles."""
-    rounded = {"nearest": round, "lower": math.floor, "higher": math.ceil}.get(interpolation)
+    ways: dict[str, Callable[[float], int]] = {
+        "nearest": round,
+        "lower": math.floor,
+        "higher": math.ceil,
+    }
+    rounded = ways.get(interpolation)
     if rounded is None:
         raise InvalidArgumentError(
             f"quantile: invalid value for method='table': interpolation={interpolation!r}; "

@@ -83,6 +83,7 @@ def keys_of(
     keys: list[tuple[str, _core.Node]] = []
     if isinstance(by, list | tuple) and rows is not None and by and not isinstance(by[0], str):
         by = [list(by)] if _are_values(by, rows, rows._rows()) else by
+    each: Any
     for each in by if isinstance(by, list | tuple) else [by]:
         each = getattr(each, "_meta", each)  # an expression of Dask  # noqa: PLW2901
         if rows is not None and (callable(each) or isinstance(each, Mapping)):

@@ -183,7 +183,7 @@ def _parts(values: Any) -> tuple[bytes, memoryview]:
 
 
 def _bytes_of(flat: np.ndarray[Any, Any]) -> memoryview:
-    return memoryview(flat.reshape(-1).view("u1")) if flat.size else memoryview(b"")
+    return flat.reshape(-1).view("u1").data if flat.size else memoryview(b"")
 
 
 def to_npy(array: Array, path: str | os.PathLike[str] | IO[bytes]) -> None:

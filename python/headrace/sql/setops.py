@@ -72,7 +72,7 @@ def _by_name(left: Relation, right: Relation) -> tuple[Relation, Relation]:
     sides = [{f.name.lower(): f for f in r.fields if not f.hidden} for r in (left, right)]
     names = list(dict.fromkeys([*sides[0], *sides[1]]))
     made = []
-    for relation, own, other in ((left, *sides), (right, *sides[::-1])):
+    for relation, own, other in ((left, sides[0], sides[1]), (right, sides[1], sides[0])):
         fields = [
             own[name]
             if name in own

@@ -196,15 +196,17 @@ def _has_some(lists: Value) -> _core.Node:
     return run("greater", filled(_core.list_length(without_nulls(lists).node), 0), 0)
 
 
+def _half_of(number: int) -> Callable[[Value], Operand]:
+    return lambda items: value_of(halves_of(items.node)[number])
+
+
 def _total(lists: Value) -> Operand:
     """The sum; null without items, an error beyond 64 bits."""
     inner = item_dtype(lists.dtype)
     if inner == "uint64":
         raise UnsupportedError("sql: unsupported: word='LIST_SUM', type=UBIGINT[]")
     if inner == "int64":
-        halves = [
-            mapped(lists, lambda items, n=n: value_of(halves_of(items.node)[n])) for n in (0, 1)
-        ]
+        halves = [mapped(lists, _half_of(n)) for n in (0, 1)]
         total = whole_of(*(_core.list_reduce(each.node, "sum") for each in halves))
     else:
         total = _core.list_reduce(lists.node, "sum")
@@ -234,6 +236,16 @@ _REDUCTIONS: dict[str, Callable[[Value], Operand]] = {
     "bool_or": lambda lists: _truth(lists, "any"),
     "bool_and": lambda lists: _truth(lists, "all"),
 }
+
+
+def _slice(operands: list[Operand], like: _core.Node) -> Operand:
+    if len(operands) != 3:
+        raise UnsupportedError("sql: unsupported: word='LIST_SLICE' with a step")
+    return part(*operands)
+
+
+def _reduction(name: str) -> Callable[[list[Operand], _core.Node], Operand]:
+    return lambda operands, like: aggregated(operands[0], name)
 
 
 def aggregated(operand: Operand, name: str) -> Operand:
@@ -390,15 +402,12 @@ BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **{
         n: _named_aggregate for n in ("list_aggregate", "list_aggr", "array_aggregate", "aggregate")
     },
-    **{
-        f"list_{name}": lambda operands, like, n=name: aggregated(operands[0], n)
-        for name in _REDUCTIONS
-    },
+    **{f"list_{name}": _reduction(name) for name in _REDUCTIONS},
     **{
         n: lambda o, like: item(o[0], o[1])
         for n in ("list_extract", "list_element", "array_extract")
     },
-    **{n: lambda o, like: part(o[0], o[1], o[2]) for n in ("list_slice", "array_slice")},
+    **{n: _slice for n in ("list_slice", "array_slice")},
     **{
         n: lambda o, like: contains(o[0], o[1])
         for n in ("list_contains", "array_contains", "list_has", "array_has")

@@ -146,7 +146,7 @@ class FromList:
             inner = [each for each in inner if each not in early or each in rest]
             pool = [each for each in pool if each not in early or each in rest]
             scope = Scope(left, correlation, self)
-            if method == "natural":
+            if method == "natural" and right is not None:
                 using = _shared_names(left, right)
             is_kept = how in ("full", "right") and correlation is not None and correlation.bound
             if (using or method) and (links or is_kept):
@@ -172,7 +172,7 @@ class FromList:
                         "sql: a condition of an inner join that reads a table "
                         f"listed after it: word={how.upper()!r}"
                     )
-                if how in ("full", "right") and correlation is not None and correlation.bound:
+                if is_kept and joined_one is not None:
                     left = self._right_join(left, joined_one, join, how, scope)
                 else:
                     left = joins.outer_join(left, right, join, how, scope, on)

@@ -11,7 +11,7 @@ from headrace.frame.columns import new_frame
 from headrace.sql.elementwise import filled, run
 from headrace.sql.expressions import evaluate
 from headrace.sql.functions import nested
-from headrace.sql.lists import items_of, places_of
+from headrace.sql.lists import items_of, places_of, rows_from_zero
 from headrace.sql.relation import Field, Relation, distinct_nodes, joined
 from headrace.sql.scope import Scope
 from headrace.sql.syntax import exp, is_query, named
@@ -124,7 +124,7 @@ def _side_by_side(scope: Scope, calls: list[Expression], lists: list[Value]) -> 
     """Several lists: shorter ones end in nulls."""
     parts = []
     for each in lists:
-        row = nested.rows_from_zero(each.node)
+        row = rows_from_zero(each.node)
         held = Relation([Field(_ROW, "list", each), Field(_ROW, "row", value_of(row))], row)
         held = held.filtered(_some(each))
         own, items = items_of(held.fields[0].value)
