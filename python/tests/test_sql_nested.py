@@ -143,3 +143,9 @@ select w, u.w, q.w from u full join (select 3 as k, 'q' as w) q using (w);
 @pytest.mark.parametrize("query", QUERIES.strip().rstrip(";").split(";\n"))
 def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
     check(query)
+
+
+def test_a_slice_has_no_step() -> None:
+    assert hr.sql("select list_slice([1, 2, 3], 2, 3) as a").to_dict() == {"a": [[2, 3]]}
+    with pytest.raises(hr.UnsupportedError, match="step"):
+        hr.sql("select list_slice([1, 2, 3, 4], 1, 4, 2) as a")
