@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 from test_sql_queries import check
 
+import headrace as hr
+
 pytest.importorskip("sqlglot")
 
 QUERIES = """

@@ -13,9 +13,8 @@ namespace {
 // A batch for training is smaller than a morsel, and worth two threads.
 constexpr int64_t kPiece = 1 << 13;
 
-// Each number through the network until it is one of the rows. A block goes
-// together: a number alone would wait for each of its rounds (40 ns; 9 in a
-// block of 1024).
+// Each number through the network until it is one of the rows. A block goes together: a number
+// alone would wait for each of its rounds.
 template <class Step>
 void walk(int64_t rows, uint64_t* numbers, int64_t count, Step&& step) {
   const auto end = static_cast<uint64_t>(rows);

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 #: Of the memory limit: smaller features are put together as one matrix before the first batch.
 _SHARE = 0.2
-#: Rows, and their bytes, that are gathered at once: 16 batches of 4,096 rows of 8 float32 take 4
-#: times less than one by one, since each call wakes threads and takes turns with the step.
+#: Rows, and their bytes, that are gathered at once: each call wakes threads and takes turns with
+#: the step, so small batches share one.
 _TOGETHER, _TOGETHER_BYTES = 1 << 16, 1 << 22
 
 
