@@ -10,6 +10,7 @@ import pandas as pd
 from dask.dataframe import dask_expr
 from dask.dataframe.core import _concat
 from dask.tokenize import normalize_token
+from dask.utils import funcname
 
 from headrace.array.array import Array
 from headrace.lazy.handle import eval
@@ -32,6 +33,7 @@ class _ScalarsOfNumPy:
 
     def __init__(self, function: Any) -> None:
         functools.update_wrapper(self, function, updated=())
+        self.__name__ = funcname(function)  # a part of the names of tasks
         self._function = function
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
