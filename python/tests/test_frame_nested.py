@@ -179,7 +179,7 @@ def test_hostile_arrow() -> None:
         hr.Series([{"x": 1}, 2])
     with pytest.raises(TypeError, match="name of a field is not a string"):
         hr.Series([{1: 1}])
-    with pytest.raises(TypeError, match="a field that the dtype has not"):
+    with pytest.raises(TypeError, match="a field that the dtype does not have"):
         hr.Series([{"x": 1, "z": 1}], dtype="struct[x: int64]")
     with pytest.raises(TypeError, match="unsupported value"):
         hr.Series([{"x": object()}])

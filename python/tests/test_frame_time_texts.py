@@ -238,7 +238,7 @@ def test_durations_finer_than_microseconds() -> None:
     for texts in (["1 days 00:00:00.123456789", None], ["00:00:01.5", "-00:00:00.000000001"]):
         made = hr.to_timedelta(texts)
         assert made.dtype == "timedelta64[ns]"
-        assert made.equals(hr.from_pandas(pd.to_timedelta(pd.Series(texts))))
+        assert hr.Series(made).equals(hr.from_pandas(pd.to_timedelta(pd.Series(texts))))
     assert hr.to_timedelta(["00:00:01.5"]).dtype == "timedelta64[us]"
 
 

@@ -129,10 +129,9 @@ class LabelledSeries(Series, role="_labelled"):
         {'z': 1, 'b': 2}
         """
         words = index if name is None else name  # pandas calls the name `index`
-        if isinstance(words, Mapping) or callable(words):
+        if isinstance(words, Mapping) or callable(words) or is_series(words):
             return labelled_series(self._frame.rename(index=words), self.name)
-        name = words
-        return labelled_series(self.to_frame(name), name)
+        return labelled_series(self.to_frame(words), words)
 
     def __getitem__(self, key: Any) -> Any:
         """The value at a label, or at a position if labels are not numbers; several likewise.
