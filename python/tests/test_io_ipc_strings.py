@@ -54,7 +54,7 @@ def test_batches_of_short_and_of_long_strings(kind, compression):
             frame = hr.read_ipc(data)
             assert frame["s"].to_list() == expected
     assert hr.scan_ipc(data)["s"].to_list() == expected
-    with hr.memory.limit("40MB"):
+    with hr.memory.limit(hr.memory.stats().used_bytes + (40 << 20)):
         assert hr.read_ipc(data)["s"].to_list() == expected
 
 
