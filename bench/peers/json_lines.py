@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""JSON lines, read and written, vs. DuckDB, Polars, pyarrow and pysimdjson: ./dev bench json_lines."""
+"""JSON lines, read and written: DuckDB, Polars, pyarrow, pysimdjson. ./dev bench json_lines."""
 
 from __future__ import annotations
 
