@@ -6,10 +6,9 @@
 #include "headrace/data/column.h"
 #include "headrace/io/csv.h"
 #include "headrace/io/csv_reader_testing.h"
-#include "headrace/io/fuzz_testing.h"
+#include "headrace/io/fuzz_table_testing.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string>
 
@@ -79,9 +78,7 @@ std::string outcome(const Work& work) {
 }
 
 CsvScan scan(const uint8_t* data, size_t size, const CsvOptions& options) {
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(size));
-  if (size > 0) std::memcpy(buffer.mutable_data(), data, size);
-  return CsvScan(Source::bytes(std::move(buffer)), options);
+  return CsvScan(fuzzing::memory_source(data, size), options);
 }
 
 void read(const CsvScan& scan, int64_t chunk, std::string& text) {

@@ -1,37 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes taken for lines of fixed width end in delimited text or an error, within the budget,
 // and always in the same: from memory and from a stream in small steps.
-#include "headrace/base/error.h"
 #include "headrace/io/fixed_width.h"
-#include "headrace/io/fuzz_testing.h"
+#include "headrace/io/fuzz_table_testing.h"
 
-#include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <string>
 
 namespace hr {
 namespace {
 
 using fuzzing::expect_same;
-using fuzzing::kTooLarge;
 
 std::string outcome(const Source& source, const FixedWidthOptions& options, int64_t piece) {
-  std::string text;
-  try {
+  return fuzzing::outcome_or_message([&] {
     const auto bytes = fixed_width_source(source, options).open("fuzz", Compression::kNone);
-    for (int64_t at = 0;;) {
-      const int64_t end = bytes->load(at + piece);
-      const auto before = text.size();
-      text.resize(before + static_cast<size_t>(end - at));
-      bytes->read(at, text.data() + before, end - at);
-      if (end < at + piece) return text;
-      at = end;
-    }
-  } catch (const OutOfMemoryError&) {
-    return kTooLarge;
-  } catch (const Error& error) {
-    return std::string("error: ") + error.what();
-  }
+    return fuzzing::all_bytes(*bytes, piece);
+  });
 }
 
 }  // namespace
@@ -53,21 +38,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (option & 16) options.comment = '#';
   if (option & 32) options.skip_rows = 2;
   if (option & 64) options.blanks = " .";
-  const std::string text(reinterpret_cast<const char*>(data + at), size - at);
-  Buffer buffer = Buffer::allocate(static_cast<int64_t>(text.size()));
-  if (!text.empty()) std::memcpy(buffer.mutable_data(), text.data(), text.size());
-  const std::string whole = outcome(Source::bytes(std::move(buffer)), options, int64_t{1} << 16);
-  const auto stream = [&] {
-    return Source::stream(
-        [&text, from = size_t{0}](char* into, int64_t room) mutable {
-          const size_t some = std::min({text.size() - from, size_t{5}, static_cast<size_t>(room)});
-          std::memcpy(into, text.data() + from, some);
-          from += some;
-          return static_cast<int64_t>(some);
-        },
-        "<bytes>");
-  };
-  expect_same(whole, outcome(stream(), options, 64), "a stream in small steps");
+  const std::string whole =
+      outcome(fuzzing::memory_source(data + at, size - at), options, int64_t{1} << 16);
+  expect_same(whole, outcome(fuzzing::stream_source(data + at, size - at, 5), options, 64),
+              "a stream in small steps");
   fuzzing::expect_memory_kept();
   return 0;
 }

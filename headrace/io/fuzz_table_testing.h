@@ -13,8 +13,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace hr::fuzzing {
 
@@ -79,6 +81,39 @@ inline std::string told(const Table& table) {
     append_values(column, column.num_rows(), text);
   }
   return text;
+}
+
+/// All that a source holds, in pieces that end at multiples of `piece`.
+inline std::string all_bytes(ByteSource& source, int64_t piece) {
+  std::string text;
+  for (int64_t at = 0;;) {
+    const int64_t end = source.load(at + piece);
+    const auto before = text.size();
+    text.resize(before + static_cast<size_t>(end - at));
+    source.read(at, text.data() + before, end - at);
+    if (end < at + piece) return text;
+    at = end;
+  }
+}
+
+/// All columns of a file.
+template <class File>
+Table read_all(const File& file) {
+  std::vector<int64_t> all(file.names().size());
+  std::iota(all.begin(), all.end(), 0);
+  return file.read(all);
+}
+
+/// What `work` gives, or the message of its error.
+template <class Work>
+std::string outcome_or_message(const Work& work) {
+  try {
+    return work();
+  } catch (const OutOfMemoryError&) {
+    return kTooLarge;
+  } catch (const Error& error) {
+    return kError + ": " + error.what();
+  }
 }
 
 /// What `work` gives, or that it failed: which of several errors comes first may differ.

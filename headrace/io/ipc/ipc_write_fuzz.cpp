@@ -9,10 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <numeric>
 #include <string>
 #include <unistd.h>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -32,11 +30,8 @@ const std::string& file_path() {
 
 Table read(const std::string& path) {
   const Source source = Source::path(path);
-  const IpcFile opened("read_ipc", "x",
-                       [&] { return source.open("read_ipc", Compression::kNone); });
-  std::vector<int64_t> all(opened.names().size());
-  std::iota(all.begin(), all.end(), 0);
-  return opened.read(all);
+  return fuzzing::read_all(
+      IpcFile("read_ipc", "x", [&] { return source.open("read_ipc", Compression::kNone); }));
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace {
 
 using fuzzing::expect_same;
 using fuzzing::kError;
-using fuzzing::kTooLarge;
 using fuzzing::memory_source;
+using fuzzing::outcome_or_message;
 using fuzzing::told;
 
 constexpr size_t kOptionBytes = 2;
@@ -37,23 +37,12 @@ JsonOptions options_from(const uint8_t* bits) {
   return options;
 }
 
-// All that a reading tells. In arrays that are not JSON borders of pieces may be wrong, so what is
-// found first differs; elsewhere the first bad row is named.
-template <class Work>
-std::string outcome(const Work& work) {
-  try {
-    return work();
-  } catch (const OutOfMemoryError&) {
-    return kTooLarge;
-  } catch (const Error& error) {
-    return kError + ": " + error.what();
-  }
-}
-
 std::string told_all(const JsonResult& result) {
   return told(result.table) + told(result.rejects);
 }
 
+// In arrays that are not JSON borders of pieces may be wrong, so what is found first differs;
+// elsewhere the first bad row is named.
 void expect_alike(const std::string& a, const std::string& b, const char* what, bool is_lines) {
   if (!is_lines && a.starts_with(kError) && b.starts_with(kError)) return;
   expect_same(a, b, what);
@@ -93,20 +82,20 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   {
     set_simd_level(best_simd_level());
     bool is_plain = false;
-    const std::string whole = outcome([&] {
+    const std::string whole = outcome_or_message([&] {
       const JsonResult result = read_in_chunks(memory_source(data, size), options, kWhole);
       is_plain = result.rejects.num_rows() == 0 && options.dtypes.empty() &&
                  result.table.num_columns() > 0;
       return told_all(result);
     });
     set_simd_level(level);
-    const std::string pieces = outcome([&] {
+    const std::string pieces = outcome_or_message([&] {
       const Source pipe = fuzzing::stream_source(data, size, size_t{1} << (other >> 4 & 3));
       return told_all(read_in_chunks(pipe, options, 64));
     });
     expect_alike(whole, pieces, "small pieces of a pipe at another SIMD level", is_lines);
-    const std::string scanned =
-        outcome([&] { return told_all(JsonScan(memory_source(data, size), options).read()); });
+    const std::string scanned = outcome_or_message(
+        [&] { return told_all(JsonScan(memory_source(data, size), options).read()); });
     expect_alike(whole, scanned, "a scan", is_lines);
     if (is_plain) {
       try {

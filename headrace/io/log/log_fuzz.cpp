@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes taken for a log end in a table with rejects or an error, within the budget, and always
 // in the same: from memory and from a stream, whole and a few rows at a time.
-#include "headrace/base/error.h"
 #include "headrace/data/column.h"
-#include "headrace/io/fuzz_testing.h"
+#include "headrace/io/fuzz_table_testing.h"
 #include "headrace/io/log/log.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
 #include <string>
 
 namespace hr {
 namespace {
 
 using fuzzing::expect_same;
-using fuzzing::kTooLarge;
 
 void append(const Table& table, std::string& text) {
   for (int64_t c = 0; c < table.num_columns(); ++c) {
@@ -36,17 +34,13 @@ void append(const Table& table, std::string& text) {
 }
 
 std::string outcome(const Source& source, const LogOptions& options) {
-  std::string text;
-  try {
+  return fuzzing::outcome_or_message([&] {
     const CsvResult result = read_log(source, options);
+    std::string text;
     append(result.table, text);
     append(result.rejects, text);
-  } catch (const OutOfMemoryError&) {
-    return kTooLarge;
-  } catch (const Error& error) {
-    return std::string("error: ") + error.what();
-  }
-  return text;
+    return text;
+  });
 }
 
 }  // namespace
@@ -72,27 +66,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     size -= std::min<size_t>(size, options.pattern.size() + 1);
     data = zero + (size > 0);
   }
-  const std::string text(reinterpret_cast<const char*>(data), size);
-  const auto memory = [&] {
-    Buffer buffer = Buffer::allocate(static_cast<int64_t>(size));
-    if (size > 0) std::memcpy(buffer.mutable_data(), text.data(), size);
-    return Source::bytes(std::move(buffer));
-  };
-  const auto stream = [&] {
-    return Source::stream(
-        [&text, at = size_t{0}](char* into, int64_t room) mutable {
-          const size_t some = std::min({text.size() - at, size_t{7}, static_cast<size_t>(room)});
-          std::memcpy(into, text.data() + at, some);
-          at += some;
-          return static_cast<int64_t>(some);
-        },
-        "<bytes>");
-  };
-  const std::string whole = outcome(memory(), options);
-  expect_same(whole, outcome(stream(), options), "a stream");
+  const std::string whole = outcome(fuzzing::memory_source(data, size), options);
+  expect_same(whole, outcome(fuzzing::stream_source(data, size, 7), options), "a stream");
   if (options.num_rows < 0 && !whole.starts_with("error: ")) {
-    options.num_rows = static_cast<int64_t>(std::count(text.begin(), text.end(), '\n')) + 1;
-    expect_same(whole, outcome(memory(), options), "as many rows as there may be");
+    options.num_rows = static_cast<int64_t>(std::count(data, data + size, uint8_t{'\n'})) + 1;
+    expect_same(whole, outcome(fuzzing::memory_source(data, size), options),
+                "as many rows as there may be");
   }
   fuzzing::expect_memory_kept();
   return 0;

@@ -7,9 +7,7 @@
 #include "headrace/io/parquet/write.h"
 
 #include <cstdint>
-#include <numeric>
 #include <string>
-#include <vector>
 
 namespace hr {
 namespace {
@@ -32,11 +30,8 @@ ParquetWriteOptions options_from(TableDraw& draw) {
 Table read(const std::string& file) {
   const auto* const bytes = reinterpret_cast<const uint8_t*>(file.data());
   const Source source = fuzzing::memory_source(bytes, file.size());
-  const ParquetFile opened("read_parquet", "x",
-                           [&] { return source.open("read_parquet", Compression::kNone); });
-  std::vector<int64_t> all(opened.names().size());
-  std::iota(all.begin(), all.end(), 0);
-  return opened.read(all);
+  return fuzzing::read_all(ParquetFile(
+      "read_parquet", "x", [&] { return source.open("read_parquet", Compression::kNone); }));
 }
 
 }  // namespace
