@@ -90,7 +90,11 @@ void release_buffer(PyObject*, Py_buffer* view) noexcept {
 int get_source_buffer(PyObject* self, Py_buffer* view, int flags) noexcept {
   view->obj = nullptr;
   PyObject* value = PyObject_CallMethod(self, "_buffer_value", nullptr);
-  if (!value) return -1;
+  if (!value) {
+    // NumPy drops errors of this slot and goes on: the signal comes again after it.
+    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) PyErr_SetInterrupt();
+    return -1;
+  }
   const int result = PyObject_GetBuffer(value, view, flags);
   Py_DecRef(value);
   return result;

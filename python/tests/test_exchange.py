@@ -221,6 +221,18 @@ def test_numpy_asks_for_columns_with_nulls_by_array() -> None:
 
 
 # ---- DLPack ----------------------------------------------------------------------------------
+def test_ctrl_c_in_a_buffer_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(array: Any) -> None:
+        raise KeyboardInterrupt
+
+    array = hr.asarray([1.0, 2.0]) + 1
+    with monkeypatch.context() as patch:
+        patch.setattr(type(array), "_buffer_value", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            np.asarray(array)  # NumPy drops errors of buffers
+    assert np.asarray(array).tolist() == [2.0, 3.0]
+
+
 def test_dlpack_is_versioned_and_read_only() -> None:
     x = hr.asarray(numbers())
     assert x.__dlpack_device__() == (1, 0)
