@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the examples in docstrings may take for granted."""
 
+from pathlib import Path
+
 import pytest
 
 import headrace as hr
@@ -10,3 +12,17 @@ import headrace as hr
 def names_of_examples(doctest_namespace: dict[str, object]) -> None:
     """Examples call the package `hr` without importing it, as those of NumPy and pandas do."""
     doctest_namespace["hr"] = hr
+
+
+@pytest.fixture(scope="session")
+def folder_of_examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where examples write their files."""
+    return tmp_path_factory.mktemp("examples")
+
+
+@pytest.fixture(autouse=True)
+def files_of_examples(request: pytest.FixtureRequest) -> None:
+    """Examples write files by their names alone, into a temporary folder."""
+    if isinstance(request.node, pytest.DoctestItem):
+        patch = request.getfixturevalue("monkeypatch")
+        patch.chdir(request.getfixturevalue("folder_of_examples"))

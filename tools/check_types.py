@@ -12,6 +12,7 @@ import json
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,7 +116,9 @@ def check_public() -> list[str]:
 
 def main() -> int:
     """Run all checks; print one line per problem."""
-    problems = [*check_code(), *check_stubs(), *check_public()]
+    checks = (check_code, check_stubs, check_public)
+    with ThreadPoolExecutor() as pool:  # each waits for a program of one thread
+        problems = [line for found in pool.map(lambda check: check(), checks) for line in found]
     if problems:
         print("\n".join(problems))
     return 1 if problems else 0

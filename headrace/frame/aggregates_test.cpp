@@ -6,11 +6,10 @@
 #include "headrace/frame/astype.h"
 #include "headrace/frame/conversions.h"
 #include "headrace/frame/frame.h"
+#include "headrace/io/csv_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <fstream>
 
 namespace hr {
 namespace {
@@ -27,13 +26,13 @@ std::string text_of(const Series& series) {
 }
 
 Frame orders() {
-  const std::string path = ::testing::TempDir() + "headrace_aggregates_orders.csv";
-  std::ofstream(path) << "item,day,sent,price,digits,stamp\n"
-                         "nut,2024-02-28,2024-02-28 12:00:00,1.25,20240228,0\n"
-                         "bolt,2024-03-01,2024-03-02 00:00:00,0.10,20240301,60\n"
-                         "nut,2024-02-29,2024-02-29 12:00:01,2.00,20240229,-1\n"
-                         ",,,,,\n";
-  return read_csv(path, {.dtypes = {{"price", Dtype::decimal(15, 2)}}});
+  const char* const text =
+      "item,day,sent,price,digits,stamp\n"
+      "nut,2024-02-28,2024-02-28 12:00:00,1.25,20240228,0\n"
+      "bolt,2024-03-01,2024-03-02 00:00:00,0.10,20240301,60\n"
+      "nut,2024-02-29,2024-02-29 12:00:01,2.00,20240229,-1\n"
+      ",,,,,\n";
+  return Frame(read(text, {.dtypes = {{"price", Dtype::decimal(15, 2)}}}));
 }
 
 Series took(const Frame& frame) {

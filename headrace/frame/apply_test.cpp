@@ -3,13 +3,13 @@
 
 #include "headrace/base/error.h"
 #include "headrace/frame/frame.h"
+#include "headrace/io/csv_testing.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <cmath>
-#include <fstream>
 
 namespace hr {
 namespace {
@@ -18,12 +18,12 @@ using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 Frame orders() {
-  const std::string path = ::testing::TempDir() + "headrace_apply_orders.csv";
-  std::ofstream(path) << "item,day,sent,price,count\n"
-                         "nut,2024-02-28,2024-02-28 12:00:00,1.25,4\n"
-                         "bolt,2024-02-29,2024-03-02 00:30:00,0.10,30\n"
-                         ",,,,\n";
-  return read_csv(path, {.dtypes = {{"price", Dtype::decimal(15, 2)}}});
+  const char* const text =
+      "item,day,sent,price,count\n"
+      "nut,2024-02-28,2024-02-28 12:00:00,1.25,4\n"
+      "bolt,2024-02-29,2024-03-02 00:30:00,0.10,30\n"
+      ",,,,\n";
+  return Frame(read(text, {.dtypes = {{"price", Dtype::decimal(15, 2)}}}));
 }
 
 std::string text_of(const Series& series) {

@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <sstream>
@@ -33,8 +35,18 @@ Series floats(const std::vector<double>& values, const std::vector<bool>& valid 
   return testing::column_of(values, valid);
 }
 
+// Removed with what is in it when the program ends.
+struct Folder {
+  const std::string path = [] {
+    std::string name = ::testing::TempDir() + "headrace-XXXXXX";
+    return std::string(::mkdtemp(name.data()));
+  }();
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 std::string file(const std::string& name) {
-  return ::testing::TempDir() + "headrace_frame_" + name;
+  static const Folder folder;
+  return folder.path + "/" + name;
 }
 
 std::string written(const std::string& name, const std::string& text) {

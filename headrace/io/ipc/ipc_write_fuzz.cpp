@@ -7,7 +7,6 @@
 #include "headrace/io/ipc/ipc_write.h"
 
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <unistd.h>
@@ -18,15 +17,17 @@ namespace {
 using fuzzing::TableDraw;
 using fuzzing::told;
 
-// One for each process, removed at its end.
-const std::string& file_path() {
-  static const std::string path = [] {
-    const auto folder = std::filesystem::temp_directory_path();
-    std::atexit([] { std::filesystem::remove(file_path()); });
+// A file of the process, in memory where there is such a folder. libFuzzer ends without destructors
+// of what is static, so each input removes its own.
+struct ScratchFile {
+  const std::string path = [] {
+    const std::filesystem::path memory = "/dev/shm";
+    const auto folder =
+        std::filesystem::is_directory(memory) ? memory : std::filesystem::temp_directory_path();
     return (folder / ("headrace-fuzz-" + std::to_string(::getpid()) + ".arrow")).string();
   }();
-  return path;
-}
+  ~ScratchFile() { std::filesystem::remove(path); }
+};
 
 Table read(const std::string& path) {
   const Source source = Source::path(path);
@@ -51,8 +52,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         .compression = option & 2 ? IpcCompression::kZstd : IpcCompression::kNone,
         .durable = false};
     const Table table = draw.table();
-    write_ipc(table, file_path(), options);
-    fuzzing::expect_same(told(table), told(read(file_path())), "read back");
+    const ScratchFile file;
+    write_ipc(table, file.path, options);
+    fuzzing::expect_same(told(table), told(read(file.path)), "read back");
   } catch (const OutOfMemoryError&) {
   }
   fuzzing::expect_memory_kept();

@@ -331,8 +331,8 @@ class Array(Deferred, role="_array"):
         hr.InputError
             (an OSError) With path and errno, when the system refuses.
 
-        >>> hr.asarray([[1.5, 2.5]]).to_npy("/tmp/hr-doc.npy")
-        >>> hr.read_npy("/tmp/hr-doc.npy").shape
+        >>> hr.asarray([[1.5, 2.5]]).to_npy("example.npy")
+        >>> hr.read_npy("example.npy").shape
         (1, 2)
         """
         npy.to_npy(self, path)

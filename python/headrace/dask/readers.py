@@ -149,8 +149,8 @@ def read_csv(
         As for `headrace.read_csv`.
 
     >>> import headrace.dask
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", "b"]}).to_csv("/tmp/hr-doc.csv", index=False)
-    >>> headrace.dask.read_csv("/tmp/hr-doc.csv").x.sum().compute().item()
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", "b"]}).to_csv("example.csv", index=False)
+    >>> headrace.dask.read_csv("example.csv").x.sum().compute().item()
     3
     """
     of = csv.found("read_csv", urlpath, {})
@@ -226,8 +226,8 @@ def read_parquet(
         Row groups are taken together up to this number of compressed bytes.
 
     >>> import headrace.dask
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", "b"]}).to_parquet("/tmp/hr-doc.parquet")
-    >>> headrace.dask.read_parquet("/tmp/hr-doc.parquet").x.sum().compute().item()
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", "b"]}).to_parquet("example.parquet")
+    >>> headrace.dask.read_parquet("example.parquet").x.sum().compute().item()
     3
     """
     known = ("filesystem", "engine", "index", "calculate_divisions", "split_row_groups")

@@ -1118,8 +1118,8 @@ class DataFrame(Tabular, Columns):
         rows; strings have offsets, categories are dictionaries. ``format="stream"`` has no footer,
         for pipes. `durable` waits until the bytes are on disk.
 
-        >>> hr.DataFrame({"x": [1, 2]}).to_ipc("/tmp/hr-doc.arrow", compression="zstd")
-        >>> hr.read_ipc("/tmp/hr-doc.arrow").to_dict()
+        >>> hr.DataFrame({"x": [1, 2]}).to_ipc("example.arrow", compression="zstd")
+        >>> hr.read_ipc("example.arrow").to_dict()
         {'x': [1, 2]}
         """
         ipc.to_ipc(self, path, compression=compression, format=format, durable=durable)

@@ -74,8 +74,7 @@ def read_matrix_market(
     InputError, UnsupportedError
         As `hr.tensor.mmread` does.
 
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.mtx"
+    >>> path = "a.mtx"
     >>> hr.graph.write_matrix_market(hr.graph.Graph([(0, 1), (1, 2)]), path)
     >>> hr.graph.read_matrix_market(path)
     Graph(undirected, 3 vertices, 2 edges)

@@ -175,8 +175,7 @@ def read_graphml(
     UnsupportedError
         For hyperedges, ports, graphs in graphs, and edges of both kinds.
 
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.graphml"
+    >>> path = "a.graphml"
     >>> edges = hr.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "weight": [1.5, 2.0]})
     >>> hr.graph.write_graphml(hr.graph.Graph(edges, weight="weight"), path)
     >>> hr.graph.read_graphml(path)

@@ -110,8 +110,8 @@ def read_ipc(
     dictionaries become categories. Sizes, offsets, codes and text are checked: whatever a file
     holds, it ends in a frame or in one of these errors.
 
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_ipc("/tmp/hr-doc.arrow")
-    >>> hr.read_ipc("/tmp/hr-doc.arrow", columns=["s"]).to_dict()
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_ipc("example.arrow")
+    >>> hr.read_ipc("example.arrow", columns=["s"]).to_dict()
     {'s': ['a', None]}
     """
     return _frame(
@@ -139,8 +139,8 @@ def scan_ipc(
 
     Raises if the file changes between this call and the read.
 
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_ipc("/tmp/hr-doc.arrow")
-    >>> frame = hr.scan_ipc("/tmp/hr-doc.arrow")
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_ipc("example.arrow")
+    >>> frame = hr.scan_ipc("example.arrow")
     >>> frame.dtypes["s"], frame.x.sum().item()
     (dtype('string'), 3)
     """
@@ -163,8 +163,8 @@ def read_feather(
 
     ``use_threads`` is pandas' option, which changes nothing here.
 
-    >>> hr.DataFrame({"x": [1, 2]}).to_feather("/tmp/hr-doc.feather")
-    >>> hr.read_feather("/tmp/hr-doc.feather").to_dict()
+    >>> hr.DataFrame({"x": [1, 2]}).to_feather("example.feather")
+    >>> hr.read_feather("example.feather").to_dict()
     {'x': [1, 2]}
     """
     return _frame("read_feather", path, columns, now=True)

@@ -62,8 +62,8 @@ def read_npy(source: Source) -> Array:
         (an OSError) For an unreadable source, and for bytes that are no such file or end too soon:
         before anything is allocated for the size that the file declares.
 
-    >>> hr.asarray([[1, 2], [3, 4]]).to_npy("/tmp/hr-doc.npy")
-    >>> hr.read_npy("/tmp/hr-doc.npy").tolist()
+    >>> hr.asarray([[1, 2], [3, 4]]).to_npy("example.npy")
+    >>> hr.read_npy("example.npy").tolist()
     [[1, 2], [3, 4]]
     """
     mark("read_npy")
@@ -89,8 +89,8 @@ def read_npz(source: Source, *, names: Sequence[str] | None = None) -> dict[str,
         As `read_npy`; also for encrypted members, checksums that do not match, and members that
         declare more bytes than their packed size can hold.
 
-    >>> hr.write_npz("/tmp/hr-doc.npz", {"x": [1.5, 2.5], "n": 3})
-    >>> {name: array.tolist() for name, array in hr.read_npz("/tmp/hr-doc.npz").items()}
+    >>> hr.write_npz("example.npz", {"x": [1.5, 2.5], "n": 3})
+    >>> {name: array.tolist() for name, array in hr.read_npz("example.npz").items()}
     {'x': [1.5, 2.5], 'n': 3}
     """
     mark("read_npz")
@@ -220,8 +220,8 @@ def write_npz(
     hr.InputError
         (an OSError) With path and errno, when the system refuses.
 
-    >>> hr.write_npz("/tmp/hr-doc.npz", {"x": hr.asarray([1, 2])}, compressed=True)
-    >>> hr.read_npz("/tmp/hr-doc.npz")["x"].tolist()
+    >>> hr.write_npz("example.npz", {"x": hr.asarray([1, 2])}, compressed=True)
+    >>> hr.read_npz("example.npz")["x"].tolist()
     [1, 2]
     """
     mark("write_npz")

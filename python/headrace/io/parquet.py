@@ -98,8 +98,8 @@ def read_parquet(
     Every byte is checked, text too: whatever a file holds, it ends in a frame or in one of these
     errors. Times of day become timedeltas, UUIDs strings, float16 float32.
 
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
-    >>> hr.read_parquet("/tmp/hr-doc.parquet", columns=["s"]).to_dict()
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("example.parquet")
+    >>> hr.read_parquet("example.parquet", columns=["s"]).to_dict()
     {'s': ['a', None]}
     """
     words = {
@@ -123,8 +123,8 @@ def scan_parquet(
     A filter leaves out row groups, and files by their folders' keys. Raises if a file changes
     between this call and the read.
 
-    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("/tmp/hr-doc.parquet")
-    >>> frame = hr.scan_parquet("/tmp/hr-doc.parquet")
+    >>> hr.DataFrame({"x": [1, 2], "s": ["a", None]}).to_parquet("example.parquet")
+    >>> frame = hr.scan_parquet("example.parquet")
     >>> frame.dtypes["s"], frame.x.sum().item()
     (dtype('string'), 3)
     """
@@ -199,8 +199,8 @@ def write_parquet(
     as these values.
 
     >>> frame = hr.DataFrame({"x": [1, 2], "s": ["a", None]})
-    >>> frame.to_parquet("/tmp/hr-doc.parquet", compression="zstd")
-    >>> hr.read_parquet("/tmp/hr-doc.parquet").equals(frame)
+    >>> frame.to_parquet("example.parquet", compression="zstd")
+    >>> hr.read_parquet("example.parquet").equals(frame)
     True
     """
     mark("to_parquet")

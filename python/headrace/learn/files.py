@@ -328,11 +328,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     UnsupportedError
         For a class or a parameter that this version of Headrace does not have.
 
-    >>> import tempfile
-    >>> model = hr.learn.StandardScaler().fit([[1.0], [3.0]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/scaler.hrm")
-    ...     again = hr.learn.load(f"{folder}/scaler.hrm")
+    >>> hr.learn.StandardScaler().fit([[1.0], [3.0]]).save("scaler.hrm")
+    >>> again = hr.learn.load("scaler.hrm")
     >>> again.transform([[5.0]]).tolist()
     [[3.0]]
     """

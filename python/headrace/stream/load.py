@@ -31,8 +31,8 @@ def load(path: str | os.PathLike[str]) -> GroupState | ColumnState:
         For a file of a later version.
 
     >>> state = hr.DataFrame({"v": [1.5, 2.0]}).incremental(total=("v", "sum"))
-    >>> state.save("/tmp/hr-doc.state", position={"offset": 12})
-    >>> again = hr.stream.load("/tmp/hr-doc.state")
+    >>> state.save("example.state", position={"offset": 12})
+    >>> again = hr.stream.load("example.state")
     >>> again.value().to_dict(), again.position
     ({'total': [3.5]}, {'offset': 12})
     """

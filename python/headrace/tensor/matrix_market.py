@@ -106,8 +106,7 @@ def mmread(source: str | os.PathLike[str]) -> coo_matrix:
     UnsupportedError
         For dense, complex and Hermitian matrices.
 
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.mtx"
+    >>> path = "a.mtx"
     >>> hr.tensor.mmwrite(path, hr.tensor.csr_matrix([[0.0, 2.5], [1.0, 0.0]]))
     >>> hr.tensor.mmread(path).toarray().tolist()
     [[0.0, 2.5], [1.0, 0.0]]
@@ -142,8 +141,8 @@ def mmwrite(
     symmetry : {'general', 'symmetric'}, optional
         ``symmetric`` keeps the lower half alone, of a matrix that is. General if not given.
 
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.mtx"
+    >>> from pathlib import Path
+    >>> path = Path("a.mtx")
     >>> hr.tensor.mmwrite(path, hr.tensor.csr_matrix([[0, 2], [2, 0]]), symmetry="symmetric")
     >>> path.read_text().splitlines()
     ['%%MatrixMarket matrix coordinate integer symmetric', '2 2 1', '2 1 2']
