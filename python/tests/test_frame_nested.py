@@ -228,3 +228,31 @@ def test_spilled_structs_come_back() -> None:
         last = [{"x": i, "y": f"a text of row {i}"} for i in (rows - 1, rows - 2)]
         assert taken.head(2).to_list() == last
         assert arrow(taken)[-1].as_py() == {"x": 0, "y": "a text of row 0"}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_equal_values_of_any_nesting(seed: int) -> None:
+    chance = random.Random(seed)
+    kind = nested_type(chance, 3)
+    one, other = (random_array(chance, kind, 40) for _ in range(2))
+    series = hr.Series(one)
+    assert series.equals(hr.Series(pa.concat_arrays([one.slice(0, 7), one.slice(7)])))
+    for row in range(40):  # one row of the other
+        mixed = pa.concat_arrays([one.slice(0, row), other.slice(row, 1), one.slice(row + 1)])
+        alike = repr(mixed.to_pylist()) == repr(one.to_pylist())
+        assert series.equals(hr.Series(mixed)) == alike
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ([[1, 2], [3]], [[1], [2, 3]]),
+        ([[], None], [None, []]),
+        ([[1], []], [[1], [None]]),
+        ([[[1], []]], [[[1]]]),
+        ([{"x": [1]}, None], [{"x": [2]}, None]),
+    ],
+)
+def test_other_values_of_lists_differ(one: list[Any], other: list[Any]) -> None:
+    assert hr.Series(one).equals(hr.Series(one))
+    assert not hr.Series(one).equals(hr.Series(other))

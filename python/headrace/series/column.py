@@ -139,12 +139,30 @@ def same_values(one: _core.Node, other: _core.Node) -> bool:
     mine, theirs = (series_of(_core.data(node.value())) for node in (one, other))
     if len(mine) != len(theirs):
         return False
+    if str(mine.dtype).startswith(("list[", "map[", "struct[")):
+        return str(mine.dtype) == str(theirs.dtype) and _same_nested(mine, theirs)
     try:
         alike = mine._elementwise("equal", mine, theirs, missing_is_false=True)
     except TypeMismatchError:
         return False
     alike = alike | (mine.isna() & theirs.isna())
     return bool(alike.all().item()) if len(mine) else True
+
+
+def _same_nested(mine: Series, theirs: Series) -> bool:
+    """The same of lists, maps and structs: nulls, then fields, or lengths and items."""
+    if not same_values(mine.isna()._node, theirs.isna()._node):
+        return False
+    if mine.dtype.startswith("struct["):
+        return all(
+            same_values(*(_core.struct_field(each._node, name) for each in (mine, theirs)))
+            for name in mine.struct.fields
+        )
+    lengths, items = ([] for _ in range(2))
+    for each in (mine, theirs):
+        lengths.append(_core.list_length(each._node))
+        items.append(_core.explode([each._node])[1][0])
+    return same_values(*lengths) and same_values(*items)
 
 
 def new_series(
