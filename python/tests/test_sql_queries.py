@@ -370,6 +370,8 @@ def test_a_context_has_tables_and_views_of_its_own() -> None:
     assert context.tables == ["big", "t", "twice"]
     assert context.sql("select max(b) as m from twice").to_dict() == {"m": [10]}
     assert context.sql("describe big").to_dict() == {
+        **{key: [None] for key in ("key", "default", "extra")},
+        "null": ["YES"],
         "column_name": ["a"],
         "column_type": ["BIGINT"],
     }

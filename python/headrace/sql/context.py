@@ -13,15 +13,16 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.lazy.handle import mark
 from headrace.lazy.origin import remember
 from headrace.rows import engine_names, given
-from headrace.series.column import is_series
+from headrace.series.column import is_series, new_series
 from headrace.sql.plan_cache import PlanCache, key_of
 from headrace.sql.relation import Field, Relation
 from headrace.sql.select import Planner
-from headrace.sql.syntax import check_words, exp, named, parsed
+from headrace.sql.syntax import check_words, exp, named, parsed, statements, table_name
 from headrace.sql.values import Constant, constant_of, type_name, value_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
+    from headrace.interop.mosaic import Connection
 
 Expression = Any
 
@@ -242,6 +243,7 @@ class Context:
 
     def __init__(self, frames: Mapping[str, Any] | None = None, **more: Any) -> None:
         self._tables: dict[str, Any] = {}
+        self._schemas = {"main"}
         self._plans: PlanCache = PlanCache()
         for name, frame in {**(frames or {}), **more}.items():
             self.register(name, frame)
@@ -266,8 +268,9 @@ class Context:
     def sql(self, query: str, *, dialect: str = "duckdb", params: Any = None) -> DataFrame:
         """Run a query or statement over the tables of this context; the result is lazy.
 
-        ``CREATE [OR REPLACE] TABLE name AS``, ``CREATE VIEW name AS``, ``DESCRIBE name`` and
-        ``DROP`` work too. A table is a value from then on, a view a plan.
+        ``CREATE [OR REPLACE] TABLE name AS``, ``CREATE VIEW name AS``, ``CREATE SCHEMA name``,
+        ``DESCRIBE name`` and ``DROP`` work too. A table is a value from then on, a view a plan. Of
+        several statements the result is that of the last.
         """
         mark("sql")
         tables = Tables({}, self._tables, False)
@@ -275,23 +278,52 @@ class Context:
         known = self._plans.find(key, tables.table)
         if known is not None:
             return with_text(known, query)
-        tree = parsed(query, dialect)
+        trees = statements(query, dialect)
+        if len(trees) == 1 and isinstance(trees[0], exp.Query | exp.Values):
+            return with_text(kept(trees[0], tables, params, key, self._plans), query)
+        if not trees or (len(trees) > 1 and params):
+            raise InvalidArgumentError(
+                f"sql: expected one statement: statements={len(trees)}; several take no params="
+            )
+        return [self._run(tree, params) for tree in trees][-1]
+
+    def mosaic(self) -> Connection:
+        """What a Mosaic dashboard takes as its DuckDB connection, over these tables.
+
+        ``MosaicWidget(spec, con=context.mosaic())`` draws linked charts of frames.
+
+        >>> connection = hr.sql.Context(points=hr.DataFrame({"x": [1, 2]})).mosaic()
+        >>> connection.query("select sum(x) as total from points").arrow().read_all().to_pydict()
+        {'total': [3]}
+        """
+        from headrace.interop.mosaic import Connection
+
+        return Connection(self)
+
+    def _run(self, tree: Expression, params: Any) -> DataFrame:
+        """One statement, whose plan is not kept."""
         if isinstance(tree, exp.Create):
             return self._create(tree, params)
         if isinstance(tree, exp.Drop):
             return self._drop(tree)
         if isinstance(tree, exp.Describe):
             return self._describe(tree)
-        return with_text(kept(tree, tables, params, key, self._plans), query)
+        return kept(tree, Tables({}, self._tables, False), params, None, PlanCache())
 
     def _create(self, tree: Expression, params: Any) -> DataFrame:
         kind = str(tree.args.get("kind") or "").upper()
         target, query = tree.this, tree.expression
+        if kind == "SCHEMA":
+            return self._create_schema(named(target.db), bool(tree.args.get("exists")))
         if kind not in ("TABLE", "VIEW") or not isinstance(target, exp.Table) or query is None:
             raise UnsupportedError(
                 f"sql: unsupported statement: word='CREATE {kind}'; only TABLE and VIEW AS SELECT"
             )
-        name = named(target.name)
+        name = table_name(target)
+        if target.db and named(target.db) not in self._schemas:
+            raise InvalidArgumentError(
+                f"sql: no such schema: name={named(target.db)!r}; write CREATE SCHEMA first"
+            )
         if name in self._tables and not tree.args.get("replace"):
             if tree.args.get("exists"):
                 return _nothing()
@@ -306,9 +338,17 @@ class Context:
         self._tables[name] = frame
         return _nothing()
 
+    def _create_schema(self, name: str, exists: bool) -> DataFrame:
+        if name in self._schemas and not exists:
+            raise InvalidArgumentError(
+                f"sql: there is a schema of this name: name={name!r}; write IF NOT EXISTS"
+            )
+        self._schemas.add(name)
+        return _nothing()
+
     def _drop(self, tree: Expression) -> DataFrame:
         for table in tree.args["tables"]:
-            name = named(table.name)
+            name = table_name(table)
             if name in self._tables or not tree.args.get("exists"):
                 self.unregister(name)
         return _nothing()
@@ -316,18 +356,18 @@ class Context:
     def _describe(self, tree: Expression) -> DataFrame:
         target = tree.this
         if isinstance(target, exp.Table):
-            self._table(named(target.name))
+            self._table(table_name(target))
             tables = Tables({}, self._tables, False)
-            fields = tables.relation(named(target.name)).fields
+            fields = tables.relation(table_name(target)).fields
         else:
             frame = planned(target, Tables({}, self._tables, False))
             fields = relation_of("query", frame, None).fields
-        return new_frame(
-            {
-                "column_name": [f.name for f in fields],
-                "column_type": [type_name(f.value.dtype) for f in fields],
-            }
-        )
+        kinds = [type_name(f.value.dtype) for f in fields]
+        columns: dict[str, Any] = {"column_name": [f.name for f in fields], "column_type": kinds}
+        columns["null"] = ["YES"] * len(fields)
+        for name in ("key", "default", "extra"):  # there are no constraints
+            columns[name] = new_series([None] * len(fields), dtype="string")
+        return new_frame(columns)
 
     def _table(self, name: str) -> Any:
         if name not in self._tables:

@@ -35,8 +35,8 @@ def _dialect(name: str) -> Any:
     return _dialects[name]
 
 
-def parsed(query: str, dialect: str) -> Expression:
-    """The one statement of a query; raises for several and for what is no SQL."""
+def statements(query: str, dialect: str) -> list[Expression]:
+    """The statements of a script; raises for what is no SQL."""
     try:
         trees = [tree for tree in sqlglot.parse(query, read=_dialect(dialect)) if tree is not None]
     except sqlglot.errors.SqlglotError as error:
@@ -48,13 +48,28 @@ def parsed(query: str, dialect: str) -> Expression:
                 f"near={at['highlight']!r}; mend the query"
             ) from None
         raise InvalidArgumentError(f"sql: {error}; mend the query") from None
+    if "all" in query.lower():
+        for tree in trees:
+            _read_all_of_lists(tree)
+    return trees
+
+
+def parsed(query: str, dialect: str) -> Expression:
+    """The one statement of a query; raises for several."""
+    trees = statements(query, dialect)
     if len(trees) != 1:
         raise InvalidArgumentError(
             f"sql: expected one statement: statements={len(trees)}; call it for each"
         )
-    if "all" in query.lower():
-        _read_all_of_lists(trees[0])
     return trees[0]
+
+
+def table_name(table: Expression) -> str:
+    """The name of a table as contexts have it: with its schema unless that is main."""
+    if table.args.get("catalog"):
+        raise UnsupportedError(f"sql: unsupported table: expression={table.sql('duckdb')!r}")
+    schema = named(table.db)
+    return named(table.name) if schema in ("", "main") else f"{schema}.{named(table.name)}"
 
 
 def _read_all_of_lists(tree: Expression) -> None:

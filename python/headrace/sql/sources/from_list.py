@@ -16,7 +16,7 @@ from headrace.sql.sources import joins
 from headrace.sql.sources.asof import asof_join, positional_join
 from headrace.sql.sources.unnest import is_series, series_table, unnested_table
 from headrace.sql.subqueries import lower_inner, outer_keys
-from headrace.sql.syntax import conjuncts, exp, named
+from headrace.sql.syntax import conjuncts, exp, named, table_name
 from headrace.sql.values import NULL, Constant, column_of, value_of
 
 Expression = Any
@@ -49,8 +49,8 @@ class FromList:
                 "sql: functions as tables are not supported: "
                 f"expression={node.sql('duckdb')[:80]!r}; pass a frame"
             )
-        name = named(node.name)
-        if node.args.get("db") or node.args.get("sample") or node.args.get("pivots"):
+        name = table_name(node)
+        if node.args.get("sample") or node.args.get("pivots"):
             raise UnsupportedError(f"sql: unsupported table: expression={node.sql('duckdb')!r}")
         found = self._views.get(name)
         if found is not None and self._owners.get(name, correlation) is not correlation:
@@ -61,7 +61,7 @@ class FromList:
             found = self.tables.relation(name)
         alias = node.args.get("alias")
         names = [each.name for each in alias.args.get("columns") or []] if alias else []
-        return found.renamed(named(node.alias or name), names)
+        return found.renamed(named(node.alias or node.name), names)
 
     def _source(self, node: Expression, correlation: Correlation | None) -> Relation:
         if is_series(node):
