@@ -79,6 +79,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
     if isinstance(value, dict):
+        if list(value) == [f"element{i + 1}" for i in range(len(value))]:
+            return [plain(each) for each in value.values()]  # a row
         return {name: plain(each) for name, each in value.items()}
     if type(value).__name__ == "datetime64":  # of nanoseconds
         whole, rest = divmod(value.astype("datetime64[ns]").astype(int).item(), 1000)

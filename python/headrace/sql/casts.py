@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.elementwise import filled, run, where
-from headrace.sql.lists import mapped
+from headrace.sql.lists import mapped, null_where_null
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
@@ -23,6 +24,7 @@ from headrace.sql.values import (
     is_decimal,
     is_list,
     is_number,
+    is_struct,
     is_time,
     item_dtype,
     null_column,
@@ -31,6 +33,8 @@ from headrace.sql.values import (
     value_of,
 )
 
+_EPOCH = datetime.datetime(1970, 1, 1)
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 ROUND_HALF_UP = decimal.Context(prec=76, rounding=decimal.ROUND_HALF_UP)
 
 
@@ -73,7 +77,7 @@ def _cast_constant(value: Any, dtype: str) -> Any:
     if dtype == "date" and type(value) is datetime.date:
         return value
     if dtype.startswith("datetime64") and isinstance(value, datetime.datetime):
-        return value
+        return _in_unit(value, dtype)
     raise TypeMismatchError(
         f"sql: the types do not cast: value={value!r}, to={type_name(dtype)}; cast to VARCHAR first"
     )
@@ -119,28 +123,41 @@ def _from_text(text: str, dtype: str) -> Any:
     if is_decimal(dtype):
         return _as_decimal(decimal.Decimal(word), dtype)
     if dtype == "date":
-        day = word.partition(" ")[0].partition("T")[0]
-        year, month, number = day.split("-")
-        return datetime.date(int(year), int(month), int(number))
+        return _moment(word).date()
     if dtype.startswith("datetime64"):
-        return _moment(word)
+        return _in_unit(_moment(word, dtype.startswith("datetime64[ns")), dtype)
     if dtype == "interval":
         raise UnsupportedError("sql: INTERVAL of a string; write interval '1' day")
     return text
 
 
-def _moment(word: str) -> datetime.datetime:
-    day, _, clock = word.replace("T", " ").partition(" ")
-    year, month, number = day.split("-")
-    made = datetime.datetime(int(year), int(month), int(number))
-    if len(clock.partition(".")[2].strip()) > 6:
+#: A day, then nothing or the time of day with an offset of its zone.
+_MOMENT = re.compile(
+    r"(?P<year>[0-9]{1,6})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"
+    r"(?:[ T]+(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2})"
+    r"(?::(?P<second>[0-9]{1,2})(?:[.](?P<rest>[0-9]{1,9}))?)?"
+    r" ?(?P<zone>Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
+)
+
+
+def _moment(word: str, is_nano: bool = False) -> datetime.datetime:
+    """A day and a time of day; an offset of its zone is not read, as in DuckDB."""
+    found = _MOMENT.fullmatch(word)
+    if found is None:
+        raise ValueError
+    parts = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
+    rest = found["rest"] or ""
+    if is_nano and rest[6:].strip("0"):
         raise UnsupportedError(f"sql: a time with nanoseconds: value={word!r}; use a column")
-    if clock.strip():
-        hours = datetime.time.fromisoformat(clock.strip())
-        if hours.tzinfo is not None:
-            raise ValueError
-        made = datetime.datetime.combine(made.date(), hours)
-    return made
+    return datetime.datetime(*parts, int(rest[:6].ljust(6, "0")))  # type: ignore[arg-type]
+
+
+def _in_unit(value: datetime.datetime, dtype: str) -> datetime.datetime:
+    """A time to whole units of a dtype, halves away from 1970."""
+    per = max(1, 10**6 // _unit(dtype))
+    micros = (value - _EPOCH) // datetime.timedelta(microseconds=1)
+    size = (abs(micros) + per // 2) // per * per
+    return _EPOCH + datetime.timedelta(microseconds=size if micros >= 0 else -size)
 
 
 def _to_text(value: Any) -> str:
@@ -173,7 +190,7 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
         return _cast_strings(node, dtype, or_null)
     if dtype == "string":
         if own.startswith("datetime64"):
-            raise UnsupportedError("sql: CAST of TIMESTAMP to VARCHAR; use strftime")
+            return _time_text(node, own)
         return _core.astype(node, "string")
     if dtype == "bool" and is_number(own):
         return run("not_equal", node, 0)
@@ -187,11 +204,59 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
             raise UnsupportedError("sql: TRY_CAST of numbers to DECIMAL; use CAST")
         return _to_decimals(node, own, dtype)
     if is_time(own) and is_time(dtype):
-        return _core.astype(node, dtype)
+        return _times(node, own, dtype)
+    if is_struct(own) and is_struct(dtype):
+        return _structs(value, dtype, or_null)
     raise TypeMismatchError(
         f"sql: the types do not cast: from={type_name(own)}, to={type_name(dtype)}; cast to "
         "VARCHAR first"
     )
+
+
+def _unit(dtype: str) -> int:
+    return _PER_SECOND[dtype[11:].partition(",")[0].rstrip("]")]
+
+
+def _times(node: _core.Node, own: str, dtype: str) -> _core.Node:
+    """Times in another unit: to a coarser one halves go away from 1970, as in DuckDB."""
+    zoned = "," in own or "," in dtype
+    if "date" in (own, dtype) or zoned or _unit(own) <= _unit(dtype):
+        return _core.astype(node, dtype)
+    per = _unit(own) // _unit(dtype)
+    count = _core.retype(node, "int64")
+    size = run("floor_divide", run("add", run("absolute", count), per // 2), per)
+    moved = where(run("less", count, 0), run("negative", size), size)
+    return _core.retype(moved, dtype)
+
+
+def _time_text(node: _core.Node, own: str) -> _core.Node:
+    """Times as DuckDB writes them: the parts of a second without zeros at their end."""
+    if "," in own or own == "datetime64[ns]":
+        raise UnsupportedError(f"sql: CAST to VARCHAR of this: type={type_name(own)}; use strftime")
+    whole = _core.format_times(node, "%Y-%m-%d %H:%M:%S")
+    if own == "datetime64[s]":
+        return whole
+    parts = _core.time_field(node, "microsecond")
+    digits = _core.change_text("zfill", _core.astype(parts, "string"), 6)
+    more = _core.concatenate_text([whole, ".", _core.strip_text(digits, False, True, "0")])
+    return where(run("equal", parts, 0), whole, more)
+
+
+def _structs(value: Value, dtype: str, or_null: bool) -> _core.Node:
+    """Structs field by field."""
+    names = [name for name, _ in _core.dtype_fields(value.dtype)]
+    wanted = _core.dtype_fields(dtype)
+    if names != [name for name, _ in wanted]:
+        raise UnsupportedError(
+            f"sql: CAST of structs with other names: from={type_name(value.dtype)}, "
+            f"to={type_name(dtype)}"
+        )
+    fields = [cast(value_of(_core.struct_field(value.node, n)), d, or_null) for n, d in wanted]
+    nodes = [
+        each.node if isinstance(each, Value) else null_column(value.node, each.dtype)
+        for each in fields
+    ]
+    return null_where_null(_core.structs_of(names, nodes), value)
 
 
 def _list_text(value: Value) -> _core.Node:
@@ -259,7 +324,7 @@ def _to_integers(value: Value, dtype: str, or_null: bool) -> _core.Node:
 
 def _cast_strings(node: _core.Node, dtype: str, or_null: bool) -> _core.Node:
     if dtype in FLOATS:
-        return _core.to_numeric(node, True) if or_null else _core.astype(node, dtype)
+        return _core.astype(_core.to_numeric(node, True) if or_null else node, dtype)
     if dtype in INTEGERS:
         if or_null:
             raise UnsupportedError(
@@ -270,10 +335,26 @@ def _cast_strings(node: _core.Node, dtype: str, or_null: bool) -> _core.Node:
         return _core.to_datetime(node, "", or_null, "", dtype, False)
     if is_decimal(dtype) and not or_null:
         return _core.astype(node, dtype)
-    if dtype == "bool" and not or_null:
-        lower = _core.change_case("lower", node)
-        return run("equal", lower, "true")
+    if dtype == "bool":
+        return _bools(_core.change_case("lower", node), or_null)
     raise UnsupportedError(f"sql: CAST of strings: to={type_name(dtype)}")
+
+
+def _bools(text: _core.Node, or_null: bool) -> _core.Node:
+    """The words for true and false; others are null or an error."""
+
+    def among(words: list[str]) -> _core.Node:
+        held = _core.data(_core.column_from_list(words, "string"), "words", 0)
+        return _core.in_domain(_core.is_in(text, held), text.domain)
+
+    yes, no = among(["true", "t", "1", "yes", "y"]), among(["false", "f", "0", "no", "n"])
+    null = run("is_null", text)
+    if or_null:
+        return where(run("logical_or", yes, no), yes, None)
+    known = run("logical_or", run("logical_or", yes, no), null)
+    # A cast of infinity to an integer is the engine's error with the row.
+    checked = _core.astype(where(known, 0.0, float("inf")), "int64")
+    return where(null, None, run("logical_and", yes, run("equal", checked, 0)))
 
 
 def common(operands: list[Operand], word: str) -> tuple[str, list[Operand]]:

@@ -12,10 +12,18 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import functions, operators
 from headrace.sql.casts import cast, common
-from headrace.sql.elementwise import bool_value, run, where
+from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
-from headrace.sql.lists import chosen_items, items_of, places_of, relisted
-from headrace.sql.relation import Field
+from headrace.sql.lists import (
+    chosen,
+    chosen_items,
+    items_of,
+    null_where_null,
+    places_of,
+    relisted,
+    rows_from_zero,
+)
+from headrace.sql.relation import Field, Relation
 from headrace.sql.scope import ITEM, Scope
 from headrace.sql.syntax import exp, is_aggregate, named, replaced
 from headrace.sql.values import (
@@ -31,7 +39,10 @@ from headrace.sql.values import (
     column_value,
     constant_of,
     decimal_dtype,
+    is_list,
+    is_nested,
     is_struct,
+    null_column,
     value_of,
 )
 
@@ -67,6 +78,10 @@ def dtype_of(kind: Expression) -> str:
         return decimal_dtype(precision, scale)
     if word in ("ARRAY", "LIST") and len(kind.expressions) == 1 and not kind.args.get("values"):
         return f"list[{dtype_of(kind.expressions[0])}]"
+    if word == "STRUCT" and kind.expressions and not kind.args.get("values"):
+        fields = [(each.name, each.args.get("kind")) for each in kind.expressions]
+        if all(inside is not None for _, inside in fields):
+            return f"struct[{', '.join(f'{name}: {dtype_of(inside)}' for name, inside in fields)}]"
     if word not in _TYPES or kind.args.get("nested"):
         raise UnsupportedError(f"sql: unsupported type: type={kind.sql('duckdb')!r}")
     return _TYPES[word]
@@ -93,6 +108,9 @@ def evaluate(node: Expression, scope: Scope) -> Operand:
         )
     if isinstance(node, exp.Array | exp.Transform) or functions.is_lambda(node):
         return _items(node, scope)
+    folded = _folded_items(node, scope)
+    if folded is not None:
+        return folded
     return functions.call(node, lambda each: evaluate(each, scope), scope.relation.rows)
 
 
@@ -116,6 +134,55 @@ def _items(node: Expression, scope: Scope) -> Operand:
     if functions.is_lambda(node) == "filter":
         return _filtered_items(evaluate(lists, scope), names, function.this, scope)
     return _changed_items(evaluate(lists, scope), names, function.this, scope)
+
+
+def _folded_items(node: Expression, scope: Scope) -> Operand | None:
+    """An aggregate or an order of the items of each list; None where the engine has it itself."""
+    name, arguments = functions.list_aggregate_of(node)
+    if not name or not arguments:
+        return None
+    operand = evaluate(arguments[0], scope)
+    if not isinstance(operand, Value) or not is_list(operand.dtype):
+        return None
+    item = exp.Column(this=exp.Identifier(this="item"), table=exp.Identifier(this=ITEM))
+    if name in ("asc", "desc"):
+        if nested.sorts(operand):
+            return None
+        order = exp.Ordered(this=item.copy(), desc=name == "desc", nulls_first=bool(arguments[1:]))
+        call: Expression = exp.ArrayAgg(this=exp.Order(this=item, expressions=[order]))
+    else:
+        if nested.reduces(operand, name) and len(arguments) == 1:
+            return None
+        call = _aggregate_of(name, item, arguments[1:])
+    if not is_aggregate(call):
+        raise UnsupportedError(f"sql: unsupported: word='LIST_{name.upper()}'")
+    rows, items = items_of(operand)
+    empty = run("equal", filled(_core.list_length(operand.node), 0), 0)
+    gone = _core.in_domain(_core.take(empty, rows), rows.domain)
+    domain = rows.domain
+    fields = [
+        Field(ITEM, "item", value_of(_core.in_domain(items.node, domain), items.bits), True),
+        Field(ITEM, "row", value_of(_core.astype(rows, "int64")), True),
+    ]
+    held = Relation(fields, rows).filtered(run("logical_not", gone))
+    inner = Scope(held, None, scope.planner)
+    found = scope.planner.folded(
+        inner, held.fields[1].value.node, call, rows_from_zero(operand.node)
+    )
+    made = column_value(found, operand.node)
+    if name in ("asc", "desc"):  # no items are an empty list
+        none = _core.list_slice(operand.node, 0, 0)
+        made = value_of(chosen(run("is_null", made.node), none, made.node))
+    return value_of(null_where_null(made.node, operand), made.bits)
+
+
+def _aggregate_of(name: str, item: Expression, more: list[Expression]) -> Expression:
+    """The call of an aggregate by its name."""
+    if name == "string_agg":
+        return exp.GroupConcat(this=item, separator=more[0] if more else None)
+    if name == "any_value":
+        return exp.IgnoreNulls(this=exp.AnyValue(this=item))
+    return exp.func(name, item, *more, dialect="duckdb")
 
 
 def _with_items(
@@ -179,6 +246,8 @@ def _bracket(node: Expression, scope: Scope) -> Operand:
         begin, end = (None if e is None else evaluate(e, scope) for e in ends)
         if base.dtype == "string":
             return functions.text_part(base, begin, end, scope.relation.rows)
+        if isinstance(base, Value) and (isinstance(begin, Value) or isinstance(end, Value)):
+            return functions.part_between(base, begin, end)
         return nested.part(base, begin, end)
     place = evaluate(at, scope)
     if base.dtype == "string":
@@ -191,6 +260,8 @@ def _bracket(node: Expression, scope: Scope) -> Operand:
         if number is None or not 1 <= number <= len(names):
             raise InvalidArgumentError(f"sql: no such field: place={number}, fields={len(names)}")
         return nested.field(base, names[number - 1])
+    if isinstance(base, Value) and isinstance(place, Value):
+        return functions.item_at(base, place)
     return nested.item(base, place)
 
 
@@ -198,9 +269,14 @@ def _struct(node: Expression, scope: Scope) -> Operand:
     names, operands = [], []
     for place, each in enumerate(node.expressions):
         is_named = isinstance(each, exp.PropertyEQ)
-        names.append(each.this.name if is_named else f"v{place + 1}")
+        names.append(each.this.name if is_named else f"element{place + 1}")
         operands.append(evaluate(each.expression if is_named else each, scope))
     return nested.struct_of(names, operands, scope.relation.rows)
+
+
+def _row(node: Expression, scope: Scope) -> Operand:
+    operands = [evaluate(each, scope) for each in node.expressions]
+    return nested.row_of(operands, scope.relation.rows)
 
 
 def _struct_extract(node: Expression, scope: Scope) -> Operand:
@@ -242,7 +318,7 @@ def _column(node: Expression, scope: Scope) -> Operand:
         raise UnsupportedError("sql: * is not allowed here: word='*'; name the columns")
     table, name = named(node.table), named(node.name)
     if not table:
-        return scope.column("", name)
+        return _row_of(name, scope) if scope.find("", name) is None else scope.column("", name)
     parts = [named(each) for each in (node.catalog, node.db) if each] + [table, name]
     found = scope.find(parts[0], parts[1])
     rest = parts[2:]
@@ -254,6 +330,16 @@ def _column(node: Expression, scope: Scope) -> Operand:
     for each in rest:
         found = nested.field(found, each)
     return found
+
+
+def _row_of(table: str, scope: Scope) -> Operand:
+    """The row of a table as a struct."""
+    fields = [f for f in scope.relation.fields if f.table == table and not f.hidden]
+    if not fields:
+        return scope.column("", table)
+    return nested.struct_of(
+        [f.name for f in fields], [f.value for f in fields], scope.relation.rows
+    )
 
 
 def _binary(
@@ -275,10 +361,10 @@ def _tuples(node: Expression, scope: Scope, op: str) -> Operand | None:
     left, right = node.this, node.expression
     if not (isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple)):
         return None
-    if op not in ("equal", "not_equal") or len(left.expressions) != len(right.expressions):
-        raise UnsupportedError(
-            "sql: rows can only be compared with = and <>: word='ROW'; compare each value"
-        )
+    if len(left.expressions) != len(right.expressions):
+        raise InvalidArgumentError("sql: rows of different lengths are compared: word='ROW'")
+    if op not in ("equal", "not_equal"):
+        return None
     made: Operand = Constant(True, "bool")
     for a, b in zip(left.expressions, right.expressions, strict=True):
         same = operators.is_same(evaluate(a, scope), evaluate(b, scope))  # null equals null
@@ -307,8 +393,10 @@ def _is(node: Expression, scope: Scope) -> Operand:
 
 
 def _in(node: Expression, scope: Scope) -> Operand:
-    if node.args.get("unnest") is not None or node.args.get("field") is not None:
-        raise UnsupportedError("sql: IN of a list column: word='IN'; use list_contains")
+    if node.args.get("field") is not None:
+        return nested.contains(evaluate(node.args["field"], scope), evaluate(node.this, scope))
+    if node.args.get("unnest") is not None:
+        raise UnsupportedError("sql: IN of UNNEST: word='IN'; use list_contains")
     value = evaluate(node.this, scope)
     made: Operand = Constant(False, "bool")
     others = [evaluate(each, scope) for each in node.expressions]
@@ -391,8 +479,10 @@ def _cast(node: Expression, scope: Scope) -> Operand:
     dtype = dtype_of(node.to)
     if dtype == "interval" and isinstance(node.this, exp.Literal):
         return _interval_of_text(node.this.this)
-    value = evaluate(node.this, scope)
-    return cast(value, dtype, isinstance(node, exp.TryCast))
+    made = cast(evaluate(node.this, scope), dtype, isinstance(node, exp.TryCast))
+    if isinstance(made, Constant) and is_nested(dtype):
+        return value_of(null_column(scope.relation.rows, dtype))
+    return made
 
 
 def _interval(node: Expression, scope: Scope) -> Operand:
@@ -529,6 +619,7 @@ _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.Coalesce: _coalesce,
     exp.Bracket: _bracket,
     exp.Struct: _struct,
+    exp.Tuple: _row,
     exp.StructExtract: _struct_extract,
     exp.Dot: _dot,
     exp.Nullif: _nullif,

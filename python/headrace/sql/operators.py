@@ -14,6 +14,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.sql.casts import ROUND_HALF_UP, cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.lists import chosen
+from headrace.sql.nested_keys import nested_key
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
@@ -27,10 +28,12 @@ from headrace.sql.values import (
     column_of,
     common_dtype,
     constant_of,
+    decimal_dtype,
     is_decimal,
     is_nested,
     is_number,
     is_time,
+    precision_and_scale,
     type_name,
     value_of,
 )
@@ -67,7 +70,7 @@ def compare(op: str, a: Operand, b: Operand) -> Operand:
         return Constant(None, "bool")
     dtype = common_dtype([a, b], op)
     if is_nested(dtype):
-        raise UnsupportedError(f"sql: comparison of lists and structs: type={type_name(dtype)}")
+        return _compare_nested(op, cast(a, dtype), cast(b, dtype))
     if isinstance(a, Constant) and isinstance(b, Constant):
         if a.value is None or b.value is None:
             return Constant(None, "bool")
@@ -84,6 +87,14 @@ def compare(op: str, a: Operand, b: Operand) -> Operand:
     if dtype in FLOATS and op in _NEGATED:  # of NaN, by the comparison that it is the reverse of
         return negated(compare(_NEGATED[op], a, b))
     return bool_value(_with_nan(op, a, b, run(op, a.node, b.node)))
+
+
+def _compare_nested(op: str, a: Operand, b: Operand) -> Operand:
+    """Of lists and structs, in which null is equal to null and greater than all else."""
+    if isinstance(a, Constant) or isinstance(b, Constant):
+        return Constant(None, "bool")
+    ordered = op not in ("equal", "not_equal")
+    return bool_value(run(op, nested_key(a.node, ordered), nested_key(b.node, ordered)))
 
 
 def _float(operand: Operand) -> Value:
@@ -272,6 +283,9 @@ def arithmetic(op: str, a: Operand, b: Operand) -> Operand:
                 f"sql: the operation does not take this type: operation={op!r}, "
                 f"type={type_name(each.dtype)}; use CAST"
             )
+    is_wide = "decimal128(38, 0)" in (a.dtype, b.dtype)  # which also stands for HUGEINT
+    if is_wide and op in ("floor_divide", "remainder"):
+        raise UnsupportedError(f"sql: unsupported: word='HUGEINT', operation={op!r}; use BIGINT")
     if isinstance(a, Constant) and isinstance(b, Constant):
         return _fold(op, a, b)
     if op in ("divide", "power"):
@@ -342,11 +356,24 @@ def _fold(op: str, a: Constant, b: Constant) -> Constant:
             made = (
                 math.fmod(x, y) if isinstance(x, float) else abs(x) % abs(y) * (-1 if x < 0 else 1)
             )
-            return constant_of(made)
+            return Constant(made, dtype) if is_decimal(dtype) else constant_of(made)
         made = x + y if op == "add" else x - y if op == "subtract" else x * y
+        if is_decimal(dtype):
+            return _exact(op, made, a.dtype, b.dtype)
     if isinstance(made, int) and not -(2**63) <= made < 2**63:
         raise InvalidArgumentError(f"sql: an integer of more than 64 bits: value={made}; use CAST")
     return constant_of(made)
+
+
+def _exact(op: str, value: decimal.Decimal, a: str, b: str) -> Constant:
+    """The result of arithmetic of decimal constants, of the type that columns have."""
+    (pa, sa), (pb, sb) = precision_and_scale(a), precision_and_scale(b)
+    if op == "multiply":
+        dtype = decimal_dtype(pa + pb, sa + sb)
+    else:
+        scale = max(sa, sb)
+        dtype = decimal_dtype(max(pa - sa, pb - sb) + scale + 1, scale)
+    return Constant(value, dtype)
 
 
 def _float_divide(x: float, y: float) -> float:

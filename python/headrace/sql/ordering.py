@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from headrace import _core
-from headrace.errors import UnsupportedError
 from headrace.sql.elementwise import filled, run
-from headrace.sql.values import FLOATS, Constant, Operand, is_nested, type_name
+from headrace.sql.nested_keys import nested_key
+from headrace.sql.values import FLOATS, Constant, Operand, is_nested
 
 
 def sort_keys(
@@ -19,9 +19,7 @@ def sort_keys(
             continue
         node = operand.node
         if is_nested(operand.dtype):
-            raise UnsupportedError(
-                f"sql: an order of lists and structs: type={type_name(operand.dtype)}"
-            )
+            node = nested_key(node, True)
         if operand.dtype in FLOATS:
             if node.nullable:
                 keys.append((run("is_null", node), first))

@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from headrace import _core
-from headrace.errors import UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.rows import picked_domain
-from headrace.sql.values import NULL, Value, is_nested, type_name
+from headrace.sql.elementwise import filled
+from headrace.sql.lists import rows_from_zero
+from headrace.sql.nested_keys import as_keys
+from headrace.sql.values import NULL, Value, is_nested
 
 Key = tuple[_core.Node, _core.Node]
 
@@ -24,18 +26,29 @@ class Field(NamedTuple):
     hidden: bool = False
 
 
-def refuse_nested(keys: Iterable[_core.Node]) -> None:
-    """Raise for keys that the engine does not compare."""
-    for key in keys:
-        if is_nested(key.dtype):
-            raise UnsupportedError(f"sql: lists and structs as keys: type={type_name(key.dtype)}")
+def groups_of(
+    nodes: Sequence[_core.Node], words: Sequence[Words]
+) -> tuple[list[_core.Node], list[_core.Node]]:
+    """One row for each group of rows with equal keys: the keys, and aggregates of the groups."""
+    keys = [(f"k{i}", node) for i, node in enumerate(as_keys(nodes))]
+    nested = any(is_nested(node.dtype) for node in nodes)
+    if not nested:
+        made = _core.group_columns(keys, list(words), "any", False)
+        return made[: len(keys)], made[len(keys) :]
+    first = Words("first row", "min", rows_from_zero(nodes[0]))
+    made = _core.group_columns(keys, [*words, first], "any", False)
+    found = [
+        _core.in_domain(_core.asof_values(node, filled(made[-1], 0)), made[-1].domain)
+        if is_nested(node.dtype)
+        else key
+        for node, key in zip(nodes, made, strict=False)
+    ]
+    return found, made[len(keys) : -1]
 
 
 def distinct_nodes(nodes: list[_core.Node]) -> list[_core.Node]:
     """The columns of the rows, each different one once."""
-    refuse_nested(nodes)
-    keys = [(f"k{i}", node) for i, node in enumerate(nodes)]
-    return _core.group_columns(keys, [Words("n", "size")], "any", False)[: len(nodes)]
+    return groups_of(nodes, [Words("n", "size")])[0]
 
 
 class Relation:
@@ -127,7 +140,8 @@ def joined(
     if not columns:
         columns.append(("c0", left.rows, None))
     rows = (left.rows, right.rows)
-    table = _core.join(rows, list(keys), columns, how, (False, unique_right), "", how)
+    pairs = list(zip(as_keys([a for a, _ in keys]), as_keys([b for _, b in keys]), strict=True))
+    table = _core.join(rows, pairs, columns, how, (False, unique_right), "", how)
     nodes = _core.parts(table, len(columns))
     made = [
         Field(table, name, Value(n, NULL if value.dtype == NULL else n.dtype, value.bits), hidden)

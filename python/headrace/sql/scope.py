@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from headrace import _core
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, UnsupportedError
 from headrace.sql.relation import Field, Relation
 from headrace.sql.values import Constant, Operand, is_nested, null_column, value_of
@@ -58,6 +59,11 @@ class QueryPlanner(Protocol):
 
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
+
+    def folded(
+        self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
+    ) -> Operand:
+        """An aggregate of the rows with equal keys, for each wanted key."""
 
 
 class Scope:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from headrace import _core
@@ -12,6 +13,7 @@ from headrace.sql.aggregates import group
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
 from headrace.sql.grouping import grouping_sets
+from headrace.sql.nested_keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, distinct_nodes, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
@@ -35,9 +37,12 @@ from headrace.sql.syntax import (
 )
 from headrace.sql.values import (
     Constant,
+    Operand,
     Value,
     column_value,
+    is_struct,
 )
+from headrace.sql.window_pairs import folded
 from headrace.sql.windows import attach_windows
 
 Expression = Any
@@ -78,6 +83,12 @@ class Planner(FromList):
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
         return _filtered(scope, [_resolved(each, scope, {}) for each in conditions])
+
+    def folded(
+        self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
+    ) -> Operand:
+        """An aggregate of the rows with equal keys, for each wanted key."""
+        return folded(scope, key, call, wanted)
 
     def define(self, name: str, relation: Relation) -> None:
         """A table of this name, for a while."""
@@ -278,11 +289,51 @@ def _outputs(select: Expression, scope: Scope) -> list[tuple[str, Expression]]:
             if named(node.alias) == "export_state" and not node.args["alias"].args.get("quoted"):
                 raise UnsupportedError("sql: unsupported: word='EXPORT_STATE'")
             outputs.append((node.alias, node.this))
-        elif isinstance(node, exp.Aliases | exp.Columns):
+        elif node.find(exp.Columns) is not None:
+            outputs += _of_columns(node, scope)
+        elif isinstance(node, exp.Explode) and (names := _fields_of(node.this, scope)):
+            outputs += [(name, _field(node.this, name)) for name in names]
+        elif isinstance(node, exp.Aliases):
             raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
         else:
             outputs.append((_name_of(node), node))
     return outputs
+
+
+def _of_columns(node: Expression, scope: Scope) -> list[tuple[str, Expression]]:
+    """An expression for each of the columns that COLUMNS stands for."""
+    found = {each.sql("duckdb"): each for each in node.find_all(exp.Columns)}
+    if len(found) != 1:
+        raise UnsupportedError("sql: several patterns in one expression: word='COLUMNS'")
+    (words,) = found.values()
+    inside = words.this
+    every = _starred(inside if isinstance(inside, exp.Star) else exp.Star(), "", scope)
+    if isinstance(inside, exp.Literal) and inside.is_string:
+        every = [pair for pair in every if re.search(inside.this, pair[0])]
+    elif not isinstance(inside, exp.Star):
+        raise UnsupportedError("sql: unsupported: word='COLUMNS'; use * or a pattern")
+    if not every:
+        raise InvalidArgumentError(f"sql: COLUMNS finds no column: pattern={inside.name!r}")
+    made = []
+    for name, column in every:
+
+        def change(each: Expression, column: Expression = column) -> Expression | None:
+            return column.copy() if isinstance(each, exp.Columns) else None
+
+        made.append((name, replaced(node.copy(), change)))
+    return made
+
+
+def _field(node: Expression, name: str) -> Expression:
+    return exp.StructExtract(this=node.copy(), expression=exp.Literal.string(name))
+
+
+def _fields_of(node: Expression, scope: Scope) -> list[str]:
+    """The fields of a struct; none of other values."""
+    if aggregates_of(node) or queries_of(node):
+        return []
+    dtype = evaluate(_resolved(node, scope, {}), scope).dtype
+    return [name for name, _ in _core.dtype_fields(dtype)] if is_struct(dtype) else []
 
 
 def _name_of(node: Expression) -> str:
@@ -301,6 +352,13 @@ def _starred(star: Expression, table: str, scope: Scope) -> list[tuple[str, Expr
     if star.args.get("rename"):
         raise UnsupportedError("sql: unsupported: word='RENAME'; use AS")
     found: list[tuple[str, Expression]] = []
+    if table and not any(f.table == table for f in scope.relation.fields) and scope.has("", table):
+        own = exp.Column(this=exp.Identifier(this=table))
+        return [
+            (name, _field(own, name))
+            for name in _fields_of(own, scope)
+            if name.lower() not in without
+        ]
     for field in scope.relation.fields:
         if field.hidden or (table and field.table != table) or field.name.lower() in without:
             continue
@@ -446,7 +504,7 @@ def _limited(query: Expression, relation: Relation, scope: Scope) -> Relation:
     if not outer:
         return relation.sliced(begin, count)
     # The first rows for each row of the query around.
-    place = _core.part(_core.group_places(outer, False), 0)
+    place = _core.part(_core.group_places(as_keys(outer), False), 0)
     place = _core.in_domain(place, relation.rows.domain)
     inside = run("less", place, min(count, 1 << 40) + begin)
     if begin:

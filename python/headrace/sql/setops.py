@@ -10,6 +10,7 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.aggregates import group
 from headrace.sql.casts import cast
 from headrace.sql.expressions import evaluate
+from headrace.sql.nested_keys import as_keys
 from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, walk
@@ -126,7 +127,7 @@ def combined(node: Expression, left: Relation, right: Relation) -> Relation:
 
 def _numbered(relation: Relation) -> Relation:
     """With how often the row came before."""
-    places = _core.part(_core.group_places(relation.nodes(), False), 0)
+    places = _core.part(_core.group_places(as_keys(relation.nodes()), False), 0)
     places = _core.in_domain(places, relation.rows.domain)
     return relation.with_fields([Field(COMPUTED, "copy", value_of(places), True)])
 

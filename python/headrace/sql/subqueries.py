@@ -14,7 +14,14 @@ from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.functions import nested
 from headrace.sql.lists import chosen
-from headrace.sql.relation import Field, Relation, broadcast, distinct_nodes, joined
+from headrace.sql.relation import (
+    Field,
+    Relation,
+    broadcast,
+    distinct_nodes,
+    groups_of,
+    joined,
+)
 from headrace.sql.scope import OUTER, Correlation, Scope
 from headrace.sql.sources.joins import without_null_keys
 from headrace.sql.syntax import exp, is_query, queries_of
@@ -69,20 +76,46 @@ def _mark_any(scope: Scope, node: Expression) -> Scope:
     if not is_query(query):  # a list
         query = exp.Select(expressions=[exp.Alias(this=exp.Explode(this=side.this), alias="item")])
     is_any = isinstance(side, exp.Any)
-    if isinstance(node, exp.EQ if is_any else exp.NEQ):
-        test = exp.In(this=node.this, query=exp.Subquery(this=query))
+    kind, left = type(node), node.this
+    width = len(_values_of(left))
+    if is_any == (kind is exp.EQ) and kind in (exp.EQ, exp.NEQ):
+        test = exp.In(this=left, query=exp.Subquery(this=query))
         made = _mark_in(scope, test)
         found = made.value(made.computed[id(test)])
         made.compute_node(node, found if is_any else operators.negated(found))
         return made
+    if width > 1 and _columns_of(scope, query) == width:
+        if kind in (exp.EQ, exp.NEQ):
+            test = exp.In(this=left, query=exp.Subquery(this=query))
+            made = _mark_in_rows(scope, test, True)
+            found = made.value(made.computed[id(test)])
+            made.compute_node(node, found if is_any else operators.negated(found))
+            return made
+        names = [f"item {i}" for i in range(width)]
+        row = exp.Tuple(expressions=[exp.column(name, "rows") for name in names])
+        columns = [exp.Identifier(this=name) for name in names]
+        alias = exp.TableAlias(this=exp.Identifier(this="rows"), columns=columns)
+        source = exp.From(this=exp.Subquery(this=query, alias=alias))
+        query = exp.Select(expressions=[row], from_=source)
+        left = exp.Paren(this=exp.Tuple(expressions=_values_of(left)))
     word = "ANY" if is_any else "ALL"
     if type(node) not in _OPPOSITE:
         raise UnsupportedError(
             f"sql: unsupported: word={word!r}, expression={node.sql('duckdb')[:80]!r}"
         )
     if not is_any:
-        return _mark_all(scope, node, type(node), query, False)
-    return _mark_all(scope, node, _OPPOSITE[type(node)], query, True)
+        return _mark_all(scope, node, left, type(node), query, False)
+    return _mark_all(scope, node, left, _OPPOSITE[type(node)], query, True)
+
+
+def _values_of(node: Expression) -> list[Expression]:
+    """The values of a row of several; none of other expressions."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Tuple) and len(node.expressions) > 1:
+        return list(node.expressions)
+    is_row = isinstance(node, exp.Anonymous) and str(node.this).lower() == "row"
+    return list(node.expressions) if is_row else []
 
 
 _OPPOSITE: dict[Any, Any] = {
@@ -91,7 +124,9 @@ _OPPOSITE: dict[Any, Any] = {
 }
 
 
-def _mark_all(scope: Scope, node: Expression, kind: Any, query: Expression, negate: bool) -> Scope:
+def _mark_all(
+    scope: Scope, node: Expression, left: Expression, kind: Any, query: Expression, negate: bool
+) -> Scope:
     """Whether a comparison holds for all rows of a query: null where a null leaves it open."""
     rows, item = _rows_of(query), exp.column("item", "rows")
 
@@ -104,12 +139,12 @@ def _mark_all(scope: Scope, node: Expression, kind: Any, query: Expression, nega
     fails: Expression = exp.false()
     for limit in limits.get(kind, [least, most]):
         fails = exp.Or(
-            this=fails, expression=exp.Not(this=kind(this=node.this.copy(), expression=limit))
+            this=fails, expression=exp.Not(this=kind(this=left.copy(), expression=limit))
         )
     nulls = folded(exp.CountIf(this=exp.Is(this=item.copy(), expression=exp.Null())))
     unknown = exp.Or(
         this=exp.GT(this=nulls, expression=exp.Literal.number(0)),
-        expression=exp.Is(this=node.this.copy(), expression=exp.Null()),
+        expression=exp.Is(this=left.copy(), expression=exp.Null()),
     )
     none = exp.EQ(this=folded(exp.Count(this=exp.Star())), expression=exp.Literal.number(0))
     tree = exp.Case(
@@ -303,7 +338,9 @@ def _sides(
     scope: Scope, node: Expression, inner: Relation
 ) -> tuple[list[Value], list[Value], Relation]:
     """The values and those of the subquery, in common dtypes."""
-    given = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    given = _values_of(node.this)
+    if len(given) < 2 or len(given) != sum(not f.hidden for f in inner.fields):
+        given = [node.this]
     fields = _visible(inner, len(given), "IN")
     mine, theirs = [], []
     for each, field in zip(given, fields, strict=True):
@@ -339,8 +376,9 @@ def _semi_in(scope: Scope, node: Expression) -> Scope | None:
 
 def _mark_in(scope: Scope, node: Expression) -> Scope:
     """True, false or null: null where nothing is equal but a null is on one of the sides."""
-    if isinstance(node.this, exp.Tuple) and len(node.this.expressions) > 1:
-        return _mark_in_tuples(scope, node)
+    width = len(_values_of(node.this))
+    if width > 1 and _columns_of(scope, _query(node.args["query"])) == width:
+        return _mark_in_rows(scope, node, False)
     inner, correlation = lower_inner(scope, _query(node.args["query"]))
     mine, theirs, inner = _sides(scope, node, inner)
     outer: tuple[list[Any], list[Any]] = ([], [])
@@ -369,9 +407,18 @@ def _mark_in(scope: Scope, node: Expression) -> Scope:
     return made
 
 
-def _mark_in_tuples(scope: Scope, node: Expression) -> Scope:
-    """IN of several columns: true where all are equal, null where a null leaves that open."""
-    values = node.this.expressions
+def _columns_of(scope: Scope, query: Expression) -> int:
+    """The number of columns of a query."""
+    inner, _ = lower_inner(scope, query)
+    return sum(not f.hidden for f in inner.fields)
+
+
+def _mark_in_rows(scope: Scope, node: Expression, differs: bool) -> Scope:
+    """Whether a row of several values is one of a query, or differs from one.
+
+    It is true where all values are equal, null where a null leaves that open.
+    """
+    values = _values_of(node.this)
     names = [f"item {i}" for i in range(len(values))]
     rows = exp.Subquery(
         this=_query(node.args["query"]),
@@ -393,9 +440,13 @@ def _mark_in_tuples(scope: Scope, node: Expression) -> Scope:
         return exp.Exists(this=select)
 
     unknown = exists(lambda same: exp.Is(this=exp.Paren(this=same), expression=exp.Null()))
+
+    def wanted(same: Expression) -> Expression:
+        return exp.Not(this=exp.Paren(this=same)) if differs else same
+
     tree = exp.Case(
         ifs=[
-            exp.If(this=exists(lambda same: same), true=exp.true()),
+            exp.If(this=exists(wanted), true=exp.true()),
             exp.If(this=unknown, true=exp.Null()),
         ],
         default=exp.false(),
@@ -418,16 +469,16 @@ def _with_counts(
             for name, node in found.items()
         )
     words = [Words("rows", "size"), Words("nulls", "sum", nulls)]
-    made = _core.group_columns([(f"k{i}", n) for i, n in enumerate(outer)], words, "any", False)
+    groups, sums = groups_of(outer, words)
     right = Relation(
         [
             Field(_MARK, name, value_of(node, 48), True)
-            for name, node in zip(("rows", "nulls"), made[-2:], strict=True)
+            for name, node in zip(("rows", "nulls"), sums, strict=True)
         ],
-        made[0],
+        sums[0],
     )
     mine = [_mark(relation, f"outer {i}") for i in range(len(outer))]
-    both = joined(relation, right, list(zip(mine, made[:-2], strict=True)), "left", True)
+    both = joined(relation, right, list(zip(mine, groups, strict=True)), "left", True)
     fields = [
         f._replace(value=value_of(filled(f.value.node, 0), 48))
         if f.table == _MARK and f.name in ("rows", "nulls")

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -35,10 +36,26 @@ def _dialect(name: str) -> Any:
     return _dialects[name]
 
 
+_TYPED = frozenset(("date", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns"))
+_TYPED_STRING = re.compile(r"(?i)\b(?:date|timestamp)(?:_s|_ms|_ns)?\s*'[^']*'\s*::")
+
+
+def _with_typed_strings(query: str) -> str:
+    """`date '2020-01-01'::varchar` casts the date, where sqlglot reads a date of the string."""
+    tokens = sqlglot.tokenize(query, read=_dialect("duckdb"))
+    pieces, at = [], 0
+    for word, text, mark in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if word.text.lower() in _TYPED and text.token_type.name == "STRING" and mark.text == "::":
+            pieces.append(f"{query[at : word.start]}({query[word.start : text.end + 1]})")
+            at = text.end + 1
+    return "".join([*pieces, query[at:]])
+
+
 def statements(query: str, dialect: str) -> list[Expression]:
     """The statements of a script; raises for what is no SQL."""
     try:
-        trees = [tree for tree in sqlglot.parse(query, read=_dialect(dialect)) if tree is not None]
+        text = _with_typed_strings(query) if _TYPED_STRING.search(query) else query
+        trees = [tree for tree in sqlglot.parse(text, read=_dialect(dialect)) if tree is not None]
     except sqlglot.errors.SqlglotError as error:
         details = getattr(error, "errors", None)
         if details:
@@ -175,6 +192,8 @@ _AGGREGATE_NAMES = frozenset(
         "first",
         "last",
         "kurtosis",
+        "mad",
+        "entropy",
         "skewness",
         "sem",
         "count_star",
@@ -300,13 +319,17 @@ _READ = """
     DateTrunc=unit TimestampTrunc=unit,input_type_preserved DateDiff=unit,date_part_boundary
     TimeToStr=format Repeat=times Values=alias,order,limit,offset With=recursive RegexpLike=flag
     Window=alias,order,over,partition_by,spec WindowSpec=start,start_side,end,end_side,kind,exclude
-    DataType=nested,values,kind Placeholder=value,kind Parameter=value,kind Lateral=alias,view,outer
+    ColumnDef=kind DataType=nested,values,kind Placeholder=value,kind Parameter=value,kind
+    Lateral=alias,view,outer
     Limit=offset Fetch=count,direction Unnest=alias,offset Array=value_constructor
     ArraySort=nulls_first,asc ArrayDistinct=check_null
     GenerateSeries=start,end,step,is_end_exclusive
     GroupConcat=separator Lambda=colon Comprehension=iterator,condition,position
     ArrayConcat=null_propagation ConcatWs=safe,coalesce SplitPart=delimiter,part_index
     RegexpExtract=group,parameters,null_if_pos_overflow
+    Pad=fill_pattern,is_left Translate=from_,to RegexpFullMatch=options LastDay=unit Max=count
+    Min=count ArgMax=count ArgMin=count Quantile=quantile DateFromParts=year,month,day
+    RegexpExtractAll=group,parameters UnixToTime=scale ArraySlice=start,end,step,is_length
     RegexpReplace=replacement,modifiers,single_replace,position
 """
 _OPERANDS = frozenset(("this", "expression", "expressions"))

@@ -162,7 +162,9 @@ def type_name(dtype: str) -> str:
         precision, scale = precision_and_scale(dtype)
         return f"DECIMAL({precision},{scale})"
     if dtype.startswith("datetime64"):
-        return "TIMESTAMP WITH TIME ZONE" if "," in dtype else "TIMESTAMP"
+        units = {"s": "_S", "ms": "_MS", "ns": "_NS"}
+        unit = units.get(dtype[11:].rstrip("]"), "")
+        return "TIMESTAMP WITH TIME ZONE" if "," in dtype else f"TIMESTAMP{unit}"
     if dtype.startswith("timedelta64"):
         return "INTERVAL"
     return names.get(dtype, dtype.upper())
@@ -210,6 +212,12 @@ def _common(a: str, b: str, word: str) -> str:
 def _common_nested(a: str, b: str, word: str) -> str:
     if is_list(a) and is_list(b):
         return f"list[{_common(item_dtype(a), item_dtype(b), word)}]"
+    if is_struct(a) and is_struct(b):
+        ours, theirs = _core.dtype_fields(a), _core.dtype_fields(b)
+        if [name for name, _ in ours] == [name for name, _ in theirs]:
+            pairs = zip(ours, theirs, strict=True)
+            fields = [f"{name}: {_common(d, e, word)}" for (name, d), (_, e) in pairs]
+            return f"struct[{', '.join(fields)}]"
     raise TypeMismatchError(
         f"sql: these types have no common one: operation={word!r}, left={type_name(a)}, "
         f"right={type_name(b)}"

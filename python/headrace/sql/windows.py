@@ -15,6 +15,7 @@ from headrace.sql.aggregates.calls import word
 from headrace.sql.aggregates.folder import call_of
 from headrace.sql.elementwise import halves_of, run, where, whole_of
 from headrace.sql.expressions import evaluate
+from headrace.sql.nested_keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import row_numbers
 from headrace.sql.scope import OUTER, Scope
@@ -28,10 +29,12 @@ from headrace.sql.values import (
     Value,
     column_of,
     is_decimal,
+    is_time,
     precision_and_scale,
     type_name,
     value_of,
 )
+from headrace.sql.window_pairs import Frame, at_place, folded, neighbour, of_frames
 
 Expression = Any
 Bound = tuple[str, int]
@@ -50,8 +53,8 @@ class Places:
     def __init__(self, scope: Scope, keys: list[_core.Node], order: list[_core.Node]) -> None:
         self.scope: Scope = scope
         self.like: _core.Node = scope.relation.rows
-        self._keys = keys or [_core.repeat(self.like, 0)]
-        self._every = [*self._keys, *order]
+        self._keys = as_keys(keys) or [_core.repeat(self.like, 0)]
+        self._every = [*self._keys, *as_keys(order)]
         self.has_order: bool = bool(order)
         self._made: dict[str, _core.Node] = {}
 
@@ -218,6 +221,8 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
     if isinstance(call, exp.IgnoreNulls | exp.RespectNulls):
         call = call.this
     inner = call.this if isinstance(call, exp.Filter) else call
+    if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
+        skip_null, inner = isinstance(inner, exp.IgnoreNulls), inner.this
     handler = _RANKS.get(type(inner))
     if handler is not None:
         if inner.expressions or (inner.this is not None and not isinstance(inner, exp.Ntile)):
@@ -229,18 +234,81 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
         return value_of(handler(inner, scope, places), 48)
     if isinstance(call, exp.Filter) and not is_aggregate(inner):
         raise UnsupportedError("sql: FILTER needs an aggregate function: word='FILTER'")
+    if isinstance(inner.this, exp.IgnoreNulls | exp.RespectNulls):
+        skip_null = isinstance(inner.this, exp.IgnoreNulls)
+        inner = inner.copy()
+        inner.set("this", inner.this.this)
     if isinstance(inner, exp.Lag | exp.Lead):
         return _shifted(inner, scope, places, skip_null)
-    begin, end = _frame(node, known, places)
+    _, order, spec = _clauses(node, known)
+    frame = Frame(spec, tuple(order.expressions if order is not None else ()))
+    is_plain = _is_plain(spec)
     if isinstance(inner, exp.FirstValue | exp.First | exp.LastValue | exp.Last | exp.NthValue):
-        if skip_null:
-            raise UnsupportedError("sql: unsupported: word='IGNORE NULLS'")
-        return _picked(inner, scope, places, begin, end)
+        plain = is_plain and not skip_null and inner is call
+        if plain and not isinstance(inner.this, exp.Order):
+            return _picked(inner, scope, places, *_frame(spec, places))
+        return _picked_of_pairs(inner, call, scope, places, frame, skip_null)
     if not is_aggregate(call):
         raise UnsupportedError(
             f"sql: unsupported window function: expression={call.sql('duckdb')[:80]!r}"
         )
-    return _aggregated(call, scope, places, begin, end)
+    if skip_null and not isinstance(inner, exp.AnyValue):
+        raise UnsupportedError("sql: unsupported: word='IGNORE NULLS'")
+    if not is_plain:
+        return of_frames(scope, places, frame, call)
+    begin, end = _frame(spec, places)
+    is_whole = begin is places.start() and end is places.end()
+    if not _folds(inner):
+        if is_whole:
+            return folded(scope, begin, call, begin)
+        return of_frames(scope, places, frame, call)
+    made = call_of(call, scope)
+    if is_whole:
+        return made.finish([places.folded(word) for word in made.words])
+    if not all(_is_framed(word) for word in made.words):
+        return of_frames(scope, places, frame, call)
+    return made.finish([_framed(word, places, begin, end) for word in made.words])
+
+
+#: Aggregates whose parts the engine folds in windows.
+_FOLDED = (
+    *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.CountIf, exp.LogicalAnd, exp.LogicalOr),
+    *(exp.AnyValue, exp.Stddev, exp.StddevSamp, exp.StddevPop, exp.Variance, exp.VariancePop),
+)
+_FOLDED_NAMES = ("bool_and", "bool_or", "product", "mean", "countif", "arbitrary")
+
+
+def _folds(call: Expression) -> bool:
+    """Whether the call is one of parts that the engine folds in windows."""
+    if isinstance(call, exp.Anonymous):
+        return named(call.this) in _FOLDED_NAMES
+    is_plain = not isinstance(call.this, exp.Distinct | exp.Order) and not call.args.get("count")
+    return isinstance(call, _FOLDED) and is_plain
+
+
+def _picked_of_pairs(
+    inner: Expression,
+    call: Expression,
+    scope: Scope,
+    places: Places,
+    frame: Frame,
+    skip_null: bool,
+) -> Operand:
+    """FIRST_VALUE, LAST_VALUE and NTH_VALUE of any frame, or without nulls."""
+    if isinstance(inner, exp.NthValue):
+        offset = evaluate(inner.args["offset"], scope)
+        if not isinstance(offset, Constant) or type(offset.value) is not int or inner is not call:
+            raise UnsupportedError("sql: a column as an offset: word='NTH_VALUE'")
+        if offset.value < 1:
+            return Constant(None, evaluate(inner.this, scope).dtype)
+        return at_place(scope, places, frame, inner.this, offset.value, skip_null)
+    kind = exp.First if isinstance(inner, exp.FirstValue | exp.First) else exp.Last
+    made: Expression = kind(this=inner.this.copy())
+    if skip_null:
+        made = exp.IgnoreNulls(this=made)
+    if isinstance(call, exp.Filter):
+        made = exp.Filter(this=made, expression=call.expression.copy())
+    return of_frames(scope, places, frame, made)
 
 
 def _ntile(node: Expression, scope: Scope, places: Places) -> _core.Node:
@@ -288,17 +356,25 @@ _RANKS: dict[Any, Callable[[Expression, Scope, Places], _core.Node]] = {
 
 
 def _shifted(node: Expression, scope: Scope, places: Places, skip_null: bool) -> Operand:
-    if skip_null:
-        raise UnsupportedError("sql: unsupported: word='IGNORE NULLS'")
     value = evaluate(node.this, scope)
     offset = node.args.get("offset")
     step: Operand = Constant(1, "int32") if offset is None else evaluate(offset, scope)
     other = node.args.get("default")
     default: Operand = NOTHING if other is None else evaluate(other, scope)
+    if isinstance(step, Value) and not skip_null and not step.node.nullable:
+        offsets = _core.astype(step.node, "int64")
+        op = "subtract" if isinstance(node, exp.Lag) else "add"
+        return _moved(value, run(op, places.row(), offsets), places, default)
     if not isinstance(step, Constant) or step.value is None:
         raise UnsupportedError("sql: a column as an offset: word='LAG'")
     moved = -step.value if isinstance(node, exp.Lag) else step.value
-    row = run("add", places.row(), moved)
+    if skip_null and moved:
+        return neighbour(scope, places, node.this, moved, default)
+    return _moved(value, run("add", places.row(), moved), places, default)
+
+
+def _moved(value: Operand, row: _core.Node, places: Places, default: Operand) -> Operand:
+    """The values at these rows of the partition, else another value."""
     inside = run(
         "logical_and", run("greater_equal", row, places.start()), run("less", row, places.end())
     )
@@ -327,15 +403,24 @@ def _picked(
 # ---- frames --------------------------------------------------------------------------------------
 
 
-def _frame(
-    node: Expression, known: dict[str, Expression], places: Places
-) -> tuple[_core.Node, _core.Node]:
-    """The first row of each frame and one past the last."""
-    spec = _clauses(node, known)[2]
+def _is_plain(spec: Expression | None) -> bool:
+    """Whether the rows of a frame stand together, between places that are counted in rows."""
+    if spec is None:
+        return True
+    if str(spec.args.get("exclude") or "NO OTHERS").upper() != "NO OTHERS":
+        return False
+    is_rows = named(spec.args.get("kind") or "rows") == "rows"
+    bounds = [each for each in (spec.args.get("start"), spec.args.get("end")) if each is not None]
+    return all(
+        isinstance(each, str) or (is_rows and isinstance(each, exp.Literal) and each.is_int)
+        for each in bounds
+    )
+
+
+def _frame(spec: Expression | None, places: Places) -> tuple[_core.Node, _core.Node]:
+    """The first row of each plain frame and one past the last."""
     if spec is None:
         return places.start(), places.peer_end() if places.has_order else places.end()
-    if spec.args.get("exclude"):
-        raise UnsupportedError("sql: unsupported: word='EXCLUDE'")
     kind = named(spec.args.get("kind") or "rows")
     begin = _bound(spec.args.get("start"), spec.args.get("start_side"), kind, places, False)
     end = _bound(
@@ -355,22 +440,20 @@ def _bound(bound: Any, side: Any, kind: str, places: Places, is_end: bool) -> _c
         if not places.has_order:
             return places.end() if is_end else places.start()
         return places.peer_end() if is_end else places.peer_start()
-    if kind != "rows":
-        raise UnsupportedError(f"sql: unsupported: word='{kind.upper()} n'; use ROWS")
-    count = int(bound.name) if isinstance(bound, exp.Literal) else None
-    if count is None:
-        raise UnsupportedError("sql: expected a number of rows: word='ROWS'")
+    count = int(bound.name)
     moved = run("add", places.row(), (count if direction == "following" else -count) + is_end)
     return run("minimum", run("maximum", moved, places.start()), places.end())
 
 
-def _aggregated(
-    call: Expression, scope: Scope, places: Places, begin: _core.Node, end: _core.Node
-) -> Operand:
-    made = call_of(call, scope)
-    if begin is places.start() and end is places.end():
-        return made.finish([places.folded(word) for word in made.words])
-    return made.finish([_framed(word, places, begin, end) for word in made.words])
+def _is_framed(words: Words) -> bool:
+    """Whether the engine folds this part over frames."""
+    if words.aggregate == "size" or words.values is None:
+        return True
+    dtype = words.values.dtype
+    if is_decimal(dtype):
+        return precision_and_scale(dtype)[0] in (*range(19), 38)
+    known = dtype in FLOATS or (dtype in INTEGERS and dtype != "uint64")
+    return words.aggregate in ("sum", "min", "max") and (known or is_time(dtype))
 
 
 def _framed(words: Words, places: Places, begin: _core.Node, end: _core.Node) -> _core.Node:

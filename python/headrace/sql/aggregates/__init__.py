@@ -13,7 +13,7 @@ from headrace.sql import operators
 from headrace.sql.aggregates.calls import CALLS, Call, as_column, counted, name_and_arguments, word
 from headrace.sql.aggregates.folder import Folder
 from headrace.sql.expressions import condition, evaluate
-from headrace.sql.relation import Field, Relation, joined, refuse_nested
+from headrace.sql.relation import Field, Relation, groups_of, joined
 from headrace.sql.scope import COMPUTED, OUTER, Scope
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
@@ -44,10 +44,8 @@ def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any],
                 words.append(each._replace(name=f"a{len(words)}"))
             mine.append(known[key])
         places.append(mine)
-    named_keys = [(f"k{i}", node) for i, node in enumerate(keys)]
-    nodes = _core.group_columns(named_keys, words, "any", False)
-    values = nodes[len(keys) :]
-    return nodes[: len(keys)], [[values[i] for i in mine] for mine in places]
+    found, values = groups_of(keys, words)
+    return found, [[values[i] for i in mine] for mine in places]
 
 
 def _padded(node: _core.Node, domain: int) -> _core.Node:
@@ -100,7 +98,6 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
     plain = [each for each in aggregates if not is_distinct(each)]
     folder = Folder(scope, columns)
     calls = [folder.call(_plain(each)) for each in plain]
-    refuse_nested(columns)
     grouping = columns or [_core.repeat(like, 0)]
     if not calls:
         calls = [Call([word("size")], counted, 0)] if not columns or not plain else calls
@@ -185,6 +182,8 @@ def _joined_distinct(
         every = [*columns, column] if columns else [_core.repeat(like, 0), column]
         distinct, _ = _fold(every, [Call([word("size")], counted)])
         name, _ = name_and_arguments(call, None)
+        if name not in CALLS:
+            raise UnsupportedError(f"sql: DISTINCT is not supported here: word={name.upper()!r}")
         calls.append(CALLS[name]([value_of(distinct[-1], argument.bits)], distinct[0]))
         mine, found = _fold(distinct[:-1], calls[-1:])
         fields = [

@@ -12,7 +12,6 @@ from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import HALF, filled, halves_of, run, where, whole_of
-from headrace.sql.relation import row_numbers
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (
     FLOATS,
@@ -76,7 +75,6 @@ _CLASSES = {
     exp.CountIf: "count_if",
     exp.Skewness: "skewness",
     exp.Kurtosis: "kurtosis",
-    exp.Quantile: "quantile_cont",
 }
 
 
@@ -339,21 +337,6 @@ def at_rows(value: Value, places: _core.Node) -> Operand:
     return value_of(_core.in_domain(found, places.domain), value.bits)
 
 
-def _places(value: Value, like: _core.Node, skip_null: bool) -> _core.Node:
-    rows = run("subtract", _core.astype(row_numbers(like), "int64"), 1)
-    if not skip_null or not value.node.nullable:
-        return rows
-    return where(run("is_null", value.node), None, rows)
-
-
-def _end(kind: str, skip_null: bool) -> Callable[[list[Operand], _core.Node], Call]:
-    def make(values: list[Operand], like: _core.Node) -> Call:
-        value = as_column(values[0], like)
-        return Call([word(kind, _places(value, like, skip_null))], lambda n: at_rows(value, n[0]))
-
-    return make
-
-
 CALLS: dict[str, Callable[[list[Operand], _core.Node], Call]] = {
     "count_star": count,
     "count": count,
@@ -367,21 +350,12 @@ CALLS: dict[str, Callable[[list[Operand], _core.Node], Call]] = {
     "stddev_pop": _spread("std", 0),
     "var_samp": _spread("var", 1),
     "var_pop": _spread("var", 0),
-    "favg": _avg,
-    "fsum": _sum,
-    "sumkahan": _sum,
-    "kahan_sum": _sum,
     "product": _product,
     "sem": _sem,
     "skewness": _shape("skewness"),
     "kurtosis": _shape("kurtosis"),
-    "arbitrary": _end("min", False),
     "countif": _count_if,
     "bool_and": _truth("min"),
     "bool_or": _truth("max"),
-    "median": _quantile,
     "quantile_cont": _quantile,
-    "any_value": _end("min", True),
-    "first": _end("min", False),
-    "last": _end("max", False),
 }

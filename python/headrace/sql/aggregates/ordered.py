@@ -47,6 +47,13 @@ def first_in_order(
     return Call([word("min", places)], finish)
 
 
+def end_of(value: Value, kept: _core.Node | None, kind: str, like: _core.Node) -> Call:
+    """The value of the first kept row of each group for "min", of the last one for "max"."""
+    rows = rows_from_zero(like)
+    places = rows if kept is None else where(filled(kept, False), rows, None)
+    return Call([word(kind, places)], lambda n: at_rows(value, n[0]))
+
+
 def there(values: list[Value], kept: _core.Node | None) -> _core.Node | None:
     """The kept rows in which none of the values is null."""
     for each in values:

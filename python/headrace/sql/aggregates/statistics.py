@@ -42,11 +42,18 @@ def pairs(
     def finish(nodes: list[_core.Node]) -> Operand:
         if is_count:
             return counted(nodes[:1])
-        n, *sums = (_core.astype(filled(nodes[0], 0), "float64"), *nodes[1:])
+        n, *sums = (_core.astype(filled(nodes[0], 0), "float64"), *map(_finite, nodes[1:]))
         enough = run("greater_equal", n, least)
         return value_of(where(enough, make(n, *sums), None))
 
     return Call(words, finish, 0 if is_count else None)
+
+
+def _finite(total: _core.Node) -> _core.Node:
+    """Sums of products, of which infinity is an error: DuckDB adds in another order."""
+    bad = filled(run("isinf", total), False)
+    checked = _core.astype(where(bad, float("inf"), 0.0), "int64")
+    return run("add", total, _core.astype(checked, "float64"))
 
 
 def _over(a: _core.Node, b: _core.Node) -> _core.Node:
@@ -57,7 +64,7 @@ def _over(a: _core.Node, b: _core.Node) -> _core.Node:
 def _correlation(
     n: _core.Node, xy: _core.Node, xx: _core.Node, yy: _core.Node, *_: _core.Node
 ) -> _core.Node:
-    return _over(xy, run("multiply", run("sqrt", xx), run("sqrt", yy)))
+    return run("divide", xy, run("multiply", run("sqrt", xx), run("sqrt", yy)))
 
 
 def _r2(
@@ -81,7 +88,7 @@ PAIRS: dict[str, tuple[Callable[..., _core.Node], int]] = {
     "regr_sxx": (lambda n, xy, xx, *_: xx, 1),
     "regr_syy": (lambda n, xy, xx, yy, *_: yy, 1),
     "regr_sxy": (lambda n, xy, *_: xy, 1),
-    "regr_slope": (lambda n, xy, xx, *_: _over(xy, xx), 1),
+    "regr_slope": (lambda n, xy, xx, *_: run("divide", xy, xx), 1),
     "regr_intercept": (
         lambda n, xy, xx, yy, y, x: run("subtract", y, run("multiply", _over(xy, xx), x)),
         1,

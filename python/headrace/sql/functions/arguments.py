@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
-from headrace.errors import TypeMismatchError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.casts import cast
 from headrace.sql.values import (
     NULL,
     Constant,
     Operand,
     column_of,
+    constant_of,
     type_name,
 )
 
@@ -40,3 +42,22 @@ def text_of(operand: Operand, like: _core.Node) -> _core.Node:
 def numbers_of(operand: Operand, like: _core.Node, dtype: str = "float64") -> _core.Node:
     """Numbers as a column."""
     return column_of(cast(operand, dtype), like, dtype)
+
+
+def of_constants(
+    word: str, dtype: str, make: Callable[..., Any]
+) -> Callable[[list[Operand], _core.Node], Operand]:
+    """A function that is computed for constants only."""
+
+    def handle(operands: list[Operand], like: _core.Node) -> Operand:
+        values = [constant(each, word) for each in operands]
+        if any(value is None for value in values):
+            return Constant(None, dtype)
+        try:
+            return cast(constant_of(make(*values)), dtype)
+        except (ValueError, OverflowError, TypeError, AttributeError):
+            raise InvalidArgumentError(
+                f"sql: the function is not defined here: word={word!r}, values={values}"
+            ) from None
+
+    return handle

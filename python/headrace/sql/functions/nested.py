@@ -13,7 +13,7 @@ from headrace.errors import (
     UnsupportedError,
 )
 from headrace.sql import operators
-from headrace.sql.casts import common
+from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, halves_of, run, where, whole_of
 from headrace.sql.lists import (
     chosen_items,
@@ -253,15 +253,19 @@ def aggregated(operand: Operand, name: str) -> Operand:
     if operand.dtype == NULL:
         return Constant(None, NULL)
     lists = as_list(operand, f"LIST_{name.upper()}")
-    handler = _REDUCTIONS.get(name)
-    inner = item_dtype(lists.dtype)
-    if handler is None or is_list(inner) or is_struct(inner):
+    if not reduces(lists, name):
         raise UnsupportedError(f"sql: unsupported: word='LIST_{name.upper()}'")
-    if inner in ("float32", "float64") and name in ("min", "max", "avg", "sum"):
-        raise UnsupportedError(
-            f"sql: an aggregate of lists of doubles, which may hold NaN: word='LIST_{name.upper()}'"
-        )
-    return handler(lists)
+    return _REDUCTIONS[name](lists)
+
+
+def reduces(lists: Value, name: str) -> bool:
+    """Whether the engine folds the items of each list by this aggregate as SQL does."""
+    inner = item_dtype(lists.dtype)
+    if name not in _REDUCTIONS or is_list(inner) or is_struct(inner):
+        return name in ("count", "first", "last")
+    if inner in ("float32", "float64"):
+        return name not in ("min", "max", "avg", "sum")
+    return inner not in ("string", "bool") or name not in ("min", "max")
 
 
 def sorted_lists(operand: Operand, options: Sequence[Operand], reverse: bool = False) -> Operand:
@@ -272,11 +276,17 @@ def sorted_lists(operand: Operand, options: Sequence[Operand], reverse: bool = F
     words = [str(each.value).lower() for each in options if isinstance(each, Constant)]
     if len(words) != len(options):
         raise UnsupportedError("sql: expected constant options: word='LIST_SORT'")
-    if item_dtype(lists.dtype) in ("float32", "float64"):
+    if not sorts(lists):
         raise UnsupportedError("sql: lists of doubles, which may hold NaN: word='LIST_SORT'")
     descending = (words[0] == "desc") if words else False
     first = words[1] == "nulls first" if len(words) > 1 else False
     return value_of(_core.list_sort(lists.node, descending != reverse, first))
+
+
+def sorts(lists: Value) -> bool:
+    """Whether the engine orders the items of lists as SQL does."""
+    inner = item_dtype(lists.dtype)
+    return inner not in ("float32", "float64") and not is_list(inner) and not is_struct(inner)
 
 
 def distinct(operand: Operand) -> Operand:
@@ -307,6 +317,8 @@ def series(
     start: Operand, end: Operand, step: Operand, inclusive: bool, like: _core.Node
 ) -> Operand:
     """Integers from one to another as a list."""
+    if any(isinstance(each, Value) for each in (start, end, step)):
+        return _series_of_columns(start, end, step, inclusive, like)
     begin, last, by = (whole(each, "RANGE") for each in (start, end, step))
     if begin is None or last is None or by is None:
         return Constant(None, "list[int64]")
@@ -315,6 +327,42 @@ def series(
     found = range(begin, last + (1 if by > 0 else -1) if inclusive else last, by)
     column = _core.column_from_list([list(found)], "list[int64]")
     return value_of(broadcast(_core.data(column, "range", _core.new_domain()), like))
+
+
+#: A list of a series has fewer items than 2 to this power.
+_SERIES_BITS = 20
+
+
+def _series_of_columns(
+    start: Operand, end: Operand, step: Operand, inclusive: bool, like: _core.Node
+) -> Operand:
+    """As `series`, of columns: places are doubled until each row has as many as it needs."""
+    by = whole(step, "RANGE")
+    if by is None or NULL in (start.dtype, end.dtype):
+        return Constant(None, "list[int64]")
+    if by == 0:
+        raise InvalidArgumentError("sql: the step is 0: word='RANGE'")
+    begin, last = (column_of(cast(each, "int64"), like, "int64") for each in (start, end))
+    span = run("subtract", last, begin) if by > 0 else run("subtract", begin, last)
+    count = run(
+        "add", run("floor_divide", run("subtract", span, 0 if inclusive else 1), abs(by)), 1
+    )
+    # A cast of infinity to an integer is the engine's error with the row.
+    large = filled(run("greater_equal", count, 1 << _SERIES_BITS), False)
+    checked = _core.astype(where(large, float("inf"), 0.0), "int64")
+    count = run("add", filled(count, 0), checked)
+    parts = [rows_from_zero(like), begin, count, _core.astype(_core.repeat(like, 0), "int64")]
+    parts = _core.filter_columns(parts, run("greater", count, 0))
+    for bit in range(_SERIES_BITS):
+        place = run("add", parts[3], 1 << bit)
+        more = _core.filter_columns([*parts[:3], place], run("less", place, parts[2]))
+        domain = _core.new_domain()
+        pairs = zip(parts, more, strict=True)
+        parts = [_core.in_domain(_core.concat([a, b]), domain) for a, b in pairs]
+    items = run("add", parts[1], run("multiply", parts[3], by))
+    made = _core.in_domain(grouped(items, parts[0], like), like.domain)
+    ends = [each for each in (start, end) if isinstance(each, Value)]
+    return value_of(null_where_null(made, *ends))
 
 
 # ---- structs -------------------------------------------------------------------------------------
@@ -351,8 +399,9 @@ def _list_value(operands: list[Operand], like: _core.Node) -> Operand:
     return list_of(operands, like)
 
 
-def _row(operands: list[Operand], like: _core.Node) -> Operand:
-    return struct_of([f"v{place + 1}" for place in range(len(operands))], operands, like)
+def row_of(operands: list[Operand], like: _core.Node) -> Operand:
+    """A row: a struct whose fields have the names that DuckDB gives them in Arrow."""
+    return struct_of([f"element{place + 1}" for place in range(len(operands))], operands, like)
 
 
 def _named_aggregate(operands: list[Operand], like: _core.Node) -> Operand:
@@ -443,5 +492,5 @@ BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **{n: lambda o, like: has_any(o[0], o[1]) for n in ("list_has_any", "array_has_any")},
     **{n: lambda o, like: has_all(o[0], o[1]) for n in ("list_has_all", "array_has_all")},
     "flatten": lambda o, like: flattened(o[0]),
-    "row": _row,
+    "row": row_of,
 }

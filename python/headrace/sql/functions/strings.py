@@ -8,18 +8,20 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.errors import UnsupportedError
 from headrace.sql import operators
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.functions.arguments import constant, text_of
+from headrace.sql.lists import chosen_items, items_of, places_of
 from headrace.sql.syntax import exp
 from headrace.sql.values import (
     NULL,
     Constant,
     Operand,
     Value,
+    column_of,
     constant_of,
     is_list,
     value_of,
@@ -67,7 +69,8 @@ def _escape(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     return operators.negated(made) if negate else made
 
 
-def _concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) -> Operand:
+def concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) -> Operand:
+    """Strings one after the other; null is left out or makes null."""
     pieces: list[Any] = []
     for each in operands:
         if isinstance(each, Constant):
@@ -86,20 +89,47 @@ def _concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) ->
     return value_of(_core.concatenate_text(pieces))
 
 
+def _pad(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+    """LPAD and RPAD: to a number of characters, longer strings cut."""
+    fill = node.args.get("fill_pattern")
+    size = constant(evaluate(node.expression), "LPAD")
+    mark = " " if fill is None else constant(evaluate(fill), "LPAD")
+    operand = evaluate(node.this)
+    if size is None or mark is None or operand.dtype == NULL:
+        return Constant(None, "string")
+    size = max(0, size)
+    left = bool(node.args.get("is_left"))
+    if isinstance(operand, Constant) and isinstance(operand.value, str) and mark:
+        text = operand.value[:size]
+        more = (mark * size)[: size - len(text)]
+        return constant_of(more + text if left else text + more)
+    if len(mark) != 1:
+        raise UnsupportedError("sql: a pattern that is not one character: word='LPAD'")
+    text = text_of(operand, like)
+    made = _core.change_text("rjust" if left else "ljust", text, size, mark)
+    return value_of(_core.slice_text(made, 0, size, 1))
+
+
 def _pipes(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operands = [evaluate(node.this), evaluate(node.expression)]
     if any(is_list(each.dtype) for each in operands):
         return nested.joined_lists(operands, False)
-    return _concatenated(operands, like, False)
+    return concatenated(operands, like, False)
 
 
 def _concat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    return _concatenated([evaluate(each) for each in node.expressions], like, True)
+    operands = [evaluate(each) for each in node.expressions]
+    if any(is_list(each.dtype) for each in operands):
+        return nested.joined_lists(operands, True)
+    return concatenated(operands, like, True)
 
 
 def _substring(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     text = evaluate(node.this)
     start = node.args.get("start")
+    asked = [None if each is None else evaluate(each) for each in (start, node.args.get("length"))]
+    if any(isinstance(each, Value) for each in asked):
+        return _characters_between(text, asked[0], asked[1], like)
     first = 1 if start is None else constant(evaluate(start), "SUBSTRING")
     length = node.args.get("length")
     count = None if length is None else constant(evaluate(length), "SUBSTRING")
@@ -119,6 +149,53 @@ def _substring(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operan
     return value_of(
         _core.slice_text(text_of(text, like), begin, None if count is None else begin + count, 1)
     )
+
+
+def _characters(text: _core.Node) -> Value:
+    """Each string as a list of its characters."""
+    return value_of(_core.find_all(text, "(?s).", ""))
+
+
+def _characters_between(
+    operand: Operand, start: Operand | None, length: Operand | None, like: _core.Node
+) -> Operand:
+    """SUBSTRING from and of columns."""
+    begin = Constant(1, "int32") if start is None else start
+    given = [each for each in (begin, length) if each is not None]
+    if any(each.dtype == NULL for each in (operand, *given)):
+        return Constant(None, "string")
+    text = text_of(operand, like)
+    letters = _characters(text)
+    zero = Constant(0, "int32")
+    size = value_of(_core.astype(_core.text_length(text), "int64"), 32)
+    back = operators.arithmetic(
+        "add", operators.arithmetic("add", size, begin), Constant(1, "int32")
+    )
+    first = operators.choose(operators.compare("less", begin, zero), back, begin)
+    rows, _ = items_of(letters)
+    place = value_of(places_of(rows), 32)
+
+    def of_items(each: Operand) -> Operand:
+        if isinstance(each, Constant):
+            return each
+        return value_of(_core.in_domain(_core.take(each.node, rows), rows.domain), each.bits)
+
+    kept = operators.compare("greater_equal", place, of_items(first))
+    if length is not None:
+        short = operators.compare("less", length, zero)
+        bad = column_of(operators.choose(short, Constant(math.inf, "float64"), zero), like)
+        checked = value_of(_core.astype(_core.astype(bad, "float64"), "int64"), 1)
+        count = operators.arithmetic("add", length, checked)
+        limit = operators.arithmetic("add", first, count)
+        kept = operators.logical(
+            "logical_and", kept, operators.compare("less", place, of_items(limit))
+        )
+    made = chosen_items(letters, rows, column_of(kept, rows, "bool"))
+    null = run("is_null", text)
+    for each in given:
+        if isinstance(each, Value):
+            null = run("logical_or", null, run("is_null", each.node))
+    return value_of(where(null, None, _core.list_join(made, "")))
 
 
 def _cut(text: str, first: int, count: int | None) -> str:
@@ -240,7 +317,7 @@ def _split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     if operand.dtype == NULL:
         return Constant(None, "list[string]")
     if not mark:
-        raise UnsupportedError("sql: an empty separator: word='STRING_SPLIT'")
+        return _characters(text_of(operand, like))
     return value_of(_core.split_text(text_of(operand, like), mark, -1, False))
 
 
@@ -264,53 +341,6 @@ def text_part(
     low = first - 1 if first > 0 else first
     high = last if last > 0 else None if last == -1 else last + 1
     return value_of(_core.slice_text(text_of(operand, like), low, high, 1))
-
-
-def _regexp(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    pattern = constant(evaluate(node.expression), "REGEXP_MATCHES")
-    if node.args.get("flag") is not None:
-        raise UnsupportedError("sql: options of patterns: word='REGEXP_MATCHES'; write (?i)")
-    how = "fullmatch" if isinstance(node, exp.RegexpFullMatch) else "contains"
-    if pattern is None:
-        return Constant(None, "bool")
-    return bool_value(_core.test_regex(how, text_of(evaluate(node.this), like), pattern, "a"))
-
-
-def _regexp_extract(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    """The first match or one of its groups; an empty string without a match."""
-    pattern = constant(evaluate(node.expression), "REGEXP_EXTRACT")
-    group = node.args.get("group")
-    number = 0 if group is None else constant(evaluate(group), "REGEXP_EXTRACT")
-    if type(number) is not int or node.args.get("parameters") is not None:
-        raise UnsupportedError("sql: names of groups and options: word='REGEXP_EXTRACT'")
-    operand = evaluate(node.this)
-    if pattern is None or operand.dtype == NULL:
-        return Constant(None, "string")
-    text = text_of(operand, like)
-    found = _core.extract_regex(text, f"({pattern})", "a")
-    if not 0 <= number < len(found):
-        raise InvalidArgumentError(
-            f"sql: no such group: group={number}, groups={len(found) - 1}; count parentheses"
-        )
-    made = found[number][1]
-    made = where(run("is_null", made), "", made)
-    return value_of(where(run("is_null", text), None, made))
-
-
-def _regexp_replace(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    pattern = constant(evaluate(node.expression), "REGEXP_REPLACE")
-    fresh = constant(evaluate(node.args["replacement"]), "REGEXP_REPLACE")
-    options = node.args.get("modifiers")
-    words = "" if options is None else constant(evaluate(options), "REGEXP_REPLACE")
-    if words not in ("", "g") or node.args.get("position") is not None:
-        raise UnsupportedError("sql: options of patterns: word='REGEXP_REPLACE'; write (?i)")
-    operand = evaluate(node.this)
-    if pattern is None or fresh is None or operand.dtype == NULL:
-        return Constant(None, "string")
-    if "\\" in fresh:
-        raise UnsupportedError("sql: groups in the new text: word='REGEXP_REPLACE'")
-    most = -1 if words == "g" else 1
-    return value_of(_core.replace_pattern(text_of(operand, like), pattern, "a", True, fresh, most))
 
 
 def _split_part(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
@@ -411,10 +441,7 @@ BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.ArrayToString: _array_to_string,
     exp.Split: _split,
     exp.GenerateSeries: _series,
-    exp.RegexpLike: _regexp,
-    exp.RegexpFullMatch: _regexp,
-    exp.RegexpExtract: _regexp_extract,
-    exp.RegexpReplace: _regexp_replace,
+    exp.Pad: _pad,
     exp.SplitPart: _split_part,
     exp.ConcatWs: _concat_ws,
     exp.Left: _side(False),

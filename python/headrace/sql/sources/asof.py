@@ -9,6 +9,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
+from headrace.sql.nested_keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, joined
 from headrace.sql.scope import Scope
@@ -86,7 +87,9 @@ def asof_join(
     ours, mine = _ordered(first, [pair[0], *(one for one, _ in pairs)], False)
     # Of equal right keys the first row.
     theirs, other = _ordered(last, [pair[1], *(two for _, two in pairs)], direction == "backward")
-    rows = _core.asof_rows(mine[0], other[0], mine[1:], other[1:], direction, exact, None, None)
+    rows = _core.asof_rows(
+        mine[0], other[0], as_keys(mine[1:]), as_keys(other[1:]), direction, exact, None, None
+    )
     found = _core.in_domain(_core.asof_values(row_field(theirs, "right"), rows), ours.rows.domain)
     held = Relation(
         [

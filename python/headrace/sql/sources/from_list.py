@@ -17,7 +17,7 @@ from headrace.sql.sources.asof import asof_join, positional_join
 from headrace.sql.sources.unnest import is_series, series_table, unnested_table
 from headrace.sql.subqueries import lower_inner, outer_keys
 from headrace.sql.syntax import conjuncts, exp, named, table_name
-from headrace.sql.values import NULL, Constant, column_of, value_of
+from headrace.sql.values import NULL, Constant, Operand, column_of, value_of
 
 Expression = Any
 _units = itertools.count()
@@ -41,6 +41,12 @@ class FromList:
 
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
+        raise NotImplementedError
+
+    def folded(
+        self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
+    ) -> Operand:
+        """An aggregate of the rows with equal keys, for each wanted key."""
         raise NotImplementedError
 
     def _table(self, node: Expression, correlation: Correlation | None) -> Relation:

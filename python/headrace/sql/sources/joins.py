@@ -19,8 +19,6 @@ from headrace.sql.values import (
     Operand,
     Value,
     common_dtype,
-    is_nested,
-    type_name,
     value_of,
 )
 
@@ -92,8 +90,6 @@ def key_pair(a: Operand, b: Operand) -> Key | None:
     if not isinstance(a, Value) or not isinstance(b, Value):
         return None
     dtype = common_dtype([a, b], "=")
-    if is_nested(dtype):
-        raise UnsupportedError(f"sql: lists and structs as keys: type={type_name(dtype)}")
     left, right = a, b
     if a.dtype != b.dtype:
         one, other = cast(a, dtype), cast(b, dtype)

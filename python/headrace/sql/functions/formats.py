@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Strings made by a format, and functions of strings that are computed for constants."""
+
+from __future__ import annotations
+
+import decimal
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from headrace import _core
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.sql.casts import cast
+from headrace.sql.functions.arguments import constant, of_constants, text_of
+from headrace.sql.functions.strings import concatenated
+from headrace.sql.values import INTEGERS, NULL, Constant, Operand, constant_of, value_of
+
+ByName = Callable[[list[Operand], _core.Node], Operand]
+
+_PRINTF = re.compile(r"%(?:%|([-+ 0#]*)(\d*)((?:\.\d+)?)[lhq]*([a-zA-Z]))")
+_FORMAT = re.compile(r"\{\{|\}\}|\{(\d*)(?::([^}]*))?\}")
+_SPEC = re.compile(r"[<>^]?[+ ]?0?\d*,?(\.\d+)?[dxXboeEfFs]?")
+
+
+def _refused(word: str, spec: str, operand: Operand) -> UnsupportedError:
+    return UnsupportedError(
+        f"sql: unsupported: word={word!r}, format={spec!r}, type={operand.dtype.upper()}"
+    )
+
+
+def _printf(operands: list[Operand], like: _core.Node) -> Operand:
+    """PRINTF: as C formats numbers and strings."""
+    pattern, rest = constant(operands[0], "PRINTF"), list(operands[1:])
+    if pattern is None or any(each.dtype == NULL for each in rest):
+        return Constant(None, "string")
+    pieces: list[Operand] = []
+    at = 0
+    for found in _PRINTF.finditer(pattern):
+        pieces.append(constant_of(pattern[at : found.start()]))
+        at = found.end()
+        if found[0] == "%%":
+            pieces.append(constant_of("%"))
+            continue
+        if not rest:
+            raise InvalidArgumentError(f"sql: PRINTF has too few values: format={pattern!r}")
+        flags, width, digits, letter = found.groups()
+        pieces.append(_of_c(f"{flags}{width}{digits}", letter, rest.pop(0)))
+    if "%" in pattern[at:]:
+        raise InvalidArgumentError(f"sql: the format ends in a %: format={pattern!r}")
+    pieces.append(constant_of(pattern[at:]))
+    return concatenated(pieces, like, False)
+
+
+def _of_c(spec: str, letter: str, operand: Operand) -> Operand:
+    whole = operand.dtype in INTEGERS and letter in "dixXo"
+    is_text = operand.dtype == "string" and letter == "s"
+    if not spec and (is_text or (whole and letter in "di")):
+        return cast(operand, "string")
+    if not isinstance(operand, Constant) or operand.value is None:
+        raise _refused("PRINTF", f"%{spec}{letter}", operand)
+    if whole or is_text:
+        return constant_of(f"%{spec}{letter}" % operand.value)
+    if letter in "feEgG" and isinstance(operand.value, float | decimal.Decimal):
+        return constant_of(f"%{spec}{letter}" % float(operand.value))
+    if letter == "c" and operand.dtype in INTEGERS:
+        return constant_of(f"%{spec}c" % operand.value)
+    raise _refused("PRINTF", f"%{spec}{letter}", operand)
+
+
+def _format(operands: list[Operand], like: _core.Node) -> Operand:
+    """FORMAT: values in place of {}."""
+    pattern, rest = constant(operands[0], "FORMAT"), list(operands[1:])
+    if pattern is None or any(each.dtype == NULL for each in rest):
+        return Constant(None, "string")
+    pieces: list[Operand] = []
+    at = place = 0
+    for found in _FORMAT.finditer(pattern):
+        before = pattern[at : found.start()]
+        if "{" in before or "}" in before:
+            raise InvalidArgumentError(f"sql: a brace stands alone: format={pattern!r}")
+        pieces.append(constant_of(before))
+        at = found.end()
+        if found[0] in ("{{", "}}"):
+            pieces.append(constant_of(found[0][0]))
+            continue
+        number = int(found[1]) if found[1] else place
+        place += 1
+        if number >= len(rest):
+            raise InvalidArgumentError(f"sql: FORMAT has too few values: format={pattern!r}")
+        pieces.append(_of_braces(found[2] or "", rest[number]))
+    if "{" in pattern[at:] or "}" in pattern[at:]:
+        raise InvalidArgumentError(f"sql: a brace stands alone: format={pattern!r}")
+    pieces.append(constant_of(pattern[at:]))
+    return concatenated(pieces, like, False)
+
+
+def _of_braces(spec: str, operand: Operand) -> Operand:
+    known = operand.dtype in INTEGERS or operand.dtype == "string"
+    if known and not spec:
+        return cast(operand, "string")
+    if not isinstance(operand, Constant) or not _SPEC.fullmatch(spec) or operand.value is None:
+        raise _refused("FORMAT", spec, operand)
+    value = operand.value
+    if isinstance(value, decimal.Decimal):
+        value = float(value)
+    if known or (isinstance(value, float) and spec[-1:] in ("e", "E", "f", "F")):
+        try:
+            return constant_of(format(value, spec))
+        except ValueError:
+            raise InvalidArgumentError(
+                f"sql: the format does not take the value: format={spec!r}, value={value!r}"
+            ) from None
+    raise _refused("FORMAT", spec, operand)
+
+
+def _levenshtein(a: str, b: str) -> int:
+    before = list(range(len(b.encode()) + 1))
+    other = b.encode()
+    for i, x in enumerate(a.encode(), 1):
+        row = [i]
+        for j, y in enumerate(other, 1):
+            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (x != y)))
+        before = row
+    return before[-1]
+
+
+def _hamming(a: str, b: str) -> int:
+    if len(a) != len(b) or not a:
+        raise ValueError
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def _jaccard(a: str, b: str) -> float:
+    if not a or not b:
+        raise ValueError
+    one, other = set(a), set(b)
+    return len(one & other) / len(one | other)
+
+
+def _translate(operands: list[Operand], like: _core.Node) -> Operand:
+    """TRANSLATE: characters of one list in place of those of another."""
+    old, new = constant(operands[1], "TRANSLATE"), constant(operands[2], "TRANSLATE")
+    if old is None or new is None or operands[0].dtype == NULL:
+        return Constant(None, "string")
+    pairs = dict(reversed([(c, new[i : i + 1]) for i, c in enumerate(old)]))
+    if isinstance(operands[0], Constant):
+        text = operands[0].value
+        if not isinstance(text, str):
+            return Constant(None, "string")
+        return constant_of("".join(pairs.get(c, c) for c in text))
+    if any(fresh in pairs for fresh in pairs.values() if fresh):
+        raise UnsupportedError("sql: characters that are replaced and put in: word='TRANSLATE'")
+    node = text_of(operands[0], like)
+    for gone, fresh in pairs.items():
+        node = _core.replace_pattern(node, gone, "", False, fresh, -1)
+    return value_of(node)
+
+
+def _hex(value: Any) -> str:
+    if isinstance(value, str):
+        return value.encode().hex().upper()
+    return f"{value if value >= 0 else value + (1 << 64):X}"
+
+
+def _code(text: str) -> int:
+    return ord(text[0]) if text else -1
+
+
+BY_NAME: dict[str, ByName] = {
+    "printf": _printf,
+    "format": _format,
+    "translate": _translate,
+    "chr": of_constants("CHR", "string", lambda n: chr(int(n))),
+    "unicode": of_constants("UNICODE", "int32", _code),
+    "ord": of_constants("ORD", "int32", _code),
+    "ascii": of_constants("ASCII", "int32", lambda s: ord(s[0]) if s else 0),
+    "levenshtein": of_constants("LEVENSHTEIN", "int64", _levenshtein),
+    "editdist3": of_constants("EDITDIST3", "int64", _levenshtein),
+    "hamming": of_constants("HAMMING", "int64", _hamming),
+    "mismatches": of_constants("MISMATCHES", "int64", _hamming),
+    "jaccard": of_constants("JACCARD", "float64", _jaccard),
+    "md5": of_constants("MD5", "string", lambda s: hashlib.md5(s.encode()).hexdigest()),
+    "hex": of_constants("HEX", "string", _hex),
+    "to_hex": of_constants("TO_HEX", "string", _hex),
+    "bit_count": of_constants("BIT_COUNT", "int8", lambda n: (n & ((1 << 64) - 1)).bit_count()),
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Conversions of SQL against DuckDB: rounding of times, words for true and false, text of times."""
+
+from __future__ import annotations
+
+import datetime
+
+import duckdb
+import pyarrow as pa
+import pytest
+from test_sql_queries import check, plain
+
+import headrace as hr
+
+pytest.importorskip("sqlglot")
+
+QUERIES = """
+select '2020-01-05'::date, '2020-1-5'::date, '2020-01-05 10:11'::date, '2020/01/05'::date;
+select '2020-01-05 10:11:12.5'::timestamp, '2020-01-05T10:11:12'::timestamp,
+    '2020-01-05 10:11:12+02'::timestamp, '2020-01-05 10:11:12 Z'::timestamp;
+select timestamp '2020-01-05 10:11:12.5'::timestamp_s,
+    timestamp '1960-01-05 10:11:12.5'::timestamp_s,
+    timestamp '2020-01-05 10:11:12.0005'::timestamp_ms;
+select try_cast('2020-01-05 garbage' as timestamp), try_cast('x' as date);
+select 'yes'::boolean, 'F'::boolean, try_cast('maybe' as boolean);
+select 1.5 + 1.5, 1.5 * 2.25, 1.5 - 0.25, 2.50 * 0.1;
+select concat([1], [2, 3]), typeof(1.5), typeof(0.5), typeof(12.340);
+select try_cast(s as boolean), try_cast(s as double) from t;
+select [1, 2]::bigint[], [1.5]::int[], {'x': 1}::struct(x bigint);
+"""
+
+
+@pytest.mark.parametrize("query", QUERIES.strip().rstrip(";").split(";\n"))
+def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
+    check(query)
+
+
+TIMES = [
+    None,
+    *(
+        datetime.datetime(1969, 12, 31, 23, 59, s, us)
+        for s in (0, 58)
+        for us in (0, 1, 499_999, 500_000, 500_001, 999_500, 120_000)
+    ),
+]
+TIMES += [each and each + datetime.timedelta(days=9000) for each in TIMES]
+
+
+def test_columns_of_times_are_rounded_and_written_as_in_duckdb() -> None:
+    table = pa.table({"t": pa.array(TIMES, pa.timestamp("us"))})
+    query = "select t::timestamp_s, t::timestamp_ms, t::varchar, t::timestamp_ms::varchar from x"
+    connection = duckdb.connect()
+    connection.register("x", table)
+    expected = connection.execute(query).fetchall()
+    found = hr.sql(query, x=hr.DataFrame(table)).to_dict()
+    assert [list(map(plain, row)) for row in expected] == [
+        list(map(plain, row)) for row in zip(*found.values(), strict=True)
+    ]
+
+
+def test_columns_of_strings_become_bools_or_an_error() -> None:
+    words = ["true", "T", "1", "yes", "Y", "false", "f", "0", "No", "n", None]
+    frame = hr.DataFrame({"s": words})
+    found = hr.sql("select s::boolean as b from x", x=frame).to_dict()["b"]
+    assert found == [True] * 5 + [False] * 5 + [None]
+    bad = hr.DataFrame({"s": ["true", "maybe"]})
+    with pytest.raises(hr.Error):
+        hr.sql("select s::boolean as b from x", x=bad).to_dict()
+
+
+@pytest.mark.parametrize("word", ["2020-01-05 garbage", "2020-01-05x", "2020-13-01", "20200105"])
+def test_a_word_that_is_no_date_is_an_error(word: str) -> None:
+    with pytest.raises(hr.InvalidArgumentError, match="cannot be cast"):
+        hr.sql(f"select '{word}'::date as d")
