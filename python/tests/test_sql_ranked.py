@@ -25,6 +25,8 @@ select max(a, 2), min(a, 3), max(s, 2), arg_max(s, a, 2), arg_min(a, s, 1) from 
 select p, max(a, 2) from t group by p;
 select first(a) filter (where a > 1), last(a) filter (where a = 2), first(s) filter (where not p)
     from t;
+select mode(a order by a desc) from t where a in (1, 5, 3);
+select mode() within group (order by a) from t where a in (1, 5, 3);
 select p, first(a order by a desc), last(a order by a), any_value(a) filter (where a > 2) from t
     group by p;
 select first(a order by d) filter (where p) from t;

@@ -99,8 +99,14 @@ def _value(operand: Operand) -> Value:
     return operand
 
 
-def mode(value: Value, kept: _core.Node | None, keys: list[_core.Node], like: _core.Node) -> Call:
-    """The most frequent value; of several the one that comes first."""
+def mode(
+    value: Value,
+    among: Order,
+    kept: _core.Node | None,
+    keys: list[_core.Node],
+    like: _core.Node,
+) -> Call:
+    """The most frequent value; of several the one that comes first, in an order if there is one."""
     own = there([value], kept)
     mask = _core.repeat(like, True) if own is None else filled(own, False)
     count = _core.group_transform(
