@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -50,7 +50,6 @@ def iso_strings(draw: Any) -> str:
     return date + clock
 
 
-@settings(max_examples=500, deadline=None)
 @given(iso_strings(), st.sampled_from(["", *ZONES]))
 def test_iso_strings_are_the_times_that_python_reads(text: str, zone: str) -> None:
     dtype = f"datetime64[us, {zone}]" if zone else "datetime64[us]"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -27,7 +27,6 @@ def lists(frame: Any) -> dict[str, list[Any]]:
     return {n: [None if v is None or v != v else v for v in each] for n, each in data.items()}
 
 
-@settings(max_examples=200)
 @given(
     st.lists(st.tuples(FLOATS, FLOATS), min_size=1, max_size=70),
     st.sampled_from(BINARY),

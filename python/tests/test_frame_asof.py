@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -35,7 +35,6 @@ SIDE = st.lists(
 DIRECTIONS = st.sampled_from(["backward", "forward", "nearest"])
 
 
-@settings(max_examples=250, deadline=None)
 @given(SIDE, SIDE, DIRECTIONS, st.booleans(), st.sampled_from([None, 0, 2, 5]), st.booleans())
 def test_as_pandas(
     one: list[Any], other: list[Any], direction: str, exact: bool, tolerance: Any, by: bool

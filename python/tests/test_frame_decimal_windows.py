@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from test_frame_decimals import PRICES, ROWS, WIDE, prices
 
@@ -26,7 +26,6 @@ def floor_of(a: Decimal, b: Decimal) -> Decimal:
     return Decimal(math.floor(Fraction(a) / Fraction(b)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(ROWS, st.sampled_from(["column", "decimal", "turned", "int", "finer"]))
 def test_quotients_rounded_down_and_their_rests(rows: list[Any], form: str) -> None:
     left = [a for a, _ in rows]
@@ -69,7 +68,6 @@ def test_dtypes_of_quotients() -> None:
         (hr.Series([TOP]) // hr.Series([Decimal("1e-38")], dtype="decimal128(38, 38)")).to_list()
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(PRICES, min_size=1, max_size=40), st.integers(0, 2))
 def test_powers_are_exact(values: list[Any], power: int) -> None:
     wanted = [None if v is None else v**power if power else Decimal(1) for v in values]
@@ -101,7 +99,6 @@ def running(values: list[Any], function: Any) -> list[Any]:
     return made
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(WIDE, st.sampled_from(["a", "b", None])), min_size=1, max_size=60),
     st.sampled_from([("cumsum", lambda a, b: a + b), ("cummin", min), ("cummax", max)]),
@@ -136,7 +133,6 @@ def test_running_results_and_windows_over_morsels(threads: int) -> None:
             assert (made * 100).astype("int64").equals(wanted)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(PRICES, min_size=1, max_size=60), st.integers(1, 7), st.integers(0, 3))
 def test_windows(values: list[Any], window: int, least: int) -> None:
     s, least = prices(values), min(least, window)
@@ -211,7 +207,6 @@ def test_whole_frames_take_them() -> None:
     assert groups.v.describe()["max"].to_list() == [Decimal("2.50")]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(WIDE, st.sampled_from("ab")), min_size=1, max_size=50))
 def test_places_and_the_greatest_of_groups(rows: list[Any]) -> None:
     df = hr.DataFrame(

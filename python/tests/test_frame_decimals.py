@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -113,7 +113,6 @@ def test_in_and_out(tmp_path: Any) -> None:
         hr.from_arrow(pa.table({"d": pa.array([1]).cast(pa.decimal256(40, 2))}))
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     ROWS,
     st.sampled_from([operator.add, operator.sub, operator.mul]),
@@ -138,7 +137,6 @@ def test_arithmetic_is_exact(rows: list[Any], function: Any, form: str) -> None:
     assert got.to_list() == wanted
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     ROWS,
     st.sampled_from([operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]),
@@ -219,7 +217,6 @@ def test_choices() -> None:
     assert hr.concat([s, s[:1]]).to_list() == [*values, values[0]]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(WIDE, max_size=70))
 def test_aggregates_are_exact(values: list[Any]) -> None:
     s = prices(values, "decimal128(38, 10)")
@@ -251,7 +248,6 @@ def test_sums_that_do_not_fit() -> None:
         df.groupby("k").x.sum().to_list()
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 5), WIDE, PRICES), min_size=1, max_size=200),
     st.booleans(),
@@ -331,7 +327,6 @@ def test_keys_of_joins() -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(PRICES, max_size=70), st.integers(0, 10))
 def test_casts(values: list[Any], scale: int) -> None:
     s = prices(values)
@@ -344,7 +339,6 @@ def test_casts(values: list[Any], scale: int) -> None:
     ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(st.floats(-1e9, 1e9) | st.none(), max_size=70))
 def test_casts_of_floats_are_the_nearest(values: list[Any]) -> None:
     unit = Decimal("0.0001")

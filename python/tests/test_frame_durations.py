@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -101,7 +101,6 @@ def test_nat_beside_a_column_is_an_error() -> None:
             wrong()
 
 
-@settings(max_examples=200)
 @given(
     st.lists(st.tuples(SPANS, SPANS), min_size=1, max_size=70),
     st.sampled_from(
@@ -137,7 +136,6 @@ def test_durations_with_durations(rows: list[Any], function: Any, form: str) -> 
         assert (a is None and value is None) or a == b or a == pytest.approx(b)
 
 
-@settings(max_examples=100)
 @given(st.lists(SPANS, min_size=1, max_size=70), st.sampled_from([2, -3, 7, 0.5, -1.25]))
 def test_durations_with_numbers(spans: list[Any], number: Any) -> None:
     ours, theirs = hr.Series(spans, dtype="timedelta64[us]"), pd.Series(spans, dtype="m8[us]")
@@ -253,7 +251,6 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=40), st.sampled_from(UNITS))
 def test_texts_and_back(counts: list[Any], unit: str) -> None:
     spans = np.array([np.iinfo("int64").min if c is None else c for c in counts])

@@ -50,7 +50,6 @@ def frames(keys: dict[str, list[object]], x: list[float | None], y: list[int]) -
     return ours, theirs
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab"), st.integers(0, 9)), max_size=30),
     st.integers(-3, 3),
@@ -106,7 +105,6 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(ROWS, st.booleans(), st.booleans(), st.sampled_from(AGGREGATES))
 def test_equals_pandas(rows: list[tuple], sort: bool, dropna: bool, aggregate: str) -> None:
     if not rows:
@@ -123,7 +121,6 @@ def test_equals_pandas(rows: list[tuple], sort: bool, dropna: bool, aggregate: s
         same(got, want, by)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(allow_nan=True)), min_size=1, max_size=30))
 def test_float_keys(rows: list[tuple[int, float]]) -> None:
     y, key = [r[0] for r in rows], [r[1] for r in rows]
@@ -237,7 +234,6 @@ def test_transform() -> None:
     assert df.share.to_list() == [0.25, None, 1.0, 0.75]
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(
         st.tuples(

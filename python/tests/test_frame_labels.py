@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -57,7 +57,6 @@ def test_labels_are_no_columns() -> None:
     assert made.loc["q", "x"] == 2
 
 
-@settings(max_examples=150, deadline=None)
 @given(LABELS, st.data())
 def test_loc_is_that_of_pandas(labels: list[str], data: Any) -> None:
     columns = {"id": labels, "x": list(range(len(labels))), "y": [0.5 * i for i in labels * 0] or 1}

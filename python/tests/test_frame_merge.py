@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -77,7 +77,6 @@ def frame_of(kinds: list[str], rows: list[tuple], value: str) -> hr.DataFrame:
     return hr.DataFrame(columns)
 
 
-@settings(max_examples=200, deadline=None)
 @given(sides(), st.sampled_from(HOW))
 def test_merge_agrees_with_two_loops(drawn: Any, how: str) -> None:
     kinds, left, right = drawn

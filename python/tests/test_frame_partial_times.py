@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -88,7 +88,6 @@ def test_a_text_means_what_it_means_in_pandas(labels: str) -> None:
 UNITS = {"days": 86_400 * 10**6, "hours": 3600 * 10**6, "seconds": 10**6, "microseconds": 1}
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.data())
 def test_random_labels_and_texts(data: Any) -> None:
     unit = UNITS[data.draw(st.sampled_from(list(UNITS)))]

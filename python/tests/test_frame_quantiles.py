@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -45,7 +45,6 @@ def both(rows: list[Any]) -> tuple[hr.DataFrame, pd.DataFrame]:
     return hr.DataFrame(ours), pd.DataFrame(columns)
 
 
-@settings(max_examples=200, deadline=None)
 @given(ROWS, st.lists(LEVELS, min_size=1, max_size=3), st.sampled_from(BETWEEN))
 def test_quantiles_of_columns(rows: list[Any], levels: list[float], between: str) -> None:
     ours, theirs = both(rows)
@@ -66,7 +65,6 @@ def test_quantiles_of_columns(rows: list[Any], levels: list[float], between: str
     assert nearly(columns.t.to_numpy(), wanted.t, between)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     ROWS, st.lists(LEVELS, min_size=1, max_size=3, unique=True), st.sampled_from(BETWEEN), st.data()
 )
@@ -109,7 +107,6 @@ def test_several_quantiles_of_groups_are_labelled() -> None:
     assert df[:0].groupby("k").level_1.quantile([0.5, 1]).to_list() == []
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(*[FLOATS] * 4, st.integers(-9, 9)), max_size=70),
     LEVELS,

@@ -57,7 +57,6 @@ def test_wrong_samples_say_so() -> None:
 
 
 # ---- codes and bins ------------------------------------------------------------------------------
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.none() | st.sampled_from("abcd"), max_size=40), st.booleans())
 def test_factorize_is_that_of_pandas(texts: list[Any], sort: bool) -> None:
     codes, uniques = hr.Series(texts, dtype="string").factorize(sort=sort)
@@ -82,7 +81,6 @@ def test_codes_are_columns_of_their_frame() -> None:
     }  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(FLOATS, min_size=1, max_size=40).filter(
         lambda v: len({x for x in v if x is not None}) > 0
@@ -99,7 +97,6 @@ def test_cut_into_equal_bins_is_that_of_pandas(values: Any, bins: int, right: bo
     assert len(hr.cut(ours, bins).cat.categories) == bins
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.integers(-99, 99), min_size=1, max_size=9),
     st.integers(-12, 12).map(lambda power: 10.0**power),
@@ -242,7 +239,6 @@ def test_frame_statistics_are_those_of_pandas(rows: Any, n: int) -> None:
     assert ours.a.drop_duplicates().to_list() == theirs.a.drop_duplicates().tolist()
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.integers(-30, 30).map(lambda i: i / 4), min_size=1, max_size=30),
     st.one_of(st.integers(1, 6), st.just([-3, 0, 2.5, 6]), st.just([90, 91])),
@@ -262,7 +258,6 @@ def test_counts_of_bins_are_those_of_pandas(
 
 
 # ---- mappings and functions ----------------------------------------------------------------------
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.none() | st.sampled_from("abcd"), max_size=30),
     st.dictionaries(st.sampled_from("abz"), st.integers(-3, 3)),

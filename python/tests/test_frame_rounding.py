@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -29,7 +29,6 @@ def both(counts: list[Any], word: str) -> tuple[hr.Series, pd.Series]:
     return hr.Series(values), pd.Series(values)
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     COUNTS,
     st.sampled_from(UNITS),
@@ -54,7 +53,6 @@ def test_as_pandas(counts: list[Any], unit: str, freq: str, op: str, kind: str) 
     assert getattr(ours.dt, op)(pd.Timedelta(step)).equals(got)
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.integers(1_680_000_000, 1_720_000_000), min_size=1, max_size=30),
     st.sampled_from(["15min", "6h", "D", "2D", "90min"]),

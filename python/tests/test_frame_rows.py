@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -22,14 +22,12 @@ def key(value: Any) -> Any:
     return "nan" if value != value else value
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(FLOATS, max_size=70), st.lists(FLOATS, max_size=4))
 def test_isin_of_floats(values: list[Any], wanted: list[Any]) -> None:
     found = hr.Series(values, dtype="float64").isin(wanted).to_list()
     assert found == [key(v) in [key(w) for w in wanted] for v in values]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(WORDS, max_size=70), st.lists(WORDS, max_size=4))
 def test_isin_of_strings(values: list[Any], wanted: list[Any]) -> None:
     column = hr.Series(values, dtype="string")
@@ -54,7 +52,6 @@ def test_isin_over_morsels_and_dtypes() -> None:
         hr.Series([1]).isin(["a"])
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-5, 5)), max_size=70), st.integers(-80, 80))
 def test_shift_and_diff(values: list[Any], periods: int) -> None:
     column = hr.Series(values, dtype="int64")
@@ -89,7 +86,6 @@ def test_running_results_are_those_of_pandas(name: str, dtype: str) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(FLOATS, max_size=70),
     st.sampled_from(["average", "min", "max", "first", "dense"]),
@@ -154,7 +150,6 @@ ORDERS = {
 }
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS, WORDS.filter(lambda w: w is not None), st.sampled_from(sorted(ORDERS)))
 def test_texts_compare_by_their_bytes(rows: list[Any], word: str, op: str) -> None:
     frame = hr.DataFrame(

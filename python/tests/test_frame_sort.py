@@ -274,7 +274,6 @@ def test_the_same_under_a_limit(key, threads):
     assert hr.memory.spill().evicted_bytes > evicted
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.sampled_from([0.5, 1.5, None])), max_size=40),
     st.integers(0, 12),

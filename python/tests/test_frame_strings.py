@@ -31,7 +31,6 @@ def both(texts: list[Any]) -> list[hr.Series]:
     return [column, column.astype("category")]
 
 
-@settings(max_examples=200, deadline=None)
 @given(TEXTS, st.text(alphabet="abé漢", max_size=3))
 def test_tests_are_those_of_python(texts: list[Any], part: str) -> None:
     for column in both(texts):
@@ -46,7 +45,6 @@ def test_tests_are_those_of_python(texts: list[Any], part: str) -> None:
         )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.text(alphabet="abc", min_size=10, max_size=120), min_size=1, max_size=20),
     st.text(alphabet="abc", min_size=1, max_size=7),
@@ -60,7 +58,6 @@ def test_parts_of_long_texts_are_found(texts: list[str], part: str) -> None:
     ]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     TEXTS,
     st.one_of(st.none(), st.integers(-20, 20)),
@@ -75,7 +72,6 @@ def test_slices_are_those_of_python(texts: list[Any], start: int | None, stop: i
         )
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     TEXTS,
     st.one_of(st.none(), st.integers(-20, 20)),
@@ -104,7 +100,6 @@ def test_steps_that_are_none() -> None:
         hr.Series(["a"]).str.slice(step="x")
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(LETTERS, min_size=1, max_size=20), st.text(alphabet="ab%_é", max_size=8))
 def test_like_is_that_of_duckdb(texts: list[str], pattern: str) -> None:
     rows = pa.table({"t": texts})  # noqa: F841 (named in the query)
@@ -196,7 +191,6 @@ def test_texts_with_nulls_are_compared_in_all_rows() -> None:
 ANY_TEXTS = st.lists(st.none() | st.text(max_size=30), max_size=40)
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANY_TEXTS)
 def test_case_is_that_of_python(texts: list[Any]) -> None:
     for column in both(texts):
@@ -212,7 +206,6 @@ def test_every_letter_has_the_case_of_python() -> None:
     assert column.str.lower().to_list() == [c.lower() for c in letters]
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANY_TEXTS, st.none() | st.text(alphabet="ab é漢", max_size=3))
 def test_strip_is_that_of_python(texts: list[Any], gone: str | None) -> None:
     texts = each(texts, lambda t: f" \u3000ab{t}é漢\x85 ")
@@ -227,7 +220,6 @@ def test_every_space_is_stripped() -> None:
     assert hr.Series(letters).str.strip().to_list() == [c.strip() for c in letters]
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.none() | st.text(alphabet="ab漢", max_size=20), max_size=30),
     st.text(alphabet="ab漢", max_size=2),
@@ -245,7 +237,6 @@ def test_literal_replace_is_that_of_python(
             assert insensitive.to_list() == wanted
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.none() | LETTERS, st.none() | LETTERS), max_size=40))
 def test_texts_put_together_are_those_of_pandas(rows: list[Any]) -> None:
     a, b = [r[0] for r in rows], [r[1] for r in rows]
@@ -271,7 +262,6 @@ def python_pattern(pattern: str) -> str:
     return pattern.replace(r"\z", r"\Z")
 
 
-@settings(max_examples=400, deadline=None)
 @given(
     st.lists(st.none() | st.text(alphabet="abé漢x", max_size=16), max_size=30),
     st.sampled_from(PATTERNS),
@@ -290,7 +280,6 @@ def test_patterns_match_as_in_python(texts: list[Any], pattern: str, case: bool)
         assert text.fullmatch(pattern, case=case).to_list() == whole
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.none() | st.text(alphabet="abé漢x", max_size=24), max_size=30),
     st.sampled_from(PATTERNS),
@@ -306,7 +295,6 @@ def test_patterns_are_replaced_as_in_python(
         assert column.str.replace(pattern, fresh, n=most, regex=True).to_list() == wanted
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.none() | st.text(alphabet="ab12é ", max_size=30), min_size=1, max_size=30),
     st.sampled_from([r"(a)(\d)?", r"(?P<word>[a-z]+) ?(?P<number>\d+)", r"(é.*)", "()"]),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -40,7 +40,6 @@ def counts(values: Any) -> list[Any]:
     return [None if v == NAT else int(v) for v in array]
 
 
-@settings(max_examples=150, deadline=None)
 @given(ROWS, st.sampled_from(UNITS), st.sampled_from(["M8", "m8"]))
 def test_of_columns(rows: list[Any], unit: str, kind: str) -> None:
     word = f"{kind}[{unit}]"
@@ -64,7 +63,6 @@ def test_of_columns(rows: list[Any], unit: str, kind: str) -> None:
         assert ours.v.quantile(0.5) is None
 
 
-@settings(max_examples=150, deadline=None)
 @given(ROWS, st.sampled_from(UNITS), st.sampled_from(["M8", "m8"]), st.booleans())
 def test_of_groups(rows: list[Any], unit: str, kind: str, transform: bool) -> None:
     ours, theirs = both(rows, f"{kind}[{unit}]")
@@ -83,7 +81,6 @@ def test_of_groups(rows: list[Any], unit: str, kind: str, transform: bool) -> No
     assert counts(quarter) == counts(theirs.groupby("k").v.quantile(0.25))
 
 
-@settings(max_examples=100, deadline=None)
 @given(ROWS, st.sampled_from(["M8[us]", "m8[s]"]))
 def test_running_results(rows: list[Any], word: str) -> None:
     ours, theirs = both(rows, word)
@@ -215,7 +212,6 @@ def test_truth_and_correlation() -> None:
             wrong()
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), st.integers(-20, 20)), min_size=1, max_size=40),
     st.lists(st.integers(-20, 20), min_size=2, max_size=5, unique=True),

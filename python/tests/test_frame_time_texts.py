@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -147,7 +147,6 @@ def test_the_same_texts_for_any_threads() -> None:
 OFFSETS = st.sampled_from(["", "Z", "+02:00", "-03:30", "+0530", " +01", "+00:00"])
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(
         st.tuples(st.datetimes(dt.datetime(1952, 1, 1), dt.datetime(2090, 1, 1)), OFFSETS),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -43,7 +43,6 @@ def both(rows: list[Any], falls: bool = False) -> tuple[Any, Any, list[Any]]:
     return mine, theirs, values
 
 
-@settings(max_examples=150, deadline=None)
 @given(HOURS, SPANS, st.integers(0, 4), st.booleans(), CLOSED, st.booleans())
 def test_spans_of_time_are_those_of_pandas(
     rows: list[Any], span: str, few: int, center: bool, closed: Any, falls: bool
@@ -63,7 +62,6 @@ def test_spans_of_time_are_those_of_pandas(
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(NUMBERS, max_size=60), st.integers(1, 70), st.booleans(), CLOSED)
 def test_closed_and_order_of_windows_of_rows(
     values: list[Any], window: int, center: bool, closed: Any
@@ -78,7 +76,6 @@ def test_closed_and_order_of_windows_of_rows(
         assert ours(got.rank(how)) == plain(wanted.rank(how)), how
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=50), st.integers(2, 20))
 def test_pairs_of_columns(rows: list[Any], window: int) -> None:
     x, y = [a for a, _ in rows], [b for _, b in rows]
@@ -99,7 +96,6 @@ WEIGHTS = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(NUMBERS, NUMBERS), max_size=40),
     WEIGHTS,

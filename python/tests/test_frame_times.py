@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dateutil.relativedelta import relativedelta
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -55,7 +55,6 @@ def test_fields_are_those_of_pandas(unit: str) -> None:
     assert (ours.date.to_numpy() == values.astype("datetime64[D]")).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(DAYS, max_size=70))
 def test_fields_of_dates_are_those_of_python(days: list[dt.date | None]) -> None:
     column = hr.Series(days, dtype="date")
@@ -77,7 +76,6 @@ def test_fields_of_dates_are_those_of_python(days: list[dt.date | None]) -> None
     assert column[3:].dt.year.to_list() == each(lambda d: d.year)[3:]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(MOMENTS, MOMENTS), max_size=40),
     MOMENTS.filter(lambda m: m is not None),
@@ -112,7 +110,6 @@ def test_times_compare_in_any_unit(rows: list[Any], moment: dt.datetime, compare
     )
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(MOMENTS, max_size=20),
     st.timedeltas(dt.timedelta(days=-9000), dt.timedelta(days=9000)),
@@ -169,7 +166,6 @@ def nanoseconds(count: int, unit: str) -> int:
     return count * {"D": 86_400 * 10**9, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}[unit]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.sampled_from(FAR), min_size=1, max_size=8),
     st.lists(st.sampled_from(FAR), min_size=8, max_size=8),
@@ -243,7 +239,6 @@ def test_offsets_of_days_that_come_again() -> None:
     assert "add_months" in str(moved.explain())
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(DAYS, max_size=40), st.integers(-40, 40), st.integers(-3, 3), st.integers(-60, 60))
 def test_dates_move_as_in_python(
     days: list[dt.date | None], months: int, years: int, more: int

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -23,7 +23,6 @@ def plain(values: Any) -> list[Any]:
     return [None if v is None or v != v else pytest.approx(v, rel=1e-9, abs=1e-6) for v in values]
 
 
-@settings(max_examples=200)
 @given(st.lists(NUMBERS, max_size=70), st.integers(1, 80), st.integers(0, 80), st.booleans())
 def test_rolling_is_that_of_pandas(values: list[Any], window: int, few: int, center: bool) -> None:
     few = min(few, window)
@@ -33,7 +32,6 @@ def test_rolling_is_that_of_pandas(values: list[Any], window: int, few: int, cen
         assert getattr(ours, name)().to_list() == plain(getattr(theirs, name)()), name
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(KEYS, NUMBERS), max_size=70), st.integers(1, 5), st.booleans())
 def test_rolling_within_groups_is_that_of_pandas(
     rows: list[Any], window: int, center: bool
@@ -52,7 +50,6 @@ def test_rolling_within_groups_is_that_of_pandas(
         assert got == plain(getattr(grouped, name)()), name
 
 
-@settings(max_examples=200)
 @given(st.lists(st.tuples(KEYS, st.one_of(st.none(), st.integers(-5, 5))), max_size=70))
 def test_running_results_and_ranks_within_groups(rows: list[Any]) -> None:
     k, x = [k for k, _ in rows], [x for _, x in rows]
@@ -215,7 +212,6 @@ def test_windows_under_a_limit_have_the_same_bits() -> None:
         )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(KEYS, NUMBERS), min_size=1, max_size=60), st.integers(0, 3))
 def test_expanding_is_that_of_pandas(rows: list[Any], few: int) -> None:
     data = {"k": [k for k, _ in rows], "x": [x for _, x in rows]}

@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -79,7 +79,6 @@ def test_local_times_are_those_of_zoneinfo(zone: str) -> None:
     assert [g.fold for g in got] == [w.fold for w in wanted]
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), SECONDS), min_size=1, max_size=70),
     st.sampled_from(ZONES[:5] + ZONES[8:9]),
@@ -102,7 +101,6 @@ def test_fields_are_those_of_pandas(seconds: list[Any], zone: str, unit: str) ->
     )
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), SECONDS), min_size=1, max_size=70),
     st.sampled_from(ZONES[1:5] + ZONES[8:9]),
@@ -264,7 +262,6 @@ def test_a_zone_that_nobody_knows_is_kept() -> None:
         hr.from_arrow(pa.table({"t": pa.array([0], pa.timestamp("us", "a b"))}))
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(SECONDS, SECONDS, st.booleans()), min_size=1, max_size=70),
     st.sampled_from(
@@ -456,7 +453,6 @@ def outcome(function: Any) -> Any:
         return "error"
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.integers(-7200, 10_800), min_size=1, max_size=12),
     st.sampled_from([3600, -3600, 7200, 1800, -1800]),
@@ -481,7 +477,6 @@ def test_jumped_over_times_move_by_a_timedelta(
     assert ours == theirs
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.integers(1, 2400), min_size=1, max_size=20),
     st.sampled_from([2023, 2024]),

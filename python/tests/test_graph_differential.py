@@ -25,7 +25,7 @@ import headrace as hr
 igraph = pytest.importorskip("igraph")
 
 JUDGED = 6  # checks a graph
-SECONDS = 20.0  # of the test
+SECONDS = 8.0  # of the test
 CHECKS: dict[str, tuple[Callable[[Any], None], dict[str, bool]]] = {}
 
 

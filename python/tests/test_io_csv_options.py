@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from headrace.io.csv import read_csv
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -55,7 +55,6 @@ def tables(draw):
     return text, rows, delimiter
 
 
-@settings(max_examples=300)
 @given(tables(), st.data())
 def test_random_tables(table, data):
     text, rows, delimiter = table
@@ -90,7 +89,6 @@ NUMBER_LINES = st.one_of(
 )
 
 
-@settings(max_examples=300)
 @given(st.lists(NUMBER_LINES, max_size=60), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())
 def test_one_column_of_numbers(lines, end, closed):
     text = "x" + end + end.join(lines) + (end if closed else "")

@@ -249,7 +249,6 @@ SIZES = st.one_of(st.integers(0, 70), st.integers(0, 5000), st.sampled_from([409
 
 
 @given(st.lists(st.tuples(st.sampled_from(KINDS), SIZES, st.integers(0, 1000)), max_size=25))
-@settings(max_examples=100, deadline=None)
 def test_random_arrays_equal_those_of_the_default_handler(steps):
     expected = apply(steps)
     with hr.memory.use_for("numpy"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import headrace as hr
@@ -99,7 +99,6 @@ class Plan:
         self.pairs.append((value, theirs()))
 
 
-@settings(max_examples=200)
 @given(st.data(), st.sampled_from([0, 1, 5, 64, 65, 1025]), st.integers(0, 99), st.integers(1, 25))
 def test_random_plans_equal_numpy(data: st.DataObject, rows: int, seed: int, steps: int) -> None:
     plan = Plan(data.draw, rows, seed)

@@ -162,7 +162,7 @@ print(json.dumps(result))
 
 
 def test_ctrl_c_at_random_moments(tmp_path: Path) -> None:
-    moments = EXAMPLES or 50
+    moments = EXAMPLES or 25
     run = [sys.executable, "-c", INTERRUPTS, str(moments), str(tmp_path)]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120 + 3 * moments)
     assert done.returncode == 0, done.stderr
@@ -265,7 +265,7 @@ os._exit(0)
 
 @pytest.mark.parametrize("ways", [[], ["spill"]], ids=["memory", "spill"])
 def test_fork_at_random_moments_beside_threads_that_evaluate(ways: list[str]) -> None:
-    moments = EXAMPLES or 40
+    moments = EXAMPLES or 20
     run = [sys.executable, "-W", "ignore", "-c", FORKS, str(moments), *ways]
     done = subprocess.run(run, capture_output=True, text=True, timeout=120 + 3 * moments)
     assert (done.returncode, done.stdout) == (0, "0 0\n"), done.stderr
