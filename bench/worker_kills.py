@@ -4,11 +4,12 @@
 
 Usage: worker_kills.py [KILLS] [SECONDS]: 100 kills, each with an answer within 60 seconds. The work
 is a filter, a merge by a shuffle and a group-by; its answer is known from one process. Prints how
-many answers were right, how many runs raised, and 1 if one was wrong or none came in time.
+many answers were right and how many runs raised; 1 if one was wrong or none came in time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -23,6 +24,7 @@ import numpy as np
 import headrace as hr
 
 ROWS = 1 << 20
+WORKERS = 3
 
 
 def tables() -> tuple[hr.DataFrame, hr.DataFrame]:
@@ -39,23 +41,35 @@ def answer(left: Any, right: Any) -> Any:
     return rows.assign(z=rows.v * rows.w).groupby("g").z.sum()
 
 
+def running(client: Any, dead: set[int], seconds: float) -> list[int]:
+    """The processes of the workers, as soon as all are there again."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        with contextlib.suppress(OSError):  # one that is just lost
+            pids = list(client.run(os.getpid).values())
+            if len(pids) == WORKERS and not dead.intersection(pids):
+                return pids
+        time.sleep(0.05)
+    raise TimeoutError(f"no {WORKERS} workers within {seconds:g} s")
+
+
 def main(kills: int, seconds: float) -> int:
     """Kill, compare, count."""
     left, right = tables()
     wanted = answer(left, right).to_dict()
-    draw, seen = random.Random(1), Counter[str]()
-    with hr.cluster(workers=3, memory="2GB") as cluster:
+    draw, seen, longest, met = random.Random(1), Counter[str](), 0.0, 0
+    with hr.cluster(workers=WORKERS, memory="2GB") as cluster:
         client = cluster.client
         start = time.perf_counter()
         answer(hr.dask.from_frame(left, partitions=8), hr.dask.from_frame(right)).compute()
         usual = time.perf_counter() - start
+        dead: set[int] = set()
         for _ in range(kills):
-            pids = list(client.run(os.getpid).values())
-            killer = threading.Timer(
-                draw.uniform(0, usual), os.kill, (draw.choice(pids), signal.SIGKILL)
-            )
+            pid = draw.choice(running(client, dead, seconds))
+            killer = threading.Timer(draw.uniform(0, usual), os.kill, (pid, signal.SIGKILL))
             work = answer(hr.dask.from_frame(left, partitions=8), hr.dask.from_frame(right))
             killer.start()
+            start = time.perf_counter()
             future = client.compute(work)
             try:
                 found = future.result(timeout=seconds).to_dict()
@@ -64,12 +78,12 @@ def main(kills: int, seconds: float) -> int:
                 seen["no answer"] += 1
             except Exception as error:
                 seen[f"raised {type(error).__name__}"] += 1
+            longest = max(longest, time.perf_counter() - start)
+            met += not killer.is_alive()
             future.cancel()
             killer.join()
-            end = time.perf_counter() + seconds
-            while len(client.scheduler_info()["workers"]) < 3 and time.perf_counter() < end:
-                time.sleep(0.1)  # until another worker is there
-    print(dict(seen))
+            dead.add(pid)
+    print(f"{kills} kills, {met} before the answer: {dict(seen)}; the longest took {longest:.1f} s")
     return int(bool(seen["wrong"] or seen["no answer"]))
 
 

@@ -86,6 +86,7 @@ struct SharedValue::Published {
   std::vector<int> segments{};  // descriptors that live as long as the pieces
   std::string description{};
   std::atomic<int64_t> leases{0};
+  std::atomic<bool> was_attached{false};
 };
 
 // Answers those who ask for a value; one a process, made at the first share.
@@ -172,7 +173,9 @@ class SharedValue::Server {
         return false;
       }
       ++connection.lease->leases;
-      return send_value(connection.socket, *connection.lease);
+      if (!send_value(connection.socket, *connection.lease)) return false;
+      connection.lease->was_attached = true;
+      return true;
     } catch (...) {  // no memory for the description: the other side sees an end
       return false;
     }
@@ -254,6 +257,10 @@ int64_t SharedValue::size_bytes() const {
 
 int64_t SharedValue::num_leases() const {
   return published_->leases;
+}
+
+bool SharedValue::was_attached() const {
+  return published_->was_attached;
 }
 
 namespace {

@@ -34,6 +34,9 @@ class HR_API SharedValue {
   /// Connections that hold the value now.
   int64_t num_leases() const;
 
+  /// Whether a process has attached the value, now or before.
+  bool was_attached() const;
+
  private:
   struct Published;
   class Server;

@@ -190,8 +190,10 @@ TEST(Share, TheOwnersMemoryWaitsForTheLease) {
   {
     const SharedValue shared(shared_column(100'000));
     EXPECT_EQ(shared.num_leases(), 0);
+    EXPECT_FALSE(shared.was_attached());
     there = attach(shared.token());
     EXPECT_EQ(shared.num_leases(), 1);
+    EXPECT_TRUE(soon([&] { return shared.was_attached(); }));
   }
   // The handle and the column are gone; the memory is used until the other side lets go.
   EXPECT_GE(held_since(serial), 800'000);
@@ -325,6 +327,7 @@ TEST(Share, AThousandTimesWithoutALeak) {
     attach(shared.token());
   }
   EXPECT_TRUE(soon([&] { return shared.num_leases() == 0; }));
+  EXPECT_TRUE(shared.was_attached());
   EXPECT_TRUE(soon([&] { return open_descriptors() <= descriptors; })) << open_descriptors();
   EXPECT_EQ(held_since(serial), 0);
   EXPECT_TRUE(soon([&] { return memory_statistics().foreign_bytes <= foreign; }));

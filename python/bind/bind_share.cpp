@@ -80,7 +80,8 @@ void bind_share(nb::module_& m) {
            Unlocked())
       .def_prop_ro("token", &hr::SharedValue::token)
       .def_prop_ro("nbytes", &hr::SharedValue::size_bytes)
-      .def_prop_ro("num_leases", &hr::SharedValue::num_leases);
+      .def_prop_ro("num_leases", &hr::SharedValue::num_leases)
+      .def_prop_ro("was_attached", &hr::SharedValue::was_attached);
   m.def("attach", attach, "token"_a,
         nb::sig("def attach(token: str) -> tuple[Column | Tensor | Table, str | None]"));
   m.def(

@@ -7,8 +7,9 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
-from typing import Generic, Literal, TypeVar, overload
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from headrace import _core
 from headrace._loader import engine
@@ -28,6 +29,10 @@ class ModuleOfFunctions(ModuleType):
                 f"{name}({value!r})"
             )
         super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # cloudpickle, by which Dask and Ray send functions, knows plain modules only.
+        return import_module, (self.__name__,)
 
 
 class Setting(Generic[T]):

@@ -5,6 +5,7 @@ import math
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -113,6 +114,37 @@ def test_partitions_give_what_one_frame_gives(rows, partitions):
         same(ours, getattr(frame.groupby("k").n, how)())
 
 
+def bits(value) -> list[str]:
+    found = value.to_dict().values() if hasattr(value, "to_dict") else [value]
+    return [float(each).hex() for each in found]
+
+
+@pytest.mark.parametrize("rows", [1, 65, readers.MORSEL, 5 * readers.MORSEL + 5])
+@pytest.mark.parametrize("how", ["sum", "mean", "var", "std"])
+def test_sums_have_the_bits_of_one_process(rows, how):
+    rng = np.random.default_rng(rows)
+    frame = hr.DataFrame(
+        {
+            "x": rng.normal(size=rows) * 10.0 ** rng.integers(-9, 9, rows),
+            "n": rng.integers(-1000, 1000, rows),
+            "z": hr.Series(rng.normal(size=rows)).where(rng.random(rows) > 0.1),
+            "f": rng.normal(size=rows).astype(np.float32),
+            "none": hr.Series([None] * rows, dtype="float64"),
+        }
+    )
+    parts = headrace.dask.from_frame(frame, partitions=3)
+    assert parts.npartitions == min(3, rows)
+    for every in (False, 2):
+        found = getattr(parts, how)(split_every=every).compute()
+        assert bits(found) == bits(getattr(frame, how)())
+        assert list(found.to_dict()) == list(frame.columns)
+        for name in frame.columns:
+            ours = getattr(parts[name], how)(split_every=every).compute()
+            wanted = getattr(frame[name], how)().to_numpy()[()]
+            assert bits(ours) == bits(wanted), name
+            assert ours.dtype == wanted.dtype, name
+
+
 @pytest.mark.parametrize("how", ["inner", "left", "outer"])
 def test_merge_by_a_shuffle(how):
     left, right = frame_of(700), frame_of(64)[["n", "x"]]
@@ -181,6 +213,67 @@ def test_frames_cross_without_a_copy(rows):
     assert again.equals(frame)
 
 
+BOTH = {end: {transport.SHARES: 1} for end in ("sender", "recipient")}
+
+
+@pytest.mark.parametrize("make", [lambda f: f, lambda f: f.set_index("k"), lambda f: f.x])
+def test_large_values_go_in_shared_segments(make):
+    value = make(frame_of(1 << 17))
+    header, buffers = transport.serialize(value, BOTH)
+    assert sum(map(len, buffers)) < 100_000
+    assert len(transport.SENT) == 1
+    before = hr.memory.ledger().total_bytes
+    again = transport.deserialize(header, buffers)
+    assert hr.memory.ledger().total_bytes == before
+    assert again.equals(value)
+    end = time.monotonic() + 20
+    while len(transport.SENT) and time.monotonic() < end:
+        time.sleep(0.01)
+    assert not len(transport.SENT)  # nothing is held for a value that has arrived
+    assert again.equals(value)
+
+
+def test_values_made_for_sharing_are_not_copied():
+    with hr.sharing():
+        value = hr.DataFrame({"x": np.arange(1 << 18)}) * 2
+        hr.eval(value)
+    before = hr.memory.ledger().total_bytes
+    again = transport.deserialize(*transport.serialize(value, BOTH))
+    assert hr.memory.ledger().total_bytes == before
+    assert again.equals(value)
+
+
+@pytest.mark.parametrize(
+    ("sender", "recipient"),
+    [({}, {}), (BOTH["sender"], {}), (BOTH["sender"], {transport.SHARES: 2})],
+)
+def test_others_get_bytes(sender, recipient):
+    value = frame_of(1 << 17)
+    _, buffers = transport.serialize(value, {"sender": sender, "recipient": recipient})
+    assert sum(map(len, buffers)) > 1 << 20
+    _, small = transport.serialize(frame_of(64), BOTH)
+    assert len(small) > 1
+
+
+def test_a_value_that_does_not_fit_twice_goes_as_bytes(monkeypatch):
+    def share(value):
+        raise hr.OutOfMemoryError("no room")
+
+    monkeypatch.setattr(transport, "share", share)
+    value = frame_of(1 << 17)
+    assert transport.serialize(value, BOTH) == transport.serialize(value)
+
+
+def test_a_sender_that_is_gone_is_a_closed_connection():
+    from distributed.comm.core import CommClosedError
+
+    handle = hr.share(frame_of(65))
+    token = handle.token
+    handle.close()
+    with pytest.raises(CommClosedError, match="no longer shared"):
+        transport.attached(token, None)
+
+
 def test_sizes_and_tokens():
     from dask.sizeof import sizeof
     from dask.tokenize import tokenize
@@ -191,6 +284,20 @@ def test_sizes_and_tokens():
     assert sizeof(frame.n) > 500 * 8
     assert tokenize(frame) == tokenize(frame_of(500))
     assert tokenize(frame) != tokenize(other)
+
+
+def test_functions_that_name_our_modules_can_be_sent():
+    from distributed.protocol.pickle import dumps, loads
+
+    def both() -> list[int]:
+        frame = hr.DataFrame({"x": [1, 2]})
+        return [
+            hr.memory.ledger().total_bytes,
+            hr.sql("select x from frame", frame=frame).x.to_list(),
+        ]
+
+    assert loads(dumps(both))()[1] == [1, 2]
+    assert loads(dumps([hr, hr.memory, hr.sql])) == [hr, hr.memory, hr.sql]
 
 
 # ---- readers -------------------------------------------------------------------------------------

@@ -61,6 +61,29 @@ def test_the_budget_is_shared_out(cluster):
     assert cluster.map(len, [[1], [2, 3]]) == [1, 2]
 
 
+def test_large_columns_go_to_another_worker_in_shared_segments(cluster):
+    def made():
+        with hr.sharing():
+            frame = hr.DataFrame(
+                {"x": np.arange(1 << 18), "s": ["a long string of text", "b"] * (1 << 17)}
+            )
+            hr.eval(frame)
+        return frame
+
+    def copied(frame=None):
+        return hr.memory.ledger().total_bytes
+
+    client = cluster.client
+    here, there = client.run(copied)
+    future = client.submit(made, workers=[here])
+    before = client.submit(copied, workers=[there], pure=False).result()
+    assert client.submit(copied, future, workers=[there]).result() == before
+    assert client.submit(lambda frame: frame.x.sum().item(), future, workers=[there]).result() == (
+        (1 << 18) * ((1 << 18) - 1) // 2
+    )
+    assert future.result().s.iloc[0] == "a long string of text"  # here too
+
+
 def test_errors_of_tasks_are_ours(cluster):
     def fails(part: hr.DataFrame) -> hr.DataFrame:
         return part.assign(z=part.v.astype("string").str.cat(["x"]))
@@ -107,9 +130,23 @@ def test_no_process_is_left(tmp_path, how):
             os.killpg(running.pid, how)
         running.wait(timeout=60)
         end = time.monotonic() + 20  # on an idle machine less than one
-        while any(map(runs, workers)) and time.monotonic() < end:
+        while of_session(running.pid) and time.monotonic() < end:
             time.sleep(0.1)
         assert not any(map(runs, workers))
+        assert not of_session(running.pid)  # what started the workers neither
+
+
+def of_session(session: int) -> list[int]:
+    """The processes of a session that still run."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, number = path.read_text().rpartition(")")[2].split()[:4]
+        except OSError:
+            continue
+        if int(number) == session and state != "Z":
+            found.append(int(path.parent.name))
+    return found
 
 
 def runs(pid: int) -> bool:

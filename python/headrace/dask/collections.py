@@ -13,6 +13,7 @@ from dask.tokenize import normalize_token
 from dask.utils import funcname
 
 from headrace.array.array import Array
+from headrace.dask import reductions
 from headrace.lazy.handle import eval
 from headrace.series.column import is_series
 
@@ -76,7 +77,44 @@ class _Collection:
         return collection.compute().to_numpy()
 
 
-class DataFrame(_Collection, dask_expr.DataFrame):  # type: ignore[misc]
+class _Numbers(_Collection):
+    """Aggregates by states that merge; see `headrace.dask.reductions`."""
+
+    def _aggregate(self, how: str, axis: Any, split_every: Any, words: dict[str, Any]) -> Any:
+        collection: Any = self
+        plain = {"skipna": True, "numeric_only": False, "min_count": 0, "ddof": 1}
+        asked = all(value == plain.get(name, value) for name, value in words.items())
+        if axis in (0, "index") and asked and reductions.merges(collection._meta, how):
+            return reductions.reduce(collection, how, split_every)
+        dask: Any = super()
+        return getattr(dask, how)(axis=axis, split_every=split_every, **words)
+
+    def sum(
+        self, axis: Any = 0, skipna: bool = True, *, split_every: Any = False, **words: Any
+    ) -> Any:
+        """The sum; floats as in one process where partitions begin at morsels."""
+        return self._aggregate("sum", axis, split_every, {"skipna": skipna, **words})
+
+    def mean(
+        self, axis: Any = 0, skipna: bool = True, *, split_every: Any = False, **words: Any
+    ) -> Any:
+        """The mean; as in one process where partitions begin at morsels."""
+        return self._aggregate("mean", axis, split_every, {"skipna": skipna, **words})
+
+    def var(
+        self, axis: Any = 0, skipna: bool = True, *, split_every: Any = False, **words: Any
+    ) -> Any:
+        """The variance; as in one process where partitions begin at morsels."""
+        return self._aggregate("var", axis, split_every, {"skipna": skipna, **words})
+
+    def std(
+        self, axis: Any = 0, skipna: bool = True, *, split_every: Any = False, **words: Any
+    ) -> Any:
+        """The standard deviation; as in one process where partitions begin at morsels."""
+        return self._aggregate("std", axis, split_every, {"skipna": skipna, **words})
+
+
+class DataFrame(_Numbers, dask_expr.DataFrame):  # type: ignore[misc]
     """A collection of Dask with a `headrace.DataFrame` in each partition.
 
     >>> import headrace.dask
@@ -101,7 +139,7 @@ class DataFrame(_Collection, dask_expr.DataFrame):  # type: ignore[misc]
             yield from part.compute().iter_batches(rows)
 
 
-class Series(_Collection, dask_expr.Series):  # type: ignore[misc]
+class Series(_Numbers, dask_expr.Series):  # type: ignore[misc]
     """A collection of Dask with a `headrace.Series` in each partition."""
 
 

@@ -20,6 +20,8 @@ from distributed.comm.utils import from_frames
 from distributed.protocol.utils import unpack_frames
 from tornado.iostream import StreamClosedError
 
+from headrace.dask import transport
+
 #: Where in Dask's configuration, which workers inherit, the token is: 64 hexadecimal digits.
 TOKEN = "headrace.token"
 _TOKEN_BYTES = 32
@@ -53,6 +55,10 @@ class Connection(tcp.TCP):  # type: ignore[misc]
 
     stream: Any
     max_shard_size = 1 << 40  # frames in one piece: pieces would be joined by a copy
+
+    def handshake_info(self) -> dict[str, Any]:
+        """What the peer learns: whether values may come in shared segments."""
+        return {**super().handshake_info(), transport.SHARES: transport.shares()}
 
     async def read(self, deserializers: Any = None) -> Any:
         """The next message."""

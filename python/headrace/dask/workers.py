@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import secrets
 from itertools import pairwise
+from multiprocessing import forkserver
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
@@ -31,7 +33,13 @@ _OWN_MEMORY = {
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
-    "distributed.nanny.pre-spawn-environ.MALLOC_TRIM_THRESHOLD_": 65536,
+}
+#: Of the process from which workers are forked: Dask's own, which it sets too late for that one.
+#: Strings have the same hashes in all workers.
+_ENVIRONMENT = {
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+    "PYTHONHASHSEED": "6640",
+    **dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"),
 }
 #: What the web servers of the scheduler and of the workers answer without a dashboard: nothing.
 _NO_PAGES: dict[str, list[str]] = {
@@ -45,8 +53,11 @@ _SETTINGS = {
     "distributed.comm.compression": False,
     "distributed.comm.timeouts.connect": "10s",
     "distributed.comm.timeouts.tcp": "30s",
+    # A lost worker is started again, however long that takes; without any, tasks raise.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    "distributed.scheduler.no-workers-timeout": "45s",
     "distributed.scheduler.allowed-failures": 3,
-    "distributed.worker.multiprocessing-method": "spawn",
+    "distributed.worker.multiprocessing-method": "forkserver",
 }
 
 
@@ -176,6 +187,8 @@ def cluster(
     ...     workers.scatter(hr.DataFrame({"x": [1, 2]})).x.sum().compute().item()
     3
     """
+    if address is None:
+        _start_fork_server()
     dask = _dask()
     settings = dask.config.set({**_SETTINGS, **_OWN_MEMORY, **({} if dashboard else _NO_PAGES)})
     settings.__enter__()
@@ -188,10 +201,24 @@ def cluster(
         raise
 
 
+def _start_fork_server() -> None:
+    """Start the process from which workers are forked, if none runs."""
+    multiprocessing.set_forkserver_preload(["headrace.dask.fork_server"])
+    own = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    os.environ.update({name: word for name, word in _ENVIRONMENT.items() if own[name] is None})
+    try:
+        forkserver.ensure_running()
+    finally:
+        for name, word in own.items():
+            if word is None:
+                del os.environ[name]
+
+
 def _dask() -> Any:
     """Dask, with its workers: loaded when the first cluster starts."""
     try:
         import dask
+        import dask.dataframe
         import distributed  # noqa: F401
     except ModuleNotFoundError as error:
         raise ImportError(

@@ -69,6 +69,11 @@ class SharedHandle:
         """Number of attached values that hold the memory now; 0 if received or closed."""
         return self._shared.num_leases if self._shared else 0
 
+    @property
+    def was_attached(self) -> bool:
+        """Whether a process has attached the value; False if received or closed."""
+        return self._shared is not None and self._shared.was_attached
+
     def close(self) -> None:
         """Stop sharing."""
         self._shared = None

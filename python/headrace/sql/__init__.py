@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,10 @@ class _Callable(ModuleType):
         from headrace.sql.context import PLANS, run
 
         return run(query, frames, _registered, dialect, params, True, PLANS)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # See `headrace.settings.ModuleOfFunctions`.
+        return import_module, (self.__name__,)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -94,6 +94,9 @@ class ColumnState(State):
         for state, (rows, parts) in zip(self._states, saved[1], strict=True):
             state.restore(rows, parts)
 
+    def __reduce__(self) -> Any:
+        return _restored, (self._columns, self._open.dtypes, self._snapshot(), self.position)
+
     # ---- files -----------------------------------------------------------------------------------
     def _words(self) -> dict[str, Any]:
         return {"columns": [list(each) for each in self._columns]}
@@ -103,6 +106,13 @@ class ColumnState(State):
 
     def _tables(self) -> list[list[DataFrame]]:
         return [[_table(each.parts())] for each in self._states]
+
+
+def _restored(columns: Any, dtypes: Any, snapshot: Any, position: Any) -> ColumnState:
+    state = ColumnState(columns, dtypes)
+    state._restore(snapshot)
+    state.position = position
+    return state
 
 
 def _table(parts: list[Any]) -> DataFrame:
