@@ -18,6 +18,7 @@ FLIGHTS = pa.table(
     {
         "delay": pa.array(RANDOM.integers(-60, 180, 5000), pa.int32()),
         "time": RANDOM.random(5000) * 24,
+        "at": pa.array(RANDOM.integers(-(10**10), 10**10, 5000) * 500, pa.timestamp("us")),
         "carrier": pa.array(RANDOM.choice(["AA", "UA", None], 5000).tolist(), pa.string()),
     }
 )
@@ -33,6 +34,12 @@ STATEMENTS = [
     f'SELECT {BINS} AS "x1", count(*) AS "pre", {ACTIVE} AS "active0" FROM "flights" GROUP BY ALL',
     'SELECT "x1", coalesce(sum("pre"), 0)::BIGINT AS "y" FROM "mosaic"."preagg_1" '
     'WHERE ("active0" BETWEEN 48 AND 200) GROUP BY "x1" ORDER BY "x1"',
+    'SELECT epoch_ms("at") AS "ms", epoch("at") AS "s", epoch_us("at") AS "us" FROM "flights"',
+    'SELECT "delay" & 7 AS "a", "delay" | 8 AS "o", ~"delay" AS "n", xor("delay", 5) AS "x" '
+    'FROM "flights"',
+    'SELECT sign("delay") * log(abs(nullif("delay", 0))) AS "d", log2("time") AS "two", '
+    'log(2, "time") AS "b", degrees("time") AS "deg", atan2("time", 2) AS "at" FROM "flights"',
+    'SELECT make_date(2012, month("at"), day("at")) AS "day" FROM "flights"',
 ]
 
 
@@ -62,6 +69,18 @@ def test_statements_of_linked_charts(both: tuple[duckdb.DuckDBPyConnection, Any]
                 assert alike or one == other, (sql, name)
             if not pa.types.is_string(wanted[name].type):
                 assert made[name].type == wanted[name].type, (sql, name)
+
+
+@pytest.mark.parametrize("function", ["ln", "log", "log2", "sqrt", "acos"])
+def test_no_number_outside_of_the_domain(function: str) -> None:
+    query = f"select {function}(x) as y from t"
+    t = pa.table({"x": [-1.5, 0.0, 0.5, math.inf, math.nan, None]})
+    made = hr.sql(query, t=t).to_dict()["y"]
+    wanted = [row[0] for row in duckdb.sql(query).fetchall()]
+    assert np.array_equal(np.array(made, float), np.array(wanted, float), equal_nan=True), (
+        made,
+        wanted,
+    )
 
 
 def test_schemas_keep_tables_apart() -> None:

@@ -11,7 +11,7 @@ from headrace import _core
 from headrace.errors import TypeMismatchError, UnsupportedError
 from headrace.sql import operators
 from headrace.sql.casts import cast, common
-from headrace.sql.elementwise import bool_value, filled, run, where
+from headrace.sql.elementwise import bool_value, run, where
 from headrace.sql.functions.arguments import constant, numbers_of, of_constants
 from headrace.sql.syntax import exp
 from headrace.sql.values import (
@@ -150,27 +150,13 @@ def _round_floats(node: _core.Node, digits: int) -> _core.Node:
     return where(run("isfinite", moved), made, node)
 
 
-def _floating(op: str, low: float | None = None, open_: bool = False) -> Callable[..., Operand]:
-    """A function of doubles; values below `low` are errors in DuckDB."""
+def _floating(op: str) -> Callable[..., Operand]:
+    """A function of doubles; NaN outside of its domain, as in DuckDB from version 2 on."""
 
     def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        operand = _number(evaluate(node.this), op.upper())
-        if operand.dtype == NULL:
-            return Constant(None, "float64")
-        value = numbers_of(operand, like)
-        if low is not None:
-            value = _checked(value, op, low, open_)
-        return value_of(run(op, value))
+        return _named_floating(op)([evaluate(node.this)], like)
 
     return handle
-
-
-def _checked(value: _core.Node, op: str, low: float, open_: bool) -> _core.Node:
-    """Doubles of which one that is too small raises when it is read."""
-    small = run("less_equal" if open_ else "less", value, low)
-    # A cast of infinity to an integer is the engine's error with the row.
-    bad = where(filled(small, False), math.inf, 0.0)
-    return run("add", value, _core.astype(_core.astype(bad, "int64"), "float64"))
 
 
 def _sign(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
@@ -200,19 +186,14 @@ def _extreme(op: str) -> Callable[..., Operand]:
     return handle
 
 
-def _named_floating(op: str, low: float = -math.inf, high: float = math.inf) -> ByName:
-    """A function of doubles that DuckDB defines between two values, ends included."""
+def _named_floating(op: str) -> ByName:
+    """The same by its name."""
 
     def handle(operands: list[Operand], like: _core.Node) -> Operand:
         operand = _number(operands[0], op.upper())
         if operand.dtype == NULL:
             return Constant(None, "float64")
-        value = numbers_of(operand, like)
-        if low > -math.inf:
-            value = _checked(value, op, low, False)
-        if high < math.inf:
-            value = run("negative", _checked(run("negative", value), op, -high, False))
-        return value_of(run(op, value))
+        return value_of(run(op, numbers_of(operand, like)))
 
     return handle
 
@@ -249,15 +230,34 @@ def _even(value: _core.Node) -> _core.Node:
 def _log(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     """LOG(x) to base 10, LOG(base, x)."""
     if node.args.get("expression") is None:
-        return _floating("log10", 0.0, True)(node, evaluate, like)
+        return _floating("log10")(node, evaluate, like)
     base, value = evaluate(node.this), evaluate(node.expression)
     if NULL in (base.dtype, value.dtype):
         return Constant(None, "float64")
-    x = _checked(numbers_of(_number(value, "LOG"), like), "log", 0.0, True)
+    x = numbers_of(_number(value, "LOG"), like)
     if isinstance(base, Constant) and base.value in (2, 10):
         return value_of(run("log2" if base.value == 2 else "log10", x))
-    b = _checked(numbers_of(_number(base, "LOG"), like), "log", 0.0, True)
+    b = numbers_of(_number(base, "LOG"), like)
     return value_of(run("divide", run("log10", x), run("log10", b)))
+
+
+def _bits(op: str) -> Callable[..., Operand]:
+    """An operation of the bits of integers."""
+
+    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
+        operands = [evaluate(each) for each in (node.this, node.args.get("expression")) if each]
+        for each in operands:
+            if each.dtype not in INTEGERS and each.dtype != NULL:
+                raise TypeMismatchError(
+                    f"sql: expected integers: operation={op!r}, type={type_name(each.dtype)}; "
+                    "use CAST"
+                )
+        dtype, operands = common(operands, op.upper())
+        if any(isinstance(each, Constant) and each.value is None for each in operands):
+            return Constant(None, dtype)
+        return value_of(run(op, *(column_of(each, like) for each in operands)))
+
+    return handle
 
 
 def _trunc(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
@@ -322,21 +322,25 @@ BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.Ceil: _rounding("ceil"),
     exp.Round: _round,
     exp.Trunc: _trunc,
-    exp.Sqrt: _floating("sqrt", 0.0),
+    exp.Sqrt: _floating("sqrt"),
     exp.Exp: _floating("exp"),
-    exp.Ln: _floating("log", 0.0, True),
+    exp.Ln: _floating("log"),
     exp.Log: _log,
     exp.Sin: _floating("sin"),
     exp.Cos: _floating("cos"),
     exp.Tan: _floating("tan"),
+    exp.BitwiseAnd: _bits("bitwise_and"),
+    exp.BitwiseOr: _bits("bitwise_or"),
+    exp.BitwiseXor: _bits("bitwise_xor"),
+    exp.BitwiseNot: _bits("invert"),
     exp.Sign: _sign,
     exp.Greatest: _extreme("greater"),
     exp.Least: _extreme("less"),
 }
 
 BY_NAME: dict[str, ByName] = {
-    "asin": _named_floating("arcsin", -1.0, 1.0),
-    "acos": _named_floating("arccos", -1.0, 1.0),
+    "asin": _named_floating("arcsin"),
+    "acos": _named_floating("arccos"),
     "atan": _named_floating("arctan"),
     "atan2": _pair("arctan2"),
     "sinh": _named_floating("sinh"),

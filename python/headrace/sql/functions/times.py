@@ -306,7 +306,13 @@ def _make_date(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operan
             raise InvalidArgumentError(
                 f"sql: no such day: word='MAKE_DATE', values={values}"
             ) from None
-    raise UnsupportedError("sql: a column is not supported here: word='MAKE_DATE'")
+    year, month, day = (column_of(cast(each, "int64"), like) for each in parts)
+    text = _core.astype(year, "string")  # the cast below names a day that does not exist
+    for part in (month, day):
+        digits = _core.astype(part, "string")
+        mark = where(run("less", part, 10), "-0", "-")
+        text = run("add", run("add", text, mark), digits)
+    return cast(value_of(text), "date")
 
 
 def _epoch(per: int, dtype: str = "int64") -> ByName:
@@ -317,14 +323,20 @@ def _epoch(per: int, dtype: str = "int64") -> ByName:
         if operand.dtype == NULL:
             return Constant(None, dtype)
         if operand.dtype in INTEGERS and per != 1_000_000:
-            count = run("multiply", numbers_of(operand, like, "int64"), per)
+            count = _core.checked_arithmetic(
+                "multiply", numbers_of(operand, like, "int64"), _core.scalar(per)
+            )
             return value_of(_core.retype(count, TIMESTAMP))
         if isinstance(operand, Constant) and operand.untyped:
             operand = cast(operand, TIMESTAMP)
         micros = _microseconds(column_of(operand, like))
         if per == 1_000_000:
             return value_of(run("divide", micros, 1e6))
-        return value_of(run("floor_divide", micros, per))
+        if per == 1:
+            return value_of(micros)
+        # DuckDB rounds, halves away from zero.
+        half = where(run("less", micros, 0), per // 2 - 1, per // 2)
+        return value_of(run("floor_divide", run("add", micros, half), per))
 
     return handle
 
