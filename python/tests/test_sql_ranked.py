@@ -19,7 +19,7 @@ select percentile_disc(0.5) within group (order by a desc), percentile_cont(0.25
     (order by a desc) from t;
 select p, quantile_cont(d, 0.5), median(d), quantile_cont(d, 0.25) from t group by p;
 select mode(s), mode(a), mode(d) from t where s = 'yy' or a = 2;
-select w, mode(v) from u group by w;
+select w, mode(v) from (select * from u union all select * from u where v > 10) x group by w;
 select mode(a) filter (where a > 2) from t where a > 2 and a < 4;
 select max(a, 2), min(a, 3), max(s, 2), arg_max(s, a, 2), arg_min(a, s, 1) from t;
 select p, max(a, 2) from t group by p;

@@ -68,6 +68,10 @@ select o.k, q.x, q.y from (select 1 as k union all select 2) o left join lateral
 select o.k, q.x, q.y from (select 1 as k union all select 2) o left join lateral (select l.a
     as x, r.b as y from (select k) l(a) left join (values (2)) r(b) on exists (select 1 where l.a
     = r.b)) q on true;
+select sum(v - (select avg(v) from u)) filter (where v > 1) from u;
+select sum(distinct v + (select min(v) from u)) filter (where k < (select max(k) from u)) from u;
+select k, sum(v - (select avg(v) from u)) filter (where v is not null), k as again from u group by
+    all order by k;
 select k, (select count(*) from (values (1), (2)) as q(x) where x < u.k) from u;
 select k, (select sum(x) from (values (1), (2), (v)) as q(x) where x < u.k) from u;
 """

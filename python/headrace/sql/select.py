@@ -170,7 +170,7 @@ class Planner(FromList):
             clause, outputs, scope, lambda node: _resolved(node, scope, scope.aliases)
         )
         if len(sets) == 1:
-            keys = sets[0]
+            keys = _unique(sets[0])
             scope = attach(scope, keys)
             made = group(scope, keys, aggregates, not keys)
         else:

@@ -68,20 +68,17 @@ def is_distinct(node: Expression) -> bool:
 
 
 def _plain(node: Expression) -> Expression:
-    """The call without DISTINCT."""
+    """The call without DISTINCT, of the same arguments: scopes know their subqueries by identity."""
     if isinstance(node, exp.Filter):
-        made = node.copy()
-        made.set("this", _plain(made.this))
-        return made
+        call = _plain(node.this)
+        return node if call is node.this else exp.Filter(this=call, expression=node.expression)
     if isinstance(node.this, exp.Distinct) and not isinstance(node, exp.ArrayAgg | exp.GroupConcat):
-        made = node.copy()
-        inner = made.this.expressions
+        inner = node.this.expressions
         if len(inner) != 1:
             raise UnsupportedError(
                 "sql: DISTINCT of several values: word='DISTINCT'; use a subquery"
             )
-        made.set("this", inner[0])
-        return made
+        return type(node)(**{**node.args, "this": inner[0]})
     return node
 
 
