@@ -68,7 +68,7 @@ def is_distinct(node: Expression) -> bool:
 
 
 def _plain(node: Expression) -> Expression:
-    """The call without DISTINCT, of the same arguments: scopes know their subqueries by identity."""
+    """The call without DISTINCT, of the same arguments: their subqueries are known by identity."""
     if isinstance(node, exp.Filter):
         call = _plain(node.this)
         return node if call is node.this else exp.Filter(this=call, expression=node.expression)
