@@ -36,9 +36,11 @@ def test_neighbors_are_scikit_learns(metric, dtype, columns):
         radius = float(np.median(expected[0][:, 5])) * (1 + 1e-9)
         within = ours.radius_neighbors(asked, radius, sort_results=True)
         other = theirs.radius_neighbors(wide, radius, sort_results=True)
-        for query in range(len(distances)):
-            np.testing.assert_array_equal(np.sort(within[1][query]), np.sort(other[1][query]))
-            np.testing.assert_allclose(within[0][query], other[0][query], rtol=1e-7, atol=1e-7)
+        assert [len(each) for each in within[1]] == [len(each) for each in other[1]]
+        found, wanted = (np.concatenate([*map(np.sort, all_of[1])]) for all_of in (within, other))
+        np.testing.assert_array_equal(found, wanted)
+        found, wanted = (np.concatenate(all_of[0]) for all_of in (within, other))
+        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
 
 
 def test_ties_go_to_the_lowest_row():

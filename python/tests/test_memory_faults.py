@@ -23,7 +23,7 @@ from headrace.demo import ecg, job
 import headrace as hr
 
 ALL = os.environ.get("HEADRACE_FAULTS") == "all"
-PLACES = 8
+PLACES = 4
 
 
 @pytest.fixture(scope="module")
