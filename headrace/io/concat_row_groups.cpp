@@ -180,6 +180,11 @@ struct Sources {
     return each[s].distinct_values(group - first_group[s], column);
   }
 
+  Buffer test_rows(int64_t group, int64_t column, const Column& test) const {
+    const size_t s = source_of(group);
+    return each[s].test_rows(group - first_group[s], column, test);
+  }
+
   Table read_picked(int64_t group, const std::vector<bool>& wanted, const Column& test) const {
     const size_t s = source_of(group);
     Table table;
@@ -229,6 +234,9 @@ RowGroups concat_row_groups(std::string name, std::vector<RowGroups> sources, Ta
   };
   made.distinct_values = [kept](int64_t group, int64_t column) {
     return kept->distinct_values(group, column);
+  };
+  made.test_rows = [kept](int64_t group, int64_t column, const Column& test) {
+    return kept->test_rows(group, column, test);
   };
   made.borders = [kept](int64_t group, const std::vector<bool>& columns) {
     return kept->borders(group, columns);

@@ -96,6 +96,11 @@ class HR_API CsvScan {
   /// UnsupportedError for a codec that this build lacks.
   explicit CsvScan(Source source, CsvOptions options = {});
 
+  /// Those of several paths with the same options, by all workers. Of several errors that of the
+  /// first path is thrown.
+  static std::vector<CsvScan> open_paths(const std::vector<std::string>& paths,
+                                         const CsvOptions& options);
+
   const CsvSchema& schema() const;
   const CsvOptions& options() const;
   const Source& source() const;

@@ -9,6 +9,7 @@
 #include <deque>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 namespace hr {
 
@@ -64,25 +65,28 @@ std::vector<CsvTarget> targets_of(const CsvScan::State& state, const CsvSchema& 
   return targets;
 }
 
-// Opens all files once, and finds the rows of each.
+// Opens all files, and finds the rows of each.
 void find_rows(std::deque<FileRows>& files, int64_t chunk_bytes, BufferPool& stock) {
-  for (FileRows& file : files) {
-    // What is no plain file is loaded by this thread, and stays.
-    const std::shared_ptr<ByteSource> text = file.opened();
-    if (text->can_open_again())
-      file.close();
-    else
-      text->load(std::numeric_limits<int64_t>::max());
-  }
-  parallel_for(std::ssize(files), [&](int64_t f) {
-    FileRows& file = files[static_cast<size_t>(f)];
+  const auto find = [&](FileRows& file) {
     const CsvScan::State& state = file.scan.state();
     file.ranges =
         find_ranges(kOp, *file.opened(), state.source.name(), state.syntax, state.layout.data_begin,
                     state.layout.first_line, -1, chunk_bytes, stock);
     file.left = std::ssize(file.ranges.ranges);
     file.close();
+  };
+  parallel_for(std::ssize(files), [&](int64_t f) {
+    FileRows& file = files[static_cast<size_t>(f)];
+    if (file.opened()->can_open_again()) find(file);
   });
+  // What is no plain file is loaded by this thread, and stays.
+  std::vector<FileRows*> loaded;
+  for (FileRows& file : files) {
+    if (!file.text) continue;
+    file.text->load(std::numeric_limits<int64_t>::max());
+    loaded.push_back(&file);
+  }
+  parallel_for(std::ssize(loaded), [&](int64_t f) { find(*loaded[static_cast<size_t>(f)]); });
 }
 
 // The number of rows of each file; throws for the first bad row of all.
@@ -103,6 +107,19 @@ std::vector<int64_t> checked_rows(std::deque<FileRows>& files, std::vector<CsvPa
 }
 
 }  // namespace
+
+std::vector<CsvScan> CsvScan::open_paths(const std::vector<std::string>& paths,
+                                         const CsvOptions& options) {
+  const ScopedTag tag(kOp);
+  std::vector<std::optional<CsvScan>> opened(paths.size());
+  parallel_for(std::ssize(paths), [&](int64_t task) {
+    const auto at = static_cast<size_t>(task);
+    opened[at].emplace(Source::path(paths[at]), options);
+  });
+  std::vector<CsvScan> scans;
+  for (std::optional<CsvScan>& scan : opened) scans.push_back(*std::move(scan));
+  return scans;
+}
 
 CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes) {
   const ScopedTag tag(kOp);

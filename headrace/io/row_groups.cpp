@@ -6,6 +6,7 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
+#include "headrace/base/bits.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/profile.h"
@@ -21,6 +22,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kFewRows = int64_t{1} << 14;
+constexpr int64_t kMostTogether = 64;  // groups whose bits and picked rows exist at once
 
 using Source = std::shared_ptr<const RowGroups>;
 
@@ -86,6 +88,7 @@ class Reading {
         others_(others),
         wanted_(wanted),
         left_(max_rows < 0 ? std::numeric_limits<int64_t>::max() : max_rows),
+        is_limited_(max_rows >= 0),
         tested_(wanted.size()),
         behind_(wanted),
         coded_(wanted.size()),
@@ -108,16 +111,22 @@ class Reading {
     const int64_t before = source_.bytes_read();
     int64_t read = 0;
     std::vector<GroupRows> together;
+    int64_t batched = 0;  // of them, those that are read in batches
     for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
       GroupRows rows{.group = static_cast<int64_t>(group), .kept = Kept(wanted_.size())};
-      if (may[group] && !values_rule_out(rows.group)) {
+      if (may[group] && !values_rule_out(rows)) {
         ++read;
         open(rows);
       } else if (any(coded_)) {
         read_codes(rows, coded_);
       }
+      batched += rows.batches ? 1 : 0;
       together.push_back(std::move(rows));
-      if (std::ssize(together) >= groups_at_once_ || group + 1 == may.size()) read_groups(together);
+      const int64_t most = groups_at_once_ == 1 ? 1 : kMostTogether;
+      if (batched >= groups_at_once_ || std::ssize(together) >= most || group + 1 == may.size()) {
+        read_groups(together);
+        batched = 0;
+      }
     }
     std::string note = groups_text(read, may.size());
     if (left_out_by_filter_ > 0)
@@ -151,28 +160,57 @@ class Reading {
         std::count(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(column), true));
   }
 
+  using Kept = std::vector<std::vector<Column>>;  // by column
+
+  // A column whose values are all known, and for each of these whether the tests are true.
+  struct CodedTest {
+    int64_t column;
+    Column test;
+  };
+
+  // What was read of a group, and what is to be read of it.
+  struct GroupRows {
+    int64_t group = 0;
+    Kept kept{};
+    std::vector<CodedTest> coded{};  // all tests, or none
+    RowGroups::Batches batches{};    // null at their end
+    std::vector<RowRange> ranges{};
+    size_t range = 0;  // that the next batch lies in
+    int64_t at = 0;    // the row that it begins with
+    Buffer picked{};   // a bit for each row: the tests are true
+    int64_t found = 0;
+    int64_t end = 0;  // of the rows that were tested
+  };
+
   // Whether a group has no wanted row, by the values that its columns may have.
-  bool values_rule_out(int64_t group) {
+  bool values_rule_out(GroupRows& rows) {
     if (predicates_.empty()) return false;
     if (source_.may_have &&
         !may_have_members(predicates_, others_, [&](int64_t column, const Column& values) {
-          return source_.may_have(group, column, values);
+          return source_.may_have(rows.group, column, values);
         })) {
       ++left_out_by_filter_;
       return true;
     }
     if (!source_.distinct_values) return false;
+    size_t coded = 0;
     for (size_t c = 0; c < tested_.size(); ++c) {
-      const ColumnTests tests = tests_of(static_cast<int64_t>(c));
+      const auto column = static_cast<int64_t>(c);
+      const ColumnTests tests = tests_of(column);
       if (tests.predicates.empty()) continue;
-      const std::optional<Column> values = source_.distinct_values(group, static_cast<int64_t>(c));
+      const std::optional<Column> values = source_.distinct_values(rows.group, column);
       if (!values) continue;
-      const Column test =
+      Column test =
           evaluate_predicates(tests.predicates, [&](int64_t) { return *values; }, tests.others);
-      if (mask_prefix(Mask(test), values->num_rows()).picked > 0) continue;
-      ++left_out_by_dictionary_;
-      return true;
+      if (mask_prefix(Mask(test), values->num_rows()).picked == 0) {
+        ++left_out_by_dictionary_;
+        rows.coded.clear();
+        return true;
+      }
+      coded += tests.predicates.size();
+      rows.coded.push_back({column, std::move(test)});
     }
+    if (coded < predicates_.size() || is_limited_) rows.coded.clear();
     return false;
   }
 
@@ -198,21 +236,6 @@ class Reading {
     return tests;
   }
 
-  using Kept = std::vector<std::vector<Column>>;  // by column
-
-  // What was read of a group, and what is to be read of it.
-  struct GroupRows {
-    int64_t group = 0;
-    Kept kept{};
-    RowGroups::Batches batches{};  // null at their end
-    std::vector<RowRange> ranges{};
-    size_t range = 0;  // that the next batch lies in
-    int64_t at = 0;    // the row that it begins with
-    Buffer picked{};   // a bit for each row: the tests are true
-    int64_t found = 0;
-    int64_t end = 0;  // of the rows that were tested
-  };
-
   // Begins to read a group that may have wanted rows.
   void open(GroupRows& rows) {
     if (predicates_.empty()) {
@@ -223,10 +246,12 @@ class Reading {
     parts_kept_ += parts.kept;
     parts_all_ += parts.all;
     rows.ranges = std::move(parts.ranges);
+    if (rows.ranges.empty() || parts.kept < parts.all) rows.coded.clear();
     if (rows.ranges.empty()) {
       if (any(coded_)) read_codes(rows, coded_);
       return;
     }
+    if (!rows.coded.empty()) return;
     rows.at = rows.ranges[0].begin;
     rows.picked =
         Buffer::allocate_zeroed((source_.rows[static_cast<size_t>(rows.group)] + 63) / 64 * 8);
@@ -290,22 +315,40 @@ class Reading {
       rows.at = rows.ranges[rows.range].begin;
   }
 
-  // The columns that no predicate reads, of the rows that were picked.
+  // Tests the rows of a group by their values' places among all values.
+  void test_codes(GroupRows& rows) const {
+    rows.end = source_.rows[static_cast<size_t>(rows.group)];
+    for (const CodedTest& each : rows.coded) {
+      const Buffer bits = source_.test_rows(rows.group, each.column, each.test);
+      if (!rows.picked) {
+        rows.picked = bits;
+        continue;
+      }
+      auto* const words = rows.picked.mutable_as<uint64_t>();
+      for (int64_t i = 0; i < bits.size_bytes() / 8; ++i) words[i] &= bits.as<uint64_t>()[i];
+    }
+    rows.found = count_bits(rows.picked.as<uint8_t>(), 0, rows.end);
+  }
+
+  // The columns that were not read with the tests, of the rows that were picked.
   void pick_others(std::vector<GroupRows>& groups) {
     std::vector<Table> tables(groups.size());
-    if (any(behind_))
-      parallel_for(std::ssize(groups), [&](int64_t task) {
-        GroupRows& rows = groups[static_cast<size_t>(task)];
-        if (rows.found == 0) return;
-        const Column test(TypeId::kBool, rows.end, std::move(rows.picked));
-        tables[static_cast<size_t>(task)] = source_.read_picked(rows.group, behind_, test);
-      });
+    const auto others = [&](const GroupRows& rows) -> const std::vector<bool>& {
+      return rows.coded.empty() ? behind_ : wanted_;
+    };
+    parallel_for(std::ssize(groups), [&](int64_t task) {
+      GroupRows& rows = groups[static_cast<size_t>(task)];
+      if (!rows.coded.empty()) test_codes(rows);
+      if (rows.found == 0 || !any(others(rows))) return;
+      const Column test(TypeId::kBool, rows.end, std::move(rows.picked));
+      tables[static_cast<size_t>(task)] = source_.read_picked(rows.group, others(rows), test);
+    });
     for (size_t g = 0; g < groups.size(); ++g) {
       GroupRows& rows = groups[g];
-      if (rows.found > 0 && any(behind_))
-        keep(rows.kept, tables[g], behind_, nullptr);
+      if (rows.found > 0 && any(others(rows)))
+        keep(rows.kept, tables[g], others(rows), nullptr);
       else if (rows.found == 0 && rows.end > 0 && any(coded_))
-        read_codes(rows, both(coded_, behind_));
+        read_codes(rows, both(coded_, others(rows)));
     }
   }
 
@@ -335,6 +378,7 @@ class Reading {
   std::span<const Value> others_;
   const std::vector<bool>& wanted_;
   int64_t left_;
+  bool is_limited_;
   std::vector<bool> tested_;  // columns that the predicates read
   std::vector<bool> behind_;  // the other wanted ones
   std::vector<bool> coded_;   // wanted ones with categories

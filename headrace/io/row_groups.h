@@ -44,6 +44,9 @@ struct RowGroups {
   std::function<bool(int64_t group, int64_t column, const Column& values)> may_have{};
   /// All values of a column in a group and a null, where a few bytes of the source tell them.
   std::function<std::optional<Column>(int64_t group, int64_t column)> distinct_values{};
+  /// A bit for each row of a group: whether `test`, a bool for each of its `distinct_values`, is
+  /// true of the row's own.
+  std::function<Buffer(int64_t group, int64_t column, const Column& test)> test_rows{};
   /// Where more is known of parts of a group, all of these: the rows at which something else is
   /// known of one of the columns, the first and the end among them (none: nothing is known),
   std::function<std::vector<int64_t>(int64_t group, const std::vector<bool>& columns)> borders{};

@@ -203,6 +203,15 @@ void bind_io(nb::module_& m) {
       .def_prop_ro("estimated_rows",
                    [](const hr::CsvScan& self) { return self.schema().estimated_rows; });
   m.def(
+      "open_csv_paths",
+      [](const std::vector<nb::str>& paths, const hr::CsvOptions& options) {
+        std::vector<std::string> names;
+        for (const nb::str& path : paths) names.push_back(file_name("read_csv", path));
+        const GilReleased unlocked;
+        return hr::CsvScan::open_paths(names, options);
+      },
+      "paths"_a, "options"_a);
+  m.def(
       "csv_whole_rows",
       [](const nb::bytes& text, const hr::CsvOptions& options) {
         hr::CsvSyntax syntax{.delimiter = options.delimiter};

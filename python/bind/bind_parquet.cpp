@@ -170,6 +170,15 @@ void bind_parquet(nb::module_& m) {
       .def("read", &hr::ParquetFile::read, "columns"_a, Unlocked())
       .def("scan", &hr::ParquetFile::scan, "columns"_a);
   m.def(
+      "open_parquet_paths",
+      [](const std::string& op, const std::vector<nb::str>& paths) {
+        std::vector<std::string> names;
+        for (const nb::str& path : paths) names.push_back(file_name(op, path));
+        const GilReleased unlocked;
+        return hr::ParquetFile::open_paths(op, names);
+      },
+      "op"_a, "paths"_a);
+  m.def(
       "read_parquet_files",
       [](const std::vector<hr::ParquetFile>& files,
          const std::vector<std::vector<int64_t>>& columns, const hr::Table& values) {

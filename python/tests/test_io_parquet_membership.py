@@ -207,6 +207,29 @@ def test_filters_of_others(tmp_path: Path) -> None:
     assert counted(note)[1] + counted(note)[2] > 0, note
 
 
+def test_filters_of_uuids(tmp_path: Path) -> None:
+    """They are stored as 16 bytes and read as strings."""
+    path = tmp_path / "x.parquet"
+    group = np.arange(ROWS) // 10_240
+    words = [
+        f"00000000-0000-4000-8000-{v * 6 + g:012x}"
+        for v, g in zip(np.arange(ROWS) % 400, group, strict=True)
+    ]
+    with duckdb.connect() as connection:
+        connection.register("t", pa.table({"u": words}))
+        connection.execute(
+            f"copy (select u::uuid as u from t) to '{path}' (format parquet, row_group_size 10240)"
+        )
+    assert pq.read_schema(path).field("u").type == pa.uuid()
+    metadata = pq.read_metadata(path)
+    assert metadata.num_row_groups > 4
+    word = words[2 * 10_240 + 77]
+    assert counted(noted(hr.scan_parquet(path), lambda f: f.u == word))[1] > 0
+    for wanted in (word, words[-1], word[:-1] + "z", word.upper() + " "):
+        scan = hr.scan_parquet(path)
+        assert scan[scan.u == wanted].u.to_list() == [w for w in words if w == wanted]
+
+
 def test_a_value_that_was_found_by_another_scan() -> None:
     whole = hr.read_parquet(OURS)
     wanted = hr.DataFrame({"i": [4002, 8004], "x": [1, 2]})

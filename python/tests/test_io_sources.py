@@ -194,6 +194,33 @@ def test_many_files_are_one_file_of_their_rows(format, which, threads, tmp_path)
         assert len(many) == len(one) == sum(sizes)
 
 
+@EACH
+@BOTH
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_the_first_unreadable_file_is_named(format, which, threads, tmp_path):
+    """Files are opened by all threads at a time."""
+    read = FORMATS[format][which]
+    put(tmp_path, format, **{f"f{k:02d}": {"x": [k]} for k in range(30)})
+    paths = [str(tmp_path / f"f{k:02d}.{format}") for k in range(30)]
+    gone = [paths[7], paths[21]]
+    for path in gone:
+        Path(path).unlink()
+    with hr.threads(threads):
+        with pytest.raises(FileNotFoundError, match=rf"f07\.{format}"):
+            read(paths)
+        left = [path for path in paths if path not in gone]
+        assert read(left).x.sum().item() == sum(range(30)) - 28
+
+
+def test_a_damaged_footer_among_many_is_named(tmp_path):
+    put(tmp_path, "parquet", **{f"f{k:02d}": {"x": [k]} for k in range(20)})
+    for k in (5, 11):
+        path = tmp_path / f"f{k:02d}.parquet"
+        path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(hr.InputError, match=r"damaged.*f05\.parquet"):
+        hr.read_parquet(tmp_path)
+
+
 def test_a_file_that_changes_after_the_scan(tmp_path):
     put(tmp_path, "parquet", a={"x": [1]}, b={"x": [2]})
     scan = hr.scan_parquet(tmp_path)

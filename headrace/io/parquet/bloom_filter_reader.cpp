@@ -2,6 +2,7 @@
 #include "headrace/io/parquet/bloom_filter_reader.h"
 
 #include "headrace/io/parquet/bloom_filter.h"
+#include "headrace/io/parquet/convert.h"
 #include "headrace/io/parquet/refusal.h"
 
 #include <algorithm>
@@ -34,6 +35,10 @@ class Hashes {
       case Conversion::kText:
       case Conversion::kCategory:
         for (int64_t row = 0; row < values.num_rows(); ++row) hashes.add(values.string(row));
+        return hashes.found_;
+      case Conversion::kUuid:
+        for (int64_t row = 0; row < values.num_rows(); ++row)
+          if (const auto bytes = parse_uuid(values.string(row))) hashes.add(*bytes);
         return hashes.found_;
       case Conversion::kNarrow:
         return hashes.add_integers<int32_t>();

@@ -70,6 +70,11 @@ class ChunkReader {
   /// and nothing after it.
   Column read_dictionary();
 
+  /// Of all rows of a leaf in no list, whose pages all refer to a dictionary, a bit each: what
+  /// `test` has for the value, or behind the values for a null, as `read_dictionary` gives them.
+  /// Called first and once.
+  Buffer test_rows(const Column& test);
+
   /// All rows of a leaf in no list, as a column. Called first and once.
   Column read_all();
 

@@ -137,6 +137,22 @@ void format_uuid(const std::byte* bytes, char* out) {
   }
 }
 
+std::optional<std::array<std::byte, 16>> parse_uuid(std::string_view text) {
+  if (text.size() != kUuidCharacters) return {};
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : 0;
+  };
+  std::array<std::byte, 16> bytes;
+  for (size_t i = 0, at = 0; i < bytes.size(); ++i, at += 2) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) ++at;
+    bytes[i] = static_cast<std::byte>(digit(text[at]) << 4 | digit(text[at + 1]));
+  }
+  char again[kUuidCharacters];
+  format_uuid(bytes.data(), again);
+  if (text != std::string_view(again, sizeof again)) return {};
+  return bytes;
+}
+
 void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out) {
   switch (leaf.conversion) {
     case Conversion::kNarrow:

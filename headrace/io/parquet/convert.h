@@ -3,8 +3,10 @@
 #pragma once
 #include "headrace/io/parquet/schema.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace hr::parquet {
@@ -24,5 +26,8 @@ void check_digits(Dtype dtype, const std::byte* decimals, int64_t count);
 void format_uuid(const std::byte* bytes, char* out);
 
 inline constexpr int64_t kUuidCharacters = 36;
+
+/// The UUID that `format_uuid` makes this text of; nothing for any other text.
+std::optional<std::array<std::byte, 16>> parse_uuid(std::string_view text);
 
 }  // namespace hr::parquet

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -93,6 +94,13 @@ TEST(Convert, Uuids) {
   char out[kUuidCharacters];
   format_uuid(bytes, out);
   EXPECT_EQ(std::string_view(out, sizeof out), "00112233-4455-6677-8899-aabbccddeeff");
+  const auto again = parse_uuid({out, sizeof out});
+  ASSERT_TRUE(again);
+  EXPECT_TRUE(std::equal(again->begin(), again->end(), bytes));
+  for (const std::string_view other :
+       {"", "00112233-4455-6677-8899-aabbccddeef", "00112233-4455-6677-8899-AABBCCDDEEFF",
+        "00112233-4455-6677-8899-aabbccddeefg", "001122334455-6677-8899-aabbccddee-ff"})
+    EXPECT_FALSE(parse_uuid(other)) << other;
 }
 
 }  // namespace

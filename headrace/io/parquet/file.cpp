@@ -594,6 +594,20 @@ ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays
     : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open), stays_open,
                                      begin, end)) {}
 
+std::vector<ParquetFile> ParquetFile::open_paths(const std::string& op,
+                                                 const std::vector<std::string>& paths) {
+  std::vector<std::optional<ParquetFile>> opened(paths.size());
+  parallel_for(std::ssize(paths), [&](int64_t task) {
+    const auto at = static_cast<size_t>(task);
+    const Source source = Source::path(paths[at]);
+    opened[at].emplace(
+        op, source.name(), [op, source] { return source.open(op, Compression::kNone); }, false);
+  });
+  std::vector<ParquetFile> files;
+  for (std::optional<ParquetFile>& file : opened) files.push_back(*std::move(file));
+  return files;
+}
+
 const std::vector<std::string>& ParquetFile::names() const {
   return state_->names;
 }
@@ -745,6 +759,17 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
                 const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
                 return with_origin(scan->file->origin(of, group),
                                    [&] { return scan->file->distinct_values(of, group); });
+              },
+          .test_rows =
+              [scan](int64_t group, int64_t column, const Column& test) {
+                const State& file = *scan->file;
+                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+                const std::shared_ptr<ByteSource> source = file.opened();
+                return with_origin(file.origin(of, group), [&] {
+                  return ChunkReader(*source, of.leaf, file.chunk(of.leaf, group),
+                                     file.group(group).num_rows, kManyBytes)
+                      .test_rows(test);
+                });
               },
           .borders =
               [scan](int64_t group, const std::vector<bool>& wanted) {

@@ -33,6 +33,11 @@ class HR_API ParquetFile {
   ParquetFile(std::string op, std::string name, Open open, bool stays_open = true,
               int64_t begin = 0, std::optional<int64_t> end = {});
 
+  /// Those of several paths, which do not stay open: all workers read footers. Of several errors
+  /// that of the first path is thrown.
+  static std::vector<ParquetFile> open_paths(const std::string& op,
+                                             const std::vector<std::string>& paths);
+
   /// Of all columns, those that cannot be read too.
   const std::vector<std::string>& names() const;
 

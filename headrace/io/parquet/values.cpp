@@ -126,18 +126,47 @@ class PlainTexts final : public ValueReader {
   explicit PlainTexts(std::string_view bytes) : at_(bytes.data()), end_(at_ + bytes.size()) {}
 
   void texts(int64_t count, std::string_view* out) override {
-    for (int64_t i = 0; i < count; ++i) {
-      uint32_t size;
-      if (end_ - at_ < 4) damaged(kEarly);
-      std::memcpy(&size, at_, 4);
-      at_ += 4;
-      if (size > static_cast<uint64_t>(end_ - at_)) damaged("a string is longer than its page");
-      out[i] = {at_, size};
-      at_ += size;
+    for (int64_t i = 0; i < count;) {
+      if (count - i >= kAlike && take_alike(out + i)) {
+        i += kAlike;
+        continue;
+      }
+      for (const int64_t stop = std::min(i + kApart, count); i < stop; ++i) out[i] = next();
     }
   }
 
  private:
+  static constexpr int64_t kAlike = 8;
+  static constexpr int64_t kApart = 32;  // before equal lengths are looked for again
+
+  std::string_view next() {
+    uint32_t size;
+    if (end_ - at_ < 4) damaged(kEarly);
+    std::memcpy(&size, at_, 4);
+    at_ += 4;
+    if (size > static_cast<uint64_t>(end_ - at_)) damaged("a string is longer than its page");
+    at_ += size;
+    return {at_ - size, size};
+  }
+
+  // The next strings, if they are as long as the first of them: no load waits for another then.
+  bool take_alike(std::string_view* out) {
+    uint32_t size, others = 0;
+    if (end_ - at_ < 4) return false;
+    std::memcpy(&size, at_, 4);
+    const int64_t step = int64_t{size} + 4;
+    if ((end_ - at_) / kAlike < step) return false;
+    for (int64_t k = 1; k < kAlike; ++k) {
+      uint32_t other;
+      std::memcpy(&other, at_ + k * step, 4);
+      others |= other ^ size;
+    }
+    if (others != 0) return false;
+    for (int64_t k = 0; k < kAlike; ++k) out[k] = {at_ + k * step + 4, size};
+    at_ += kAlike * step;
+    return true;
+  }
+
   const char* at_;
   const char* end_;
 };

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import ColumnNotFoundError, InputError
+from headrace.errors import ColumnNotFoundError, Error, InputError
 from headrace.frame.columns import frame_of_parts
 
 if TYPE_CHECKING:
@@ -22,10 +22,13 @@ _TOP = 1024
 def scans_of(of: Sources, options: _core.CsvOptions, fixed: bool = False) -> list[_core.CsvScan]:
     """Scans of files that have the same columns; `fixed`: all with the dtypes of the first."""
     scans: list[_core.CsvScan] = []
+    ahead: dict[int, _core.CsvScan] = {}
     for at, source in enumerate(of.each):
         try:
             options.few_samples = at > 0
-            scan = _core.CsvScan(source, options)
+            if at == 1:
+                ahead = _opened(of.each, options)
+            scan = ahead.get(at) or _core.CsvScan(source, options)
         except ColumnNotFoundError:
             if not scans:
                 raise
@@ -38,6 +41,16 @@ def scans_of(of: Sources, options: _core.CsvOptions, fixed: bool = False) -> lis
         if fixed and at == 0:
             options.dtypes = dict(zip(scan.names, scan.dtypes, strict=True))
     return scans
+
+
+def _opened(each: list[Any], options: _core.CsvOptions) -> dict[int, _core.CsvScan]:
+    """Scans of all paths but the first, opened by all cores; none where one cannot be opened."""
+    if not all(isinstance(one, str) for one in each):
+        return {}
+    try:
+        return dict(enumerate(_core.open_csv_paths(each[1:], options), 1))
+    except Error:  # opened one by one, each is compared with the first before the next
+        return {}
 
 
 def shared_dtypes(scans: Sequence[_core.CsvScan]) -> dict[str, str]:

@@ -34,16 +34,21 @@ def _frame(
         raise TypeMismatchError(f"{op}: expected a list of strings: columns={columns!r}")
     wanted = None if columns is None else list(columns)
     of = sources.find(op, source, **words)
-    files = [_core.ParquetFile(op, one, not of.are_several) for one in of.each]
-    names = [name for name in files[0].names if name not in of.values]
+    if of.are_several and all(isinstance(one, str) for one in of.each):
+        files = _core.open_parquet_paths(op, of.each)
+    else:
+        files = [_core.ParquetFile(op, one, not of.are_several) for one in of.each]
+    own = [file.names for file in files]
+    names = [name for name in own[0] if name not in of.values]
     for name in wanted or ():
         if name not in names and name not in of.values:
             _core.no_such_column(op, [*names, *of.values], name)
     chosen = names if wanted is None else [name for name in wanted if name in names]
-    for at, file in enumerate(files):
-        own = [name for name in file.names if name not in of.values]
-        of.check_columns(at, chosen, [name for name in own if wanted is None or name in chosen])
-    places = [[file.names.index(name) for name in chosen] for file in files]
+    is_wanted = set(chosen)
+    for at, each in enumerate(own):
+        theirs = [name for name in each if name not in of.values]
+        of.check_columns(at, chosen, [n for n in theirs if wanted is None or n in is_wanted])
+    places = [[each.index(name) for name in chosen] for each in own]
     if of.are_several or of.values:
         if now:
             frame = frame_of_table(_core.read_parquet_files(files, places, of.table()))
