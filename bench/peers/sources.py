@@ -53,6 +53,16 @@ def many_files(bench: Bench, kind: str, rows: int) -> tuple[str, str]:
     return str(one), str(folder / f"*.{kind}")
 
 
+def row_groups(bench: Bench, one: str, rows: int) -> str:
+    """Return one file with the bytes of the 112: each has dictionaries of its own."""
+    size = (rows + FILES - 1) // FILES
+
+    def write(path: Path) -> None:
+        hr.read_parquet(one).to_parquet(path, row_group_size=size)
+
+    return str(bench.file(f"sources-groups-{rows}.parquet", write))
+
+
 def same_as_ours(ours: Any, theirs: Any) -> str:
     """Compare two frames of ours."""
     hr.testing.assert_frame_equal(ours, theirs)
@@ -236,10 +246,16 @@ def steps(bench: Bench, rows: int) -> None:
     for kind, read in reads.items():
         if bench.wants(f"112 {kind}"):
             one, many = many_files(bench, kind, rows // 2)
+            rivals = [Rival("one file", lambda read=read, one=one: read(one), MOST_OF_ONE)]
+            if kind == "parquet":
+                alike = row_groups(bench, one, rows // 2)
+                rivals.append(
+                    Rival("112 row groups", lambda alike=alike: hr.read_parquet(alike), MOST_OF_ONE)
+                )
             bench.step(
                 f"112 {kind} files",
                 lambda read=read, many=many: read(many),
-                [Rival("one file", lambda read=read, one=one: read(one), MOST_OF_ONE)],
+                rivals,
                 same_as_ours,
                 0,
                 rows // 2,
