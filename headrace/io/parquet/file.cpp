@@ -116,10 +116,6 @@ struct PickedRows {
   int64_t count = 0;
 };
 
-}  // namespace
-
-namespace {
-
 class ColumnCursor;
 
 }  // namespace
@@ -593,20 +589,6 @@ ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays
                          int64_t begin, std::optional<int64_t> end)
     : state_(std::make_shared<State>(std::move(op), std::move(name), std::move(open), stays_open,
                                      begin, end)) {}
-
-std::vector<ParquetFile> ParquetFile::open_paths(const std::string& op,
-                                                 const std::vector<std::string>& paths) {
-  std::vector<std::optional<ParquetFile>> opened(paths.size());
-  parallel_for(std::ssize(paths), [&](int64_t task) {
-    const auto at = static_cast<size_t>(task);
-    const Source source = Source::path(paths[at]);
-    opened[at].emplace(
-        op, source.name(), [op, source] { return source.open(op, Compression::kNone); }, false);
-  });
-  std::vector<ParquetFile> files;
-  for (std::optional<ParquetFile>& file : opened) files.push_back(*std::move(file));
-  return files;
-}
 
 const std::vector<std::string>& ParquetFile::names() const {
   return state_->names;
