@@ -15,6 +15,7 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace hr {
@@ -133,6 +134,27 @@ constexpr auto kViewMasks = [] {
   return masks;
 }();
 
+// Views of rows whose offsets are good and whose strings, from `text` on, all fit in their views.
+// The four bytes before each can be read, and twelve from its begin on.
+template <class Offset>
+void make_short_views(int64_t num_rows, const Offset* offsets, const char* text,
+                      StringView* views) {
+  static_assert(std::endian::native == std::endian::little);
+  const ViewMask* const masks = kViewMasks.data();
+  char* out = reinterpret_cast<char*>(views);
+  for (int64_t row = 0; row < num_rows; ++row, out += kViewBytes) {
+    const auto size = static_cast<uint64_t>(offsets[row + 1] - offsets[row]);
+    uint64_t low, high;
+    std::memcpy(&low, text - 4, 8);
+    std::memcpy(&high, text + 4, 8);
+    low = (low & masks[size].low) | size;
+    high &= masks[size].high;
+    std::memcpy(out, &low, 8);
+    std::memcpy(out + 8, &high, 8);
+    text += size;
+  }
+}
+
 // Views of rows whose offsets are good.
 template <class Offset>
 bool make_views(int64_t num_rows, const Offset* offsets, const TextPiece& text, StringView* views) {
@@ -167,15 +189,25 @@ bool make_views(int64_t num_rows, const Offset* offsets, const TextPiece& text, 
   return longest > kShort;
 }
 
+// Throws for offsets that fall or leave the text. True when a string is longer than its view.
 template <class Offset>
-void check_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
+bool check_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* offsets,
                    const TextPiece& text) {
-  bool falls = false;
-  for (int64_t row = 0; row < num_rows; ++row) falls |= offsets[row + 1] < offsets[row];
+  // Bits of all offsets and differences: signs of those that are negative, which others are not
+  // while none is, and what is left of 13 and more. So the loop has no branch and is vectorized.
+  using Bits = std::make_unsigned_t<Offset>;
+  Bits signs = 0, sizes = 0;
+  for (int64_t row = 0; row < num_rows; ++row) {
+    const auto to = static_cast<Bits>(offsets[row + 1]);
+    const Bits size = to - static_cast<Bits>(offsets[row]);
+    signs |= to | size;
+    sizes |= size + (15 - sizeof(StringView::inlined));
+  }
   const int64_t end = text.first + text.size;
+  const bool falls = static_cast<Offset>(signs) < 0;
   if (!falls && offsets[0] >= text.first && offsets[num_rows] <= end &&
       offsets[num_rows] - offsets[0] <= kTextPart)
-    return;
+    return sizes > 15;
   for (int64_t row = 0; row < num_rows; ++row)
     if (const int64_t from = offsets[row], to = offsets[row + 1];
         from < text.first || to < from || to > end || to - from > kTextPart)
@@ -183,6 +215,7 @@ void check_offsets(const TextOrigin& origin, int64_t num_rows, const Offset* off
           origin.op, "the offsets of a string column are not increasing",
           {{"row", origin.first_row + row}, {"begin", from}, {"end", to}, {"text_bytes", end}},
           origin.fix);
+  return true;
 }
 
 }  // namespace
@@ -249,8 +282,12 @@ bool write_views(const TextOrigin& origin, int64_t num_rows, const Offset* offse
     const int64_t last = std::min(first + kCheckedRows, num_rows);
     TextOrigin here = origin;
     here.first_row += first;
-    check_offsets(here, last - first, offsets + first, text);
-    has_long |= make_views(last - first, offsets + first, text, views + first);
+    const bool may_have_long = check_offsets(here, last - first, offsets + first, text);
+    const int64_t begin = offsets[first] - text.first, end = offsets[last] - text.first;
+    if (!may_have_long && begin >= 4 && end + int64_t{sizeof(StringView::inlined)} <= text.readable)
+      make_short_views(last - first, offsets + first, text.bytes + begin, views + first);
+    else
+      has_long |= make_views(last - first, offsets + first, text, views + first);
     if (validity)
       for (int64_t row = first; row < last; ++row)
         if (!get_bit(validity, validity_offset + row)) views[row] = {};

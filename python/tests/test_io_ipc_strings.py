@@ -117,3 +117,22 @@ def test_damaged_views():
     assert (frame.s == "short").to_list() == [False, True, False, False]
     with pytest.raises(hr.InputError, match="not UTF-8"):
         hr.read_ipc(with_word(1, 1, 0xFFFFFFFF))
+
+
+@pytest.mark.parametrize("rows", [1, 63, 65, 1024, 1025, 40_000])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+def test_strings_that_fit_in_their_views(rows, kind, tmp_path):
+    draw = np.random.default_rng(rows)
+    letters = "abcé0123456789"
+    words = ["".join(letters[k] for k in draw.integers(0, 14, n)) for n in draw.integers(0, 9, 500)]
+    words = [word for word in words if len(word.encode()) <= 12]
+    values = [words[k] for k in draw.integers(0, len(words), rows)]
+    for gaps in (None, draw.random(rows) < 0.1):
+        table = pa.table({"s": pa.array(values, kind, mask=gaps)})
+        path = tmp_path / "x.arrow"
+        with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+            writer.write_table(table, max_chunksize=30_000)
+        assert hr.read_ipc(path).s.to_list() == table["s"].to_pylist()
+        assert (hr.read_ipc(path).s == hr.from_arrow(table).s).sum().item() == rows - table[
+            "s"
+        ].null_count
