@@ -23,7 +23,7 @@ import numpy as np
 
 import headrace as hr
 
-ROWS = 1 << 20
+ROWS = 1 << 22  # so that what goes from worker to worker goes in shared segments
 WORKERS = 3
 
 
@@ -60,9 +60,10 @@ def main(kills: int, seconds: float) -> int:
     draw, seen, longest, met = random.Random(1), Counter[str](), 0.0, 0
     with hr.cluster(workers=WORKERS, memory="2GB") as cluster:
         client = cluster.client
-        start = time.perf_counter()
-        answer(hr.dask.from_frame(left, partitions=8), hr.dask.from_frame(right)).compute()
-        usual = time.perf_counter() - start
+        for _ in range(2):  # the first run loads what workers need
+            start = time.perf_counter()
+            answer(hr.dask.from_frame(left, partitions=8), hr.dask.from_frame(right)).compute()
+            usual = time.perf_counter() - start
         dead: set[int] = set()
         for _ in range(kills):
             pid = draw.choice(running(client, dead, seconds))

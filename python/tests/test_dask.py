@@ -170,6 +170,15 @@ def test_sort_over_partitions(key):
     assert sorted(ours.n.to_list()) == sorted(frame.n.to_list())
 
 
+def test_sort_of_partitions_of_many_rows():
+    values = np.random.default_rng(1).permutation((1 << 21) + 10)
+    parts = headrace.dask.from_frame(hr.DataFrame({"u": values}), partitions=1)
+    halves = parts.repartition(npartitions=1).sort_values("u", npartitions=2)
+    assert (halves.u.compute().to_numpy() == np.arange(len(values))).all()
+    found = hr.Series([0, 5, 9]).searchsorted(hr.Series(values), side="right")
+    assert (found == np.searchsorted([0, 5, 9], values, side="right")).all()
+
+
 def test_names_that_are_no_strings_survive_pickle():
     frame = hr.DataFrame({0: [1, 2], ("x", "y"): [3.0, None]})
     again = pickle.loads(pickle.dumps(frame))

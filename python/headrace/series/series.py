@@ -852,7 +852,8 @@ class Series(Tabular, Column, role="_series"):
         """
         import numpy as np
 
-        return np.searchsorted(self.to_numpy(), value, side)
+        wanted = value.to_numpy() if isinstance(value, Series) else value
+        return np.searchsorted(self.to_numpy(), wanted, side)
 
     def agg(self, func: Any, **options: Any) -> Any:
         """An aggregate by name or function; a list of names gives a series labelled by them.
