@@ -15,6 +15,8 @@ import pytest
 import headrace as hr
 
 pytest.importorskip("distributed")
+from headrace.dask import transport  # noqa: E402
+
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 ROWS = 1 << 18
 PROGRAM = """
@@ -73,11 +75,18 @@ def test_large_columns_go_to_another_worker_in_shared_segments(cluster):
     def copied(frame=None):
         return hr.memory.ledger().total_bytes
 
+    def share_again(frame):
+        before = hr.memory.ledger().total_bytes
+        with hr.share(frame):
+            return hr.memory.ledger().total_bytes - before
+
     client = cluster.client
     here, there = client.run(copied)
     future = client.submit(made, workers=[here])
     before = client.submit(copied, workers=[there], pure=False).result()
     assert client.submit(copied, future, workers=[there]).result() == before
+    if client.run(transport.shares)[there] is not None:  # what lies in segments is shared as it is
+        assert client.submit(share_again, future, workers=[there]).result() == 0
     assert client.submit(lambda frame: frame.x.sum().item(), future, workers=[there]).result() == (
         (1 << 18) * ((1 << 18) - 1) // 2
     )

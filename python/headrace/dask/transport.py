@@ -29,7 +29,7 @@ SHARES = "headrace-shares"
 #: Smaller values go through the socket: a shared one takes a connection and some descriptors.
 _LEAST_SHARED = 1 << 20
 #: A process that may open fewer files could run out of descriptors.
-_LEAST_OPEN_FILES = 1 << 16
+_LEAST_OPEN_FILES = 1 << 13
 #: After which a receiver is taken for lost.
 _SECONDS_TO_ATTACH = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.05
