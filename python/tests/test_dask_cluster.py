@@ -15,7 +15,7 @@ import pytest
 import headrace as hr
 
 pytest.importorskip("distributed")
-from headrace.dask import transport  # noqa: E402
+from headrace.dask import transport
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 ROWS = 1 << 18
