@@ -22,6 +22,10 @@ select regr_intercept(a, m), regr_r2(a, m), regr_avgx(a, m), regr_avgy(a, m), re
     regr_syy(a, m), regr_sxy(a, m) from t;
 select p, corr(a, m), covar_pop(a, m), covar_samp(a, m), regr_slope(a, m), regr_r2(a, m) from
     t group by p;
+select bit_and(a), bit_or(a), bit_xor(a), bit_or(-k), bit_and(k) from t, u where a = k;
+select mad(a), entropy(s), mad(m) from t where a <> 5;
+select corr(a, 1), regr_slope(a, 1), regr_r2(a, 1), regr_slope(1, a) from t;
+select min(columns(*)), max(columns('^[as]$')) from (select a, s from t);
 select skewness(a), kurtosis(a), skewness(m), kurtosis(m), sem(a), product(a) from t;
 select p, skewness(a), kurtosis(a), product(a), sem(m) from t group by p;
 select skewness(k), kurtosis(k), product(k), sem(k), corr(k, v), covar_pop(k, v), arg_max(k,

@@ -26,6 +26,12 @@ select 'yes'::boolean, 'F'::boolean, try_cast('maybe' as boolean);
 select 1.5 + 1.5, 1.5 * 2.25, 1.5 - 0.25, 2.50 * 0.1;
 select concat([1], [2, 3]), typeof(1.5), typeof(0.5), typeof(12.340);
 select try_cast(s as boolean), try_cast(s as double) from t;
+select -12345678901234567890123456789012345678::decimal(38, 0),
+    abs(-1234567890123456789012345678.9),
+    '0.1'::decimal(3, 3)::varchar, round(155.25, -1), round(-155, -1), 1.1::float, typeof(-2.35);
+select m::varchar, round(m, -1), (m / 100)::varchar is null from t;
+select row(a, s)::struct(x bigint, y varchar), {'x': a, 'y': 1}::struct(y bigint, x bigint) from t;
+select date '2020-01-05'::varchar, timestamp '2020-01-05 01:02:03'::date;
 select [1, 2]::bigint[], [1.5]::int[], {'x': 1}::struct(x bigint);
 """
 

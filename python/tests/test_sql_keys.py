@@ -41,6 +41,20 @@ select list_stddev_pop([a, 1]), list_product([a, 2]), list_first([b]), list_last
 select list_aggr([a, 1], 'quantile_disc', 0.5), list_any_value([null, a]) from t;
 select list_max([s, 'x']), list_min([p, true]), list_max([]::double[]),
     list_max(null::double[]) from t;
+select list_reduce([a, 1, 2], lambda x, y: x - y), list_reduce([s, 'q'], lambda x, y, i: x || i
+    || y), list_reduce([a], lambda x, y: x * y, 2) from t;
+select list_zip([a, 1], [s]), list_zip([a, 2], [s], true) from t;
+select list_where([a, 1, 2], [true, false, true]), list_select([a, 5, 6], [3, 1]),
+    list_resize([a], 3), list_resize([a, 2], 1), list_intersect([a, 1, 2], [2, a]) from t;
+select [a, 1, 5][a], [1, 2, 3][a:3], range(a), range(1, a, 2), generate_series(0, a) from t
+    where a > 0;
+select struct_contains(row(a, 1), 1), struct_position(row(a, 2), 2), struct_concat({'x': a},
+    {'y': s}) from t;
+select unnest([a, 1]) as x, count(*) from t group by x;
+select unnest([[a], [1, 2]], recursive := true) from t;
+select unnest({'x': a, 'y': {'z': s}}, recursive := true) from t;
+select t from t where a = 1;
+select list_entropy([a, 1]), list_bool_and([p]), list_mad([a, 1, 7]) from t where a < 9;
 select concat([a], [1]), concat([s], null, ['x']), [a] || [1] from t;
 """
 

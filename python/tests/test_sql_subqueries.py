@@ -31,6 +31,15 @@ select a from t semi join u on a = k and exists (select 1 from none);
 select a from t anti join u on a = k and v > (select min(v) from u);
 select array(select k from u order by k desc);
 select a, array(select v from u where k = a order by v) from t;
+select (a, s) < any (select k, w from u), (a, 1) >= all (select k, 1 from u where k > 2) from t;
+select (a, s) = any (select k, w from u), (a, s) <> all (select k, w from u), (a, s) <> any
+    (select k, w from u), (a, s) = all (select k, w from u) from t;
+select row(a, s) in (select k, w from u), (a, s) not in (select k, w from u) from t;
+select row(a, 2) = any (select row(k, 2) from u) from t;
+select a as o, (select max(v) from u where k <> o) from t;
+select a + 1 as n, n in (select k from u) from t;
+select t.a, u.v, x.v from t join u on true full join u as x on u.k = x.v and x.v > 30;
+select * from (from (select 42 a), (select 43 b)) join (select 44 c) on (true);
 select last(a), first(a), any_value(a), max(a) from t where a > 100;
 select median(m), quantile_cont(m, 0.25) from t;
 select k, q.x from u, lateral (values (k + 1), (v)) as q(x);

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import math
 import re
+import struct
 from typing import Any
 
 from headrace import _core
@@ -46,7 +48,7 @@ def cast(operand: Operand, dtype: str, or_null: bool = False) -> Operand:
         if operand.value is None:
             return Constant(None, dtype)
         try:
-            return Constant(_cast_constant(operand.value, dtype), dtype)
+            return Constant(_cast_constant(operand.value, dtype, operand.dtype), dtype)
         except (ValueError, ArithmeticError, InvalidArgumentError):
             if or_null:
                 return Constant(None, dtype)
@@ -57,17 +59,18 @@ def cast(operand: Operand, dtype: str, or_null: bool = False) -> Operand:
     return value_of(_cast_column(operand, dtype, or_null), operand.bits)
 
 
-def _cast_constant(value: Any, dtype: str) -> Any:
+def _cast_constant(value: Any, dtype: str, own: str) -> Any:
     if isinstance(value, str):
         return _from_text(value, dtype)
     if dtype == "string":
-        return _to_text(value)
+        text = _to_text(value)
+        return text.replace("0.", ".", 1) if _is_fraction(own) else text
     if dtype == "bool" and isinstance(value, int | float | decimal.Decimal):
         return value != 0
     if dtype in INTEGERS and isinstance(value, bool | int | float | decimal.Decimal):
         return _fitting(_rounded(value), dtype)
     if dtype in FLOATS and isinstance(value, bool | int | float | decimal.Decimal):
-        return float(value)
+        return _as_float(value, dtype)
     if is_decimal(dtype) and isinstance(value, bool | int | float | decimal.Decimal):
         return _as_decimal(value, dtype)
     if dtype == "date" and isinstance(value, datetime.datetime):
@@ -81,6 +84,21 @@ def _cast_constant(value: Any, dtype: str) -> Any:
     raise TypeMismatchError(
         f"sql: the types do not cast: value={value!r}, to={type_name(dtype)}; cast to VARCHAR first"
     )
+
+
+def _as_float(value: Any, dtype: str) -> float:
+    made = float(value)
+    if dtype == "float32" and math.isfinite(made):
+        return float(struct.unpack("f", struct.pack("f", made))[0])
+    return made
+
+
+def _is_fraction(dtype: str) -> bool:
+    """Whether decimals have no digit before their point, so that no 0 is written there."""
+    if not is_decimal(dtype):
+        return False
+    precision, scale = precision_and_scale(dtype)
+    return precision == scale
 
 
 def _rounded(value: Any) -> int:
@@ -103,7 +121,7 @@ def _as_decimal(value: Any, dtype: str) -> decimal.Decimal:
     precision, scale = precision_and_scale(dtype)
     exact = decimal.Decimal(value)
     made = exact.quantize(decimal.Decimal(1).scaleb(-scale), context=ROUND_HALF_UP)
-    if abs(made) >= decimal.Decimal(10) ** (precision - scale):
+    if made.copy_abs() >= decimal.Decimal(10) ** (precision - scale):
         raise ValueError
     return made
 
@@ -119,7 +137,7 @@ def _from_text(text: str, dtype: str) -> Any:
     if dtype in INTEGERS:
         return _fitting(_rounded(decimal.Decimal(word)), dtype)
     if dtype in FLOATS:
-        return float(word)
+        return _as_float(word, dtype)
     if is_decimal(dtype):
         return _as_decimal(decimal.Decimal(word), dtype)
     if dtype == "date":
@@ -191,6 +209,8 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
     if dtype == "string":
         if own.startswith("datetime64"):
             return _time_text(node, own)
+        if _is_fraction(own):
+            return _fraction_text(node)
         return _core.astype(node, "string")
     if dtype == "bool" and is_number(own):
         return run("not_equal", node, 0)
@@ -242,21 +262,34 @@ def _time_text(node: _core.Node, own: str) -> _core.Node:
     return where(run("equal", parts, 0), whole, more)
 
 
+def _fraction_text(node: _core.Node) -> _core.Node:
+    """Decimals less than 1 without the 0 before their point."""
+    text = _core.astype(node, "string")
+    short = _core.concatenate_text(["-", _core.slice_text(text, 2, None, 1)])
+    return where(run("less", node, 0), short, _core.slice_text(text, 1, None, 1))
+
+
 def _structs(value: Value, dtype: str, or_null: bool) -> _core.Node:
     """Structs field by field."""
     names = [name for name, _ in _core.dtype_fields(value.dtype)]
     wanted = _core.dtype_fields(dtype)
-    if names != [name for name, _ in wanted]:
+    own = {name.lower(): name for name in names}
+    if names[0] == "element1" and len(names) == len(wanted):  # a row goes by places
+        own = {name.lower(): each for (name, _), each in zip(wanted, names, strict=True)}
+    if sorted(own) != sorted(name.lower() for name, _ in wanted):
         raise UnsupportedError(
             f"sql: CAST of structs with other names: from={type_name(value.dtype)}, "
             f"to={type_name(dtype)}"
         )
-    fields = [cast(value_of(_core.struct_field(value.node, n)), d, or_null) for n, d in wanted]
+    fields = [
+        cast(value_of(_core.struct_field(value.node, own[n.lower()])), d, or_null)
+        for n, d in wanted
+    ]
     nodes = [
         each.node if isinstance(each, Value) else null_column(value.node, each.dtype)
         for each in fields
     ]
-    return null_where_null(_core.structs_of(names, nodes), value)
+    return null_where_null(_core.structs_of([name for name, _ in wanted], nodes), value)
 
 
 def _list_text(value: Value) -> _core.Node:
@@ -276,11 +309,11 @@ def _list_text(value: Value) -> _core.Node:
 
 def _to_decimals(node: _core.Node, own: str, dtype: str) -> _core.Node:
     if is_decimal(own) and precision_and_scale(own)[1] > precision_and_scale(dtype)[1]:
-        return _core.astype(_half_up(node, precision_and_scale(dtype)[1]), dtype)
+        return _core.astype(half_up(node, precision_and_scale(dtype)[1]), dtype)
     return _core.astype(node, dtype)
 
 
-def _half_up(node: _core.Node, digits: int) -> _core.Node:
+def half_up(node: _core.Node, digits: int) -> _core.Node:
     """Decimals cut to this many digits, halves away from zero."""
     precision, scale = precision_and_scale(node.dtype)
     half = decimal.Decimal(5).scaleb(-digits - 1)
@@ -299,7 +332,7 @@ def _to_integers(value: Value, dtype: str, or_null: bool) -> _core.Node:
     if own == "bool":
         return _core.astype(node, dtype)
     if is_decimal(own):
-        node = _half_up(node, 0)
+        node = half_up(node, 0)
     elif own in FLOATS:
         node = run("rint", node)
     bits = int(dtype.lstrip("uint"))

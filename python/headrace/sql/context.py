@@ -150,6 +150,10 @@ def wanted_names(tree: Expression) -> set[str] | None:
     for star in tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             return None
+    tables = {named(each.alias_or_name) for each in tree.find_all(exp.Table)}
+    for column in tree.find_all(exp.Column):
+        if not column.table and named(column.name) in tables:  # a row of the table
+            return None
     return {named(each.name) for each in tree.find_all(exp.Identifier)}
 
 

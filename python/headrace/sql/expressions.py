@@ -108,6 +108,8 @@ def evaluate(node: Expression, scope: Scope) -> Operand:
         )
     if isinstance(node, exp.Array | exp.Transform) or functions.is_lambda(node):
         return _items(node, scope)
+    if functions.is_reduction(node):
+        return _reduced(node, scope)
     folded = _folded_items(node, scope)
     if folded is not None:
         return folded
@@ -134,6 +136,74 @@ def _items(node: Expression, scope: Scope) -> Operand:
     if functions.is_lambda(node) == "filter":
         return _filtered_items(evaluate(lists, scope), names, function.this, scope)
     return _changed_items(evaluate(lists, scope), names, function.this, scope)
+
+
+#: LIST_REDUCE of a longer list is refused: each item is a step of the plan.
+_MOST_ITEMS = 1000
+
+
+def _reduced(node: Expression, scope: Scope) -> Operand:
+    """LIST_REDUCE: a lambda of what was made so far and the next item.
+
+    The longest list is looked for at the line of the query; the steps for its items are lazy.
+    """
+    arguments = functions.arguments_of(node)
+    if len(arguments) not in (2, 3) or not isinstance(arguments[1], exp.Lambda):
+        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
+    operand = evaluate(arguments[0], scope)
+    if operand.dtype == NULL:
+        return NOTHING
+    lists = nested.as_list(operand, "LIST_REDUCE")
+    names = [named(each.name) for each in arguments[1].expressions]
+    if len(names) not in (2, 3):
+        raise InvalidArgumentError("sql: LIST_REDUCE takes a lambda of two or three parameters")
+    length = nested.length(lists)
+    least, size = _lengths(lists)
+    if size > _MOST_ITEMS:
+        raise UnsupportedError(f"sql: a list is too long: word='LIST_REDUCE', items={size}")
+    first = 0
+    if len(arguments) == 3:
+        made = evaluate(arguments[2], scope)
+    else:
+        made, first = nested.item(lists, Constant(1, "int32")), 1
+        if least == 0 and lists.node.shape[0] != 0:
+            raise InvalidArgumentError("sql: LIST_REDUCE of an empty list needs an initial value")
+    dtype = NULL
+    for place in range(first + 1, size + 1):
+        item = nested.item(lists, Constant(place, "int32"))
+        number = Constant(place, "int64")
+        step = _step(names, arguments[1].this, [made, item, number], scope)
+        there = operators.compare("greater_equal", length, number)
+        if dtype == NULL:
+            dtype = common([made, step], "LIST_REDUCE")[0]
+        made = operators.choose(there, cast(step, dtype), cast(made, dtype))
+    none = operators.is_null(lists)
+    return operators.choose(none, Constant(None, made.dtype), made)
+
+
+def _lengths(lists: Value) -> tuple[int, int]:
+    """The least and the largest number of items; runs."""
+    length = _core.astype(_core.list_length(lists.node), "int64")
+    ends = [
+        _core.reduce_columns(word, [filled(length, other)], 0)[0]
+        for word, other in (("min", 1 << 40), ("max", 0))
+    ]
+    _core.force(ends)
+    found = [end.value().to_list() for end in ends]
+    least, most = (each[0] if isinstance(each, list) else each for each in found)
+    return int(least or 0), int(most or 0)
+
+
+def _step(names: list[str], body: Expression, values: list[Operand], scope: Scope) -> Operand:
+    """The body of a lambda with these values for its parameters."""
+    like = scope.relation.rows
+    fields = [
+        Field(ITEM, name, column_value(value, like), True)
+        for name, value in zip(names, values, strict=False)
+    ]
+    hidden = [f for f in scope.relation.fields if f.table != ITEM or f.name not in names]
+    inner = scope.over(Relation([*hidden, *fields], like))
+    return evaluate(_with_parameters(body, names), inner)
 
 
 def _folded_items(node: Expression, scope: Scope) -> Operand | None:
@@ -201,6 +271,12 @@ def _with_items(
     ]
     inner = scope.over(relation.with_fields(fields))
 
+    return rows, inner, _with_parameters(body, names)
+
+
+def _with_parameters(body: Expression, names: list[str]) -> Expression:
+    """The body of a lambda with its parameters as columns of the items."""
+
     def change(each: Expression) -> Expression | None:
         is_name = isinstance(each, exp.Column) and not each.table
         word = named(each.name) if is_name or isinstance(each, exp.Identifier) else ""
@@ -213,7 +289,7 @@ def _with_items(
             return exp.StructExtract(this=own, expression=exp.Literal.string(each.name))
         return each if isinstance(each, exp.Column) else None
 
-    return rows, inner, replaced(body.copy(), change)
+    return replaced(body.copy(), change)
 
 
 def _changed_items(operand: Operand, names: list[str], body: Expression, scope: Scope) -> Operand:
@@ -304,8 +380,8 @@ def number(word: str) -> Constant:
     if "e" in word or "E" in word:
         return Constant(float(word), "float64")
     if "." in word:
-        before, _, after = word.replace("_", "").partition(".")
-        digits = max(1, len(before.lstrip("0")) + len(after) + (1 if before == "0" else 0))
+        before, _, after = word.replace("_", "").lstrip("-").partition(".")
+        digits = max(1, len(before) + len(after))
         if digits > 38:
             return Constant(float(word), "float64")
         value = decimal.Decimal(word.replace("_", ""))

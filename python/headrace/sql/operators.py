@@ -464,7 +464,7 @@ def _decimal_rest(op: str, a: Operand, b: Operand) -> Operand:
         return Constant(None, a.dtype)
     if isinstance(a, Constant):
         return _fold(op, a, b)
-    size = run("remainder", run("absolute", a.node), abs(decimal.Decimal(b.value)))
+    size = run("remainder", run("absolute", a.node), decimal.Decimal(b.value).copy_abs())
     return value_of(where(run("less", a.node, 0), run("negative", size), size))
 
 
@@ -567,6 +567,8 @@ def negative(operand: Operand) -> Operand:
             return constant_of(Interval(-operand.value.months, -operand.value.microseconds))
         if operand.untyped:
             return constant_of(-float(operand.value))
+        if isinstance(operand.value, decimal.Decimal):  # a minus would round to 28 digits
+            return Constant(operand.value.copy_negate(), operand.dtype)
         return constant_of(-operand.value)
     if operand.dtype in INTEGERS:
         return arithmetic("subtract", Constant(0, "int32"), operand)

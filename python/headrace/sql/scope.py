@@ -60,6 +60,9 @@ class QueryPlanner(Protocol):
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
 
+    def value(self, scope: Scope, node: Expression) -> Operand:
+        """The value of an expression."""
+
     def folded(
         self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
     ) -> Operand:
@@ -154,10 +157,12 @@ class Scope:
         if field is not None:
             return field.value
         if self.outer is None:
-            return None
+            return self.alias(name) if not table and name in self.aliases else None
         hidden = self.field(OUTER, f"{table}.{name}")
         if hidden is not None:
             return hidden.value
+        if not table and name in self.aliases:
+            return self.alias(name)
         found = self.outer.lookup(table, name)
         if found is not None and self.outer.bound:  # a null of its type is no answer here
             raise UnsupportedError(
@@ -166,6 +171,15 @@ class Scope:
         if isinstance(found, Constant) and is_nested(found.dtype):
             return value_of(null_column(self.relation.rows, found.dtype))
         return found
+
+    def alias(self, name: str) -> Operand:
+        """The value of an expression of SELECT that is read before it is made."""
+        aliases = self.aliases
+        self.aliases = {k: v for k, v in aliases.items() if k != name}
+        try:
+            return self.planner.value(self, aliases[name])
+        finally:
+            self.aliases = aliases
 
     def column(self, table: str, name: str) -> Operand:
         """As `find`; raises if there is no such column."""

@@ -84,6 +84,10 @@ class Planner(FromList):
         """The rows where all conditions are true, which may hold subqueries."""
         return _filtered(scope, [_resolved(each, scope, {}) for each in conditions])
 
+    def value(self, scope: Scope, node: Expression) -> Operand:
+        """The value of an expression."""
+        return evaluate(_resolved(node, scope, scope.aliases), scope)
+
     def folded(
         self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
     ) -> Operand:
@@ -144,7 +148,7 @@ class Planner(FromList):
             scope = attach_windows(scope, windows, named_windows)
         if qualify is not None:
             scope = _filtered(scope, conjuncts(qualify))
-        unnests = _unique([call for node in every for call in unnests_of(node)])
+        unnests = _unique([c for node in every for c in unnests_of(node, scope.computed)])
         if unnests:
             scope = unnested(scope, unnests)
         return _projected(select, scope, outputs, order)
@@ -169,6 +173,9 @@ class Planner(FromList):
         sets = grouping_sets(
             clause, outputs, scope, lambda node: _resolved(node, scope, scope.aliases)
         )
+        unnests = _unique([c for keys in sets for key in keys for c in unnests_of(key)])
+        if unnests:
+            scope = unnested(scope, unnests)
         if len(sets) == 1:
             keys = _unique(sets[0])
             scope = attach(scope, keys)
@@ -291,8 +298,8 @@ def _outputs(select: Expression, scope: Scope) -> list[tuple[str, Expression]]:
             outputs.append((node.alias, node.this))
         elif node.find(exp.Columns) is not None:
             outputs += _of_columns(node, scope)
-        elif isinstance(node, exp.Explode) and (names := _fields_of(node.this, scope)):
-            outputs += [(name, _field(node.this, name)) for name in names]
+        elif isinstance(node, exp.Explode) and _fields_of(node.this, scope):
+            outputs += _parted(node.this, scope, _depth_of(node))
         elif isinstance(node, exp.Aliases):
             raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
         else:
@@ -326,6 +333,31 @@ def _of_columns(node: Expression, scope: Scope) -> list[tuple[str, Expression]]:
 
 def _field(node: Expression, name: str) -> Expression:
     return exp.StructExtract(this=node.copy(), expression=exp.Literal.string(name))
+
+
+_DEPTH = re.compile(r"max_depth\s*(?::=|=>|=)\s*(\d+)")
+
+
+def _depth_of(node: Expression) -> int:
+    """How many levels of structs UNNEST takes apart."""
+    depth = 1
+    for each in node.expressions:
+        text = each.sql("duckdb").lower()
+        found = _DEPTH.fullmatch(text)
+        if found is None and not re.fullmatch(r"recursive\s*(:=|=>|=)\s*true", text):
+            raise UnsupportedError(f"sql: unsupported: word='UNNEST', option={text!r}")
+        depth = 100 if found is None else int(found[1])
+    return depth
+
+
+def _parted(node: Expression, scope: Scope, depth: int) -> list[tuple[str, Expression]]:
+    """The fields of a struct, and of structs in it down to a depth."""
+    made = []
+    for name in _fields_of(node, scope):
+        inside = _field(node, name)
+        deeper = _parted(inside, scope, depth - 1) if depth > 1 else []
+        made += deeper or [(name, inside)]
+    return made
 
 
 def _fields_of(node: Expression, scope: Scope) -> list[str]:

@@ -55,7 +55,8 @@ def statements(query: str, dialect: str) -> list[Expression]:
     """The statements of a script; raises for what is no SQL."""
     try:
         text = _with_typed_strings(query) if _TYPED_STRING.search(query) else query
-        trees = [tree for tree in sqlglot.parse(text, read=_dialect(dialect)) if tree is not None]
+        found = sqlglot.parse(text, read=_dialect(dialect))
+        trees = [each for each in found if each is not None and not isinstance(each, exp.Semicolon)]
     except sqlglot.errors.SqlglotError as error:
         details = getattr(error, "errors", None)
         if details:
@@ -315,7 +316,8 @@ _READ = """
     Select+=laterals,match,cluster,distribute,sort,pivots,into,locks,sample,connect,prewhere
     Union=distinct,with_,order,limit,offset,by_name Intersect=distinct,with_,order,limit,offset
     Except=distinct,with_,order,limit,offset Star=except_,replace,rename Distinct=on
-    Subquery=alias,order,limit,offset,with_ Table=alias,joins,db,sample,pivots TableAlias=columns
+    Subquery=alias,order,limit,offset,with_,joins Table=alias,joins,db,sample,pivots
+    TableAlias=columns
     DateTrunc=unit TimestampTrunc=unit,input_type_preserved DateDiff=unit,date_part_boundary
     TimeToStr=format Repeat=times Values=alias,order,limit,offset With=recursive RegexpLike=flag
     Window=alias,order,over,partition_by,spec WindowSpec=start,start_side,end,end_side,kind,exclude

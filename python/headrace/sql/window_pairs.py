@@ -86,6 +86,8 @@ def folded(scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node) 
     same = filled(run("equal", nearest, wanted), False)
     node = _core.in_domain(_core.asof_values(values, where(same, at, -1)), wanted.domain)
     inside = call.this if isinstance(call, exp.Filter) else call
+    if isinstance(inside, exp.Anonymous) and named(inside.this) == "entropy":
+        return value_of(where(run("is_null", node), 0.0, node))
     return value_of(filled(node, 0) if isinstance(inside, _COUNTS) else node, found.bits)
 
 

@@ -75,6 +75,9 @@ _CLASSES = {
     exp.CountIf: "count_if",
     exp.Skewness: "skewness",
     exp.Kurtosis: "kurtosis",
+    exp.BitwiseAndAgg: "bit_and",
+    exp.BitwiseOrAgg: "bit_or",
+    exp.BitwiseXorAgg: "bit_xor",
 }
 
 
@@ -164,7 +167,7 @@ def with_nan(made: _core.Node, has_nan: _core.Node) -> _core.Node:
 
 
 #: Of decimals whose quantiles a double holds.
-_EXACT_DIGITS = 15
+EXACT_DIGITS = 15
 
 
 def _halves(value: Value) -> list[Words]:
@@ -325,7 +328,7 @@ def _quantile(values: list[Operand], like: _core.Node) -> Call:
 
     def finish(nodes: list[_core.Node]) -> Operand:
         made = value_of(nodes[0])
-        is_exact = is_decimal(dtype) and precision_and_scale(dtype)[0] <= _EXACT_DIGITS
+        is_exact = is_decimal(dtype) and precision_and_scale(dtype)[0] <= EXACT_DIGITS
         return cast(made, dtype) if is_exact else made
 
     return Call([word("quantile", refusing_nan(value), q)], finish)
@@ -335,6 +338,35 @@ def at_rows(value: Value, places: _core.Node) -> Operand:
     """The values in these rows, null for none."""
     found = _core.asof_values(value.node, filled(places, -1))
     return value_of(_core.in_domain(found, places.domain), value.bits)
+
+
+def _bitwise(op: str) -> Callable[[list[Operand], _core.Node], Call]:
+    """BIT_AND, BIT_OR and BIT_XOR of integers: each bit is folded by itself."""
+    kind = {"and": "min", "or": "max", "xor": "sum"}[op]
+
+    def make(values: list[Operand], like: _core.Node) -> Call:
+        value = as_column(values[0], like)
+        if value.dtype not in INTEGERS or value.dtype == "uint64":
+            raise UnsupportedError(
+                f"sql: unsupported: word='BIT_{op.upper()}', type={type_name(value.dtype)}"
+            )
+        wide = _core.astype(value.node, "int64")
+        count = int(value.dtype.lstrip("uint"))
+        bits = [run("bitwise_and", run("right_shift", wide, b), 1) for b in range(count)]
+
+        def finish(nodes: list[_core.Node]) -> Operand:
+            made = run("bitwise_and", nodes[0], 1)
+            for place, node in enumerate(nodes[1:], 1):
+                bit = run("left_shift", run("bitwise_and", node, 1), place)
+                made = run("bitwise_or", made, bit)
+            if value.dtype[0] != "u" and count < 64:  # the sign
+                high = run("left_shift", run("right_shift", made, count - 1), count)
+                made = run("subtract", made, high)
+            return value_of(_core.astype(made, value.dtype))
+
+        return Call([word(kind, bit) for bit in bits], finish)
+
+    return make
 
 
 CALLS: dict[str, Callable[[list[Operand], _core.Node], Call]] = {
@@ -351,6 +383,9 @@ CALLS: dict[str, Callable[[list[Operand], _core.Node], Call]] = {
     "var_samp": _spread("var", 1),
     "var_pop": _spread("var", 0),
     "product": _product,
+    "bit_and": _bitwise("and"),
+    "bit_or": _bitwise("or"),
+    "bit_xor": _bitwise("xor"),
     "sem": _sem,
     "skewness": _shape("skewness"),
     "kurtosis": _shape("kurtosis"),

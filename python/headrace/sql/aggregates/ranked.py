@@ -7,15 +7,23 @@ import math
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError
-from headrace.sql.aggregates.calls import Call, at_rows, refusing_nan, word
+from headrace.sql.aggregates.calls import EXACT_DIGITS, Call, at_rows, refusing_nan, word
 from headrace.sql.aggregates.ordered import first_in_order, listed, there
+from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.lists import null_where_null, rows_from_zero
 from headrace.sql.nested_keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation
-from headrace.sql.values import TIMESTAMP, Operand, Value, value_of
+from headrace.sql.values import (
+    TIMESTAMP,
+    Operand,
+    Value,
+    is_decimal,
+    precision_and_scale,
+    value_of,
+)
 
 Order = list[tuple[Operand, bool, bool]]
 
@@ -159,7 +167,13 @@ def deviation(
     groups = keys or [_core.repeat(like, 0)]
     middle = _core.group_transform(groups, word("quantile", own, 0.5), False)
     away = run("absolute", run("subtract", own, _core.in_domain(middle, like.domain)))
-    return Call([word("quantile", away, 0.5)], lambda nodes: value_of(nodes[0]))
+    is_exact = is_decimal(value.dtype) and precision_and_scale(value.dtype)[0] <= EXACT_DIGITS
+
+    def finish(nodes: list[_core.Node]) -> Operand:
+        made = value_of(nodes[0])
+        return cast(made, value.dtype) if is_exact else made
+
+    return Call([word("quantile", away, 0.5)], finish)
 
 
 def entropy(

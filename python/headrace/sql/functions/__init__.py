@@ -8,7 +8,16 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import UnsupportedError
-from headrace.sql.functions import formats, list_items, nested, numbers, patterns, strings, times
+from headrace.sql.functions import (
+    formats,
+    list_items,
+    nested,
+    numbers,
+    patterns,
+    strings,
+    structs,
+    times,
+)
 from headrace.sql.functions.list_items import item_at as item_at
 from headrace.sql.functions.list_items import part_between as part_between
 from headrace.sql.functions.strings import text_part as text_part
@@ -52,6 +61,16 @@ def is_lambda(node: Expression) -> str:
     return _LAMBDAS.get(named(node.this), "") if isinstance(node, exp.Anonymous) else ""
 
 
+def is_reduction(node: Expression) -> bool:
+    """Whether this is LIST_REDUCE."""
+    if isinstance(node, exp.Reduce):
+        return True
+    return isinstance(node, exp.Anonymous) and named(node.this) in _REDUCE
+
+
+_REDUCE = ("list_reduce", "array_reduce", "reduce")
+
+
 def lambda_of(node: Expression) -> tuple[Expression, Expression]:
     """The list and the lambda of such a function."""
     operands = node.expressions if isinstance(node, exp.Anonymous) else [node.this, node.expression]
@@ -79,6 +98,7 @@ _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
 _BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **nested.BY_NAME,
     **list_items.BY_NAME,
+    **structs.BY_NAME,
     **strings.BY_NAME,
     **numbers.BY_NAME,
     **times.BY_NAME,

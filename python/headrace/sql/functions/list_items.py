@@ -7,11 +7,19 @@ from collections.abc import Callable
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.groupby.keys import Words
 from headrace.sql.casts import cast
-from headrace.sql.elementwise import run, where
+from headrace.sql.elementwise import filled, run, where
 from headrace.sql.functions import nested
-from headrace.sql.lists import chosen_items, items_of, null_where_null, places_of, relisted
-from headrace.sql.relation import Field, Relation, joined
+from headrace.sql.lists import (
+    chosen_items,
+    grouped,
+    items_of,
+    null_where_null,
+    places_of,
+    relisted,
+)
+from headrace.sql.relation import Field, Relation, groups_of, joined
 from headrace.sql.values import NULL, Constant, Operand, Value, column_of, item_dtype, value_of
 
 ByName = Callable[[list[Operand], _core.Node], Operand]
@@ -98,6 +106,8 @@ def _resize(operands: list[Operand], like: _core.Node) -> Operand:
     if operands[0].dtype == NULL:
         return Constant(None, NULL)
     lists = nested.as_list(operands[0], "LIST_RESIZE")
+    if operands[1].dtype == NULL:
+        return Constant(None, lists.dtype)
     size = nested.whole(operands[1], "LIST_RESIZE") or 0
     if not 0 <= size <= _MOST:
         raise InvalidArgumentError(f"sql: a size is out of range: word='LIST_RESIZE', size={size}")
@@ -127,7 +137,41 @@ def _intersect(operands: list[Operand], like: _core.Node) -> Operand:
     return value_of(null_where_null(found, other))
 
 
+def _zip(operands: list[Operand], like: _core.Node) -> Operand:
+    """LIST_ZIP: rows of the items at the same places; shorter lists end in nulls."""
+    cut = operands[-1].dtype == "bool"
+    if cut and not isinstance(operands[-1], Constant):
+        raise UnsupportedError("sql: a column as an option: word='LIST_ZIP'")
+    shortest = bool(operands.pop().value) if cut else False  # type: ignore[union-attr]
+    empty = value_of(_core.list_slice(_node(nested.list_of([Constant(1, "int32")], like)), 0, 0))
+    lists = [empty if each.dtype == NULL else nested.as_list(each, "LIST_ZIP") for each in operands]
+    parts = []
+    for each in lists:
+        rows, _ = items_of(each)
+        there = run("not_equal", filled(_core.list_length(each.node), 0), 0)
+        kept = _core.in_domain(_core.take(there, rows), rows.domain)
+        parts.append(_core.filter_columns([_core.astype(rows, "int64"), places_of(rows)], kept))
+    domain = _core.new_domain()
+    every = [_core.in_domain(_core.concat([part[i] for part in parts]), domain) for i in (0, 1)]
+    groups, (count,) = groups_of(every, [Words("n", "size")])
+    if shortest:
+        groups = _core.filter_columns(groups, run("equal", count, len(lists)))
+    order = Relation(
+        [Field("", str(i), value_of(each)) for i, each in enumerate(groups)], groups[0]
+    )
+    rows, places = order.sorted([(each, False) for each in groups]).nodes()
+    items: list[Operand] = [_items_at(each, rows, places) for each in lists]
+    made = _node(nested.row_of(items, rows))
+    return value_of(_core.in_domain(grouped(made, rows, like), like.domain))
+
+
+def _node(operand: Operand) -> _core.Node:
+    assert isinstance(operand, Value)
+    return operand.node
+
+
 BY_NAME: dict[str, ByName] = {
+    **{name: _zip for name in ("list_zip", "array_zip")},
     **{name: _where for name in ("list_where", "array_where")},
     **{name: _select for name in ("list_select", "array_select")},
     **{name: _resize for name in ("list_resize", "array_resize")},

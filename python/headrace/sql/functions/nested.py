@@ -169,15 +169,7 @@ def joined_lists(operands: Sequence[Operand], null_is_empty: bool) -> Operand:
         rows.append(where(gone, None, _core.astype(own, "int64")))
         values.append(items.node)
     made = grouped(_core.concat(values), _core.concat(rows), lists[0].node)
-    if not null_is_empty:
-        return value_of(null_where_null(made, *lists))
-    if not all(each.node.nullable for each in lists):
-        return value_of(made)
-    null = run("is_null", lists[0].node)
-    for each in lists[1:]:
-        null = run("logical_and", null, run("is_null", each.node))
-    places = where(null, -1, rows_from_zero(made))
-    return value_of(_core.in_domain(_core.asof_values(made, places), made.domain))
+    return value_of(made if null_is_empty else null_where_null(made, *lists))
 
 
 def without_nulls(lists: Value) -> Value:

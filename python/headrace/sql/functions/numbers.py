@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from headrace import _core
 from headrace.errors import TypeMismatchError, UnsupportedError
 from headrace.sql import operators
-from headrace.sql.casts import cast, common
+from headrace.sql.casts import ROUND_HALF_UP, cast, common, half_up
 from headrace.sql.elementwise import bool_value, run, where
 from headrace.sql.functions.arguments import constant, numbers_of, of_constants
 from headrace.sql.syntax import exp
@@ -38,6 +39,8 @@ ByName = Callable[[list[Operand], _core.Node], Operand]
 def _absolute(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand = _number(evaluate(node.this), "ABS")
     if isinstance(operand, Constant):
+        if isinstance(operand.value, decimal.Decimal):
+            return Constant(operand.value.copy_abs(), operand.dtype)
         return operand if operand.value is None else constant_of(abs(operand.value))
     if operand.dtype in INTEGERS:
         return operators.choose(
@@ -101,7 +104,7 @@ def _round(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
         if digits >= scale:
             return operand
         if digits < 0:
-            raise UnsupportedError("sql: digits below 0 of DECIMAL: word='ROUND'; use DOUBLE")
+            return _round_decimals(operand, digits, decimal_dtype(precision, 0))
         return cast(operand, decimal_dtype(precision, digits))
     if operand.dtype in INTEGERS:
         return _round_integers(operand, -digits)
@@ -109,6 +112,19 @@ def _round(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     if isinstance(value, Constant):
         return Constant(_round_float(value.value, digits), value.dtype)
     return value_of(_round_floats(value.node, digits))
+
+
+def _round_decimals(operand: Operand, digits: int, dtype: str) -> Operand:
+    """To a decimal that ends in zeros before its point, halves away from zero."""
+    if -digits > precision_and_scale(dtype)[0]:
+        return operators.arithmetic("multiply", cast(operand, dtype), Constant(0, "int32"))
+    if isinstance(operand, Constant):
+        if operand.value is None:
+            return Constant(None, dtype)
+        unit = decimal.Decimal(1).scaleb(-digits)
+        made = operand.value.quantize(unit, context=ROUND_HALF_UP)
+        return Constant(made.quantize(decimal.Decimal(1), context=ROUND_HALF_UP), dtype)
+    return value_of(_core.astype(half_up(operand.node, digits), dtype))
 
 
 def _round_integers(operand: Operand, zeros: int) -> Operand:

@@ -7,7 +7,7 @@ from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
-from headrace.sql.elementwise import run
+from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested_keys import as_keys
 from headrace.sql.ordering import sort_keys
@@ -81,7 +81,7 @@ def asof_join(
             "times"
         )
     if dtype in FLOATS:
-        raise UnsupportedError("sql: an ASOF join by doubles, which may be NaN: word='ASOF'")
+        pair = (without_nan(pair[0]), without_nan(pair[1]))
     first, last = numbered(left, "left"), numbered(right, "right")
     direction, exact = _NEAREST[kind]
     ours, mine = _ordered(first, [pair[0], *(one for one, _ in pairs)], False)
@@ -100,6 +100,12 @@ def asof_join(
     ).filtered(run("logical_not", run("is_null", found)))
     own, theirs_at = (f.value.node for f in held.fields)
     return completed(first, last, own, theirs_at, how)
+
+
+def without_nan(node: _core.Node) -> _core.Node:
+    """Doubles of which NaN is an error: the engine's join leaves it out where DuckDB does not."""
+    bad = where(filled(run("isnan", node), False), float("inf"), 0.0)
+    return run("add", node, _core.astype(_core.astype(bad, "int64"), node.dtype))
 
 
 def _ordered(

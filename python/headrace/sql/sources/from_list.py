@@ -43,6 +43,10 @@ class FromList:
         """The rows where all conditions are true, which may hold subqueries."""
         raise NotImplementedError
 
+    def value(self, scope: Scope, node: Expression) -> Operand:
+        """The value of an expression."""
+        raise NotImplementedError
+
     def folded(
         self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
     ) -> Operand:
@@ -83,11 +87,13 @@ class FromList:
         name = named(node.alias) if node.alias else "unnamed_subquery"
         columns = [each.name for each in alias.args.get("columns") or []] if alias else []
         if isinstance(node, exp.Subquery):
+            if node.args.get("joins"):
+                made = self._from_tables(node, node.args["joins"], correlation)
+                return made.renamed(name, columns) if node.alias else made
             if isinstance(node.this, exp.Table):  # a join in parentheses
                 made = self._from_tables(node.this, node.this.args.get("joins") or [], correlation)
                 return made.renamed(name, columns) if node.alias else made
-            inner = node.copy() if node.args.get("joins") else node
-            made = self.lower(inner.this, correlation)
+            made = self.lower(node.this, correlation)
             return made.renamed(name, columns)
         if isinstance(node, exp.Values):
             made = setops.values(node, self._free_scope(correlation))
@@ -139,7 +145,7 @@ class FromList:
                 raise UnsupportedError(f"sql: unsupported: word={method.upper()!r}")
             if how == "inner" and not using and not method and right is not None:
                 units.append(right)
-                inner += on
+                inner += [c for c in on if not (isinstance(c, exp.Boolean) and c.this)]
                 continue
             later = [Scope(each, None, self) for each in sources[place:] if each is not None]
             early = inner if how in ("full", "right") or method else [*inner, *pool]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from headrace import _core
@@ -15,7 +16,16 @@ from headrace.sql.lists import items_of, places_of, rows_from_zero
 from headrace.sql.relation import Field, Relation, distinct_nodes, joined
 from headrace.sql.scope import Scope
 from headrace.sql.syntax import exp, is_query, named
-from headrace.sql.values import NULL, Constant, Operand, Value, null_column, value_of
+from headrace.sql.values import (
+    NULL,
+    Constant,
+    Operand,
+    Value,
+    is_list,
+    item_dtype,
+    null_column,
+    value_of,
+)
 
 Expression = Any
 _ROW = " unnest"
@@ -84,11 +94,13 @@ def unnested_table(node: Expression, scope: Scope, outer: bool) -> Relation:
     return made.with_fields(fields)
 
 
-def unnests_of(node: Expression) -> list[Expression]:
-    """The calls of UNNEST in an expression of SELECT."""
+def unnests_of(node: Expression, known: Mapping[Any, Any] | None = None) -> list[Expression]:
+    """The calls of UNNEST in an expression of SELECT, not in parts that are `known`."""
     found, waiting = [], [node]
     while waiting:
         each = waiting.pop()
+        if known and each in known:
+            continue
         if isinstance(each, exp.Explode | exp.Unnest):
             found.append(each)
         elif not is_query(each):
@@ -100,12 +112,10 @@ def unnested(scope: Scope, calls: list[Expression]) -> Scope:
     """The rows of a scope, each as often as the longest of its lists is long."""
     lists = []
     for each in calls:
-        if each.expressions and isinstance(each, exp.Explode):
-            raise UnsupportedError(
-                "sql: unsupported: word='RECURSIVE'; use UNNEST once for each level"
-            )
         inner = each.this if isinstance(each, exp.Explode) else each.expressions[0]
         operand = evaluate(inner, scope)
+        if each.expressions and isinstance(each, exp.Explode):
+            operand = _flat(operand, each.expressions)
         if operand.dtype.startswith("struct["):
             raise UnsupportedError("sql: unsupported: word='UNNEST' of a struct; name its fields")
         lists.append(_list(operand, scope.relation.rows))
@@ -118,6 +128,18 @@ def unnested(scope: Scope, calls: list[Expression]) -> Scope:
     made = scope.over(relation)
     made.compute(calls[0], value_of(_core.in_domain(items.node, relation.rows.domain)))
     return made
+
+
+def _flat(operand: Operand, options: list[Expression]) -> Operand:
+    """The innermost items, as `recursive := true` asks for."""
+    words = [each.sql("duckdb").lower().replace(" ", "") for each in options]
+    if words not in (["recursive:=true"], ["recursive=true"], ["recursive=>true"]):
+        raise UnsupportedError(f"sql: unsupported: word='UNNEST', options={', '.join(words)}")
+    while is_list(operand.dtype) and is_list(item_dtype(operand.dtype)):
+        operand = nested.flattened(operand)
+    if operand.dtype.startswith("list[struct["):
+        raise UnsupportedError("sql: unsupported: word='RECURSIVE' of structs; name their fields")
+    return operand
 
 
 def _side_by_side(scope: Scope, calls: list[Expression], lists: list[Value]) -> Scope:
