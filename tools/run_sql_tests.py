@@ -31,7 +31,10 @@ import duckdb
 import headrace as hr
 
 #: Settings of DuckDB that change what queries mean, and columns that remember a collation.
-SETTINGS = r"default_(null_)?order|default_collation|integer_division|scalar_sub|\bcollate\b"
+SETTINGS = (
+    r"regex_match_operator|default_(null_)?order|default_collation|integer_division|scalar_sub"
+    r"|\bcollate\b"
+)
 
 #: What makes or reads states of aggregates, a type of DuckDB's own.
 STATES = r"\b(export_state|finalize|combine|combine_aggr|to_aggregate_state)\b"

@@ -74,6 +74,24 @@ def test_columns_of_strings_become_bools_or_an_error() -> None:
         hr.sql("select s::boolean as b from x", x=bad).to_dict()
 
 
+@pytest.mark.parametrize(
+    ("query", "word"),
+    [
+        ("select '[1, 2]'::int[]", "INTEGER"),
+        ("select try_cast('[1]' as int[])", "INTEGER"),
+        ("select '{a: 1}'::struct(a int)", "STRUCT"),
+        ("select 5::hugeint // 2", "HUGEINT"),
+        ("select typeof(5::hugeint)", "TYPEOF"),
+        ("select printf('%#o', 8)", "PRINTF"),
+        ("select regexp_replace('ab', '.*', 'x', 'g')", "REGEXP_REPLACE"),
+        ("select fsum(x) from range(3) as t(x)", "FSUM"),
+    ],
+)
+def test_what_is_not_as_in_duckdb_is_refused(query: str, word: str) -> None:
+    with pytest.raises(hr.UnsupportedError, match=word):
+        hr.sql(query)
+
+
 @pytest.mark.parametrize("word", ["2020-01-05 garbage", "2020-01-05x", "2020-13-01", "20200105"])
 def test_a_word_that_is_no_date_is_an_error(word: str) -> None:
     with pytest.raises(hr.InvalidArgumentError, match="cannot be cast"):

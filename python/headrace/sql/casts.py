@@ -25,6 +25,7 @@ from headrace.sql.values import (
     decimal_dtype,
     is_decimal,
     is_list,
+    is_nested,
     is_number,
     is_struct,
     is_time,
@@ -127,6 +128,8 @@ def _as_decimal(value: Any, dtype: str) -> decimal.Decimal:
 
 
 def _from_text(text: str, dtype: str) -> Any:
+    if is_nested(dtype):
+        raise UnsupportedError(f"sql: CAST of strings: to={type_name(dtype)}")
     word = text.strip()
     if dtype == "bool":
         words = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}

@@ -556,7 +556,7 @@ def _cast(node: Expression, scope: Scope) -> Operand:
     if dtype == "interval" and isinstance(node.this, exp.Literal):
         return _interval_of_text(node.this.this)
     made = cast(evaluate(node.this, scope), dtype, isinstance(node, exp.TryCast))
-    if isinstance(made, Constant) and is_nested(dtype):
+    if isinstance(made, Constant) and made.value is None and is_nested(dtype):
         return value_of(null_column(scope.relation.rows, dtype))
     return made
 

@@ -59,7 +59,7 @@ def _of_c(spec: str, letter: str, operand: Operand) -> Operand:
         return cast(operand, "string")
     if not isinstance(operand, Constant) or operand.value is None:
         raise _refused("PRINTF", f"%{spec}{letter}", operand)
-    if whole or is_text:
+    if (whole and not (letter == "o" and "#" in spec)) or is_text:
         return constant_of(f"%{spec}{letter}" % operand.value)
     if letter in "feEgG" and isinstance(operand.value, float | decimal.Decimal):
         return constant_of(f"%{spec}{letter}" % float(operand.value))

@@ -62,6 +62,14 @@ def _regexp_extract(node: Expression, evaluate: Evaluate, like: _core.Node) -> O
     return value_of(where(run("is_null", text), None, made))
 
 
+def _matches_nothing(pattern: str) -> bool:
+    """Whether a pattern matches an empty string, or might."""
+    try:
+        return re.search(pattern, "") is not None
+    except re.error:
+        return True
+
+
 def _regexp_replace(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     pattern = constant(evaluate(node.expression), "REGEXP_REPLACE")
     fresh = constant(evaluate(node.args["replacement"]), "REGEXP_REPLACE")
@@ -77,6 +85,8 @@ def _regexp_replace(node: Expression, evaluate: Evaluate, like: _core.Node) -> O
         return Constant(None, "string")
     if "\\" in fresh:
         raise UnsupportedError("sql: groups in the new text: word='REGEXP_REPLACE'")
+    if "g" in words and _matches_nothing(pattern):
+        raise UnsupportedError("sql: a pattern of no character: word='REGEXP_REPLACE', option='g'")
     most = -1 if "g" in words else 1
     return value_of(_core.replace_pattern(text_of(operand, like), pattern, "a", True, fresh, most))
 

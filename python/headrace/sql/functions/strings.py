@@ -316,6 +316,8 @@ def _split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand, mark = evaluate(node.this), constant(evaluate(node.expression), "STRING_SPLIT")
     if operand.dtype == NULL:
         return Constant(None, "list[string]")
+    if mark is None:
+        return nested.list_of([operand], like)
     if not mark:
         return _characters(text_of(operand, like))
     return value_of(_core.split_text(text_of(operand, like), mark, -1, False))
