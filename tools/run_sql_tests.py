@@ -89,9 +89,7 @@ def plain(value: Any) -> Any:
             return [plain(each) for each in value.values()]  # a row
         return {name: plain(each) for name, each in value.items()}
     if type(value).__name__ == "datetime64":  # of nanoseconds
-        whole, rest = divmod(value.astype("datetime64[ns]").astype(int).item(), 1000)
-        if rest:
-            return int(value.astype(int))
+        whole = value.astype("datetime64[ns]").astype(int).item() // 1000  # as DuckDB's client
         value = datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=whole)
     if isinstance(value, datetime.datetime):
         return value.date() if value.time() == datetime.time() else value

@@ -156,16 +156,24 @@ def _from_text(text: str, dtype: str) -> Any:
 _MOMENT = re.compile(
     r"(?P<year>[0-9]{1,6})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"
     r"(?:[ T]+(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2})"
-    r"(?::(?P<second>[0-9]{1,2})(?:[.](?P<rest>[0-9]{1,9}))?)?"
+    r"(?::(?P<second>[0-9]{1,2})(?:[.](?P<rest>[0-9]+))?)?"
     r" ?(?P<zone>Z|UTC|[+-][0-9]{2}(?::?[0-9]{2})?)?)?"
 )
+
+
+#: What DuckDB reads too: years before 1, names of zones, infinity.
+_OTHER_MOMENT = re.compile(r"(?i)\(bc\)|infinity|epoch|^-[0-9]|:[0-9.]+ ?[a-z_/]+$")
 
 
 def _moment(word: str, is_nano: bool = False) -> datetime.datetime:
     """A day and a time of day; an offset of its zone is not read, as in DuckDB."""
     found = _MOMENT.fullmatch(word)
+    if found is None and _OTHER_MOMENT.search(word):
+        raise UnsupportedError(f"sql: a time of this form: value={word!r}; use years 1 to 9999")
     if found is None:
         raise ValueError
+    if not 1 <= int(found["year"]) <= 9999:
+        raise UnsupportedError(f"sql: a time out of range: value={word!r}; use years 1 to 9999")
     parts = [int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
     rest = found["rest"] or ""
     if is_nano and rest[6:].strip("0"):

@@ -69,7 +69,10 @@ def constant_of(value: Any) -> Constant:
             return Constant(value, "int32")
         if -(2**63) <= value < 2**63:
             return Constant(value, "int64")
-        return Constant(decimal.Decimal(value), f"decimal128({len(str(abs(value)))}, 0)")
+        digits = len(str(abs(value)))
+        if digits > _MOST_DIGITS:
+            raise UnsupportedError(f"sql: an integer of over 38 digits: word='HUGEINT', {value=}")
+        return Constant(decimal.Decimal(value), f"decimal128({digits}, 0)")
     if isinstance(value, float):
         return Constant(value, "float64")
     if isinstance(value, decimal.Decimal):

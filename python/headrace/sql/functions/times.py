@@ -66,6 +66,8 @@ def time_part(word: str, operand: Operand, like: _core.Node) -> Operand:
         raise TypeMismatchError(
             f"sql: expected dates or times: function={word!r}, type={type_name(operand.dtype)}"
         )
+    if operand.dtype == "datetime64[ns]":  # DuckDB rounds first
+        operand = cast(operand, TIMESTAMP)
     node = column_of(operand, like)
     if word in _FIELDS:
         return value_of(_core.astype(_core.time_field(node, _FIELDS[word]), "int64"), 20)
