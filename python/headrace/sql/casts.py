@@ -178,7 +178,9 @@ def _moment(word: str, is_nano: bool = False) -> datetime.datetime:
     rest = found["rest"] or ""
     if is_nano and rest[6:].strip("0"):
         raise UnsupportedError(f"sql: a time with nanoseconds: value={word!r}; use a column")
-    return datetime.datetime(*parts, int(rest[:6].ljust(6, "0")))  # type: ignore[arg-type]
+    year, month, day, hour, minute, second = parts
+    micros = int(rest[:6].ljust(6, "0"))
+    return datetime.datetime(year, month, day, hour, minute, second, micros)
 
 
 def _in_unit(value: datetime.datetime, dtype: str) -> datetime.datetime:

@@ -209,10 +209,10 @@ class _Pairs:
                 return run(op, row, self.own("peers"))
             return run("less", row, self.own("peers end"))
         step = self._steps[name]
-        is_number = isinstance(step, Constant) and isinstance(step.value, int | float)
-        if is_number and step.value < 0:
+        given = step.value if isinstance(step, Constant) else None
+        if isinstance(given, int | float) and given < 0:
             raise InvalidArgumentError(
-                f"sql: the offset of a frame is below zero: offset={step.value!r}"
+                f"sql: the offset of a frame is below zero: offset={given!r}"
             )
         if isinstance(step, Value):
             step = self._fields[f"own {name}"]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.groupby.keys import Words
-from headrace.sql.casts import cast
+from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.lists import (
@@ -125,7 +125,7 @@ def _intersect(operands: list[Operand], like: _core.Node) -> Operand:
         return Constant(None, NULL)
     if len(operands) != 2:
         raise UnsupportedError("sql: expected two lists: word='LIST_INTERSECT'")
-    _, both = nested.common(operands, "LIST_INTERSECT")
+    _, both = common(operands, "LIST_INTERSECT")
     first, other = (nested.as_list(each, "LIST_INTERSECT") for each in both)
     once = nested.as_list(nested.distinct(first), "LIST_INTERSECT")
     rows, items = items_of(once)

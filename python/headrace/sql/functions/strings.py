@@ -100,9 +100,9 @@ def _pad(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     size = max(0, size)
     left = bool(node.args.get("is_left"))
     if isinstance(operand, Constant) and isinstance(operand.value, str) and mark:
-        text = operand.value[:size]
-        more = (mark * size)[: size - len(text)]
-        return constant_of(more + text if left else text + more)
+        cut = operand.value[:size]
+        more = (mark * size)[: size - len(cut)]
+        return constant_of(more + cut if left else cut + more)
     if len(mark) != 1:
         raise UnsupportedError("sql: a pattern that is not one character: word='LPAD'")
     text = text_of(operand, like)

@@ -9,6 +9,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import operators
 from headrace.sql.functions import nested
+from headrace.sql.lists import null_where_null
 from headrace.sql.values import NULL, Constant, Operand, Value, is_struct, value_of
 
 ByName = Callable[[list[Operand], _core.Node], Operand]
@@ -75,7 +76,7 @@ def _keys(operands: list[Operand], like: _core.Node) -> Operand:
     (operand,) = operands
     names = [name for name, _ in _fields(operand, "STRUCT_KEYS")]
     made = nested.list_of([Constant(name, "string") for name in names], like)
-    return value_of(nested.null_where_null(_node(made), operand))
+    return value_of(null_where_null(_node(made), operand))
 
 
 def _node(operand: Operand) -> _core.Node:
