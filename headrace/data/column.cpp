@@ -85,7 +85,7 @@ Column Column::maps(int64_t num_rows, Buffer spans, Column entries, Buffer valid
 
 Column Column::structs(Dtype dtype, int64_t num_rows, std::vector<Column> fields, Buffer validity,
                        int64_t null_count) {
-  Buffer places = Buffer::allocate_spillable(checked_multiply("column", num_rows, 8));
+  Buffer places = Buffer::allocate(checked_multiply("column", num_rows, 8));
   if (num_rows > 0)
     std::iota(places.mutable_as<int64_t>(), places.mutable_as<int64_t>() + num_rows, 0);
   for (const Column& field : fields)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import datetime as dt
 import gc
 import math
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -226,10 +227,14 @@ def test_ctrl_c_in_a_buffer_is_not_dropped(monkeypatch: pytest.MonkeyPatch) -> N
         raise KeyboardInterrupt
 
     array = hr.asarray([1.0, 2.0]) + 1
-    with monkeypatch.context() as patch:
-        patch.setattr(type(array), "_buffer_value", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            np.asarray(array)  # NumPy drops errors of buffers
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(type(array), "_buffer_value", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                np.asarray(array)  # NumPy drops errors of buffers
+    finally:
+        signal.signal(signal.SIGINT, former)
     assert np.asarray(array).tolist() == [2.0, 3.0]
 
 

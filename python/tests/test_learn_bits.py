@@ -118,6 +118,25 @@ def test_quarter_of_the_data(make, tmp_path):
         assert hr.memory.stats().used_bytes < limit
 
 
+@pytest.mark.pool
+def test_labels_that_leave_while_they_are_numbered():
+    """Places of labels are whole where other arrays make room for them."""
+    others = [hr.asarray(np.random.default_rng(k).normal(size=200_000)) * 2.0 for k in range(20)]
+    rows = hr.asarray(np.random.default_rng(0).normal(size=(150_000, 24))) * 1.0
+    hr.eval(rows, *others)
+    labels = (np.asarray(rows)[:, 0] > 0.5).astype(int)
+
+    def fitted():
+        return np.asarray(learn.LogisticRegression(max_iter=20).fit(rows, labels).coef_)
+
+    expected = fitted()
+    for share in range(25, 85, 5):
+        for array in (rows, *others):
+            array.sum().item()  # back in memory
+        with hr.memory.limit(hr.memory.stats().used_bytes * share // 100):
+            assert np.array_equal(fitted(), expected), share
+
+
 RANDOM = np.random.default_rng(8)
 ROWS = RANDOM.normal(size=(4000, 40))
 FEW = RANDOM.normal(size=(20_000, 3))
@@ -144,6 +163,8 @@ ENGINES = {
 def test_states_its_bytes(op):
     """Too little is refused before the work, and what was asked for is about what it takes."""
     with hr.threads(1):
+        with hr.memory.limit(1):  # what other tests left would make room
+            pass
         base = hr.memory.stats().used_bytes
         with hr.memory.limit(base + 300_000), pytest.raises(hr.OutOfMemoryError) as refused:
             ENGINES[op]()

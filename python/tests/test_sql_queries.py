@@ -286,7 +286,6 @@ def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
         ("delete from t", "DELETE"),
         ("select * from t tablesample 10%", "sample"),
         ("select foo(a) from t", "FOO"),
-        ("select * from t asof join u on b >= v", "ASOF"),
         ("select * from t asof right join u on a >= k", "ASOF"),
         ("select a from t order by [b]", "DOUBLE"),
         ("select rank(order by a) over () from t", "ORDER BY"),

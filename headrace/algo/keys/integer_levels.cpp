@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/integer_levels_kernels.h"
 #include "headrace/base/error.h"
+#include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -78,10 +79,9 @@ Tensor level_places(const Tensor& x, const Tensor& levels) {
       if (rows > 0) cuda::level_places(x, level, count, made);
   } else {
     auto* const out = made.mutable_as<int32_t>();
-    constexpr int64_t kRows = 1 << 14;
     visit(x, [&](const auto& value) {
-      parallel_for((rows + kRows - 1) / kRows, [&](int64_t task) {
-        for (int64_t i = task * kRows; i < std::min(rows, (task + 1) * kRows); ++i) {
+      parallel_morsels(rows, {reads(x), writes(made, sizeof(int32_t))}, [&](Morsel morsel) {
+        for (int64_t i = morsel.begin; i < morsel.end; ++i) {
           const auto* const at = std::lower_bound(level, level + count, value(i));
           out[i] = at < level + count && *at == value(i) ? static_cast<int32_t>(at - level) : -1;
         }

@@ -59,7 +59,10 @@ Column diff(const Column& x, int64_t periods) {
     return Tensor(x.dtype(), {both}, {1}, x.values_buffer(), (x.offset() + row) * width);
   };
   const int64_t alone = periods > 0 ? 0 : both;
-  if (by > 0) std::memset(out.mutable_data() + alone * width, 0, static_cast<size_t>(by * width));
+  if (by > 0) {
+    const Pin pin{{&out, alone * width, (alone + by) * width, true}};
+    std::memset(out.mutable_data() + alone * width, 0, static_cast<size_t>(by * width));
+  }
   if (both > 0) cpu::subtract(from(begin), from(other), out, begin);
   if (by == 0 && x.null_count() == 0) return x.with_rows(rows, std::move(out), {}, 0);
   Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));

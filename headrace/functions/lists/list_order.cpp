@@ -23,8 +23,8 @@ struct PlacedItems {
   explicit PlacedItems(const Column& lists) {
     for (const ListSpan& span : lists.values<ListSpan>())
       count = checked_add("list", count, span.size);
-    places = Buffer::allocate_spillable(8 * count);
-    rows = Buffer::allocate_spillable(8 * count);
+    places = Buffer::allocate(8 * count);
+    rows = Buffer::allocate(8 * count);
     if (count == 0) return;
     auto* const place = places.mutable_as<int64_t>();
     auto* const row_of = rows.mutable_as<int64_t>();

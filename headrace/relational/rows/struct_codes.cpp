@@ -173,7 +173,7 @@ Column structs_of_codes(const Column& structs, const Column& codes, const Column
   for (int64_t row = codes.num_rows(); row-- > 0;)
     if (!null(row)) first[static_cast<size_t>(code_of[row])] = row;
   const int64_t rows = wanted.num_rows();
-  Buffer places = Buffer::allocate_spillable(8 * rows);
+  Buffer places = Buffer::allocate(8 * rows);
   auto* const out = rows > 0 ? places.mutable_as<int64_t>() : nullptr;
   for (int64_t row = 0; row < rows; ++row) {
     const int64_t code = wanted.values<int64_t>()[static_cast<size_t>(row)];
