@@ -230,7 +230,7 @@ def run(spec: Path, folder: Path, static: Path, picture: Path) -> Session:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler_of(session, static))
     server.daemon_threads = False
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory() as profile:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         line = [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
             f"--user-data-dir={profile}", f"--virtual-time-budget={ENDED}",
