@@ -139,8 +139,8 @@ def same_values(one: _core.Node, other: _core.Node) -> bool:
     mine, theirs = (series_of(_core.data(node.value())) for node in (one, other))
     if len(mine) != len(theirs):
         return False
-    if str(mine.dtype).startswith(("list[", "map[", "struct[")):
-        return str(mine.dtype) == str(theirs.dtype) and _same_nested(mine, theirs)
+    if mine.dtype.startswith(("list[", "map[", "struct[")):
+        return mine.dtype == theirs.dtype and _same_nested(mine, theirs)
     try:
         alike = mine._elementwise("equal", mine, theirs, missing_is_false=True)
     except TypeMismatchError:
@@ -158,11 +158,10 @@ def _same_nested(mine: Series, theirs: Series) -> bool:
             same_values(*(_core.struct_field(each._node, name) for each in (mine, theirs)))
             for name in mine.struct.fields
         )
-    lengths, items = ([] for _ in range(2))
-    for each in (mine, theirs):
-        lengths.append(_core.list_length(each._node))
-        items.append(_core.explode([each._node])[1][0])
-    return same_values(*lengths) and same_values(*items)
+    nodes = mine._node, theirs._node
+    return same_values(*map(_core.list_length, nodes)) and same_values(
+        *(_core.explode([node])[1][0] for node in nodes)
+    )
 
 
 def new_series(

@@ -158,7 +158,12 @@ def wanted_names(tree: Expression) -> set[str] | None:
 
 
 def planned(tree: Expression, tables: Tables, params: Any = None) -> DataFrame:
-    """The lazy frame of a query."""
+    """The lazy frame of a query; raises for other statements."""
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise UnsupportedError(
+            f"sql: unsupported statement: word={_word(tree)!r}; only queries, and in a Context "
+            "CREATE TABLE or VIEW AS, DESCRIBE and DROP"
+        )
     check_words(tree)
     tables.wanted = wanted_names(tree)
     relation = Planner(tables, parameters_of(tree, params)).lower(tree)
@@ -210,11 +215,6 @@ def with_text(frame: DataFrame, query: str) -> DataFrame:
 
 def kept(tree: Expression, tables: Tables, params: Any, key: Any, cache: PlanCache) -> DataFrame:
     """The lazy frame of a query, whose plan is kept if it may be used again."""
-    if not isinstance(tree, exp.Query | exp.Values):
-        raise UnsupportedError(
-            f"sql: unsupported statement: word={_word(tree)!r}; only queries, and in a Context "
-            "CREATE TABLE or VIEW AS, DESCRIBE and DROP"
-        )
     made = planned(tree, tables, params)
     if is_lasting(tree, tables.read):
         cache.keep(key, made, tables.read)
@@ -312,7 +312,7 @@ class Context:
             return self._drop(tree)
         if isinstance(tree, exp.Describe):
             return self._describe(tree)
-        return kept(tree, Tables({}, self._tables, False), params, None, PlanCache())
+        return planned(tree, Tables({}, self._tables, False), params)
 
     def _create(self, tree: Expression, params: Any) -> DataFrame:
         kind = str(tree.args.get("kind") or "").upper()
