@@ -15,22 +15,13 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.ipc
 from measure import WORKERS, Bench, Rival, run
-from mixed_frame import mixed_frame, same_frame
+from mixed_frame import mixed_frame, same_frame, with_offsets
 
 import headrace as hr
 
 BAR = 1.3
 PACKAGES = ["polars", "pyarrow"]
 NAMES = [*(f"id{i}" for i in range(1, 7)), "v1", "v2", "v3"]
-
-
-def with_offsets(table: pa.Table) -> pa.Table:
-    """The table with strings in the layout that pyarrow writes by default."""
-    fields = [
-        pa.field(each.name, pa.string() if pa.types.is_string_view(each.type) else each.type)
-        for each in table.schema
-    ]
-    return table.cast(pa.schema(fields))
 
 
 def write(table: pa.Table, path: Any, codec: str | None) -> None:
@@ -53,10 +44,10 @@ def steps(bench: Bench, rows: int) -> None:
     """Read plain and packed files, strings with offsets and as views; write."""
     pa.set_cpu_count(WORKERS)
     files: dict[str, Callable[[Path], Any]] = {
-        "offsets": lambda path: write(with_offsets(mixed_frame(rows).to_arrow()), path, None),
+        "offsets": lambda path: write(with_offsets(mixed_frame(rows)), path, None),
         "views": lambda path: mixed_frame(rows).write_ipc(path),
-        "lz4": lambda path: write(with_offsets(mixed_frame(rows).to_arrow()), path, "lz4"),
-        "zstd": lambda path: write(with_offsets(mixed_frame(rows).to_arrow()), path, "zstd"),
+        "lz4": lambda path: write(with_offsets(mixed_frame(rows)), path, "lz4"),
+        "zstd": lambda path: write(with_offsets(mixed_frame(rows)), path, "zstd"),
     }
     for kind, make in files.items():
         if not bench.wants(f"ipc read {kind}"):
@@ -81,7 +72,7 @@ def steps(bench: Bench, rows: int) -> None:
 def writes(bench: Bench, codec: str | None, rows: int) -> None:
     """Write the frame; each engine strings as it has them."""
     theirs = mixed_frame(rows)
-    table = with_offsets(theirs.to_arrow())
+    table = with_offsets(theirs)
     ours = hr.from_arrow(theirs.to_arrow())
     hr.eval(ours)
     paths = {name: str(bench.folder / f"{name}.arrow") for name in ("ours", "pa", "pl")}

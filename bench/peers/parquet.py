@@ -19,7 +19,7 @@ import pyarrow.compute
 import pyarrow.dataset
 import pyarrow.parquet as pq
 from measure import OURS, WORKERS, Bench, Rival, run
-from mixed_frame import mixed_frame, same_frame
+from mixed_frame import mixed_frame, same_frame, with_offsets
 
 import headrace as hr
 
@@ -27,22 +27,13 @@ READ_BAR, PICKED_BAR, WRITE_BAR, LARGEST = 1.3, 1.0, 1.3, 1.05
 PACKAGES = ["polars", "duckdb", "pyarrow"]
 
 
-def plain(table: pa.Table) -> pa.Table:
-    """Give strings the type that all engines have."""
-    words = [
-        pa.field(each.name, pa.string() if str(each.type).endswith("view") else each.type)
-        for each in table.schema
-    ]
-    return table.cast(pa.schema(words))
-
-
 def file_of(bench: Bench, codec: str, rows: int, ordered: bool = False) -> str:
     """Return the frame G1 as pyarrow writes it."""
 
     def write(path: Path) -> None:
         frame = mixed_frame(rows)
-        values = (frame.sort("id4") if ordered else frame).to_arrow()
-        pq.write_table(plain(values), path, compression=codec)
+        values = with_offsets(frame.sort("id4") if ordered else frame)
+        pq.write_table(values, path, compression=codec)
 
     word = "-ordered" if ordered else ""
     return str(bench.file(f"parquet-{codec}{word}-{rows}.parquet", write))
@@ -159,7 +150,7 @@ def writes(bench: Bench, rows: int) -> None:
     if not bench.wants("parquet write snappy") and not bench.wants("parquet write zstd"):
         return
     theirs = mixed_frame(rows)
-    table = plain(theirs.to_arrow())
+    table = with_offsets(theirs)
     ours = hr.from_arrow(table)
     hr.eval(*[ours[name] for name in ours.columns])
     names = list(ours.columns)

@@ -19,7 +19,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 from measure import OURS, WORKERS, Bench, Rival, run
-from mixed_frame import mixed_frame
+from mixed_frame import mixed_frame, with_offsets
 
 import headrace as hr
 
@@ -172,17 +172,16 @@ def writes(bench: Bench, rows: int) -> None:
     if not bench.wants("csv write"):
         return
     theirs = mixed_frame(rows)
-    table = theirs.to_arrow()
-    ours = hr.from_arrow(table)
+    ours = hr.from_arrow(theirs.to_arrow())
     hr.eval(*[ours[name] for name in ours.columns])
     paths = {name: str(bench.folder / f"{name}.csv") for name in ("ours", "pl", "pa", "db")}
     pa.set_cpu_count(WORKERS)
-    plain = pa.table({name: column.cast(_plain(column.type)) for name, column in _columns(table)})
+    table = with_offsets(theirs)
 
     def in_duckdb() -> str:
         with duckdb.connect() as connection:
             connection.execute(f"set threads={WORKERS}")
-            connection.register("t", plain)
+            connection.register("t", table)
             connection.execute(f"copy t to '{paths['db']}' (header)")
         return paths["db"]
 
@@ -201,21 +200,13 @@ def writes(bench: Bench, rows: int) -> None:
         by(lambda path: ours.to_csv(path, durable=False), "ours"),
         [
             Rival("polars", by(theirs.write_csv, "pl"), WRITE_BAR),
-            Rival("pyarrow", by(lambda path: pyarrow.csv.write_csv(plain, path), "pa"), WRITE_BAR),
+            Rival("pyarrow", by(lambda path: pyarrow.csv.write_csv(table, path), "pa"), WRITE_BAR),
             Rival("duckdb", in_duckdb, WRITE_BAR),
         ],
         same,
         0,
         rows,
     )
-
-
-def _columns(table: pa.Table) -> list[tuple[str, Any]]:
-    return list(zip(table.column_names, table.columns, strict=True))
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return pa.string() if str(kind).endswith("view") or "large" in str(kind) else kind
 
 
 def under_a_limit(bench: Bench, kind: str, rows: int) -> None:
