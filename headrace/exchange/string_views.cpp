@@ -5,6 +5,8 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
+#include "headrace/exchange/string_views_kernels.h"
+#include "headrace/exchange/string_views_math.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/ledger.h"
 
@@ -29,29 +31,6 @@ constexpr int64_t kCheckedBytes = 16 << 10;
 
 bool is_valid(const uint8_t* validity, int64_t bit) {
   return !validity || get_bit(validity, bit);
-}
-
-// The bits of a view of 0 to 12 bytes that are zero in front of zeros only if its text is ASCII.
-struct ShortMask {
-  uint64_t low, high;
-};
-constexpr auto kNotShortAscii = [] {
-  std::array<ShortMask, sizeof(StringView::inlined) + 1> masks{};
-  for (size_t size = 0; size < masks.size(); ++size)
-    for (size_t i = 0; i < sizeof(StringView::inlined); ++i) {
-      uint64_t& word = i < 4 ? masks[size].low : masks[size].high;
-      word |= uint64_t{i < size ? 0x80u : 0xFFu} << 8 * (i < 4 ? i + 4 : i - 4);
-    }
-  return masks;
-}();
-
-bool is_short_ascii(const StringView& view) {
-  uint64_t words[2];
-  std::memcpy(words, &view, sizeof words);
-  const uint64_t size = static_cast<uint32_t>(words[0]);
-  const ShortMask& mask = kNotShortAscii[std::min<uint64_t>(size, kNotShortAscii.size() - 1)];
-  return ((words[0] & mask.low) | (words[1] & mask.high) | (size > sizeof(StringView::inlined))) ==
-         0;
 }
 
 bool is_inside(const StringView& view, const std::vector<Buffer>& text) {
@@ -330,9 +309,8 @@ void mend_views(const TextOrigin& origin, int64_t num_rows, std::span<const View
   constexpr int64_t kBlock = 64;
   for (int64_t first = 0; first < num_rows; first += kBlock) {
     const int64_t last = std::min(first + kBlock, num_rows);
-    bool all_short = !validity;
-    for (int64_t row = first; row < last; ++row) all_short &= is_short_ascii(views[row]);
-    for (int64_t row = first; row < last && !all_short; ++row) {
+    if (!validity && cpu::all_short_ascii(views + first, last - first)) continue;
+    for (int64_t row = first; row < last; ++row) {
       if (is_valid(validity, validity_offset + row))
         mend_view(origin, row, texts, views[row]);
       else

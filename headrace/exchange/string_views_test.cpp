@@ -3,12 +3,15 @@
 #include "headrace/exchange/string_views.h"
 
 #include "headrace/base/error.h"
+#include "headrace/base/simd.h"
+#include "headrace/exchange/string_views_kernels.h"
 #include "headrace/exchange/string_views_testing.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <utility>
 
 namespace hr {
 namespace {
@@ -120,6 +123,35 @@ TEST(StringViews, PaddingThatIsNotZeroIsMended) {
         EXPECT_EQ(column.values<StringView>()[0].inlined[at], 0) << size << " " << at;
       }
   clear_ledger();
+}
+
+// Each byte of one view, with each of its values, between good ones; vectors end anywhere.
+TEST(StringViews, ShortAsciiIsFoundAtEachLevel) {
+  const SimdLevel best = simd_level();
+  for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512}) {
+    if (level > best) continue;
+    set_simd_level(level);
+    std::vector<StringView> views;
+    for (size_t k = 0; k < 11; ++k) views.push_back(inlined(std::string(k * 5 % 13, 'a' + k)));
+    for (size_t at = 0; at < views.size(); ++at)
+      for (size_t size = 0; size <= 13; ++size) {
+        const StringView good = size < 13 ? inlined(std::string(size, 'x')) : far(13, 0, 0);
+        for (size_t place = 0; place < sizeof good; ++place)
+          for (int value = 0; value < 256; ++value) {
+            const StringView before = std::exchange(views[at], good);
+            reinterpret_cast<unsigned char*>(&views[at])[place] = static_cast<unsigned char>(value);
+            const StringView& view = views[at];
+            bool is_good = view.size <= sizeof view.inlined;
+            for (uint32_t i = 0; is_good && i < sizeof view.inlined; ++i)
+              is_good = i < view.size ? view.inlined[i] >= 0 : view.inlined[i] == 0;
+            ASSERT_EQ(cpu::all_short_ascii(views.data(), std::ssize(views)), is_good)
+                << size << " " << place << " " << value;
+            ASSERT_TRUE(cpu::all_short_ascii(views.data(), static_cast<int64_t>(at)));
+            views[at] = before;
+          }
+      }
+  }
+  set_simd_level(best);
 }
 
 TEST(StringViews, GoodOnesAreNotCopied) {

@@ -17,6 +17,8 @@ namespace hr::ipc {
 namespace {
 
 constexpr int64_t kPartRows = int64_t{1} << 14;  // whose offsets, text and views the caches hold
+// Of views: 2^14 at a time take 26.5 ms for 6 million, 2^16 25.4, 2^18 24 to 34.
+constexpr int64_t kPartViews = int64_t{1} << 16;
 constexpr int64_t kPartBytes = int64_t{1} << 22;
 constexpr int64_t kShortBytes = sizeof(StringView::inlined);
 constexpr int64_t kViewBytes = sizeof(StringView);
@@ -239,7 +241,7 @@ void StringReading::plan_views(size_t batch, std::vector<BatchTask>& first,
              read_text(batch, t, begin, count);
            }});
   }
-  const int64_t step = is_packed(of) ? of.length : kPartRows;
+  const int64_t step = is_packed(of) ? of.length : kPartViews;
   for (int64_t begin = 0; begin < of.length; begin += step)
     second.push_back({batch, [this, batch, begin, count = std::min(step, of.length - begin)] {
                         read_views(batch, begin, count);
