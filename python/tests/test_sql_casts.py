@@ -14,7 +14,7 @@ import headrace as hr
 
 pytest.importorskip("sqlglot")
 
-QUERIES = """
+QUERIES = r"""
 select '2020-01-05'::date, '2020-1-5'::date, '2020-01-05 10:11'::date, '2020/01/05'::date;
 select '2020-01-05 10:11:12.5'::timestamp, '2020-01-05T10:11:12'::timestamp,
     '2020-01-05 10:11:12+02'::timestamp, '2020-01-05 10:11:12 Z'::timestamp;
@@ -33,6 +33,17 @@ select m::varchar, round(m, -1), (m / 100)::varchar is null from t;
 select row(a, s)::struct(x bigint, y varchar), {'x': a, 'y': 1}::struct(y bigint, x bigint) from t;
 select date '2020-01-05'::varchar, timestamp '2020-01-05 01:02:03'::date;
 select [1, 2]::bigint[], [1.5]::int[], {'x': 1}::struct(x bigint);
+select '[12,13,14]'::int[], '["hello", "world", !]'::varchar[], '[[a b], c]'::varchar[],
+    '[null, , NULL,]'::varchar[], '[]'::int[], '[ [1,2], [] ]'::int[][];
+select '{a: 1, ''b'': [x, "y z"]}'::struct(a int, b varchar[]), '{b: null}'::struct(a int, b int),
+    $$it's$$, '(1, a)'::struct(a int, b varchar), '{}'::struct(a int),
+    '{a:b:c}'::struct(a varchar);
+select x::varchar[] from (values ('[a, b]'), (null), ('[]'), ('["\"", "a\b", a\b]')) v(x);
+select try_cast('[1,x]' as int[]), try_cast('1' as int[]), try_cast('{a:1,}' as struct(a int));
+select ['a b', 'a,b', null, ' x', '', 'null', 'it''s', '\', s]::varchar,
+    {'a': a, 'b': null, 'c x': [s]}::varchar, row(1, s)::varchar, row(a)::varchar,
+    [[a, null], null, []]::varchar, p::varchar, [p]::varchar, [b]::varchar, [d]::varchar from t;
+select '[1.5, 2]'::decimal(5, 2)[], '[2020-01-01]'::date[], '[2020-01-01 01:02:03]'::timestamp[];
 """
 
 
@@ -77,12 +88,8 @@ def test_columns_of_strings_become_bools_or_an_error() -> None:
 @pytest.mark.parametrize(
     ("query", "word"),
     [
-        ("select '[1, 2]'::int[]", "INTEGER"),
-        ("select try_cast('[1]' as int[])", "INTEGER"),
-        ("select '{a: 1}'::struct(a int)", "STRUCT"),
         ("select 5::hugeint // 2", "HUGEINT"),
         ("select typeof(5::hugeint)", "TYPEOF"),
-        ("select printf('%#o', 8)", "PRINTF"),
         ("select 170141183460469231731687303715884105727 - 1", "HUGEINT"),
         ("select try_cast('infinity' as timestamp)", "infinity"),
         ("select try_cast('294247-01-10 04:00:54' as timestamp)", "294247"),

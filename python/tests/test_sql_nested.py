@@ -11,6 +11,11 @@ import headrace as hr
 pytest.importorskip("sqlglot")
 
 QUERIES = """
+select struct_contains(row(1, true, 1.0), '1'), struct_position(row(1, true, 1.0), '1'),
+    struct_contains(row([1, 2], 3), [1, 2]), struct_contains(row('1', 2), 1),
+    struct_contains(row(a, s), s), struct_contains(row(a, s), 'x') from t;
+select unnest(null::int[]), 1;
+select * from ((select 1 as x) v join (select 1 as f, 5 as g) w on x = f) j, lateral (select x) y;
 select [1, 2, a] as l, list_value(a, 2.5), [], [null, s] from t;
 select len([1,2,a]), array_length([a]), [a, 2, 3][1], [a,2,3][-1], [a,2,3][2:3], [a,2,3][:2],
     [a,2,3][-2:], [a][0], [a][5] from t;

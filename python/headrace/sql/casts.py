@@ -14,11 +14,13 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.lists import mapped, null_where_null
+from headrace.sql.nested_text import nested_of_text, nested_text
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
     NULL,
     Constant,
+    ConstantExpectedError,
     Operand,
     Value,
     common_dtype,
@@ -49,6 +51,8 @@ def cast(operand: Operand, dtype: str, or_null: bool = False) -> Operand:
         if operand.value is None:
             return Constant(None, dtype)
         try:
+            if is_nested(dtype) and isinstance(operand.value, str):
+                return _nested_constant(operand.value, dtype, or_null)
             return Constant(_cast_constant(operand.value, dtype, operand.dtype), dtype)
         except (ValueError, ArithmeticError, InvalidArgumentError):
             if or_null:
@@ -127,9 +131,13 @@ def _as_decimal(value: Any, dtype: str) -> decimal.Decimal:
     return made
 
 
+def _nested_constant(text: str, dtype: str, or_null: bool) -> Value:
+    """A list or struct in one row; with `or_null` values that do not cast are null in it."""
+    column = _core.column_from_list([nested_of_text(text, dtype, _from_text, or_null)], dtype)
+    return value_of(_core.data(column, "value", _core.new_domain()))
+
+
 def _from_text(text: str, dtype: str) -> Any:
-    if is_nested(dtype):
-        raise UnsupportedError(f"sql: CAST of strings: to={type_name(dtype)}")
     word = text.strip()
     if dtype == "bool":
         words = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
@@ -215,15 +223,17 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
     if is_list(own) and is_list(dtype):
         inner = item_dtype(dtype)
         return mapped(value, lambda items: cast(items, inner, or_null)).node
-    if is_list(own) and dtype == "string":
-        return _list_text(value)
+    if is_nested(own) and dtype == "string":
+        return nested_text(value, cast)
     if own == "string":
-        return _cast_strings(node, dtype, or_null)
+        return _cast_strings(value, dtype, or_null)
     if dtype == "string":
         if own.startswith("datetime64"):
             return _time_text(node, own)
         if _is_fraction(own):
             return _fraction_text(node)
+        if own == "bool":
+            return where(run("is_null", node), None, where(node, "true", "false"))
         return _core.astype(node, "string")
     if dtype == "bool" and is_number(own):
         return run("not_equal", node, 0)
@@ -305,21 +315,6 @@ def _structs(value: Value, dtype: str, or_null: bool) -> _core.Node:
     return null_where_null(_core.structs_of([name for name, _ in wanted], nodes), value)
 
 
-def _list_text(value: Value) -> _core.Node:
-    """Lists as DuckDB writes them."""
-    inner = item_dtype(value.dtype)
-    if not is_number(inner) and inner not in ("bool", "date"):
-        raise UnsupportedError(f"sql: CAST to VARCHAR of this: type={type_name(value.dtype)}")
-
-    def text(items: Value) -> Operand:
-        made = cast(items, "string")
-        assert isinstance(made, Value)
-        return value_of(where(run("is_null", made.node), "NULL", made.node))
-
-    joined = _core.list_join(mapped(value, text).node, ", ")
-    return _core.concatenate_text(["[", joined, "]"])
-
-
 def _to_decimals(node: _core.Node, own: str, dtype: str) -> _core.Node:
     if is_decimal(own) and precision_and_scale(own)[1] > precision_and_scale(dtype)[1]:
         return _core.astype(half_up(node, precision_and_scale(dtype)[1]), dtype)
@@ -368,7 +363,10 @@ def _to_integers(value: Value, dtype: str, or_null: bool) -> _core.Node:
     return _core.astype(node, dtype)
 
 
-def _cast_strings(node: _core.Node, dtype: str, or_null: bool) -> _core.Node:
+def _cast_strings(value: Value, dtype: str, or_null: bool) -> _core.Node:
+    node = value.node
+    if is_nested(dtype):
+        raise ConstantExpectedError(value, "CAST")
     if dtype in FLOATS:
         return _core.astype(_core.to_numeric(node, True) if or_null else node, dtype)
     if dtype in INTEGERS:

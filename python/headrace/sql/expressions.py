@@ -11,6 +11,7 @@ from typing import Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import functions, operators
+from headrace.sql.argument_values import called
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
@@ -23,7 +24,7 @@ from headrace.sql.lists import (
     relisted,
     rows_from_zero,
 )
-from headrace.sql.relation import Field, Relation
+from headrace.sql.relation import Field, Relation, broadcast
 from headrace.sql.scope import ITEM, Scope
 from headrace.sql.syntax import exp, is_aggregate, named, replaced
 from headrace.sql.values import (
@@ -113,7 +114,7 @@ def evaluate(node: Expression, scope: Scope) -> Operand:
     folded = _folded_items(node, scope)
     if folded is not None:
         return folded
-    return functions.call(node, lambda each: evaluate(each, scope), scope.relation.rows)
+    return called(functions.call, node, lambda each: evaluate(each, scope), scope.relation.rows)
 
 
 def _items(node: Expression, scope: Scope) -> Operand:
@@ -311,7 +312,12 @@ def _filtered_items(operand: Operand, names: list[str], test: Expression, scope:
 
 
 def _bracket(node: Expression, scope: Scope) -> Operand:
-    base = evaluate(node.this, scope)
+    return called(_item_or_part, node, lambda each: evaluate(each, scope), scope.relation.rows)
+
+
+def _item_or_part(node: Expression, evaluate: functions.Evaluate, like: _core.Node) -> Operand:
+    """An item of a list, a character of a string, a field of a struct, or a part of them."""
+    base = evaluate(node.this)
     if len(node.expressions) != 1:
         raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
     (at,) = node.expressions
@@ -319,15 +325,15 @@ def _bracket(node: Expression, scope: Scope) -> Operand:
         ends = [at.this, at.expression]
         if at.args.get("step") is not None:
             raise UnsupportedError("sql: unsupported: word='SLICE', step=...")
-        begin, end = (None if e is None else evaluate(e, scope) for e in ends)
+        begin, end = (None if e is None else evaluate(e) for e in ends)
         if base.dtype == "string":
-            return functions.text_part(base, begin, end, scope.relation.rows)
+            return functions.text_part(base, begin, end, like)
         if isinstance(base, Value) and (isinstance(begin, Value) or isinstance(end, Value)):
             return functions.part_between(base, begin, end)
         return nested.part(base, begin, end)
-    place = evaluate(at, scope)
+    place = evaluate(at)
     if base.dtype == "string":
-        return functions.text_part(base, place, place, scope.relation.rows)
+        return functions.text_part(base, place, place, like)
     if is_struct(base.dtype):
         if isinstance(place, Constant) and isinstance(place.value, str):
             return nested.field(base, place.value)
@@ -555,10 +561,17 @@ def _cast(node: Expression, scope: Scope) -> Operand:
     dtype = dtype_of(node.to)
     if dtype == "interval" and isinstance(node.this, exp.Literal):
         return _interval_of_text(node.this.this)
-    made = cast(evaluate(node.this, scope), dtype, isinstance(node, exp.TryCast))
-    if isinstance(made, Constant) and made.value is None and is_nested(dtype):
-        return value_of(null_column(scope.relation.rows, dtype))
-    return made
+
+    def converted(node: Expression, evaluate: functions.Evaluate, like: _core.Node) -> Operand:
+        operand = evaluate(node.this)
+        made = cast(operand, dtype, isinstance(node, exp.TryCast))
+        if not is_nested(dtype) or not isinstance(operand, Constant):
+            return made
+        if isinstance(made, Constant):
+            return value_of(null_column(like, dtype))
+        return value_of(broadcast(made.node, like))
+
+    return called(converted, node, lambda each: evaluate(each, scope), scope.relation.rows)
 
 
 def _interval(node: Expression, scope: Scope) -> Operand:
@@ -660,6 +673,7 @@ def _parameter(node: Expression, scope: Scope) -> Operand:
 
 _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.Literal: _literal,
+    exp.RawString: lambda node, scope: Constant(node.this, "string", untyped=True),
     exp.Column: _column,
     exp.Paren: _inner,
     exp.Alias: _inner,

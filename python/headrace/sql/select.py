@@ -100,6 +100,8 @@ class Planner(FromList):
 
     def _lowered(self, query: Expression, correlation: Correlation | None) -> Relation:
         if isinstance(query, exp.Subquery):
+            if query.args.get("joins"):
+                raise UnsupportedError("sql: a join of a query here: word='JOIN'; use FROM")
             made = self.lower(query.this, correlation)
             return self._ordered(query, made, correlation)
         if isinstance(query, exp.SetOperation):

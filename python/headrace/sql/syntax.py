@@ -332,6 +332,7 @@ _READ = """
     Pad=fill_pattern,is_left Translate=from_,to RegexpFullMatch=options LastDay=unit Max=count
     Min=count ArgMax=count ArgMin=count Quantile=quantile DateFromParts=year,month,day
     RegexpExtractAll=group,parameters UnixToTime=scale ArraySlice=start,end,step,is_length
+    SHA2=length Overlay=from_,for_ JarowinklerSimilarity=case_insensitive
     RegexpReplace=replacement,modifiers,single_replace,position
 """
 _OPERANDS = frozenset(("this", "expression", "expressions"))

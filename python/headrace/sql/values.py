@@ -43,6 +43,14 @@ Operand = Value | Constant
 NOTHING = Constant(None, NULL)
 
 
+class ConstantExpectedError(UnsupportedError):
+    """A column stands where a function takes a constant."""
+
+    def __init__(self, operand: Value, word: str) -> None:
+        super().__init__(f"sql: a column is not supported here: word={word!r}; pass a constant")
+        self.operand: Value = operand
+
+
 class Interval(NamedTuple):
     """Months of the calendar, then a span of time."""
 

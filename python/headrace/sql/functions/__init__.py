@@ -9,6 +9,8 @@ from typing import Any
 from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.sql.functions import (
+    codes,
+    distances,
     formats,
     list_items,
     nested,
@@ -16,11 +18,12 @@ from headrace.sql.functions import (
     patterns,
     strings,
     structs,
+    substrings,
     times,
 )
 from headrace.sql.functions.list_items import item_at as item_at
 from headrace.sql.functions.list_items import part_between as part_between
-from headrace.sql.functions.strings import text_part as text_part
+from headrace.sql.functions.substrings import text_part as text_part
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import NULL, Constant, Operand, type_name
 
@@ -90,6 +93,7 @@ def _typeof(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
 
 _BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     **strings.BY_CLASS,
+    **substrings.BY_CLASS,
     **patterns.BY_CLASS,
     **numbers.BY_CLASS,
     **times.BY_CLASS,
@@ -100,9 +104,12 @@ _BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **list_items.BY_NAME,
     **structs.BY_NAME,
     **strings.BY_NAME,
+    **substrings.BY_NAME,
     **numbers.BY_NAME,
     **times.BY_NAME,
     **formats.BY_NAME,
+    **codes.BY_NAME,
+    **distances.BY_NAME,
 }
 #: Names of functions for which sqlglot has a class, where it is not the class's own one.
 _NAMES = {
@@ -114,7 +121,8 @@ _NAMES = {
         exp.Levenshtein: "levenshtein",
     },
     **{exp.ArrayFirst: "list_first", exp.ArrayLast: "list_last", exp.LowerHex: "hex"},
-    **{exp.MD5: "md5"},
+    **{exp.MD5: "md5", exp.SHA: "sha1", exp.BitLength: "bit_length", exp.ToBinary: "bin"},
+    exp.JarowinklerSimilarity: "jaro_winkler_similarity",
 }
 
 

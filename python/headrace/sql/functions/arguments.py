@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.sql.casts import cast
 from headrace.sql.values import (
     NULL,
     Constant,
+    ConstantExpectedError,
     Operand,
     column_of,
     constant_of,
@@ -20,11 +21,9 @@ from headrace.sql.values import (
 
 
 def constant(operand: Operand, word: str) -> Any:
-    """The value of a constant; raises for a column."""
+    """The value of a constant; raises for a column, of which each value is then tried."""
     if not isinstance(operand, Constant):
-        raise UnsupportedError(
-            f"sql: a column is not supported here: word={word!r}; pass a constant"
-        )
+        raise ConstantExpectedError(operand, word)
     return operand.value
 
 

@@ -1,20 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strings made by a format, and functions of strings that are computed for constants."""
+"""Strings made by a format."""
 
 from __future__ import annotations
 
 import decimal
-import hashlib
 import re
 from collections.abc import Callable
-from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.casts import cast
-from headrace.sql.functions.arguments import constant, of_constants, text_of
+from headrace.sql.functions.arguments import constant, text_of
 from headrace.sql.functions.strings import concatenated
-from headrace.sql.values import INTEGERS, NULL, Constant, Operand, constant_of, value_of
+from headrace.sql.values import (
+    INTEGERS,
+    NULL,
+    Constant,
+    ConstantExpectedError,
+    Operand,
+    constant_of,
+    value_of,
+)
 
 ByName = Callable[[list[Operand], _core.Node], Operand]
 
@@ -57,9 +63,15 @@ def _of_c(spec: str, letter: str, operand: Operand) -> Operand:
     is_text = operand.dtype == "string" and letter == "s"
     if not spec and (is_text or (whole and letter in "di")):
         return cast(operand, "string")
-    if not isinstance(operand, Constant) or operand.value is None:
-        raise _refused("PRINTF", f"%{spec}{letter}", operand)
-    if (whole and not (letter == "o" and "#" in spec)) or is_text:
+    if not isinstance(operand, Constant):
+        raise ConstantExpectedError(operand, "PRINTF")
+    if operand.value is None:
+        return Constant(None, "string")
+    if whole and letter == "o" and "#" in spec:
+        if spec != "#":
+            raise _refused("PRINTF", f"%{spec}{letter}", operand)
+        return constant_of(f"{'-' * (operand.value < 0)}0{abs(operand.value):o}")
+    if whole or is_text:
         return constant_of(f"%{spec}{letter}" % operand.value)
     if letter in "feEgG" and isinstance(operand.value, float | decimal.Decimal):
         return constant_of(f"%{spec}{letter}" % float(operand.value))
@@ -97,9 +109,13 @@ def _format(operands: list[Operand], like: _core.Node) -> Operand:
 
 def _of_braces(spec: str, operand: Operand) -> Operand:
     known = operand.dtype in INTEGERS or operand.dtype == "string"
-    if known and not spec:
+    if (known or operand.dtype in ("bool", "date")) and not spec:
         return cast(operand, "string")
-    if not isinstance(operand, Constant) or not _SPEC.fullmatch(spec) or operand.value is None:
+    if not isinstance(operand, Constant):
+        raise ConstantExpectedError(operand, "FORMAT")
+    if operand.value is None:
+        return Constant(None, "string")
+    if not _SPEC.fullmatch(spec):
         raise _refused("FORMAT", spec, operand)
     value = operand.value
     if isinstance(value, decimal.Decimal):
@@ -112,30 +128,6 @@ def _of_braces(spec: str, operand: Operand) -> Operand:
                 f"sql: the format does not take the value: format={spec!r}, value={value!r}"
             ) from None
     raise _refused("FORMAT", spec, operand)
-
-
-def _levenshtein(a: str, b: str) -> int:
-    before = list(range(len(b.encode()) + 1))
-    other = b.encode()
-    for i, x in enumerate(a.encode(), 1):
-        row = [i]
-        for j, y in enumerate(other, 1):
-            row.append(min(before[j] + 1, row[-1] + 1, before[j - 1] + (x != y)))
-        before = row
-    return before[-1]
-
-
-def _hamming(a: str, b: str) -> int:
-    if len(a) != len(b) or not a:
-        raise ValueError
-    return sum(x != y for x, y in zip(a, b, strict=True))
-
-
-def _jaccard(a: str, b: str) -> float:
-    if not a or not b:
-        raise ValueError
-    one, other = set(a), set(b)
-    return len(one & other) / len(one | other)
 
 
 def _translate(operands: list[Operand], like: _core.Node) -> Operand:
@@ -157,31 +149,8 @@ def _translate(operands: list[Operand], like: _core.Node) -> Operand:
     return value_of(node)
 
 
-def _hex(value: Any) -> str:
-    if isinstance(value, str):
-        return value.encode().hex().upper()
-    return f"{value if value >= 0 else value + (1 << 64):X}"
-
-
-def _code(text: str) -> int:
-    return ord(text[0]) if text else -1
-
-
 BY_NAME: dict[str, ByName] = {
     "printf": _printf,
     "format": _format,
     "translate": _translate,
-    "chr": of_constants("CHR", "string", lambda n: chr(int(n))),
-    "unicode": of_constants("UNICODE", "int32", _code),
-    "ord": of_constants("ORD", "int32", _code),
-    "ascii": of_constants("ASCII", "int32", lambda s: ord(s[0]) if s else 0),
-    "levenshtein": of_constants("LEVENSHTEIN", "int64", _levenshtein),
-    "editdist3": of_constants("EDITDIST3", "int64", _levenshtein),
-    "hamming": of_constants("HAMMING", "int64", _hamming),
-    "mismatches": of_constants("MISMATCHES", "int64", _hamming),
-    "jaccard": of_constants("JACCARD", "float64", _jaccard),
-    "md5": of_constants("MD5", "string", lambda s: hashlib.md5(s.encode()).hexdigest()),
-    "hex": of_constants("HEX", "string", _hex),
-    "to_hex": of_constants("TO_HEX", "string", _hex),
-    "bit_count": of_constants("BIT_COUNT", "int8", lambda n: (n & ((1 << 64) - 1)).bit_count()),
 }

@@ -27,8 +27,10 @@ from headrace.sql.lists import (
 )
 from headrace.sql.relation import broadcast, one_row
 from headrace.sql.values import (
+    INTEGERS,
     NULL,
     Constant,
+    ConstantExpectedError,
     Operand,
     Value,
     column_of,
@@ -72,6 +74,8 @@ def whole(operand: Operand, word: str) -> int | None:
     """A constant integer; None for null."""
     if isinstance(operand, Constant) and (operand.value is None or type(operand.value) is int):
         return operand.value
+    if isinstance(operand, Value) and operand.dtype in INTEGERS:
+        raise ConstantExpectedError(operand, word)
     raise UnsupportedError(f"sql: expected a constant integer: word={word!r}")
 
 
@@ -228,12 +232,6 @@ _REDUCTIONS: dict[str, Callable[[Value], Operand]] = {
     "bool_or": lambda lists: _truth(lists, "any"),
     "bool_and": lambda lists: _truth(lists, "all"),
 }
-
-
-def _slice(operands: list[Operand], like: _core.Node) -> Operand:
-    if len(operands) != 3:
-        raise UnsupportedError("sql: unsupported: word='LIST_SLICE' with a step")
-    return part(*operands)
 
 
 def _reduction(name: str) -> Callable[[list[Operand], _core.Node], Operand]:
@@ -444,11 +442,6 @@ BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
         n: _named_aggregate for n in ("list_aggregate", "list_aggr", "array_aggregate", "aggregate")
     },
     **{f"list_{name}": _reduction(name) for name in _REDUCTIONS},
-    **{
-        n: lambda o, like: item(o[0], o[1])
-        for n in ("list_extract", "list_element", "array_extract")
-    },
-    **{n: _slice for n in ("list_slice", "array_slice")},
     **{
         n: lambda o, like: contains(o[0], o[1])
         for n in ("list_contains", "array_contains", "list_has", "array_has")

@@ -8,20 +8,18 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
-from headrace.errors import UnsupportedError
-from headrace.sql import operators
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.functions.arguments import constant, text_of
-from headrace.sql.lists import chosen_items, items_of, places_of
 from headrace.sql.syntax import exp
 from headrace.sql.values import (
     NULL,
     Constant,
+    ConstantExpectedError,
     Operand,
     Value,
-    column_of,
     constant_of,
     is_list,
     value_of,
@@ -31,42 +29,9 @@ Expression = Any
 Evaluate = Callable[[Expression], Operand]
 
 
-def _like(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    value, pattern = evaluate(node.this), evaluate(node.expression)
-    if NULL in (value.dtype, pattern.dtype):
-        return Constant(None, "bool")
-    words = constant(pattern, "LIKE")
-    if words is None:
-        return Constant(None, "bool")
-    text = text_of(value, like)
-    words = words.replace("\\", "\\\\")
-    if isinstance(node, exp.ILike):
-        text, words = _core.change_case("lower", text), words.lower()
-    made = bool_value(_core.test_text("like", text, [words]))
-    return operators.negated(made) if node.args.get("negate") else made
-
-
-def _escape(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    inner, mark = node.this, constant(evaluate(node.expression), "ESCAPE")
-    negate = isinstance(inner, exp.Not)
-    inner = inner.this if negate else inner
-    if mark is None:
-        return Constant(None, "bool")
-    negate = negate != bool(inner.args.get("negate"))
-    if not isinstance(inner, exp.Like) or len(mark) != 1:
-        raise UnsupportedError("sql: unsupported: word='ESCAPE'")
-    pattern = constant(evaluate(inner.expression), "LIKE")
-    words, place = "", 0
-    while place < len(pattern):
-        each = pattern[place]
-        if each == mark and place + 1 < len(pattern):
-            place += 1
-            words += "\\" + pattern[place]
-        else:
-            words += "\\\\" if each == "\\" else each
-        place += 1
-    made = bool_value(_core.test_text("like", text_of(evaluate(inner.this), like), [words]))
-    return operators.negated(made) if negate else made
+def characters(text: _core.Node) -> Value:
+    """Each string as a list of its characters."""
+    return value_of(_core.find_all(text, "(?s).", ""))
 
 
 def concatenated(operands: list[Operand], like: _core.Node, skip_null: bool) -> Operand:
@@ -97,14 +62,20 @@ def _pad(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     operand = evaluate(node.this)
     if size is None or mark is None or operand.dtype == NULL:
         return Constant(None, "string")
+    if isinstance(operand, Constant) and operand.value is None:
+        return Constant(None, "string")
     size = max(0, size)
     left = bool(node.args.get("is_left"))
-    if isinstance(operand, Constant) and isinstance(operand.value, str) and mark:
+    if isinstance(operand, Constant) and isinstance(operand.value, str):
         cut = operand.value[:size]
         more = (mark * size)[: size - len(cut)]
+        if len(cut) + len(more) < size:
+            raise InvalidArgumentError("sql: a pattern without characters: word='LPAD'")
         return constant_of(more + cut if left else cut + more)
     if len(mark) != 1:
-        raise UnsupportedError("sql: a pattern that is not one character: word='LPAD'")
+        if isinstance(operand, Value):
+            raise ConstantExpectedError(operand, "LPAD")
+        raise TypeMismatchError("sql: expected strings: word='LPAD'; use CAST(... AS VARCHAR)")
     text = text_of(operand, like)
     made = _core.change_text("rjust" if left else "ljust", text, size, mark)
     return value_of(_core.slice_text(made, 0, size, 1))
@@ -122,89 +93,6 @@ def _concat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     if any(is_list(each.dtype) for each in operands):
         return nested.joined_lists(operands, True)
     return concatenated(operands, like, True)
-
-
-def _substring(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-    text = evaluate(node.this)
-    start = node.args.get("start")
-    asked = [None if each is None else evaluate(each) for each in (start, node.args.get("length"))]
-    if any(isinstance(each, Value) for each in asked):
-        return _characters_between(text, asked[0], asked[1], like)
-    first = 1 if start is None else constant(evaluate(start), "SUBSTRING")
-    length = node.args.get("length")
-    count = None if length is None else constant(evaluate(length), "SUBSTRING")
-    if text.dtype == NULL or first is None or (length is not None and count is None):
-        return Constant(None, "string")
-    if count is not None and count < 0:
-        raise UnsupportedError("sql: a length below 0: word='SUBSTRING'; pass a length from 0 on")
-    if isinstance(text, Constant):
-        return constant_of(_cut(str(text.value), first, count))
-    begin = first - 1 if first > 0 else first
-    if first == 0:
-        begin, count = 0, None if count is None else max(0, count - 1)
-    if first < 0 and count is not None:
-        end = first + count
-        made = _core.slice_text(text.node, begin, None if end >= 0 else end, 1)
-        return value_of(made)
-    return value_of(
-        _core.slice_text(text_of(text, like), begin, None if count is None else begin + count, 1)
-    )
-
-
-def _characters(text: _core.Node) -> Value:
-    """Each string as a list of its characters."""
-    return value_of(_core.find_all(text, "(?s).", ""))
-
-
-def _characters_between(
-    operand: Operand, start: Operand | None, length: Operand | None, like: _core.Node
-) -> Operand:
-    """SUBSTRING from and of columns."""
-    begin = Constant(1, "int32") if start is None else start
-    given = [each for each in (begin, length) if each is not None]
-    if any(each.dtype == NULL for each in (operand, *given)):
-        return Constant(None, "string")
-    text = text_of(operand, like)
-    letters = _characters(text)
-    zero = Constant(0, "int32")
-    size = value_of(_core.astype(_core.text_length(text), "int64"), 32)
-    back = operators.arithmetic(
-        "add", operators.arithmetic("add", size, begin), Constant(1, "int32")
-    )
-    first = operators.choose(operators.compare("less", begin, zero), back, begin)
-    rows, _ = items_of(letters)
-    place = value_of(places_of(rows), 32)
-
-    def of_items(each: Operand) -> Operand:
-        if isinstance(each, Constant):
-            return each
-        return value_of(_core.in_domain(_core.take(each.node, rows), rows.domain), each.bits)
-
-    kept = operators.compare("greater_equal", place, of_items(first))
-    if length is not None:
-        short = operators.compare("less", length, zero)
-        bad = column_of(operators.choose(short, Constant(math.inf, "float64"), zero), like)
-        checked = value_of(_core.astype(_core.astype(bad, "float64"), "int64"), 1)
-        count = operators.arithmetic("add", length, checked)
-        limit = operators.arithmetic("add", first, count)
-        kept = operators.logical(
-            "logical_and", kept, operators.compare("less", place, of_items(limit))
-        )
-    made = chosen_items(letters, rows, column_of(kept, rows, "bool"))
-    null = run("is_null", text)
-    for each in given:
-        if isinstance(each, Value):
-            null = run("logical_or", null, run("is_null", each.node))
-    return value_of(where(null, None, _core.list_join(made, "")))
-
-
-def _cut(text: str, first: int, count: int | None) -> str:
-    begin = first - 1 if first > 0 else max(0, len(text) + first) if first < 0 else 0
-    if first == 0 and count is not None:
-        count = max(0, count - 1)
-    if first < 0 and count is not None and len(text) + first < 0:
-        count = max(0, count + len(text) + first)
-    return text[begin:] if count is None else text[begin : begin + count]
 
 
 def _of_text(make: Callable[[_core.Node], _core.Node]) -> Callable[..., Operand]:
@@ -319,7 +207,7 @@ def _split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     if mark is None:
         return nested.list_of([operand], like)
     if not mark:
-        return _characters(text_of(operand, like))
+        return characters(text_of(operand, like))
     return value_of(_core.split_text(text_of(operand, like), mark, -1, False))
 
 
@@ -330,34 +218,19 @@ def _series(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     return nested.series(start, end, by, not node.args.get("is_end_exclusive"), like)
 
 
-def text_part(
-    operand: Operand, begin: Operand | None, end: Operand | None, like: _core.Node
-) -> Operand:
-    """The characters from one place to another, both counted."""
-    first = 1 if begin is None else nested.whole(begin, "ARRAY_SLICE")
-    last = -1 if end is None else nested.whole(end, "ARRAY_SLICE")
-    if operand.dtype == NULL or first is None or last is None:
-        return Constant(None, "string")
-    if first == 0 or last == 0:
-        raise UnsupportedError("sql: place 0 of a string: word='ARRAY_SLICE'")
-    low = first - 1 if first > 0 else first
-    high = last if last > 0 else None if last == -1 else last + 1
-    return value_of(_core.slice_text(text_of(operand, like), low, high, 1))
-
-
 def _split_part(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     mark = constant(evaluate(node.args["delimiter"]), "SPLIT_PART")
     place = constant(evaluate(node.args["part_index"]), "SPLIT_PART")
     operand = evaluate(node.this)
     if mark is None or place is None or operand.dtype == NULL:
         return Constant(None, "string")
-    if not mark or type(place) is not int or place == 0:
-        raise UnsupportedError(
-            f"sql: unsupported: word='SPLIT_PART', part={place!r}, mark={mark!r}"
-        )
+    if type(place) is not int:
+        raise TypeMismatchError(f"sql: expected an integer: word='SPLIT_PART', part={place!r}")
     text = text_of(operand, like)
-    parts = _core.split_text(text, mark, -1, False)
+    parts = _core.split_text(text, mark, -1, False) if mark else characters(text).node
     made = _core.list_item(parts, place - 1 if place > 0 else place)
+    if place == 0:
+        made = where(run("is_null", text), None, "")
     return value_of(where(run("is_null", text), None, where(run("is_null", made), "", made)))
 
 
@@ -370,24 +243,10 @@ def _concat_ws(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operan
     return value_of(_core.list_join(lists.node, mark))
 
 
-def _side(from_right: bool) -> Callable[..., Operand]:
-    def handle(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
-        count = constant(evaluate(node.expression), "LEFT")
-        if count is None:
-            return Constant(None, "string")
-        text = text_of(evaluate(node.this), like)
-        if from_right:
-            begin = -count if count > 0 else abs(count)
-            made = _core.slice_text(text, begin, None if count else 0, 1)
-        else:
-            made = _core.slice_text(text, 0, count, 1)
-        return value_of(made)
-
-    return handle
-
-
 def _repeat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     times = constant(evaluate(node.args["times"]), "REPEAT")
+    if times is None:
+        return Constant(None, "string")
     text = text_of(evaluate(node.this), like)
     return value_of(_core.change_text("repeat", text, max(0, times)))
 
@@ -403,12 +262,8 @@ def _named_test(test: str) -> Callable[[list[Operand], _core.Node], Operand]:
 
 
 BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
-    exp.Like: _like,
-    exp.ILike: _like,
-    exp.Escape: _escape,
     exp.DPipe: _pipes,
     exp.Concat: _concat,
-    exp.Substring: _substring,
     exp.Upper: _of_text(lambda text: _core.change_case("upper", text)),
     exp.Lower: _of_text(lambda text: _core.change_case("lower", text)),
     exp.Reverse: _of_text(_reversed),
@@ -446,10 +301,9 @@ BY_CLASS: dict[Any, Callable[[Expression, Evaluate, _core.Node], Operand]] = {
     exp.Pad: _pad,
     exp.SplitPart: _split_part,
     exp.ConcatWs: _concat_ws,
-    exp.Left: _side(False),
-    exp.Right: _side(True),
     exp.Repeat: _repeat,
 }
+
 
 BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     "prefix": _named_test("startswith"),

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql import operators
 from headrace.sql.functions import nested
 from headrace.sql.lists import null_where_null
@@ -36,6 +37,15 @@ def _null_where_null(made: Operand, row: Operand) -> Operand:
     return operators.choose(operators.is_null(row), none, made)
 
 
+def _same(compare: Callable[..., Operand], *operands: Any) -> Operand:
+    """Whether two values are equal; false for types that do not compare, and strings stay such."""
+    typed = [e._replace(untyped=False) if isinstance(e, Constant) else e for e in operands]
+    try:
+        return compare(*typed)
+    except TypeMismatchError:
+        return Constant(False, "bool")
+
+
 def _contains(operands: list[Operand], like: _core.Node) -> Operand:
     """STRUCT_CONTAINS: whether a value of a row is equal to another value."""
     row, wanted = operands
@@ -43,7 +53,7 @@ def _contains(operands: list[Operand], like: _core.Node) -> Operand:
         return Constant(None, "bool")
     made: Operand = Constant(False, "bool")
     for each in _of_row(row, "STRUCT_CONTAINS"):
-        same = operators.compare("equal", each, wanted)
+        same = _same(operators.compare, "equal", each, wanted)
         found = operators.choose(same, Constant(True, "bool"), Constant(False, "bool"))
         made = operators.logical("logical_or", made, found)
     return _null_where_null(_null_where_null(made, wanted), row)
@@ -57,7 +67,7 @@ def _position(operands: list[Operand], like: _core.Node) -> Operand:
     made: Operand = Constant(None, "int32")
     values = _of_row(row, "STRUCT_POSITION")
     for place in range(len(values), 0, -1):
-        same = operators.is_same(values[place - 1], wanted)
+        same = _same(operators.is_same, values[place - 1], wanted)
         made = operators.choose(same, Constant(place, "int32"), made)
     return _null_where_null(made, row)
 

@@ -90,8 +90,12 @@ class FromList:
             if node.args.get("joins"):
                 made = self._from_tables(node, node.args["joins"], correlation)
                 return made.renamed(name, columns) if node.alias else made
-            if isinstance(node.this, exp.Table):  # a join in parentheses
-                made = self._from_tables(node.this, node.this.args.get("joins") or [], correlation)
+            inner = node.this
+            if isinstance(inner, exp.Table) or (
+                isinstance(inner, exp.Subquery) and inner.args.get("joins")
+            ):
+                # a join in parentheses
+                made = self._from_tables(inner, inner.args.get("joins") or [], correlation)
                 return made.renamed(name, columns) if node.alias else made
             made = self.lower(node.this, correlation)
             return made.renamed(name, columns)

@@ -63,6 +63,8 @@ def _list(operand: Operand, like: _core.Node) -> Value:
     """The list of UNNEST; null has no items."""
     if operand.dtype == NULL:
         return value_of(null_column(like, "list[int32]"))
+    if isinstance(operand, Constant) and is_list(operand.dtype):
+        return value_of(null_column(like, operand.dtype))
     return nested.as_list(operand, "UNNEST")
 
 
@@ -119,6 +121,8 @@ def unnested(scope: Scope, calls: list[Expression]) -> Scope:
         if operand.dtype.startswith("struct["):
             raise UnsupportedError("sql: unsupported: word='UNNEST' of a struct; name its fields")
         lists.append(_list(operand, scope.relation.rows))
+    if len(calls) > 1 and any(each.expressions for each in calls if isinstance(each, exp.Explode)):
+        raise UnsupportedError("sql: several lists: word='RECURSIVE'; use subqueries")
     if len(calls) > 1:
         return _side_by_side(scope, calls, lists)
     held = scope.relation.with_fields([Field(_ROW, "lists", lists[0], True)])
