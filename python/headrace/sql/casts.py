@@ -14,7 +14,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.lists import mapped, null_where_null
-from headrace.sql.nested_text import nested_of_text, nested_text
+from headrace.sql.nested.text import nested_of_text, nested_text
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,

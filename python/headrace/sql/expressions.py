@@ -11,10 +11,10 @@ from typing import Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import functions, operators
-from headrace.sql.argument_values import called
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
+from headrace.sql.functions.argument_values import called
 from headrace.sql.lists import (
     chosen,
     chosen_items,

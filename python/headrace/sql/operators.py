@@ -14,7 +14,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.sql.casts import ROUND_HALF_UP, cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.lists import chosen
-from headrace.sql.nested_keys import nested_key
+from headrace.sql.nested.keys import nested_key
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,

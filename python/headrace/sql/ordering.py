@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from headrace import _core
 from headrace.sql.elementwise import filled, run
-from headrace.sql.nested_keys import nested_key
+from headrace.sql.nested.keys import nested_key
 from headrace.sql.values import FLOATS, Constant, Operand, is_nested
 
 

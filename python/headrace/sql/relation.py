@@ -11,7 +11,7 @@ from headrace.groupby.keys import Words
 from headrace.rows import picked_domain
 from headrace.sql.elementwise import filled
 from headrace.sql.lists import rows_from_zero
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.values import NULL, Value, is_nested
 
 Key = tuple[_core.Node, _core.Node]

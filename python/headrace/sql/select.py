@@ -13,7 +13,7 @@ from headrace.sql.aggregates import group
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
 from headrace.sql.grouping import grouping_sets
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, distinct_nodes, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope

@@ -10,7 +10,7 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.aggregates import group
 from headrace.sql.casts import cast
 from headrace.sql.expressions import evaluate
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, walk

@@ -15,7 +15,7 @@ from headrace.sql.aggregates.calls import word
 from headrace.sql.aggregates.folder import call_of
 from headrace.sql.elementwise import halves_of, run, where, whole_of
 from headrace.sql.expressions import evaluate
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import row_numbers
 from headrace.sql.scope import OUTER, Scope

@@ -34,7 +34,7 @@ from headrace.sql.aggregates.statistics import PAIRS, pairs
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import condition, evaluate
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.scope import Scope
 from headrace.sql.syntax import exp, named
 from headrace.sql.values import (

@@ -13,7 +13,7 @@ from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.lists import null_where_null, rows_from_zero
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation
 from headrace.sql.values import (

@@ -9,7 +9,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
-from headrace.sql.nested_keys import as_keys
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, joined
 from headrace.sql.scope import Scope
