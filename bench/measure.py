@@ -140,10 +140,10 @@ def calls_a_run(work: Callable[[], Any]) -> int:
     return min(1000, max(1, int(0.02 / time_of(work, 1)[0])))
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    """Return a result and its seconds."""
-    begin = time.perf_counter()
-    return work(), time.perf_counter() - begin
+def timed(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Return a result, its wall and its processor seconds."""
+    cpu, begin = time.process_time(), time.perf_counter()
+    return work(), time.perf_counter() - begin, time.process_time() - cpu
 
 
 def run_of(line: list[str]) -> tuple[dict[str, Any], float, float]:
@@ -221,26 +221,31 @@ class Bench:
     ) -> None:
         """Compare the answers, then time ours and each rival in turn, `runs` times `more_runs`.
 
-        `moved` is the least number of bytes that the step must read and write.
+        One run is that which gives the answers. `moved` is the least number of bytes that the step
+        must read and write.
         """
         if not self.wants(step):
             return
         works = {OURS: ours} | {rival.name: rival.work for rival in rivals}
         told, first = {}, {}
-        answer, first[OURS] = timed(ours)
+        answer, *first[OURS] = timed(ours)
         for rival in rivals:
-            theirs, first[rival.name] = timed(rival.work)
+            theirs, *first[rival.name] = timed(rival.work)
             told[rival.name] = self.tell(step, rival.name, rival.same or same, answer, theirs)
             del theirs
         del answer
+        runs = self.runs * more_runs
         calls = {
-            name: 1 if first[name] > 1 and name != OURS else calls_a_run(work)
+            name: 1 if runs == 1 or (first[name][0] > 1 and name != OURS) else calls_a_run(work)
             for name, work in works.items()
         }
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in works}
-        for _ in range(self.runs * more_runs):
-            for name, work in works.items():
-                times[name].append(time_of(work, calls[name]))
+        if runs == 1:
+            times = {name: [(wall, busy)] for name, (wall, busy) in first.items()}
+        else:
+            for _ in range(runs):
+                for name, work in works.items():
+                    times[name].append(time_of(work, calls[name]))
         for name, measured in times.items():
             more = {"answer": told.get(name), "calls_a_run": calls[name]}
             bar = {rival.name: rival.bar for rival in rivals}.get(name)
@@ -264,25 +269,25 @@ class Bench:
             return
         bars = {OURS: None} | {rival.name: rival.bar for rival in rivals}
         lines = {name: [word.replace("ENGINE", name) for word in program] for name in bars}
-        answers = {name: run_of(line)[0] for name, line in lines.items()}  # and fills caches
+        found = {name: [run_of(line)] for name, line in lines.items()}  # and fills caches
+        answers = {name: runs[0][0] for name, runs in found.items()}
         told = {
             rival.name: self.tell(
                 step, rival.name, rival.same or same, answers[OURS], answers[rival.name]
             )
             for rival in rivals
         }
-        times: dict[str, list[tuple[float, float]]] = {name: [] for name in lines}
-        peaks: dict[str, list[int]] = {name: [] for name in lines}
-        for _ in range(self.runs):
-            for name, line in lines.items():
-                answer, *measured = run_of(line)
-                times[name].append((measured[0], measured[1]))
-                peaks[name].append(answer["peak_bytes"])
+        if self.runs > 1:
+            found = {name: [] for name in lines}
+            for _ in range(self.runs):
+                for name, line in lines.items():
+                    found[name].append(run_of(line))
+        times = {name: [(wall, busy) for _, wall, busy in runs] for name, runs in found.items()}
         for name, bar in bars.items():
             more = {"answer": told.get(name), "calls_a_run": 1}
             self.judge(step, name, times[name], times[OURS], bar, 0, rows, more)
         for name in bars:
-            peak = max(peaks[name])
+            peak = max(answer["peak_bytes"] for answer, _, _ in found[name])
             bound = most_bytes if name == OURS else None
             self.value(f"{step}, peak", name, peak / 2**20, "MiB", bound and bound / 2**20)
 

@@ -73,7 +73,7 @@ def times_of(
     answers, calls = {}, {}
     for count in counts:
         with hr.threads(count):
-            answer, seconds = timed(work)
+            answer, seconds, _ = timed(work)
             answers[count] = digest(answer)
             del answer
             calls[count] = 1 if seconds > 0.1 else calls_a_run(work)
