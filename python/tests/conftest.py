@@ -39,6 +39,25 @@ def quick_collections() -> None:
     gc.freeze()
 
 
+@pytest.fixture
+def memory_room() -> Callable[[int | str], Any]:
+    """Make memory limits of so many bytes over what cannot leave the memory.
+
+    The rest of what earlier tests of the process hold goes to the disk first: it would make room
+    when a test needs some, and what stays, such as plans of Fourier transforms, would take it.
+    """
+
+    def limit(size: int | str) -> Any:
+        gc.collect()
+        with hr.memory.limit(size):
+            room = hr.memory.limit()
+        with hr.memory.limit(1):
+            pass
+        return hr.memory.limit(hr.memory.stats().used_bytes + room)
+
+    return limit
+
+
 @pytest.fixture(params=["sim", pytest.param("cuda", marks=pytest.mark.gpu)])
 def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The simulated device and, if there is one, a GPU; no step has fallen back so far."""

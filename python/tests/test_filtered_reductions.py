@@ -85,9 +85,9 @@ def test_the_mask_is_no_step_of_its_own() -> None:
     assert "where greater(" in text
 
 
-def test_under_a_limit_the_mask_is_made_first_and_the_bits_are_the_same() -> None:
+def test_under_a_limit_the_mask_is_made_first_and_the_bits_are_the_same(memory_room: Any) -> None:
     frame = frame_of(400_001, "plain")
-    with hr.memory.limit("1GB"):
+    with memory_room("1GB"):
         total = frame[frame.x > 0].y.sum()
         assert "plan: 2 steps" in total.explain()
         bounded = bits(total.item())

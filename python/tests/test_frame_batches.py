@@ -71,22 +71,22 @@ def test_ranks_share_the_rows_out(rows: int, world: int, shuffle: bool) -> None:
     assert [whole[rank::world] for rank in range(world)] == parts
 
 
-def test_the_order_is_the_same_under_a_small_limit() -> None:
+def test_the_order_is_the_same_under_a_small_limit(memory_room: Any) -> None:
     frame = hr.DataFrame({"row": np.arange(400_000), "x": np.arange(400_000) / 7})
     free = rows_in(frame.iter_batches(50_000, shuffle=True, seed=9))
-    with hr.memory.limit("12MB"):
+    with memory_room("12MB"):
         tight = rows_in(frame.iter_batches(50_000, shuffle=True, seed=9))
         part = rows_in(frame.iter_batches(50_000, shuffle=True, seed=9, rank=1, world=3))
     assert tight == free and part == free[1::3]
 
 
-def test_a_scan_larger_than_the_limit(tmp_path: Path) -> None:
+def test_a_scan_larger_than_the_limit(tmp_path: Path, memory_room: Any) -> None:
     rows = 600_000
     path = tmp_path / "rows.csv"
     hr.DataFrame(
         {"row": np.arange(rows), **{f"x{i}": np.arange(rows) / 3 for i in range(5)}}
     ).to_csv(path, index=False)
-    with hr.memory.limit("24MB"):
+    with memory_room("24MB"):
         frame = hr.scan_csv(path)
         wanted = frame[frame.row % 3 > 0]
         seen = np.zeros(rows, dtype=int)

@@ -81,9 +81,9 @@ def test_a_series_has_the_bits_of_its_frame():
     assert frame.c0.cov(frame.c2, ddof=0) < frame.c0.cov(frame.c2)
 
 
-def test_columns_beyond_the_limit():
+def test_columns_beyond_the_limit(memory_room):
     wanted = table(400_000, 12, 0.1)
     whole = hr.from_pandas(wanted).corr().to_pandas()
-    with hr.memory.limit("16MB"):
+    with memory_room("16MB"):
         frame = hr.from_pandas(wanted) + 0.0  # 38 MB of our own
         assert frame.corr().to_pandas().equals(whole)

@@ -263,7 +263,7 @@ def test_numpy() -> None:
 
 
 @pytest.mark.pool
-def test_under_a_limit() -> None:
+def test_under_a_limit(memory_room: Any) -> None:
     whole = np.random.default_rng(8).integers(-(10**9), 10**9, 1_500_000)
     keys = np.random.default_rng(9).integers(0, 40, len(whole))
 
@@ -273,7 +273,7 @@ def test_under_a_limit() -> None:
         return [(each * 1).astype("int64").fillna(0).to_numpy() for each in made]
 
     free = program()
-    with hr.memory.limit("120MB"):
+    with memory_room("120MB"):
         limited = program()
     assert all(np.array_equal(a, b) for a, b in zip(free, limited, strict=True))
     assert np.array_equal(free[0], np.cumsum(whole))

@@ -386,7 +386,7 @@ def test_sizes_and_threads(rows: int) -> None:
 
 
 @pytest.mark.pool
-def test_under_a_limit() -> None:
+def test_under_a_limit(memory_room: Any) -> None:
     cents = np.random.default_rng(3).integers(0, 10**6, 2_000_000)
 
     def program() -> Any:
@@ -396,5 +396,5 @@ def test_under_a_limit() -> None:
         return df.q.sum(), most.to_dict(), df.sort_values("q").q.head(3).to_list()
 
     free = program()
-    with hr.memory.limit("100MB"):
+    with memory_room("100MB"):
         assert program() == free

@@ -72,7 +72,7 @@ def test_several_keys_nulls_and_strings(both: Any) -> None:
     assert hr.Series(numbers).nunique().item() == len(set(numbers)) - 1
 
 
-def test_filtered_and_empty_rows_and_a_limit(both: Any) -> None:
+def test_filtered_and_empty_rows_and_a_limit(both: Any, memory_room: Any) -> None:
     frame, expected = both
     for limit in (50, 1000):
         found = frame[frame.few > limit].drop_duplicates("range")
@@ -80,7 +80,7 @@ def test_filtered_and_empty_rows_and_a_limit(both: Any) -> None:
         np.testing.assert_array_equal(found.wide.to_numpy(), wanted.wide.to_numpy())
         count = frame[frame.few > limit].wide.nunique().item()
         assert count == expected[expected.few > limit].wide.nunique()
-    with hr.memory.limit("1GB"):
+    with memory_room("1GB"):
         bounded = frame.drop_duplicates("range")
         assert frame.wide.nunique().item() == expected.wide.nunique()
         rows = bounded.wide.to_numpy()

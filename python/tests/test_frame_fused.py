@@ -235,7 +235,7 @@ def test_equal_parts_of_a_plan_run_once(name):
 
 
 @pytest.mark.pool
-def test_under_a_limit_it_is_the_same():
+def test_under_a_limit_it_is_the_same(memory_room):
     random = np.random.default_rng(3)
     rows = 16 * MORSEL
     begin = hr.DataFrame({name: random.random(rows) for name in "xyz"})
@@ -250,9 +250,9 @@ def test_under_a_limit_it_is_the_same():
         return bits(lines.groupby("k").agg(p=("p", "sum"), z=("z", "mean"), n=("p", "count")))
 
     wanted = work()
-    with hr.memory.limit(40 << 20):
+    with memory_room("40MiB"):
         found = work()
-        assert hr.memory.stats().used_bytes <= 40 << 20
+        assert hr.memory.stats().used_bytes <= hr.memory.limit()
     equal(found, wanted)
 
 

@@ -315,12 +315,12 @@ def test_shown() -> None:
     assert "…" in repr(hr.Series([list(range(1000))]))
 
 
-def test_spilled_lists_come_back(tmp_path: Any) -> None:
+def test_spilled_lists_come_back(tmp_path: Any, memory_room: Any) -> None:
     rows = 200_000
     lists = [[i, i + 1] for i in range(rows)]
     series = hr.Series(lists)
     made = hr.DataFrame({"i": range(rows), "x": series})
-    with hr.memory.limit("24MB"):
+    with memory_room("24MB"):
         ordered = made.sort_values("i", ascending=False)
         assert ordered.x.list.get(0).head(3).to_list() == [rows - 1, rows - 2, rows - 3]
         assert ordered.x.explode().tail(2).to_list() == [0, 1]

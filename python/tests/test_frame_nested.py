@@ -218,12 +218,12 @@ def test_shown() -> None:
         assert cell in text
 
 
-def test_spilled_structs_come_back() -> None:
+def test_spilled_structs_come_back(memory_room: Any) -> None:
     rows = 200_000
     x, y = pa.array(range(rows)), pa.array([f"a text of row {i}" for i in range(rows)])
     frame = hr.DataFrame({"s": pa.StructArray.from_arrays([x, y], names=["x", "y"])})
     frame["n"] = range(rows)
-    with hr.memory.limit("32MB"):
+    with memory_room("32MB"):
         taken = frame.sort_values("n", ascending=False)["s"]
         last = [{"x": i, "y": f"a text of row {i}"} for i in (rows - 1, rows - 2)]
         assert taken.head(2).to_list() == last

@@ -428,7 +428,7 @@ def test_sizes_and_threads(rows: int) -> None:
         )
 
 
-def test_under_a_limit() -> None:
+def test_under_a_limit(memory_room: Any) -> None:
     values = np.random.default_rng(3).integers(0, 2 * 10**9, 2_000_000)
 
     def program() -> Any:
@@ -437,7 +437,7 @@ def test_under_a_limit() -> None:
         return df.groupby("h").t.max().reset_index().sort_values("t").to_dict()
 
     free = program()
-    with hr.memory.limit("40MB"):
+    with memory_room("40MB"):
         assert program() == free
 
 

@@ -318,7 +318,7 @@ def test_no_such_vertex():
     assert graph.degree(3) == 1
 
 
-def test_same_bits_under_a_limit():
+def test_same_bits_under_a_limit(memory_room):
     """A graph and its edges are larger than the limit: what is not used is on the disk."""
     edges = hr.graph.rmat(16, 16, seed=1)
 
@@ -336,17 +336,17 @@ def test_same_bits_under_a_limit():
         ]
 
     expected = run()
-    with hr.memory.limit("12MB"):
+    with memory_room("12MB"):
         assert run() == expected
 
 
-def test_counts_of_vertices():
+def test_counts_of_vertices(memory_room):
     for count in (-1, np.int64(-5)):
         with pytest.raises(hr.InvalidArgumentError, match=f"negative number of .*nodes={count}"):
             Graph(nodes=count)
     with pytest.raises(hr.UnsupportedError, match="nodes=8589934592"):
         Graph(nodes=2**33)
-    with hr.memory.limit("64MB"), pytest.raises(hr.OutOfMemoryError):
+    with memory_room("64MB"), pytest.raises(hr.OutOfMemoryError):
         Graph(nodes=2**30)
     assert Graph(nodes=np.int32(4)).nodes().vertex.to_list() == [0, 1, 2, 3]
     with pytest.raises(hr.InvalidArgumentError, match="nodes=2"):

@@ -142,11 +142,11 @@ def test_text_larger_than_the_limit_is_streamed(codec, tmp_path):
         assert scan[scan.k == 7].x.sum().item() == sum(range(7, 400_000, 1000))
 
 
-def test_what_a_small_file_declares_is_not_believed():
+def test_what_a_small_file_declares_is_not_believed(memory_room):
     """A dictionary of 1.5 GB in 60 bytes of xz is an error within the limit."""
     filters = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30}]
     packed = lzma.compress(b"x\n1\n", filters=filters)
-    with hr.memory.limit("100MB"), pytest.raises(hr.OutOfMemoryError):
+    with memory_room("100MB"), pytest.raises(hr.OutOfMemoryError):
         hr.read_csv(packed)
     assert hr.read_csv(packed).x.to_list() == [1]
 

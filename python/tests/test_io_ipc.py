@@ -204,14 +204,14 @@ def outcome(data: bytes) -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
-def test_damaged(stream, compression):
+def test_damaged(stream, compression, memory_room):
     """Cuts at each length, and random flips."""
     table = each_type(9).select(["int16", "string", "string_view", "bool", "list", "dictionary"])
     data = written(table, stream, 5, compression=compression)
     for size in range(len(data)):
         outcome(data[:size])
     rng = random.Random(1)
-    with hr.memory.limit("64MiB"):
+    with memory_room("64MiB"):
         for _ in range(FLIPS // 6):
             damaged = bytearray(data)
             for _ in range(rng.choice([1, 1, 2, 8])):

@@ -248,21 +248,21 @@ def test_no_rows_no_columns_no_groups() -> None:
     check(file.getvalue())
 
 
-def test_the_same_bits_for_any_threads_under_a_limit() -> None:
+def test_the_same_bits_for_any_threads_under_a_limit(memory_room: Any) -> None:
     content = written(table(), row_group_size=500, data_page_size=1500)
     expected = repr(hr.read_parquet(content).to_dict())
     for count in (1, 2, 4):
-        with hr.threads(count), hr.memory.limit("64 MB"):
+        with hr.threads(count), memory_room("64MB"):
             assert repr(hr.read_parquet(content).to_dict()) == expected
             scan = hr.scan_parquet(content)
             assert repr(scan.to_dict()) == expected
 
 
-def test_a_result_larger_than_the_limit() -> None:
+def test_a_result_larger_than_the_limit(memory_room: Any) -> None:
     numbers = np.random.default_rng(0).integers(0, 100, 500_000)
     content = written(pa.table({"x": numbers, "s": numbers.astype(str)}))
     before = hr.memory.stats().used_bytes
-    with hr.memory.limit("8 MB"):
+    with memory_room("8MB"):
         frame = hr.read_parquet(content)
         assert frame.x.sum().item() == numbers.sum()
         assert (frame.s == "7").sum().item() == (numbers == 7).sum()

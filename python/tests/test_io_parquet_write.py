@@ -376,7 +376,7 @@ def test_a_layout_for_gpus(tmp_path: Any) -> None:
     assert hr.read_parquet(path).equals(frame)
 
 
-def test_under_a_limit_a_larger_result_is_written(tmp_path: Any) -> None:
+def test_under_a_limit_a_larger_result_is_written(tmp_path: Any, memory_room: Any) -> None:
     rows = 2_500_000
     plain_file, limited = tmp_path / "plain.parquet", tmp_path / "limited.parquet"
 
@@ -388,7 +388,7 @@ def test_under_a_limit_a_larger_result_is_written(tmp_path: Any) -> None:
 
     write(plain_file)
     evicted = hr.memory.spill().evicted_bytes
-    with hr.memory.limit("40MB"):  # of 60 MB, and as much to sort
+    with memory_room("40MB"):  # of 60 MB, and as much to sort
         write(limited)
     assert hr.memory.spill().evicted_bytes > evicted
     assert plain_file.read_bytes() == limited.read_bytes()

@@ -160,16 +160,14 @@ ENGINES = {
 
 
 @pytest.mark.parametrize("op", ENGINES)
-def test_states_its_bytes(op):
+def test_states_its_bytes(op, memory_room):
     """Too little is refused before the work, and what was asked for is about what it takes."""
     with hr.threads(1):
-        with hr.memory.limit(1):  # what other tests left would make room
-            pass
-        base = hr.memory.stats().used_bytes
-        with hr.memory.limit(base + 300_000), pytest.raises(hr.OutOfMemoryError) as refused:
+        with memory_room(300_000), pytest.raises(hr.OutOfMemoryError) as refused:
+            base = hr.memory.stats().used_bytes
             ENGINES[op]()
         assert str(refused.value).startswith(f"{op}: out of memory: requested=")
         assert refused.value.requested_bytes > 300_000
         held = refused.value.used_bytes - base
-        with hr.memory.limit(base + held + int(1.25 * refused.value.requested_bytes) + 300_000):
+        with memory_room(held + int(1.25 * refused.value.requested_bytes) + 300_000):
             ENGINES[op]()

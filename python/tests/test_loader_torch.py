@@ -122,12 +122,12 @@ def test_tensors_are_the_engines_memory() -> None:
     assert sorted(int(v) for batch in kept for v in batch) == list(range(10_000))
 
 
-def test_a_scan_larger_than_the_limit(tmp_path: Path) -> None:
+def test_a_scan_larger_than_the_limit(tmp_path: Path, memory_room: Any) -> None:
     rows = 300_000
     path = tmp_path / "rows.csv"
     columns = {"row": np.arange(rows), **{f"x{i}": np.arange(rows) / 3 for i in range(5)}}
     hr.DataFrame(columns).to_csv(path, index=False)
-    with hr.memory.limit("16MB"):
+    with memory_room("16MB"):
         loader = hr.torch.Loader(hr.scan_csv(path), 4096, features=["row", "x4"], seed=2)
         seen = np.zeros(rows, dtype=int)
         for batch in loader:

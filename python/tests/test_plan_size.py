@@ -170,8 +170,8 @@ def test_first_rows_of_parts_that_change_at_each_step():
     assert f.head(2).v.to_list() == [5000.0, 5001.0]
 
 
-def test_uses_of_many_views_of_one_buffer():
-    with hr.memory.limit("64MB"):
+def test_uses_of_many_views_of_one_buffer(memory_room):
+    with memory_room("64MB"):
         whole = hr.Series(np.arange(40_000.0)) + 0.0
         pieces = [whole[10 * i : 10 * i + 10].sum() for i in range(4000)]
         hr.eval(*pieces)

@@ -7,7 +7,6 @@ A promise marked `later` must fail. When its part lands, the test passes, which 
 the word `later` is removed: then the promise is kept.
 """
 
-import gc
 import json
 import os
 import pickle
@@ -1165,13 +1164,9 @@ def test_sharing_between_processes():
 
 @pytest.mark.pool
 @promise("003: a warning when memory is moved out and in again")
-def test_thrash_warning():
+def test_thrash_warning(memory_room):
     blocks = [np.full(100_000, i) for i in range(6)]
-    gc.collect()
-    with hr.memory.limit(1):  # what other tests left would be evicted instead
-        pass
-    held = hr.memory.stats().used_bytes
-    with hr.memory.limit(held + 2_000_000):
+    with memory_room("2MB"):
         arrays = [forced(hr.asarray(block) + 1) for block in blocks]
         for _ in range(5):
             assert [array[0].item() for array in arrays] == [1, 2, 3, 4, 5, 6]
