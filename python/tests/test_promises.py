@@ -598,7 +598,7 @@ def test_iteration_advice():
         next(iter(frame.iterrows()))
 
 
-@promise("002 antipattern: a checker finds them in source files", later)
+@promise("002 antipattern: a checker finds them in source files")
 def test_lint(tmp_path):
     source = tmp_path / "job.py"
     source.write_text("for _, row in df.iterrows():\n    out = out.append(row)\n")

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace._caller import user_variables
 from headrace.dtypes import INTEGERS
 from headrace.errors import Error, InvalidArgumentError, TypeMismatchError
 from headrace.frame.arithmetic import with_number
@@ -19,6 +18,7 @@ from headrace.frame.columns import frame_of, is_frame, new_frame, without_labels
 from headrace.frame.concat import rows_of
 from headrace.frame.sort import sort_frame
 from headrace.lazy.advice import grows
+from headrace.lazy.caller import user_variables
 from headrace.lazy.handle import mark
 from headrace.rows import are_picked, picked_domain, same_rows, whole_number
 from headrace.series.column import is_series

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from headrace._core import user_frame
+from headrace import _core
 
 
 def user_variables() -> dict[str, Any]:
     """What the user's code sees at the line that called us."""
-    frame = user_frame()
+    frame = _core.user_frame()
     return {**frame.f_globals, **frame.f_locals}
