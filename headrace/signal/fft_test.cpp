@@ -5,6 +5,8 @@
 #include "headrace/base/error.h"
 #include "headrace/base/simd.h"
 #include "headrace/data/tensor_testing.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <gtest/gtest.h>
 
@@ -274,6 +276,17 @@ TEST(FftOfRows, KeepsPlansThatMayBeDropped) {
   const Tensor before = rfft(x);
   clear_fft_plans();
   EXPECT_TRUE(same_bits(before, rfft(x)));
+}
+
+TEST(FftOfRows, GivesPlansBackWhenMemoryIsShort) {
+  const int64_t disk = spill_limit();
+  const int64_t limit = memory_limit();
+  fft(tensor_of(noise<double>(100'003)));  // its plan has tables of 5 MB
+  set_spill_limit(0);
+  set_memory_limit(memory_statistics().used_bytes + 1000);
+  EXPECT_NO_THROW(Buffer::allocate(4 << 20));
+  set_memory_limit(limit);
+  set_spill_limit(disk);
 }
 
 TEST(FftOfRows, TakesNoRows) {

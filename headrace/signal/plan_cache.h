@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PlanCache: tables that are dear to make, kept for the next call of the same length.
 #pragma once
+#include "headrace/memory/spill/spill.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
 #include <cstdint>
@@ -11,7 +12,8 @@
 namespace hr {
 
 /// `Plan` is made from a length, has it as `n`, and tells its `table_bytes()`. Plans of at most 32
-/// MiB together are kept; the one used longest ago goes first. Thread-safe.
+/// MiB together are kept; the one used longest ago goes first, and all of them when memory is
+/// short. Thread-safe.
 template <class Plan>
 class PlanCache {
  public:
@@ -43,14 +45,25 @@ class PlanCache {
     return plan;
   }
 
-  void clear() {
-    Plans dropped;
-    const std::lock_guard lock(mutex_);
-    dropped.swap(plans_);
-    bytes_ = 0;
+  /// Returns the bytes of the plans that no one uses any longer.
+  int64_t clear() {
+    Plans dropped;  // freed without the lock
+    {
+      const std::lock_guard lock(mutex_);
+      dropped.swap(plans_);
+      bytes_ = 0;
+    }
+    int64_t freed = 0;
+    for (const auto& plan : dropped)
+      if (plan.use_count() == 1) freed += plan->table_bytes();
+    return freed;
   }
 
  private:
+  PlanCache() {
+    add_pressure_callback([this](int64_t) { return clear(); });
+  }
+
   static constexpr int64_t kBytes = int64_t{32} << 20;
 
   using Plans = std::list<std::shared_ptr<const Plan>>;
