@@ -3,6 +3,7 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/budget/external_memory.h"
 #include "headrace/memory/spill/spill_engine.h"
+#include "headrace/memory/spill/write_guard.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +55,8 @@ bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
         unpin({ranges[r].buffer, ranges[r].begin, chunk * residency.chunk_bytes, ranges[r].write});
     };
     try {
-      while (chunk <= last && pin_chunk(residency, chunk, ranges[r].write)) ++chunk;
+      for (; chunk <= last && pin_chunk(residency, chunk, ranges[r].write); ++chunk)
+        if (ranges[r].write) begin_write(residency, chunk);
     } catch (...) {
       undo();
       throw;
@@ -66,8 +68,10 @@ bool SpillEngine::try_pin(const std::vector<PinnedRange>& ranges) {
 
 void SpillEngine::unpin(const PinnedRange& range) noexcept {
   Residency& residency = *range.buffer->residency();
-  for (int64_t i = residency.chunk_at(range.begin); i <= residency.chunk_at(range.end - 1); ++i)
+  for (int64_t i = residency.chunk_at(range.begin); i <= residency.chunk_at(range.end - 1); ++i) {
+    if (range.write) end_write(residency, i);
     residency.chunks[static_cast<size_t>(i)].pins.fetch_sub(1, std::memory_order_acq_rel);
+  }
 }
 
 void SpillEngine::note_freed() noexcept {

@@ -64,6 +64,7 @@ struct Residency {
   std::atomic<int> passes{0};            ///< how often a scan began anew
   std::atomic<bool> small_pages{false};  ///< of chunks that were dropped: they come back alone
   size_t place = 0;                      ///< in the engine's list
+  std::vector<int32_t> writers{};  ///< pins for writing of each chunk, where these are guarded
 
   // Of a device:
   Buffer copy{};                            ///< its bytes on the host, or none

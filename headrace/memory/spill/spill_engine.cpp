@@ -9,6 +9,7 @@
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/log/ledger.h"
 #include "headrace/memory/resource/pool.h"
+#include "headrace/memory/spill/write_guard.h"
 
 #include <algorithm>
 #include <bit>
@@ -172,6 +173,7 @@ int64_t SpillEngine::leave(Residency& residency) noexcept {
     chunk.file->give(chunk.slot, residency.slots());
     chunk.file.reset();
   }
+  end_guard(residency);
   if (residency.small_pages)  // the block's next owner may have huge ones
     madvise(residency.address(0), static_cast<size_t>(residency.rep.block_bytes), MADV_HUGEPAGE);
   retire_empty_file();
@@ -377,6 +379,7 @@ void SpillEngine::fetch(const std::vector<Claim>& run) {
     if (spill_calls().move(fresh, static_cast<size_t>(bytes), static_cast<size_t>(bytes),
                            MREMAP_MAYMOVE | MREMAP_FIXED, residency.address(first)) == MAP_FAILED)
       throw_no_mapping(bytes);
+    guard_again(residency, first, run.back().chunk);
   } catch (...) {
     if (fresh) munmap(fresh, static_cast<size_t>(bytes));
     discharge(charged);

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -310,6 +311,25 @@ TEST_F(Spill, CallbacksAreAsked) {
   EXPECT_EQ(Buffer::allocate(12 * kMib).size_bytes(), 12 * kMib);
   EXPECT_FALSE(held);
   remove_pressure_callback(id);
+}
+
+void write_without_a_pin() {
+  Buffer buffer = Buffer::allocate_spillable(kMib);
+  {
+    const Pin pin{{&buffer, 0, kMib, true}};
+    buffer.mutable_data()[0] = std::byte{1};
+  }
+  std::fprintf(stderr, "read %d", static_cast<int>(buffer.data()[0]));
+  buffer.mutable_data()[0] = std::byte{2};
+  std::exit(0);
+}
+
+// The child of a death test begins anew, with this environment.
+TEST(WriteGuardDeathTest, EndsAWriteWithoutAPin) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("HEADRACE_DEBUG_PINS", "1", 1);
+  EXPECT_DEATH(write_without_a_pin(), "read 1");
+  unsetenv("HEADRACE_DEBUG_PINS");
 }
 
 TEST_F(Spill, DiskLimitHolds) {

@@ -9,6 +9,7 @@
 #include "headrace/memory/device/device_evictor.h"
 #include "headrace/memory/log/event_log.h"
 #include "headrace/memory/spill/spill_engine.h"
+#include "headrace/memory/spill/write_guard.h"
 
 #include <cstring>
 #include <limits>
@@ -46,7 +47,7 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
   rep->capacity_bytes = rep->block_bytes = capacity;
   if (capacity > 0) {
     const bool alone = paged && capacity >= kLeastPaged && capacity < kLeastMovable &&
-                       memory_limit() != std::numeric_limits<int64_t>::max();
+                       (guards_writes() || memory_limit() != std::numeric_limits<int64_t>::max());
     const bool movable = (alone || capacity >= kLeastMovable) && resource.properties().movable;
     paged &= movable;
     bool paid = false;
@@ -77,6 +78,7 @@ Buffer Buffer::make(int64_t size_bytes, const AnyResource& resource, bool paged)
           chunk.pins = 1;
       }
       if (paid && paged) rep->residency->chunks.back().touched = true;  // its padding
+      if (paged && guards_writes()) guard_writes(*rep->residency);
       SpillEngine::instance().enter(*rep->residency);
     }
     log_memory_event(MemoryAction::kAllocate, rep->data, capacity, rep->tag);
@@ -115,7 +117,7 @@ void Buffer::hold() {
 void Buffer::seal() const {
   if (!rep_ || rep_->sealed.exchange(true)) return;
   if (rep_->residency && !rep_->paged.exchange(false))
-    SpillEngine::instance().let_go({this, 0, rep_->capacity_bytes});
+    SpillEngine::instance().let_go({this, 0, rep_->capacity_bytes, true});
 }
 
 void Buffer::advise(EvictionHint keep) const {
