@@ -87,7 +87,7 @@ std::vector<Column> ids_after(std::string_view op, const std::vector<Column>& id
                               const Named& named, const VertexChanges& vertices) {
   if (vertices.none()) return ids;
   const int64_t before = vertices.before, after = vertices.after();
-  Buffer order = Buffer::allocate_temporary(8 * after);
+  Buffer order = Buffer::allocate(8 * after);
   auto* const out = after ? order.mutable_as<int64_t>() : nullptr;
   size_t left = 0;
   for (int64_t v = 0, came = 0, at = 0; at < after || v < before;) {
