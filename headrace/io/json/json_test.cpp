@@ -253,6 +253,17 @@ TEST_F(Json, RejectsBadRows) {
   bad("[{\"a\":1}, {\"a\":}, {\"a\":2}]", options);
 }
 
+// Also where the dtype of the column is known before, as in a scan.
+TEST_F(Json, ARowThatIsNoJsonIsRejectedForThat) {
+  const JsonResult result =
+      read_json(text_source("{\"a\":1}\n{\"a\":\"x\"} tail\n{\"a\":\"x\"\n{\"a\":\"x\"}\n"),
+                {.on_bad = BadRows::kReject});
+  const Column& reasons = result.rejects.column("reason");
+  EXPECT_EQ(reasons.string(0), "unexpected text behind the object of a line");
+  EXPECT_EQ(reasons.string(1), "the line ends inside of a value");
+  EXPECT_EQ(reasons.string(2), "a column has numbers and strings: key='a'");
+}
+
 TEST_F(Json, ReadsAtMostSomeRows) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "{\"a\":" + std::to_string(i) + "}\n";

@@ -677,15 +677,21 @@ class PieceParser {
       return nullptr;
     }
     BadRow bad = parser.bad;
+    const char* wrong = parser.wrong;
+    const char* p = nullptr;
+    if (!bad.is_syntax) {  // if the rest of the row is no JSON, that counts
+      p = checker_.skip_value(begin);
+      if (p) p = behind_row(p, checker_);
+      if (!p) {
+        bad = checker_.bad;
+        wrong = checker_.wrong;
+      }
+    }
     bad.begin = begin - text_;
-    bad.at = parser.wrong - text_;
-    const char* p = end_;
+    bad.at = wrong - text_;
     if (!job_.is_array) {
       const void* const line_end = std::memchr(begin, '\n', static_cast<size_t>(end_ - begin));
-      if (line_end) p = static_cast<const char*>(line_end);
-    } else if (!bad.is_syntax) {
-      const char* const behind = checker_.skip_value(begin);
-      p = behind ? behind_row(behind, checker_) : nullptr;
+      p = line_end ? static_cast<const char*>(line_end) : end_;
     }
     bad.end = (p ? p : end_) - text_;
     const bool goes_on = job_.rejects && p && (!job_.is_array || !bad.is_syntax);
