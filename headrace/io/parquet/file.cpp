@@ -126,9 +126,13 @@ struct ParquetFile::State {
   struct FileColumns {
     const State& file;
     std::vector<ColumnSchema> columns;
-    std::shared_ptr<ByteSource> source{};
+    std::shared_ptr<ByteSource> source;
     int64_t tasks = 0;  // that have not ended
     std::mutex mutex{};
+
+    FileColumns(const State& of, std::vector<ColumnSchema> some,
+                std::shared_ptr<ByteSource> at = {})
+        : file(of), columns(std::move(some)), source(std::move(at)) {}
 
     std::shared_ptr<ByteSource> opened() {
       const std::lock_guard lock(mutex);
@@ -138,9 +142,7 @@ struct ParquetFile::State {
 
     void end_task() {
       const std::lock_guard lock(mutex);
-      if (--tasks > 0) return;
-      if (source) source->check_unchanged();
-      source.reset();
+      if (--tasks == 0 && source) std::exchange(source, {})->check_unchanged();
     }
   };
 
