@@ -15,6 +15,7 @@ import headrace as hr
 pytest.importorskip("sqlglot")
 
 QUERIES = r"""
+select a + 0.5, a * 0.5, m + 1, 0.5 - a, m - a, log10(1000), log10(5) from t;
 select '2020-01-05'::date, '2020-1-5'::date, '2020-01-05 10:11'::date, '2020/01/05'::date;
 select '2020-01-05 10:11:12.5'::timestamp, '2020-01-05T10:11:12'::timestamp,
     '2020-01-05 10:11:12+02'::timestamp, '2020-01-05 10:11:12 Z'::timestamp;

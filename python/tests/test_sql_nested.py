@@ -11,6 +11,39 @@ import headrace as hr
 pytest.importorskip("sqlglot")
 
 QUERIES = """
+SELECT l.a, r.b, s.c FROM ((VALUES (1), (2)) l(a) FULL OUTER JOIN (VALUES (10), (20)) r(b) ON
+    EXISTS (SELECT 1 WHERE l.a = 1 AND r.b = 10)) CROSS JOIN (VALUES (3), (4)) s(c);
+select x, y from (values (1),(2),(3)) t(x) left join lateral (select x + 1 as y) on y > 2;
+select x, y from (values (1),(2),(3)) t(x) left join lateral (select z as y from (values
+    (1),(5)) v(z) where z > x) on y > x + 2;
+select #2 from (values (1,2),(3,4)) t(a,b) where #1 = 1;
+select (a).lower(), a.upper() from (values ('aB')) t(a);
+select x, (select count(*) from t) from (values (1), (4)) l(x) asof left join (select k from u) r
+    on l.x >= r.k and l.x < 4 and r.k <> 9;
+select x, k from (values (1), (4), (9)) l(x) asof join u r on l.x >= r.k and l.x + r.k <> 7;
+select x, k from (values (1), (4), (20)) l(x) asof right join u r on l.x >= r.k;
+select x, v from (values (1, 2), (null, 3), (3, 3)) l(x, y) asof left join (values (1, 1),
+    (null, 3), (null, 2), (3, 3)) r(k, v) on x is not distinct from k and y >= v;
+select x from (values (1), (4), (9)) l(x) asof anti join u r on l.x >= r.k and l.x + r.k > 7;
+select [1,2]+[3,4], null::int[]+[1], [1,null]+[2], []+[1], [[1]]+[[2,3]], [1]+[2.5];
+select repeat([1],-1), repeat([1,null],5), repeat(['a'],3), repeat([1],null),
+    repeat(repeat([1],50),50) = repeat([1],2500), repeat(null::int[],3);
+select generate_series(timestamp '2020-01-31', timestamp '2020-07-01', interval '1' month),
+    range(timestamp '2020-01-01', timestamp '2020-01-03', interval '1' day),
+    generate_series(date '2020-06-01', date '2020-01-01', -interval '3' month),
+    generate_series(null, timestamp '2020-01-01', interval 1 day);
+select [i FOR x, i IN [4, 5, 6] IF x > 5], [x + i for x, i in [10, 9, null]], [i FOR x, i IN
+    [4, 5, 6] IF i % 2 = 0];
+select list_sum([1.5,2.25]), list_avg([1.5,2.25]), list_bit_xor([1,3]), list_bit_and([7,3]);
+select list_transform([1, 2], lambda x: list_transform([3, 4], lambda x: x)), reduce([1, 2,
+    3], lambda x, y: x + y, 100);
+select #1, #2 from (values (1,2),(3,4)) t(a,b);
+select (i).list_reverse(), i.list_sum() from (values ([1,2]),([3])) t(i);
+select array_aggr([1, 2], 'min'), list_transform([1, 2, 3], lambda x: x + #1) from range(3);
+select '0xF'::INTEGER, '0xfee'::INTEGER, try_cast('0x100' AS UINT8),
+    '0x7FFFFFFFFFFFFFFF'::BIGINT;
+select list_transform([1,2], lambda x: list_transform([x, 10], lambda y: x + y)),
+    list_transform([1,2], lambda x: list_filter([1,2,3], lambda y: y > x));
 select struct_contains(row(1, true, 1.0), '1'), struct_position(row(1, true, 1.0), '1'),
     struct_contains(row([1, 2], 3), [1, 2]), struct_contains(row('1', 2), 1),
     struct_contains(row(a, s), s), struct_contains(row(a, s), 'x') from t;

@@ -9,6 +9,24 @@ from test_sql_queries import check
 pytest.importorskip("sqlglot")
 
 QUERIES = """
+select weighted_avg(3, 3), weighted_avg(3, NULL), weighted_avg(NULL, 3), wavg(3,1),
+    weighted_avg(3, 0), weighted_avg(3, 0.0);
+select g, weighted_avg(v, w), kurtosis_pop(v), arg_max_nulls_last(v, w),
+    arg_min_nulls_last(v,w,2), arg_max_nulls_last(v,w,5) from (values
+    (1,1,2),(1,3,null),(1,4,5),(2,null,3),(2,9,1),(3,null,null),(1,1,7),(1,8,0)) t(g,v,w)
+    group by g;
+select regexp_split_to_table('a b c', ' '), 42;
+select generate_subscripts([4,5,6], 1), array_pop_back([1,2]), array_pop_front([1,2]),
+    days_in_month(date '2020-02-03');
+select array_to_string_comma_default([1,2,3], sep:='-'),
+    array_to_string_comma_default([1,2,3]), array_to_string_comma_default(NULL, sep:='-'),
+    array_to_string_comma_default([], sep:='-'), array_to_string_comma_default([1],sep:=null);
+select median(r::varchar), median([r]), median({'i': r}) from range(5) t(r);
+select count(1 order by 1);
+FROM (VALUES (1,1,2),(1,1,3),(2,1,4)) AS t(key1,key2,v) select distinct on (columns('key'))
+    key1, key2;
+select kurtosis_pop(v) from (values (1),(2)) t(v);
+select struct_pack(key_a => 1), (i).list_reverse() from (values ([1,2]),([3])) t(i);
 select quantile_disc(a, 0.5), quantile_disc(s, 0.25), quantile(b, 0.5),
     quantile_disc(d, 0.9) from t;
 select p, quantile_disc(a, 0.3), quantile_disc(m, 0.75), quantile_disc(s, 0.0) from t group by p;

@@ -146,6 +146,8 @@ def _from_text(text: str, dtype: str) -> Any:
             raise ValueError
         return words[word.lower()]
     if dtype in INTEGERS:
+        if _HEX.fullmatch(word):
+            return _fitting(int(word, 16), dtype)
         return _fitting(_rounded(decimal.Decimal(word)), dtype)
     if dtype in FLOATS:
         return _as_float(word, dtype)
@@ -160,6 +162,7 @@ def _from_text(text: str, dtype: str) -> Any:
     return text
 
 
+_HEX = re.compile(r"0[xX][0-9a-fA-F]+")
 #: A day, then nothing or the time of day with an offset of its zone.
 _MOMENT = re.compile(
     r"(?P<year>[0-9]{1,6})(?P<mark>[-/])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"

@@ -14,6 +14,7 @@ from headrace.lazy.handle import mark
 from headrace.lazy.origin import remember
 from headrace.rows import engine_names, given
 from headrace.series.column import is_series, new_series
+from headrace.sql.macros import expand_macros
 from headrace.sql.plan_cache import PlanCache, key_of
 from headrace.sql.relation import Field, Relation
 from headrace.sql.select import Planner
@@ -164,6 +165,7 @@ def planned(tree: Expression, tables: Tables, params: Any = None) -> DataFrame:
             f"sql: unsupported statement: word={_word(tree)!r}; only queries, and in a Context "
             "CREATE TABLE or VIEW AS, DESCRIBE and DROP"
         )
+    expand_macros(tree)
     check_words(tree)
     tables.wanted = wanted_names(tree)
     relation = Planner(tables, parameters_of(tree, params)).lower(tree)

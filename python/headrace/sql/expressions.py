@@ -57,6 +57,7 @@ _TYPES = {
     **{"TIMESTAMPNTZ": TIMESTAMP, "DATETIME": TIMESTAMP, "INT128": "decimal128(38, 0)"},
     **{"TIMESTAMP_S": "datetime64[s]", "TIMESTAMP_MS": "datetime64[ms]"},
     **{"TIMESTAMP_NS": "datetime64[ns]", "INTERVAL": "interval", "NVARCHAR": "string"},
+    **{"UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32", "UINT64": "uint64"},
     **{"BPCHAR": "string", "HUGEINT": "decimal128(38, 0)", "NULL": "null"},
 }
 _MONTHS = {"year": 12, "quarter": 3, "month": 1, "decade": 120, "century": 1200}
@@ -69,6 +70,8 @@ _MICROSECONDS = {
 def dtype_of(kind: Expression) -> str:
     """The engine's dtype of a type in SQL."""
     word = kind.this.value if hasattr(kind.this, "value") else str(kind.this)
+    if word.startswith("USER"):
+        word = str(kind.args.get("kind")).upper()
     if word in ("DECIMAL", "BIGDECIMAL"):
         numbers = [int(each.this.name) for each in kind.expressions]
         precision, scale = (*numbers, 0)[:2] if numbers else (18, 3)
@@ -126,9 +129,14 @@ def _items(node: Expression, scope: Scope) -> Operand:
             return nested.list_of(operands, scope.relation.rows)
         names = [named(inside.expression.name)]
         test = inside.args.get("condition")
-        if inside.args.get("position") is not None:
-            raise UnsupportedError("sql: unsupported: word='FOR'; use list_transform")
         lists = evaluate(inside.args["iterator"], scope)
+        if inside.args.get("position") is not None:
+            names.append(named(inside.args["position"].name))
+            made = _changed_items(lists, names, inside.this, scope)
+            if test is None or lists.dtype == NULL:
+                return made
+            kept = _changed_items(lists, names, test, scope)
+            return functions.items_where(made, kept)
         if test is not None:
             lists = _filtered_items(lists, names, test, scope)
         return _changed_items(lists, names, inside.this, scope)
@@ -149,6 +157,7 @@ def _reduced(node: Expression, scope: Scope) -> Operand:
     The longest list is looked for at the line of the query; the steps for its items are lazy.
     """
     arguments = functions.arguments_of(node)
+    arguments[1:] = sorted(arguments[1:], key=lambda each: not isinstance(each, exp.Lambda))
     if len(arguments) not in (2, 3) or not isinstance(arguments[1], exp.Lambda):
         raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
     operand = evaluate(arguments[0], scope)
@@ -213,6 +222,8 @@ def _folded_items(node: Expression, scope: Scope) -> Operand | None:
     if not name or not arguments:
         return None
     operand = evaluate(arguments[0], scope)
+    if operand.dtype == NULL and name not in ("asc", "desc"):
+        return NOTHING
     if not isinstance(operand, Value) or not is_list(operand.dtype):
         return None
     item = exp.Column(this=exp.Identifier(this="item"), table=exp.Identifier(this=ITEM))
@@ -262,6 +273,8 @@ def _with_items(
     """The rows of the items, their scope, and the body with the items as columns."""
     rows, items = items_of(lists)
     relation = scope.relation.taken(rows)
+    own = [f for f in relation.fields if f.table != ITEM or f.name not in names]
+    relation = Relation(own, relation.rows)
     place = value_of(places_of(rows))
     held = zip(names, (items, place), strict=False)
     if len(names) > 2:
@@ -279,6 +292,11 @@ def _with_parameters(body: Expression, names: list[str]) -> Expression:
     """The body of a lambda with its parameters as columns of the items."""
 
     def change(each: Expression) -> Expression | None:
+        if isinstance(each, exp.Lambda):  # whose own parameters hide these
+            hidden = {named(own.name) for own in each.expressions}
+            inner = each.copy()
+            inner.set("this", _with_parameters(each.this, [n for n in names if n not in hidden]))
+            return inner
         is_name = isinstance(each, exp.Column) and not each.table
         word = named(each.name) if is_name or isinstance(each, exp.Identifier) else ""
         if word in names:
@@ -350,7 +368,7 @@ def _item_or_part(node: Expression, evaluate: functions.Evaluate, like: _core.No
 def _struct(node: Expression, scope: Scope) -> Operand:
     names, operands = [], []
     for place, each in enumerate(node.expressions):
-        is_named = isinstance(each, exp.PropertyEQ)
+        is_named = isinstance(each, exp.PropertyEQ | exp.Kwarg)
         names.append(each.this.name if is_named else f"element{place + 1}")
         operands.append(evaluate(each.expression if is_named else each, scope))
     return nested.struct_of(names, operands, scope.relation.rows)
@@ -366,6 +384,13 @@ def _struct_extract(node: Expression, scope: Scope) -> Operand:
 
 
 def _dot(node: Expression, scope: Scope) -> Operand:
+    if isinstance(node.expression, exp.Anonymous):  # a function written behind its first argument
+        first = node.this.copy()
+        first = first.this if isinstance(first, exp.Paren) else first
+        first = exp.Column(this=first) if isinstance(first, exp.Identifier) else first
+        more = [each.copy() for each in node.expression.expressions]
+        call = exp.func(named(node.expression.this), first, *more, dialect="duckdb")
+        return evaluate(call, scope)
     return nested.field(evaluate(node.this, scope), node.expression.name)
 
 
@@ -433,6 +458,14 @@ def _binary(
         return function(op, evaluate(node.this, scope), evaluate(node.expression, scope))
 
     return handle
+
+
+def _sum(node: Expression, scope: Scope) -> Operand:
+    """`+`, of lists one after the other."""
+    operands = [evaluate(each, scope) for each in (node.this, node.expression)]
+    if any(is_list(each.dtype) for each in operands):
+        return nested.joined_lists(operands, True)
+    return operators.arithmetic("add", *operands)
 
 
 def _compare(op: str, a: Operand, b: Operand) -> Operand:
@@ -691,7 +724,7 @@ _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.GTE: _comparison("greater_equal"),
     exp.NullSafeEQ: _distinct_from,
     exp.NullSafeNEQ: _distinct_from,
-    exp.Add: _binary(operators.arithmetic, "add"),
+    exp.Add: _sum,
     exp.Sub: _binary(operators.arithmetic, "subtract"),
     exp.Mul: _binary(operators.arithmetic, "multiply"),
     exp.Div: _quotient,

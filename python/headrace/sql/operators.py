@@ -302,6 +302,9 @@ def arithmetic(op: str, a: Operand, b: Operand) -> Operand:
     if op in ("floor_divide", "remainder"):
         return _decimal_rest(op, a, b)
     made = run(op, _side(a), _side(b))
+    dtype = _exact_dtype(op, a.dtype, b.dtype)
+    if made.dtype != dtype:  # the engine's integers have other numbers of digits
+        made = _core.astype(made, dtype)
     return value_of(made)
 
 
@@ -367,13 +370,16 @@ def _fold(op: str, a: Constant, b: Constant) -> Constant:
 
 def _exact(op: str, value: decimal.Decimal, a: str, b: str) -> Constant:
     """The result of arithmetic of decimal constants, of the type that columns have."""
+    return Constant(value, _exact_dtype(op, a, b))
+
+
+def _exact_dtype(op: str, a: str, b: str) -> str:
+    """The type of a sum, difference or product of decimals and integers."""
     (pa, sa), (pb, sb) = precision_and_scale(a), precision_and_scale(b)
     if op == "multiply":
-        dtype = decimal_dtype(pa + pb, sa + sb)
-    else:
-        scale = max(sa, sb)
-        dtype = decimal_dtype(max(pa - sa, pb - sb) + scale + 1, scale)
-    return Constant(value, dtype)
+        return decimal_dtype(pa + pb, sa + sb)
+    scale = max(sa, sb)
+    return decimal_dtype(max(pa - sa, pb - sb) + scale + 1, scale)
 
 
 def _float_divide(x: float, y: float) -> float:

@@ -247,6 +247,8 @@ def _resolved(
     node = node.copy() if not is_query(node) else node
 
     def change(each: Expression) -> Expression | None:
+        if isinstance(each, exp.PositionalColumn):
+            return _positional(each, scope)
         if not isinstance(each, exp.Column) or isinstance(each.this, exp.Star) or each.db:
             return None
         table, name = named(each.table), named(each.name)
@@ -262,6 +264,18 @@ def _resolved(
         return None
 
     return replaced(node, change)
+
+
+def _positional(node: Expression, scope: Scope) -> Expression:
+    """#1: a column of FROM by its place."""
+    fields = [f for f in scope.relation.fields if not f.hidden]
+    place = int(node.name)
+    if not 1 <= place <= len(fields):
+        raise InvalidArgumentError(f"sql: no such column: place={place}, columns={len(fields)}")
+    made = exp.Column(this=exp.Identifier(this=fields[place - 1].name.lower()))
+    if fields[place - 1].table:
+        made.set("table", exp.Identifier(this=fields[place - 1].table))
+    return made
 
 
 def _filtered(scope: Scope, conditions: list[Expression]) -> Scope:
@@ -463,7 +477,15 @@ def _first_of_each(
         raise UnsupportedError("sql: DISTINCT ON together with QUALIFY: word='DISTINCT ON'")
     names = {name.lower(): node for name, node in reversed(outputs)}
     keys = []
-    for each in on.expressions if isinstance(on, exp.Tuple) else [on]:
+    listed_on = on.expressions if isinstance(on, exp.Tuple) else [on]
+    columns = [
+        node
+        for each in listed_on
+        for node in (
+            [made for _, made in _of_columns(each, scope)] if each.find(exp.Columns) else [each]
+        )
+    ]
+    for each in columns:
         node = each
         if isinstance(node, exp.Literal) and not node.is_string:
             node = outputs[int(node.this) - 1][1]

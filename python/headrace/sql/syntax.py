@@ -202,6 +202,9 @@ _AGGREGATE_NAMES = frozenset(
         "arbitrary",
         "arg_max_null",
         "arg_min_null",
+        "arg_max_nulls_last",
+        "arg_min_nulls_last",
+        "kurtosis_pop",
         "favg",
         "fsum",
         "sumkahan",
@@ -332,7 +335,8 @@ _READ = """
     Pad=fill_pattern,is_left Translate=from_,to RegexpFullMatch=options LastDay=unit Max=count
     Min=count ArgMax=count ArgMin=count Quantile=quantile DateFromParts=year,month,day
     RegexpExtractAll=group,parameters UnixToTime=scale ArraySlice=start,end,step,is_length
-    SHA2=length Overlay=from_,for_ JarowinklerSimilarity=case_insensitive
+    Reduce=initial,merge,finish SHA2=length Overlay=from_,for_
+    JarowinklerSimilarity=case_insensitive
     RegexpReplace=replacement,modifiers,single_replace,position
 """
 _OPERANDS = frozenset(("this", "expression", "expressions"))

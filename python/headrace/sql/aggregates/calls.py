@@ -92,6 +92,9 @@ def name_and_arguments(node: Expression, ordered: Expression | None) -> tuple[st
         raise UnsupportedError(f"sql: DISTINCT is not supported here: word={name.upper()!r}")
     if isinstance(node, exp.Count) and node.this is None:
         return "count_star", []
+    if isinstance(node.this, exp.Order) and isinstance(node, exp.Count | exp.Min | exp.Max):
+        node = node.copy()  # which do not depend on an order
+        node.set("this", node.this.this)
     if node.args.get("order") is not None or isinstance(node.this, exp.Order):
         raise UnsupportedError(f"sql: ORDER BY in an aggregate: word={name.upper()!r}")
     arguments = [node.this, *([node.expression] if node.args.get("expression") else [])]

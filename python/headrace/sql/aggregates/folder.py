@@ -30,7 +30,7 @@ from headrace.sql.aggregates.ranked import (
     quantile_disc,
     quantile_of_times,
 )
-from headrace.sql.aggregates.statistics import PAIRS, pairs
+from headrace.sql.aggregates.statistics import PAIRS, kurtosis_pop, pairs
 from headrace.sql.casts import cast
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import condition, evaluate
@@ -60,6 +60,10 @@ _QUANTILES = {
 _NAMES = {exp.ArgMax: "arg_max", exp.ArgMin: "arg_min", exp.First: "first", exp.Last: "last"}
 _NAMES |= {exp.AnyValue: "any_value", exp.Corr: "corr", exp.CovarPop: "covar_pop"}
 _NAMES |= {exp.CovarSamp: "covar_samp"}
+
+
+_ARGS = ("arg_max", "arg_min", "max_by", "min_by", "arg_max_null", "arg_min_null")
+_ARGS += ("arg_max_nulls_last", "arg_min_nulls_last")
 
 
 def _arguments(node: Expression) -> list[Expression]:
@@ -187,7 +191,7 @@ class Folder:
             return CALLS[name]([own, Constant(share, "float64")], self.like)
         if self.keys is None:
             raise UnsupportedError(f"sql: unsupported as a window function: word={name.upper()!r}")
-        if name == "quantile_disc":
+        if name == "quantile_disc" or value.dtype == "string" or is_nested(value.dtype):
             return quantile_disc(value, q, mask, self.keys, self.like)
         if not is_time(value.dtype) or "," in value.dtype:
             raise UnsupportedError(
@@ -232,7 +236,9 @@ class Folder:
             return deviation(number(value, self.like, "MAD"), mask, self.keys, self.like)
         if name in ("min", "max") and not isinstance(node.this, exp.Distinct):
             return self._extreme(node, name == "max", mask)
-        if name in ("arg_max", "arg_min", "max_by", "min_by", "arg_max_null", "arg_min_null"):
+        if name == "kurtosis_pop":
+            return kurtosis_pop(self.operand(_arguments(node)[0]), mask, self.keys, self.like)
+        if name in _ARGS:
             arguments = _arguments(node)
             few = node.args.get("count")
             if few is None and len(arguments) == 3:
@@ -241,7 +247,8 @@ class Folder:
                 raise UnsupportedError(f"sql: several values: word={name.upper()!r}")
             value, by = (as_column(self.operand(each), self.like) for each in arguments)
             kept = there([by] if name.endswith("null") else [value, by], mask)
-            down = name in ("arg_max", "max_by", "arg_max_null")
+            kept = mask if name.endswith("last") else kept
+            down = name in ("arg_max", "max_by", "arg_max_null", "arg_max_nulls_last")
             if few is not None:
                 return self._few(node, few, [(by, down, False)], value, kept)
             return first_in_order(value, [(by, down, False)], kept, self.like)

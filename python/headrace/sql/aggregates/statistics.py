@@ -49,6 +49,31 @@ def pairs(
     return Call(words, finish, 0 if is_count else None)
 
 
+def kurtosis_pop(
+    operand: Operand, kept: _core.Node | None, keys: list[_core.Node], like: _core.Node
+) -> Call:
+    """The fourth moment by the square of the second one, less 3; null without a spread."""
+    values = refusing_nan(number(as_column(operand, like), like, "KURTOSIS_POP"))
+    there = run("logical_not", run("is_null", values))
+    if kept is not None:
+        there = run("logical_and", there, filled(kept, False))
+        values = where(there, values, None)
+    mean = _core.group_transform(keys or [_core.repeat(like, 0)], word("mean", values), False)
+    apart = run("subtract", values, _core.in_domain(mean, like.domain))
+    square = run("multiply", apart, apart)
+    fourth = run("multiply", square, square)
+    count = word("sum", _core.astype(there, "int64"))
+
+    def finish(nodes: list[_core.Node]) -> Operand:
+        n = _core.astype(filled(nodes[0], 0), "float64")
+        below = run("multiply", nodes[1], nodes[1])
+        found = run("subtract", run("divide", run("multiply", n, nodes[2]), below), 3.0)
+        spread = run("logical_and", run("greater", n, 1.0), filled(run("greater", below, 0), False))
+        return value_of(where(spread, found, None))
+
+    return Call([count, word("sum", square), word("sum", fourth)], finish)
+
+
 def _finite(total: _core.Node) -> _core.Node:
     """Sums of products, of which infinity is an error: DuckDB adds in another order."""
     bad = filled(run("isinf", total), False)

@@ -22,6 +22,7 @@ from headrace.sql.functions import (
     times,
 )
 from headrace.sql.functions.list_items import item_at as item_at
+from headrace.sql.functions.list_items import items_where as items_where
 from headrace.sql.functions.list_items import part_between as part_between
 from headrace.sql.functions.substrings import text_part as text_part
 from headrace.sql.syntax import exp, named
@@ -151,7 +152,16 @@ _ITEM_AGGREGATES = frozenset(
     (
         *("min", "max", "sum", "avg", "first", "last", "any_value", "median", "mode", "product"),
         *("stddev_pop", "stddev_samp", "var_pop", "var_samp", "sem", "skewness", "kurtosis"),
-        *("string_agg", "kurtosis_pop", "entropy", "mad", "approx_count_distinct", "bit_and"),
+        *(
+            "string_agg",
+            "kurtosis_pop",
+            "entropy",
+            "mad",
+            "approx_count_distinct",
+            "bit_and",
+            "bit_or",
+            "bit_xor",
+        ),
     )
 )
 

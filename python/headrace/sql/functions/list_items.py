@@ -81,10 +81,15 @@ def _items_at(lists: Value, rows: _core.Node, places: _core.Node) -> Value:
 
 
 def _where(operands: list[Operand], like: _core.Node) -> Operand:
-    """LIST_WHERE: the items for which a list of bools is true."""
+    """LIST_WHERE."""
     if any(each.dtype == NULL for each in operands):
         return Constant(None, operands[0].dtype)
-    lists, mask = (nested.as_list(each, "LIST_WHERE") for each in operands)
+    return items_where(*operands)
+
+
+def items_where(operand: Operand, kept_ones: Operand) -> Operand:
+    """The items for which a list of bools is true."""
+    lists, mask = (nested.as_list(each, "LIST_WHERE") for each in (operand, kept_ones))
     rows, _ = items_of(lists)
     kept = _items_at(mask, rows, places_of(rows))
     return value_of(null_where_null(chosen_items(lists, rows, kept.node), mask))

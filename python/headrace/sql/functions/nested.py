@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Sequence
 
 from headrace import _core
@@ -29,13 +30,16 @@ from headrace.sql.relation import broadcast, one_row
 from headrace.sql.values import (
     INTEGERS,
     NULL,
+    TIMESTAMP,
     Constant,
     ConstantExpectedError,
     Operand,
     Value,
     column_of,
+    is_decimal,
     is_list,
     is_struct,
+    is_time,
     item_dtype,
     type_name,
     value_of,
@@ -176,6 +180,16 @@ def joined_lists(operands: Sequence[Operand], null_is_empty: bool) -> Operand:
     return value_of(made if null_is_empty else null_where_null(made, *lists))
 
 
+def repeated(operand: Operand, times: int) -> Operand:
+    """The items of a list several times."""
+    lists = as_list(operand, "REPEAT")
+    if times <= 0:
+        return value_of(_core.list_slice(lists.node, 0, 0))
+    half = repeated(lists, times // 2)
+    more = [half, half] if times > 1 else []
+    return joined_lists([*more, *([lists] if times % 2 else [])], False)
+
+
 def without_nulls(lists: Value) -> Value:
     """The items that are not null."""
     rows, items = items_of(lists)
@@ -253,7 +267,7 @@ def reduces(lists: Value, name: str) -> bool:
     inner = item_dtype(lists.dtype)
     if name not in _REDUCTIONS or is_list(inner) or is_struct(inner):
         return name in ("count", "first", "last")
-    if inner in ("float32", "float64"):
+    if inner in ("float32", "float64") or is_decimal(inner):
         return name not in ("min", "max", "avg", "sum")
     return inner not in ("string", "bool") or name not in ("min", "max")
 
@@ -307,8 +321,13 @@ def series(
     start: Operand, end: Operand, step: Operand, inclusive: bool, like: _core.Node
 ) -> Operand:
     """Integers from one to another as a list."""
+    for each in (start, end):
+        if isinstance(each, Value) and is_time(each.dtype):
+            raise ConstantExpectedError(each, "RANGE")
     if any(isinstance(each, Value) for each in (start, end, step)):
         return _series_of_columns(start, end, step, inclusive, like)
+    if any(is_time(each.dtype) for each in (start, end)):
+        return _series_of_times(start, end, step, inclusive, like)
     begin, last, by = (whole(each, "RANGE") for each in (start, end, step))
     if begin is None or last is None or by is None:
         return Constant(None, "list[int64]")
@@ -316,6 +335,39 @@ def series(
         raise InvalidArgumentError("sql: the step is 0: word='RANGE'")
     found = range(begin, last + (1 if by > 0 else -1) if inclusive else last, by)
     column = _core.column_from_list([list(found)], "list[int64]")
+    return value_of(broadcast(_core.data(column, "range", _core.new_domain()), like))
+
+
+def _series_of_times(
+    start: Operand, end: Operand, step: Operand, inclusive: bool, like: _core.Node
+) -> Operand:
+    """Times from one to another by an interval as a list."""
+    begin, last = (cast(each, TIMESTAMP) for each in (start, end))
+    assert isinstance(begin, Constant)
+    assert isinstance(last, Constant)
+    if begin.value is None or last.value is None or step.dtype == NULL:
+        return Constant(None, f"list[{TIMESTAMP}]")
+    if not isinstance(step, Constant) or step.dtype != "interval":
+        raise TypeMismatchError(
+            f"sql: expected an interval: word='RANGE', type={type_name(step.dtype)}"
+        )
+    zero = operators.arithmetic("add", begin, step)
+    assert isinstance(zero, Constant)
+    is_up = zero.value > begin.value
+    if zero.value == begin.value:
+        raise InvalidArgumentError("sql: the step is 0: word='RANGE'")
+    found: list[datetime.datetime] = []
+    place: Operand = begin
+    while isinstance(place, Constant):
+        if place.value > last.value if is_up else place.value < last.value:
+            break
+        if place.value == last.value and not inclusive:
+            break
+        if len(found) >= 1 << _SERIES_BITS:
+            raise UnsupportedError(f"sql: a list is too long: word='RANGE', items={len(found)}")
+        found.append(place.value)
+        place = operators.arithmetic("add", place, step)
+    column = _core.column_from_list([found], f"list[{TIMESTAMP}]")
     return value_of(broadcast(_core.data(column, "range", _core.new_domain()), like))
 
 
@@ -439,7 +491,8 @@ def has_all(a: Operand, b: Operand) -> Operand:
 BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **{n: _list_value for n in ("list_value", "list_pack")},
     **{
-        n: _named_aggregate for n in ("list_aggregate", "list_aggr", "array_aggregate", "aggregate")
+        n: _named_aggregate
+        for n in ("list_aggregate", "list_aggr", "array_aggregate", "array_aggr", "aggregate")
     },
     **{f"list_{name}": _reduction(name) for name in _REDUCTIONS},
     **{

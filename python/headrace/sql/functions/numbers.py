@@ -209,6 +209,8 @@ def _named_floating(op: str) -> ByName:
         operand = _number(operands[0], op.upper())
         if operand.dtype == NULL:
             return Constant(None, "float64")
+        if op == "log10" and isinstance(operand, Constant) and (operand.value or 0) > 0:
+            return Constant(math.log10(operand.value), "float64")
         return value_of(run(op, numbers_of(operand, like)))
 
     return handle

@@ -15,6 +15,7 @@ from headrace.sql.functions import nested
 from headrace.sql.functions.arguments import constant, text_of
 from headrace.sql.syntax import exp
 from headrace.sql.values import (
+    NOTHING,
     NULL,
     Constant,
     ConstantExpectedError,
@@ -245,9 +246,12 @@ def _concat_ws(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operan
 
 def _repeat(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     times = constant(evaluate(node.args["times"]), "REPEAT")
-    if times is None:
-        return Constant(None, "string")
-    text = text_of(evaluate(node.this), like)
+    operand = evaluate(node.this)
+    if is_list(operand.dtype) and isinstance(operand, Value):
+        return nested.repeated(operand, times) if times is not None else NOTHING
+    if times is None or operand.dtype == NULL or is_list(operand.dtype):
+        return Constant(None, operand.dtype if is_list(operand.dtype) else "string")
+    text = text_of(operand, like)
     return value_of(_core.change_text("repeat", text, max(0, times)))
 
 

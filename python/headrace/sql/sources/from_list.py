@@ -54,6 +54,10 @@ class FromList:
         raise NotImplementedError
 
     def _table(self, node: Expression, correlation: Correlation | None) -> Relation:
+        if isinstance(node.this, exp.Values):
+            rows = node.this.copy()
+            rows.set("alias", node.args.get("alias"))
+            return self._source(rows, correlation)
         if not isinstance(node.this, exp.Identifier):
             raise UnsupportedError(
                 "sql: functions as tables are not supported: "
@@ -173,13 +177,13 @@ class FromList:
                 left = self._lateral(join.this, scope, how, on)
             elif method == "positional":
                 left = positional_join(left, right)
-            elif method == "asof" and how != "right":
+            elif method == "asof" and not (using and how == "right"):
                 on += [_using_condition(name, left, right, name == using[-1]) for name in using]
                 left = asof_join(left, right, on, {"full": "outer"}.get(how, how), scope)
                 if using:
                     left = _without_right(left, right, using)
             elif method == "asof":
-                raise UnsupportedError("sql: unsupported: word='ASOF RIGHT'; swap the tables")
+                raise UnsupportedError("sql: unsupported: word='ASOF RIGHT' with USING; use ON")
             elif using:
                 left = joins.using_join(left, right, using, how, scope)
             else:
@@ -222,10 +226,8 @@ class FromList:
         if how not in ("inner", "left"):
             raise UnsupportedError(f"sql: unsupported: word='LATERAL', join={how.upper()!r}")
         always = all(isinstance(each, exp.Boolean) and each.this for each in on)
-        if how == "left" and not always:
-            raise UnsupportedError(
-                "sql: a condition of LEFT JOIN LATERAL; move it into the subquery"
-            )
+        if how == "left" and not always and isinstance(node, exp.Unnest):
+            raise UnsupportedError("sql: a condition of LEFT JOIN UNNEST; use a subquery")
         if isinstance(node, exp.Unnest):
             made = unnested_table(node, scope, how == "left")
         else:
@@ -239,6 +241,9 @@ class FromList:
             right = Relation([f for f in inner.fields if not f.hidden], inner.rows)
             right = right.renamed(name, columns)
             keys = list(zip(mine, theirs, strict=True))
+            if how == "left" and not always:
+                pairs = [(a, b, True) for a, b in keys]
+                return joins.residual_join(scope.relation, right, pairs, on, how, scope)
             if not keys and how == "left":
                 keys = [(_core.repeat(scope.relation.rows, 0), _core.repeat(right.rows, 0))]
             made = joined(scope.relation, right, keys, how)
