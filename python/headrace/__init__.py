@@ -20,6 +20,7 @@ from headrace import linalg, memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
+from headrace.diagnostics.doctor import doctor
 from headrace.display.options import get_option, option_context, options, reset_option, set_option
 from headrace.errors import (
     ColumnNotFoundError,
@@ -130,6 +131,7 @@ __all__ = [
     "date_range",
     "demo",
     "device",
+    "doctor",
     "errors",
     "eval",
     "factorize",
