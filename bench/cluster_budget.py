@@ -77,7 +77,7 @@ def main(gigabytes: float) -> int:
                     most = max(most, memory(below(os.getpid())))
                     time.sleep(0.05)
 
-            watcher = threading.Thread(target=watch)
+            watcher = threading.Thread(target=watch, daemon=True)
             watcher.start()
             rows = cluster.read_parquet(str(folder), blocksize="16MB")
             groups = rows[rows.b > 500].groupby("k").a.sum().compute()

@@ -12,6 +12,7 @@
 #include "headrace/exchange/list_offsets.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/exchange/string_views.h"
+#include "headrace/memory/buffer/pin.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <algorithm>
@@ -481,6 +482,22 @@ Deserialized deserialize(std::string_view op, std::string_view header, std::vect
   }
   reader.end();
   return result;
+}
+
+Serializable in_own_memory(std::string_view op, const Serializable& value) {
+  const Serialized packed = serialize(op, value);
+  std::vector<Buffer> copies;
+  int64_t bytes = 0;
+  for (const SerializedBuffer& piece : packed.pieces) {
+    Buffer copy = Buffer::allocate(piece.size_bytes);
+    const Pin pin{{&piece.buffer, piece.begin, piece.begin + piece.size_bytes}};
+    std::memcpy(copy.mutable_data(), piece.data(), static_cast<size_t>(piece.size_bytes));
+    copy.seal();
+    copies.push_back(std::move(copy));
+    bytes += piece.size_bytes;
+  }
+  record_copy(op, "into memory that may spill", bytes, true);
+  return deserialize(op, packed.header, std::move(copies)).value;
 }
 
 }  // namespace hr

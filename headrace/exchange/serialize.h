@@ -53,4 +53,9 @@ HR_API std::vector<int64_t> buffer_sizes(std::string_view op, std::string_view h
 HR_API Deserialized deserialize(std::string_view op, std::string_view header,
                                 std::vector<Buffer> pieces);
 
+/// The value over new buffers, which may leave memory under a budget: foreign ones, of a socket or
+/// of another process, cannot. The ledger shows the copy as asked under `op`. Throws
+/// OutOfMemoryError.
+HR_API Serializable in_own_memory(std::string_view op, const Serializable& value);
+
 }  // namespace hr

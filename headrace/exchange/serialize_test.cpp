@@ -194,6 +194,31 @@ TEST(Pack, UnalignedPiecesAreCopiedOnce) {
   clear_ledger();
 }
 
+TEST(Pack, ForeignValuesGoIntoOwnMemory) {
+  for (const int64_t rows : {0, 1, 65, 100'000}) {
+    for (const bool nulls : {false, true}) {
+      const Column strings = column_of_kind(kFirstDictionary - 1, rows, nulls);
+      const Column numbers = column_of_kind(10, rows, nulls);
+      const Serialized packed = serialize("test", Table({"s", "n"}, {strings, numbers}));
+      std::vector<Buffer> pieces;
+      int64_t bytes = 0;
+      for (const SerializedBuffer& piece : packed.pieces) {
+        pieces.push_back(Buffer::adopt(piece.data(), piece.size_bytes, Owner{}));
+        bytes += piece.size_bytes;
+      }
+      const Serializable came = deserialize("test", packed.header, pieces).value;
+      clear_ledger();
+      const auto own = std::get<Table>(in_own_memory("test", came));
+      EXPECT_EQ(ledger_bytes(), bytes);
+      clear_ledger();
+      EXPECT_TRUE(same(own.column(0), strings));
+      EXPECT_TRUE(same(own.column(1), numbers));
+      for (const SerializedBuffer& piece : serialize("test", own).pieces)
+        EXPECT_FALSE(piece.buffer.is_foreign());
+    }
+  }
+}
+
 TEST(Pack, NullsAreCountedAnew) {
   const Column column = column_of_kind(4, 100, true);
   const Serialized packed = serialize("test", column);

@@ -92,6 +92,7 @@ void bind_share(nb::module_& m) {
         nb::sig(
             "def deserialize(header: bytes, buffers: collections.abc.Sequence[object], op: str) -> "
             "tuple[Column | Tensor | Table, str | None]"));
+  m.def("in_own_memory", &hr::in_own_memory, "op"_a, "value"_a, Unlocked());
   nb::class_<SharingScope>(m, "SharingScope")
       .def(nb::init<>())
       .def("enter", &SharingScope::enter)

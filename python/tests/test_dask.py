@@ -195,15 +195,6 @@ def test_hashes_do_not_depend_on_the_process_or_the_dtype():
     assert (dispatch.hash_rows(whole.astype("int8"), index=False) == found).all()
 
 
-def test_split_keeps_the_order_of_rows():
-    frame = frame_of(1000)
-    codes = frame.n.to_numpy() % 5
-    parts = dispatch.group_split(frame, codes, 7)
-    assert list(parts) == list(range(7))
-    for code, part in parts.items():
-        assert part.n.to_list() == frame.n.to_numpy()[codes == code].tolist()
-
-
 # ---- bytes ---------------------------------------------------------------------------------------
 @pytest.mark.parametrize("rows", [0, 1, 65, 1 << 17])
 def test_frames_cross_without_a_copy(rows):
@@ -220,6 +211,26 @@ def test_frames_cross_without_a_copy(rows):
     again = transport.deserialize(header, aligned)
     assert hr.memory.ledger().total_bytes == before
     assert again.equals(frame)
+
+
+def test_received_values_may_spill_once_they_take_much_of_the_limit():
+    frame = frame_of(1 << 17)
+    header, buffers = transport.serialize(frame)
+    held = []
+    hr.memory.ledger().clear()
+    with hr.memory.limit("32MB"):
+        for _ in range(12):
+            received = [bytes(each) for each in buffers]
+            held.append(transport.deserialize(header, received))
+        foreign = hr.memory.stats().foreign_bytes
+    copied = [entry for entry in hr.memory.ledger() if entry.op == "receive"]
+    size = sum(map(len, buffers))
+    assert 12 * size > 32e6
+    assert foreign <= 32e6 / 8 + size
+    assert len(copied) >= 9
+    assert all(entry.asked for entry in copied)
+    for again in held:
+        assert again.equals(frame)
 
 
 BOTH = {end: {transport.SHARES: 1} for end in ("sender", "recipient")}
@@ -389,3 +400,37 @@ def test_words_of_pandas_give_what_pandas_gives():
     groups = frame.set_index("k").x.groupby("k").sum()
     assert groups.to_dict() == theirs.set_index("k").x.groupby("k").sum().to_dict()
     assert one.index.get_slice_bound(3, "right") == pd.Index([3, 1, 2, 1]).searchsorted(3, "right")
+
+
+def test_a_sort_places_the_rows_of_slices_by_position() -> None:
+    rng = np.random.default_rng(3)
+    frame = hr.DataFrame({"u": rng.permutation(1000), "v": np.arange(1000)})
+    frame["s"] = hr.Series([f"row {value}" for value in frame.v.to_list()])
+    for ascending in (True, False):
+        rows = hr.dask.from_frame(frame, partitions=7).sort_values("u", ascending=ascending)
+        assert rows.npartitions == 7
+        wanted = frame.sort_values("u", ascending=ascending)
+        made = rows.compute(scheduler="sync")
+        assert made.u.to_list() == wanted.u.to_list()
+        assert made.s.to_list() == wanted.s.to_list()
+        assert made.index.to_list() == wanted.index.to_list()
+    gaps = hr.DataFrame({"u": [3.5, None, 1.0, float("nan"), 2.0, -1.0] * 9})
+    for last in ("first", "last"):
+        rows = hr.dask.from_frame(gaps, partitions=4).sort_values("u", na_position=last)
+        made = rows.compute(scheduler="sync").u.to_numpy()
+        np.testing.assert_array_equal(made, gaps.sort_values("u", na_position=last).u.to_numpy())
+
+
+def test_a_split_keeps_rows_in_order_with_their_labels() -> None:
+    from dask.dataframe.dispatch import group_split_dispatch
+
+    for rows in (0, 1, 65, 70_000):
+        frame = hr.DataFrame({"x": np.arange(rows), "s": [str(at) for at in range(rows)]})
+        codes = np.random.default_rng(rows).integers(0, 5, rows)
+        for value in (frame, frame.set_index("s"), frame[frame.x >= 0], frame.iloc[rows // 2 :]):
+            own = codes[len(codes) - len(value) :]
+            parts = dict(group_split_dispatch(value, own, 6))
+            assert list(parts) == list(range(6))
+            whole = value.to_pandas()
+            for code, part in parts.items():
+                assert part.to_pandas().equals(whole[own == code]), (rows, code)

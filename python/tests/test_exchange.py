@@ -565,6 +565,26 @@ def test_what_shares_makes_no_snapshot() -> None:
     ]
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float32", "datetime64[us]", "datetime64[D]", "m8[h]"])
+def test_values_at_unaligned_addresses_are_copied_once(dtype: str) -> None:
+    held = np.zeros(8 * 70 + 1, "u1")
+    n = held[1:].view(dtype)[:65]
+    n[:] = np.arange(65).astype(dtype)
+    before = n.copy()
+    hr.memory.ledger().clear()
+    s, df = hr.Series(n), hr.DataFrame({"n": n})
+    reasons = [(e.reason, e.bytes) for e in hr.memory.ledger()]
+    assert reasons.count(("not aligned", n.nbytes)) == 2
+    assert ("snapshot", n.nbytes) not in reasons
+    held[:] = 1
+    for values in (s, df.n):
+        np.testing.assert_array_equal(values.to_numpy().astype(dtype), before)
+    with hr.no_copies(), pytest.raises(hr.InvalidArgumentError, match="not aligned"):
+        hr.Series(held[1:].view("int64"))
+    with pytest.raises(hr.InvalidArgumentError, match=r"not aligned.*pass a copy"):
+        hr.Series(held[1:].view("int64"), copy=False)
+
+
 def test_no_copies_refuses_a_snapshot_and_names_the_ways_around() -> None:
     n = np.arange(3.0)
     with hr.no_copies():

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from dask.dataframe import dask_expr
 from dask.dataframe.core import _concat
+from dask.dataframe.dask_expr._collection import new_collection
 from dask.tokenize import normalize_token
 from dask.utils import funcname
 
 from headrace.array.array import Array
 from headrace.dask import reductions
+from headrace.dask.sorting import SortRows
 from headrace.lazy.handle import eval
 from headrace.series.column import is_series
 
@@ -132,6 +134,11 @@ class DataFrame(_Numbers, dask_expr.DataFrame):  # type: ignore[misc]
     @columns.setter
     def columns(self, names: Any) -> None:
         dask_expr.DataFrame.columns.fset(self, names)
+
+    def sort_values(self, by: Any, **words: Any) -> Any:
+        """The rows in the order of columns; see `dask.dataframe`."""
+        made = super().sort_values(by, **words)
+        return new_collection(SortRows(*made.expr.operands))
 
     def iter_batches(self, rows: int) -> Iterator[Any]:
         """Frames of `rows` rows, a partition at a time; see `headrace.DataFrame.iter_batches`."""

@@ -25,6 +25,7 @@ from headrace.dtypes import DType
 from headrace.frame.columns import frame_of
 from headrace.frame.concat import concat
 from headrace.frame.dataframe import DataFrame
+from headrace.frame.sort import sort_by_nodes
 from headrace.groupby.resample import Grouper
 from headrace.interop.pandas_types import CategoricalDtype
 from headrace.series.column import is_series, labels_of, new_series, series_of
@@ -163,10 +164,15 @@ def hash_rows(value: Any, index: bool = True, **options: Any) -> Any:
 @dispatch.group_split_dispatch.register(VALUES)
 def group_split(value: Any, codes: Any, k: int, ignore_index: bool = False) -> Any:
     """The rows of each code, in order: slices of one reordered frame."""
-    codes = np.asarray(codes).astype(np.uint16 if k <= 1 << 16 else np.int64, copy=False)
-    order = np.argsort(codes, kind="stable")  # a radix sort for 16 bits
+    short = np.min_scalar_type(max(k - 1, 0))
+    codes = np.asarray(codes).astype(short, copy=False)
     ends = np.cumsum(np.bincount(codes, minlength=k))
-    rows = value.take(order)
+    every = value._every() if isinstance(value, DataFrame) else []
+    if every:
+        key = _core.in_domain(new_series(codes, copy=True)._node, every[0].domain)
+        rows = sort_by_nodes("group_split", value, [key], True, "last")
+    else:
+        rows = value.take(np.argsort(codes, kind="stable"))
     parts = (
         rows.iloc[end - size : end]
         for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)

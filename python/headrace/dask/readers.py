@@ -247,7 +247,7 @@ def read_parquet(
             held += size
         parts.append((each, begin, len(sizes)))
     wanted = None if columns is None else list(columns)
-    none = parquet.read_parquet(of.each[0], columns=wanted).head(0)
+    none = parquet.scan_parquet(of.each[0], columns=wanted).head(0)
     return _of_parts(_read_groups, parts, none, "read-parquet", wanted=wanted)
 
 

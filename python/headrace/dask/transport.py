@@ -18,10 +18,11 @@ from typing import Any
 from distributed.comm.core import CommClosedError
 from distributed.protocol.serialize import dask_deserialize, dask_serialize
 
+from headrace import _core
 from headrace.array.array import Array
 from headrace.errors import Error, OutOfMemoryError
 from headrace.frame.dataframe import DataFrame
-from headrace.interop.sharing import SharedHandle, attach, rebuilt, share
+from headrace.interop.sharing import SharedHandle, attach, in_own_memory, rebuilt, share
 from headrace.series.series import Series
 
 #: In what processes tell each other when they connect: the user whose shared segments they attach.
@@ -33,6 +34,8 @@ _LEAST_OPEN_FILES = 1 << 13
 #: After which a receiver is taken for lost.
 _SECONDS_TO_ATTACH = 60.0
 _SECONDS_BETWEEN_LOOKS = 0.05
+#: The memory limit over the bytes that a process keeps where they were received.
+_LIMIT_PER_FOREIGN = 8
 
 
 def shares() -> int | None:
@@ -134,5 +137,12 @@ def serialize(value: Any, context: Any = None) -> tuple[dict[str, Any], list[Any
 
 @dask_deserialize.register((DataFrame, Series, Array))
 def deserialize(header: dict[str, Any], frames: list[Any]) -> Any:
-    """The value over the memory that came; sizes, offsets and dtypes are checked."""
-    return pickle.loads(header["pickled"], buffers=frames[1:])
+    """The value over the memory that came; sizes, offsets and dtypes are checked.
+
+    Under a memory limit a process keeps only so much that cannot spill: what exceeds it is copied.
+    """
+    value = pickle.loads(header["pickled"], buffers=frames[1:])
+    held = _core.memory_statistics()
+    if 0 < held.limit_bytes < _LIMIT_PER_FOREIGN * held.foreign_bytes:
+        return in_own_memory(value)
+    return value

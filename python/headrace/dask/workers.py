@@ -126,7 +126,8 @@ class Cluster:
         with contextlib.suppress(Exception):
             self.client.close(timeout=5)
         if self._owned is not None:
-            self._owned.close(timeout=5)
+            with contextlib.suppress(TimeoutError):  # nannies kill what works on meanwhile
+                self._owned.close(timeout=5)
         self._settings.__exit__(None, None, None)
         self._settings = None
 

@@ -244,6 +244,11 @@ def _column_of(
 def _array_column(
     values: Any, op: str, copy: bool | None = False, live: bool = False
 ) -> tuple[_core.Column, bool]:
+    flags = getattr(values, "flags", None)
+    if copy is not False and flags is not None and not flags.aligned:  # bytes that came by pickle
+        _core.record_copy(op, "not aligned", values.nbytes, bool(copy))
+        values, live, copy = values.copy(), False, False
+        values.flags.writeable = False
     if getattr(getattr(values, "dtype", None), "kind", None) == "M" and _days(values):
         days = _core.from_array(values.view("int64"), op)[0]
         return _core.dates_of_days(days, op), False

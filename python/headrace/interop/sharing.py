@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.errors import TypeMismatchError
+from headrace.errors import OutOfMemoryError, TypeMismatchError
 from headrace.frame.columns import frame_of_table, is_frame
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.column import series_of
@@ -213,6 +213,18 @@ def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
     if is_frame(value) and is_frame(rejects):
         value._rejects = rejects
     return value
+
+
+def in_own_memory(value: Any) -> Any:
+    """A value that was received, copied into memory that may spill; itself if there is no room."""
+    data, name = _value_of(value, "receive")
+    try:
+        made = _handle_on(_core.in_own_memory("receive", data), name)
+    except OutOfMemoryError:
+        return value
+    if is_frame(value):
+        made._rejects = value._rejects
+    return made
 
 
 __all__ = ["SharedHandle", "attach", "share", "sharing"]
