@@ -12,6 +12,12 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+if sys.argv[:2] == ["-m", "lint"] and sys.orig_argv[-len(sys.argv)] == "headrace":
+    # Python imports the package before its __main__: a check of source code does not load the rest.
+    from headrace.lint.command import main as _lint
+
+    sys.exit(_lint(sys.argv[2:]))
+
 from headrace import _loader as _loader  # before anything that imports the binary module
 
 # isort: split

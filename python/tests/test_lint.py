@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from headrace.lint import source
 from headrace.lint.checker import Checker
 from headrace.lint.command import main
 from headrace.lint.flake8 import Plugin
-from headrace.lint.rules import RULES
+from headrace.lint.rules import RULES, message
 from headrace.lint.source import check
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +28,7 @@ EXAMPLES = {
     for match in re.finditer(r"^### (HR\d{3}).*?\n(.*?)(?=^### |\Z)", PAGE, re.M | re.S)
 }
 IMPORTS = "import headrace as hr\nimport numpy as np\nimport pandas as pd\nimport polars as pl\n"
+RULES_OF_ROWS = message("HR001", "iterrows")
 FRAME = "df = pd.DataFrame({'a': [1], 'b': [2]})\n"
 
 
@@ -360,3 +363,29 @@ def test_bytes_of_any_kind() -> None:
         text = " ".join(choose.choice(words) for _ in range(choose.randrange(1, 30)))
         with contextlib.suppress(SyntaxError):
             check(text, "a.py")
+
+
+def test_the_command_loads_little(tmp_path: Path) -> None:
+    """Neither the engine nor a library of frames or arrays is imported."""
+    path = tmp_path / "job.py"
+    path.write_text("for _, row in df.iterrows():\n    pass\n")
+    command = [sys.executable, "-X", "importtime", "-m", "headrace", "lint", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == f"{path}:1:15: HR001 {RULES_OF_ROWS}\n"
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "headrace.lint.source" in loaded
+    heavy = {"numpy", "pandas", "inspect", "headrace._core", "headrace.errors", "headrace.memory"}
+    assert not loaded & heavy
+    assert subprocess.run(command[:-1], capture_output=True).returncode == 2
+
+
+def test_other_commands(tmp_path: Path) -> None:
+    """An unknown command is refused, and the package loads as ever where `lint` is an argument."""
+    command = [sys.executable, "-m", "headrace"]
+    done = subprocess.run([*command, "nonsense"], capture_output=True, text=True)
+    assert done.returncode == 2 and "doctor" in done.stdout
+    (tmp_path / "other.py").write_text("import headrace; print(headrace.Series([1, 2]).sum())\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "other", "lint"], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout.strip().endswith("3"), done.stderr

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import PurePath
 from typing import Any
-from urllib.parse import quote
 
 from headrace.lint.rules import RULES, Finding
 
@@ -25,6 +23,9 @@ def as_json(found: list[Finding]) -> str:
 
 
 def _result(each: Finding, codes: list[str]) -> dict[str, Any]:
+    from pathlib import PurePath  # these load much, and other formats need neither
+    from urllib.parse import quote
+
     path = PurePath(each.path)
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
     region = {

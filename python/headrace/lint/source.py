@@ -51,10 +51,7 @@ _SIGNS = [
     (".sample(", ""),
     ("000000 000_000 e6 e7 e8 e9 10**", r"[\d_](?:000000|000_000|e[6-9])\b|10\*\*"),
 ]
-_PATTERNS = [
-    ([word.replace("~", " ") for word in words.split()], re.compile(pattern))
-    for words, pattern in _SIGNS
-]
+_WORDS = [([w.replace("~", " ") for w in words.split()], sign) for words, sign in _SIGNS]
 #: How many characters after its word a pattern may reach.
 _REACH = 400
 _TOP = re.compile(r"^(?:@|def |class |async def )", re.MULTILINE)
@@ -103,12 +100,15 @@ def _kept(text: str, places: list[int], pattern: re.Pattern[str]) -> str | None:
 def _signs(text: str) -> list[int]:
     """Where something is written that a rule may find."""
     places: set[int] = set()
-    for words, pattern in _PATTERNS:
+    for words, sign in _WORDS:
         for word in words:
             at = text.find(word)
+            if at < 0:
+                continue
+            pattern = re.compile(sign)  # kept by `re`; most files need few
             while at >= 0:
                 begin = text.rfind("\n", 0, at) + 1
-                if not pattern.pattern or pattern.search(text, begin, at + _REACH):
+                if not sign or pattern.search(text, begin, at + _REACH):
                     places.add(at)
                 at = text.find(word, at + len(word))
     if "headrace" in text:
