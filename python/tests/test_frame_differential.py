@@ -23,7 +23,7 @@ from relational_program_more import OPERATORS, MoreProgram
 
 import headrace as hr
 
-ROUNDS = 60  # of programs, an operator at least one in each
+ROUNDS = 40  # of programs, an operator at least one in each
 ROWS = (0, 1, 5, 30, 63, 64, 65, 70, 130, 200)
 
 Step = tuple[str, int]  # an operator, and the seed of its operands

@@ -29,7 +29,7 @@ from shown_values import same, shown
 
 import headrace as hr
 
-ROUNDS = 50  # each has a program of every operator
+ROUNDS = 30  # each has a program of every operator
 ROWS = (0, 1, 5, 30, 63, 64, 65, 70, 130, 200)
 TOGETHER = 12  # operators on the same rows
 

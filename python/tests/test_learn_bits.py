@@ -21,6 +21,7 @@ QUICK = {
     "TSNE": {"max_iter": 260, "perplexity": 10},
     "UMAP": {"n_epochs": 20},
     "NMF": {"n_components": 3, "max_iter": 10},
+    "LinearSVR": {"tol": 0.5},
     "HashingVectorizer": {"n_features": 1024},
 }
 FORESTS = [name for name in NAMES if "Trees" in name or "Forest" in name]

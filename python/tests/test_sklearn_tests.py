@@ -12,7 +12,7 @@ RUNNER = Path(__file__).resolve().parents[2] / "tools/run_sklearn_tests.py"
 
 
 def test_a_sample_of_scikit_learns_tests_passes():
-    targets = ["cluster/tests/test_dbscan.py", "feature_extraction/tests/test_text.py"]
+    targets = ["cluster/tests/test_dbscan.py"]
     run = subprocess.run(
         [sys.executable, str(RUNNER), *targets], capture_output=True, text=True, check=False
     )
