@@ -199,7 +199,7 @@ def compare(graph, name, seed=0):
 
 
 @functools.cache
-def tested_graphs():
+def cases():
     """Seeds and graphs: a ninth of the atlas, then random ones with weights."""
     made = list(enumerate(atlas()[::9]))
     for kind in ({}, {"multigraph": True}):
@@ -227,7 +227,7 @@ def test_networkx_knows_all_functions_and_imports_nothing():
 
 @pytest.mark.parametrize("name", sorted(CALLS))
 def test_same_as_networkx(name):
-    ran = sum(compare(graph.copy(), name, seed) for seed, graph in tested_graphs())
+    ran = sum(compare(graph.copy(), name, seed) for seed, graph in cases())
     assert ran
 
 
