@@ -52,7 +52,7 @@ def test_repeated_edges_make_no_triangles():
 
 
 def test_many_vertices():
-    source, target = rmat(16, 8)
+    source, target = rmat(15, 8)
     keep = source != target
     graph = hr.graph.Graph(np.stack([source[keep], target[keep]], 1))
     theirs = networkx.from_edgelist(zip(source[keep].tolist(), target[keep].tolist(), strict=True))
