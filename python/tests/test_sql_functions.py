@@ -11,6 +11,23 @@ import headrace as hr
 pytest.importorskip("sqlglot")
 
 QUERIES = r"""
+select printf('%,d',1234567), printf('%_d',1234567), printf('%.d',1234567),
+    printf('%,.3f',12345.6789), printf('%+,.0f',1234567.0), printf('%,.0e',1234567.0),
+    printf('%+,.0f', -5::bigint), printf('%,.0f', 9007199254740993::BIGINT);
+select format('{:,}',-1234567), format('{:_}',999), format('{:''}',1000), format('{:t }',123456789),
+    format('{:tss}',123456789), format('{:t|}',1234),
+    format('{:,}',123456789.123), format('{:_}',1234.5), format('{:,.1f}',123456789.123);
+select format('{:.2}', 0.00023404094995959), format('{}', 120381902481294715712::HUGEINT),
+    printf('%d', 120381902481294715712::HUGEINT), printf('%d', TRUE), printf('%d', 5),
+    printf('%5d|%s', 7, 'a'), printf('%.3d', 5);
+select string_split_regex('a,b','(,)'), string_split_regex('abab','(a)'),
+    string_split_regex('1,2,*,6', '(,|\*)');
+select try(1+1), try('x'::int), try(c::int) from (values
+    ('1'),('x'),(null)) t(c);
+select count(distinct i), min(distinct i), sum(distinct i), product(distinct i), entropy(i)
+    from (values (1),(2),(2),(null)) t(i);
+select STRING_AGG('hello', NULL), STRING_AGG(NULL, ' '), string_agg('a', ',');
+select printf('%,d', i) from (values (1),(1000000),(null)) t(i);
 select reverse(s), reverse('abc') from t;
 select list_sum([a, 1]), list_sum([null, a]), list_sum([9223372036854775807, -1]),
     list_sum([]::int[]) from t;

@@ -14,7 +14,7 @@ from headrace.sql import functions, operators
 from headrace.sql.casts import cast, common
 from headrace.sql.elementwise import bool_value, filled, run, where
 from headrace.sql.functions import nested
-from headrace.sql.functions.argument_values import called
+from headrace.sql.functions.argument_values import called, constant_from
 from headrace.sql.lists import (
     chosen,
     chosen_items,
@@ -24,15 +24,16 @@ from headrace.sql.lists import (
     relisted,
     rows_from_zero,
 )
-from headrace.sql.relation import Field, Relation, broadcast
+from headrace.sql.relation import Field, Relation, broadcast, one_row
 from headrace.sql.scope import ITEM, Scope
-from headrace.sql.syntax import exp, is_aggregate, named, replaced
+from headrace.sql.syntax import exp, is_aggregate, named, replaced, walk
 from headrace.sql.values import (
     INTEGERS,
     NOTHING,
     NULL,
     TIMESTAMP,
     Constant,
+    ConstantExpectedError,
     Interval,
     Operand,
     Value,
@@ -607,6 +608,33 @@ def _cast(node: Expression, scope: Scope) -> Operand:
     return called(converted, node, lambda each: evaluate(each, scope), scope.relation.rows)
 
 
+def _try(node: Expression, scope: Scope) -> Operand:
+    """TRY: null where the expression is an error, for each different row of its columns."""
+    columns = list(dict.fromkeys(each for each in walk(node.this) if isinstance(each, exp.Column)))
+
+    def tried(node: Expression, evaluated: functions.Evaluate, like: _core.Node) -> Operand:
+        values = [evaluated(each) for each in columns]
+        for each in values:
+            if isinstance(each, Value):
+                raise ConstantExpectedError(each, "TRY")
+        inner = Scope(one_row(), None, scope.planner)
+        inner.computed = {
+            column: value
+            for column, value in zip(columns, values, strict=True)
+            if isinstance(value, Constant)
+        }
+        try:
+            made = evaluate(node.this, inner)
+            if isinstance(made, Constant):
+                return made
+            _core.force([made.node])
+            return constant_from(made.node.value().to_list()[0], made.dtype)
+        except InvalidArgumentError:
+            return NOTHING
+
+    return called(tried, node, lambda each: evaluate(each, scope), scope.relation.rows)
+
+
 def _interval(node: Expression, scope: Scope) -> Operand:
     unit = node.args.get("unit")
     amount = node.this
@@ -739,6 +767,7 @@ _HANDLERS: dict[Any, Callable[[Expression, Scope], Operand]] = {
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Interval: _interval,
+    exp.Try: _try,
     exp.Coalesce: _coalesce,
     exp.Bracket: _bracket,
     exp.Struct: _struct,

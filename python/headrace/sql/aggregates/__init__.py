@@ -62,6 +62,8 @@ def _one_row() -> _core.Node:
 def is_distinct(node: Expression) -> bool:
     """Whether the call folds distinct values only, where that makes a difference."""
     call = node.this if isinstance(node, exp.Filter) else node
+    if isinstance(call, exp.Anonymous):
+        return len(call.expressions) == 1 and isinstance(call.expressions[0], exp.Distinct)
     if not isinstance(call.this, exp.Distinct):
         return False
     return not isinstance(call, exp.Min | exp.Max | exp.ArrayAgg | exp.GroupConcat)
@@ -72,6 +74,8 @@ def _plain(node: Expression) -> Expression:
     if isinstance(node, exp.Filter):
         call = _plain(node.this)
         return node if call is node.this else exp.Filter(this=call, expression=node.expression)
+    if isinstance(node, exp.Anonymous) and is_distinct(node):
+        return exp.Anonymous(this=node.this, expressions=node.expressions[0].expressions)
     if isinstance(node.this, exp.Distinct) and not isinstance(node, exp.ArrayAgg | exp.GroupConcat):
         inner = node.this.expressions
         if len(inner) != 1:
@@ -170,7 +174,8 @@ def _joined_distinct(
         like = scope.relation.rows
         plain = _plain(node)
         call = plain.this if isinstance(plain, exp.Filter) else plain
-        argument = as_column(folder.operand(call.this), like)
+        inner = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
+        argument = as_column(folder.operand(inner), like)
         values: Operand = argument
         if isinstance(plain, exp.Filter):
             test = condition(plain.expression.this, scope)

@@ -294,7 +294,10 @@ class Folder:
             kept = there if kept is None else run("logical_and", kept, there)
         items = self._order(exp.Order(expressions=list(order)))
         separator = node.args.get("separator")
-        mark = "," if separator is None else constant_text(self.operand(separator), word_of)
+        given = Constant(",", "string") if separator is None else self.operand(separator)
+        if isinstance(given, Constant) and given.value is None and is_text:  # null for all
+            given, kept = Constant(",", "string"), _core.repeat(self.like, False)
+        mark = constant_text(given, word_of)
         return listed(value, kept, items, self.keys, self.like, mark if is_text else None, once)
 
 

@@ -86,7 +86,7 @@ def _of_each_value(
     rows = list(zip(*(node.value().to_list() for node in found), strict=True))
     results: list[Operand] = []
     for row in rows or [(None,) * len(columns)]:
-        constants = [_constant(value, dtype) for value, dtype in zip(row, dtypes, strict=True)]
+        constants = [constant_from(value, dtype) for value, dtype in zip(row, dtypes, strict=True)]
         results.append(make(constants))
         if isinstance(results[-1], Value) and count > _MOST_STEPS:
             raise UnsupportedError(
@@ -101,7 +101,7 @@ def _of_each_value(
     return _by_code(_codes(columns, found, like), results, dtype)
 
 
-def _constant(value: Any, dtype: str) -> Constant:
+def constant_from(value: Any, dtype: str) -> Constant:
     """A value of a column as a constant."""
     if value is None:
         return Constant(None, dtype)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import decimal
 import re
 from collections.abc import Callable
+from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
@@ -19,12 +20,16 @@ from headrace.sql.values import (
     ConstantExpectedError,
     Operand,
     constant_of,
+    is_decimal,
+    precision_and_scale,
     value_of,
 )
 
 ByName = Callable[[list[Operand], _core.Node], Operand]
 
-_PRINTF = re.compile(r"%(?:%|([-+ 0#]*)(\d*)((?:\.\d+)?)[lhq]*([a-zA-Z]))")
+_PRINTF = re.compile(r"%(?:%|([-+ 0#]*)(\d*)([,_']|\.(?=[dieEfFgG]))?((?:\.\d+)?)[lhq]*([a-zA-Z]))")
+#: A separator of thousands: one of three, or any by a t in front of it.
+_GROUPED = re.compile(r"(?:([,_'])|t(.))((?:\.\d+)?)([deEfFs]?)")
 _FORMAT = re.compile(r"\{\{|\}\}|\{(\d*)(?::([^}]*))?\}")
 _SPEC = re.compile(r"[<>^]?[+ ]?0?\d*,?(\.\d+)?[dxXboeEfFs]?")
 
@@ -50,7 +55,10 @@ def _printf(operands: list[Operand], like: _core.Node) -> Operand:
             continue
         if not rest:
             raise InvalidArgumentError(f"sql: PRINTF has too few values: format={pattern!r}")
-        flags, width, digits, letter = found.groups()
+        flags, width, mark, digits, letter = found.groups()
+        if mark:
+            pieces.append(_grouped(flags + width, mark, digits, letter, rest.pop(0), "PRINTF"))
+            continue
         pieces.append(_of_c(f"{flags}{width}{digits}", letter, rest.pop(0)))
     if "%" in pattern[at:]:
         raise InvalidArgumentError(f"sql: the format ends in a %: format={pattern!r}")
@@ -58,7 +66,43 @@ def _printf(operands: list[Operand], like: _core.Node) -> Operand:
     return concatenated(pieces, like, False)
 
 
+def _grouped(
+    flags: str, mark: str, digits: str, letter: str, operand: Operand, word: str
+) -> Operand:
+    """A number with a separator of thousands."""
+    spec = f"{flags}{mark}{digits}{letter}"
+    if not isinstance(operand, Constant):
+        raise ConstantExpectedError(operand, word)
+    value = _whole_value(operand)
+    if value is None:
+        return Constant(None, "string")
+    if flags not in ("", "+", " ") or not isinstance(value, int | float | decimal.Decimal):
+        raise _refused(word, spec, operand)
+    if isinstance(value, int) and letter in ("", "d", "i", "s") and not digits:
+        made = f"{value:{flags},d}"
+    elif letter in ("f", "F"):
+        made = f"{decimal.Decimal(value):{flags},{digits}f}"
+    elif letter in ("e", "E") or (not letter and not digits and not isinstance(value, int)):
+        made = f"{float(value):{flags},{digits}{letter}}"
+    else:
+        raise _refused(word, spec, operand)
+    return constant_of(made.replace(",", mark))
+
+
+def _whole_value(operand: Constant) -> Any:
+    """The value; decimals without a fraction as integers."""
+    if is_decimal(operand.dtype) and precision_and_scale(operand.dtype)[1] == 0:
+        return None if operand.value is None else int(operand.value)
+    return operand.value
+
+
 def _of_c(spec: str, letter: str, operand: Operand) -> Operand:
+    if operand.dtype == "bool" and letter in "di":
+        operand = cast(operand, "int32")
+    if isinstance(operand, Constant) and operand.value is not None and letter in "di":
+        value = _whole_value(operand)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return constant_of(f"%{spec}d" % value)
     whole = operand.dtype in INTEGERS and letter in "dixXo"
     is_text = operand.dtype == "string" and letter == "s"
     if not spec and (is_text or (whole and letter in "di")):
@@ -115,12 +159,19 @@ def _of_braces(spec: str, operand: Operand) -> Operand:
         raise ConstantExpectedError(operand, "FORMAT")
     if operand.value is None:
         return Constant(None, "string")
+    grouped = _GROUPED.fullmatch(spec)
+    if grouped:
+        mark = grouped[1] or grouped[2]
+        return _grouped("", mark, grouped[3], grouped[4], operand, "FORMAT")
     if not _SPEC.fullmatch(spec):
         raise _refused("FORMAT", spec, operand)
-    value = operand.value
+    value = _whole_value(operand)
+    if isinstance(value, int) and not spec:
+        return constant_of(str(value))
     if isinstance(value, decimal.Decimal):
         value = float(value)
-    if known or (isinstance(value, float) and spec[-1:] in ("e", "E", "f", "F")):
+    general = spec[-1:].isdigit() and "." in spec and value
+    if known or (isinstance(value, float) and (general or spec[-1:] in ("e", "E", "f", "F"))):
         try:
             return constant_of(format(value, spec))
         except ValueError:

@@ -229,9 +229,9 @@ def _regexp_split(node: Expression, evaluate: Evaluate, like: _core.Node) -> Ope
     operand = evaluate(node.this)
     if operand.dtype == NULL:
         return Constant(None, "list[string]")
-    if not pattern:
-        raise UnsupportedError("sql: an empty pattern: word='STRING_SPLIT_REGEX'")
-    return value_of(_core.split_regex(text_of(operand, like), pattern, "a", -1))
+    if not pattern or _matches_nothing(pattern):
+        raise UnsupportedError("sql: a pattern of no character: word='STRING_SPLIT_REGEX'")
+    return value_of(_core.split_regex(text_of(operand, like), _without_groups(pattern), "a", -1))
 
 
 def _similar(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
