@@ -62,8 +62,10 @@ _NAMES |= {exp.AnyValue: "any_value", exp.Corr: "corr", exp.CovarPop: "covar_pop
 _NAMES |= {exp.CovarSamp: "covar_samp"}
 
 
-_ARGS = ("arg_max", "arg_min", "max_by", "min_by", "arg_max_null", "arg_min_null")
-_ARGS += ("arg_max_nulls_last", "arg_min_nulls_last")
+_ARGS = (
+    *("arg_max", "arg_min", "max_by", "min_by", "arg_max_null", "arg_min_null"),
+    *("arg_max_nulls_last", "arg_min_nulls_last"),
+)
 
 
 def _arguments(node: Expression) -> list[Expression]:
@@ -76,8 +78,8 @@ class Folder:
     """Makes calls of aggregate expressions over the rows of a scope."""
 
     def __init__(self, scope: Scope, keys: list[_core.Node] | None = None) -> None:
-        self.scope = scope
-        self.like = scope.relation.rows
+        self.scope: Scope = scope
+        self.like: _core.Node = scope.relation.rows
         #: What the groups are of; None in windows.
         self.keys: list[_core.Node] | None = None if keys is None else as_keys(keys)
         self._known: dict[Any, Operand] = {}

@@ -180,7 +180,7 @@ def _slice(operands: list[Operand], like: _core.Node) -> Operand:
     if operands[0].dtype == NULL:
         return NOTHING
     if operands[0].dtype == "string":
-        return text_part(*operands, like)
+        return text_part(operands[0], operands[1], operands[2], like)
     return nested.part(*operands)
 
 

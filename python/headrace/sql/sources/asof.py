@@ -83,8 +83,8 @@ def asof_join(
         raise InvalidArgumentError("sql: an ASOF join has no inequality; add one, as a.t >= b.t")
     if own[0] or own[1]:  # leave rows out before the nearest one is chosen
         kept = [each for each in conditions if each not in own[0] and each not in own[1]]
-        sides = [filtered(s, mine).relation for s, mine in zip(scopes, own, strict=True)]
-        return asof_join(sides[0], sides[1], kept, how, scope)
+        narrowed = [filtered(s, mine).relation for s, mine in zip(scopes, own, strict=True)]
+        return asof_join(narrowed[0], narrowed[1], kept, how, scope)
     kind, a, b = nearest
     pair = key_pair(evaluate(a, scopes[0]), evaluate(b, scopes[1]))
     dtype = "" if pair is None else pair[0].dtype
