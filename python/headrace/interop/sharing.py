@@ -222,7 +222,7 @@ def in_own_memory(value: Any) -> Any:
         made = _handle_on(_core.in_own_memory("receive", data), name)
     except OutOfMemoryError:
         return value
-    if is_frame(value):
+    if is_frame(value) and is_frame(made):
         made._rejects = value._rejects
     return made
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from headrace.errors import InvalidArgumentError
@@ -34,7 +33,6 @@ _MACROS: dict[str, tuple[dict[str, str], str]] = {
 }
 
 
-@functools.cache
 def _parsed(text: str) -> Expression:
     return parsed(f"select {text}", "duckdb").expressions[0]
 
@@ -51,7 +49,7 @@ def expand_macros(tree: Expression) -> None:
             found = given.get(named(each.name)) if is_parameter else None
             return None if found is None else exp.Paren(this=found.copy())
 
-        made: Expression = replaced(_parsed(_MACROS[name][1]).copy(), change)
+        made: Expression = replaced(_parsed(_MACROS[name][1]), change)
         if not isinstance(made, exp.Explode):
             made = exp.Paren(this=made)
         if isinstance(call.parent, exp.Select):
@@ -77,5 +75,5 @@ def _arguments(call: Expression, parameters: dict[str, str]) -> dict[str, Expres
                 f"sql: an argument is missing: function={named(call.this)!r}, argument={name!r}"
             )
         if name not in found:
-            found[name] = _parsed(text).copy()
+            found[name] = _parsed(text)
     return found
