@@ -251,7 +251,14 @@ Dtype column_dtype(const Context& context, const ArrowSchema& schema, int levels
   const Context entries{context.op, context.name, text_or_empty(schema.dictionary->format)};
   if (!dtype.is_integer()) context.refuse("a dictionary's indices are not integers");
   if (schema.dictionary->dictionary) entries.refuse("a dictionary's values have a dictionary");
-  return Dtype::category(format_dtype(entries));
+  const Dtype values = format_dtype(entries);
+  try {
+    return Dtype::category(values);
+  } catch (const UnsupportedError&) {
+    throw_error<UnsupportedError>(context.op, "categories cannot have this dtype",
+                                  {{"column", context.name}, {"dtype", values.name()}},
+                                  "cast the column to the dtype of its values first");
+  }
 }
 
 const void* buffer_of(const ArrowArray& array, int64_t index) {

@@ -8,6 +8,7 @@ import gc
 import math
 import signal
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import duckdb
@@ -663,6 +664,13 @@ def test_rows_of_text_are_looked_at_one_by_one(kind: pa.DataType) -> None:
     codes = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), entries)
     with pytest.raises(hr.InvalidArgumentError, match="column='s', category=1, byte=0"):
         hr.from_arrow(pa.table({"s": codes}))
+
+
+def test_categories_that_headrace_lacks_are_named() -> None:
+    codes = pa.array([Decimal("1.5"), None, Decimal("1.5")]).dictionary_encode()
+    says = r"from_arrow: categories cannot have this dtype: column='x', dtype='decimal128\(2, 1\)'"
+    with pytest.raises(hr.UnsupportedError, match=says):
+        hr.from_arrow(pa.table({"x": codes}))
 
 
 def test_bytes_below_a_null_may_be_anything() -> None:
