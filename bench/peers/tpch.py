@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TPC-H in memory, as a pandas user writes it, vs. SQL and lazy frames: ./dev bench tpch."""
+"""TPC-H as a pandas user writes it, vs. SQL and lazy frames: ./dev bench tpch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.pop(0)  # this folder: csv.py here is not Python's
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -33,7 +33,8 @@ PACKAGES = ["duckdb", "polars", "pyarrow"]
 TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
 MAKER = Path(__file__).resolve().parents[1] / "tpch_tables.py"
 #: How many times our time each rival may take at least: a query, and all together.
-LEAST, TOTAL = 0.7, 1.3
+LEAST, TOTAL, TOTAL_PARQUET = 0.7, 1.3, 1.5
+FROM_PARQUET = " from Parquet"
 #: The default of Polars 2.1 is its streaming engine.
 POLARS = {"polars streaming": "streaming", "polars in-memory": "in-memory"}
 #: The published answers have two digits behind the point.
@@ -92,38 +93,80 @@ def evaluated(frame: hr.DataFrame) -> hr.DataFrame:
     return frame
 
 
-def steps(bench: Bench, rows: int) -> None:
-    """Scale factor 1 for the usual rows; each engine has its tables in its own form."""
-    scale = max(rows / FULL, 0.01)
-    folder = bench.file(f"tpch-{scale:g}", lambda part: made(part, scale))
-    tables, for_polars = SimpleNamespace(), SimpleNamespace()
-    connection = duckdb.connect(config={"threads": WORKERS, "preserve_insertion_order": False})
+class Engines(NamedTuple):
+    """Tables in the form of each engine."""
+
+    ours: Any
+    polars: Any
+    duckdb: Any
+
+
+def in_memory(folder: Path) -> Engines:
+    """Tables that each engine has read and keeps as it likes."""
+    made = Engines(SimpleNamespace(), SimpleNamespace(), connected())
     for name in TABLES:
         path = folder / f"{name}.parquet"
-        setattr(tables, name, evaluated(hr.from_arrow(pq.read_table(path))))
-        setattr(for_polars, name, pl.read_parquet(path).rechunk().lazy())
-        connection.execute(f"create table {name} as from '{path}'")
+        setattr(made.ours, name, evaluated(hr.from_arrow(pq.read_table(path))))
+        setattr(made.polars, name, pl.read_parquet(path).rechunk().lazy())
+        made.duckdb.execute(f"create table {name} as from '{path}'")
+    return made
+
+
+def from_parquet(folder: Path) -> Engines:
+    """Scans of the files: each query reads what it needs."""
+    made = Engines(SimpleNamespace(), SimpleNamespace(), connected())
+    for name in TABLES:
+        path = folder / f"{name}.parquet"
+        setattr(made.ours, name, hr.scan_parquet(str(path)))
+        setattr(made.polars, name, pl.scan_parquet(path))
+        made.duckdb.execute(f"create view {name} as from '{path}'")
+    return made
+
+
+def connected() -> Any:
+    """An empty DuckDB with as many threads as the others."""
+    return duckdb.connect(config={"threads": WORKERS, "preserve_insertion_order": False})
+
+
+def steps(bench: Bench, rows: int) -> None:
+    """Scale factor 1 for the usual rows; first in memory, then from Parquet files."""
+    scale = max(rows / FULL, 0.01)
+    folder = bench.file(f"tpch-{scale:g}", lambda part: made(part, scale))
     texts = {row["query_nr"]: row for row in pq.read_table(folder / "queries.parquet").to_pylist()}
     answers = {
         row["query_nr"]: row["answer"]
         for row in pq.read_table(folder / "answers.parquet").to_pylist()
         if abs(row["scale_factor"] - scale) < 1e-9
     }
+    for load, where, least in ((in_memory, "", TOTAL), (from_parquet, FROM_PARQUET, TOTAL_PARQUET)):
+        if not any(bench.wants(f"q{number}{where}") for number in range(1, len(QUERIES) + 1)):
+            continue
+        first = len(bench.rows)
+        compare(bench, load(folder), texts, answers, where)
+        totals(bench, bench.rows[first:], where, least)
+
+
+def compare(
+    bench: Bench, engines: Engines, texts: dict[int, Any], answers: dict[int, str], where: str
+) -> None:
+    """The 22 queries, whose answers are compared with the published ones first."""
     for number, (query, lazy) in enumerate(zip(QUERIES, tpch_polars.QUERIES, strict=True), 1):
-        step = f"q{number}"
+        step = f"q{number}{where}"
         rivals = [
             Rival(
-                "duckdb", lambda n=number: connection.sql(texts[n]["query"]).to_arrow_table(), LEAST
+                "duckdb",
+                lambda n=number: engines.duckdb.sql(texts[n]["query"]).to_arrow_table(),
+                LEAST,
             )
         ]
         rivals += [
-            Rival(name, lambda q=lazy, e=engine: q(for_polars).collect(engine=e), LEAST)
+            Rival(name, lambda q=lazy, e=engine: q(engines.polars).collect(engine=e), LEAST)
             for name, engine in POLARS.items()
         ]
         if number in answers:
             bench.check(
                 f"{step}, answer",
-                lambda q=query, n=number: as_published(q(tables).to_dict(), answers[n]),
+                lambda q=query, n=number: as_published(q(engines.ours).to_dict(), answers[n]),
             )
             for rival in rivals[1:]:
                 bench.check(
@@ -132,24 +175,23 @@ def steps(bench: Bench, rows: int) -> None:
                         r.work().to_dict(as_series=False), answers[n]
                     ),
                 )
-        bench.step(step, lambda q=query: evaluated(q(tables)), rivals, same)
-    totals(bench)
+        bench.step(step, lambda q=query: evaluated(q(engines.ours)), rivals, same)
 
 
-def totals(bench: Bench) -> None:
+def totals(bench: Bench, rows: list[dict[str, Any]], where: str, least: float) -> None:
     """Each engine's sum of medians, and the best rival's relative to ours."""
     times: dict[str, float] = {}
-    measured = [row for row in bench.rows if row["kind"] == "step"]
+    measured = [row for row in rows if row["kind"] == "step"]
     for row in measured:
         times[row["engine"]] = times.get(row["engine"], 0) + row["median_s"]
     if not times:
         return
     for engine, seconds in times.items():
-        bench.value("total", engine, seconds * 1e3, "ms")
+        bench.value(f"total{where}", engine, seconds * 1e3, "ms")
     rival = min((name for name in times if name != OURS), key=times.__getitem__)
     whole = len(QUERIES) * len(times) == len(measured)
     ratio = times[rival] / times[OURS]
-    bench.value(f"total, {rival}", OURS, ratio, "x", least=TOTAL if whole else None)
+    bench.value(f"total{where}, {rival}", OURS, ratio, "x", least=least if whole else None)
 
 
 if __name__ == "__main__":
