@@ -152,16 +152,8 @@ _ITEM_AGGREGATES = frozenset(
     (
         *("min", "max", "sum", "avg", "first", "last", "any_value", "median", "mode", "product"),
         *("stddev_pop", "stddev_samp", "var_pop", "var_samp", "sem", "skewness", "kurtosis"),
-        *(
-            "string_agg",
-            "kurtosis_pop",
-            "entropy",
-            "mad",
-            "approx_count_distinct",
-            "bit_and",
-            "bit_or",
-            "bit_xor",
-        ),
+        *("string_agg", "kurtosis_pop", "entropy", "mad", "approx_count_distinct"),
+        *("bit_and", "bit_or", "bit_xor"),
     )
 )
 

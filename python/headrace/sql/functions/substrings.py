@@ -76,13 +76,12 @@ def _characters_between(
 
 def _substring(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     text = evaluate(node.this)
-    start = node.args.get("start")
-    asked = [None if each is None else evaluate(each) for each in (start, node.args.get("length"))]
-    if any(isinstance(each, Value) for each in asked):
-        return _characters_between(text, asked[0], asked[1], like)
-    first = 1 if start is None else constant(evaluate(start), "SUBSTRING")
-    length = node.args.get("length")
-    count = None if length is None else constant(evaluate(length), "SUBSTRING")
+    given = (node.args.get(word) for word in ("start", "length"))
+    start, length = (None if each is None else evaluate(each) for each in given)
+    if isinstance(start, Value) or isinstance(length, Value):
+        return _characters_between(text, start, length, like)
+    first = 1 if start is None else constant(start, "SUBSTRING")
+    count = None if length is None else constant(length, "SUBSTRING")
     if text.dtype == NULL or first is None or (length is not None and count is None):
         return Constant(None, "string")
     if count is not None and count < 0:

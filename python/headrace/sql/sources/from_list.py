@@ -145,11 +145,10 @@ class FromList:
         inner += links
         for place, (join, joined_one) in enumerate(zip(joins_of, sources, strict=True)):
             how, on = _kind(join), conjuncts(join.args.get("on"))
-            for word in [
-                each for condition in on for each in condition.find_all(exp.PositionalColumn)
-            ]:
+            by_place = next((c for each in on if (c := each.find(exp.PositionalColumn))), None)
+            if by_place is not None:
                 raise UnsupportedError(
-                    f"sql: a place of a column in ON: word='#{word.name}'; name the column"
+                    f"sql: a place of a column in ON: word='#{by_place.name}'; name the column"
                 )
             right, links = (None, []) if joined_one is None else _linked(joined_one)
             on = [*on, *links]
