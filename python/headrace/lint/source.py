@@ -16,8 +16,8 @@ for _part in (loops.CHECKS, expressions.CHECKS, scopes.CHECKS):
     for _kind, _checks in _part.items():
         _CHECKS.setdefault(_kind, []).extend(_checks)
 
-#: Words of what the rules find, and the pattern around a word without which there is no finding:
-#: it is searched from the begin of the word's line to some lines after it.
+#: Cheap tests that decide whether code is parsed: words that a finding contains, and a pattern that
+#: must match near the word, from the start of its line to `_REACH` characters after it.
 _SIGNS = [
     ("iterrows( itertuples( iter_rows(", ""),
     (

@@ -49,7 +49,7 @@ def _based(number: int, radix: int, least: int = 0) -> str:
 
 
 def _size(value: int, unit: int, letters: str, end: str) -> str:
-    """A number of bytes in the largest unit, cut to one digit behind the point."""
+    """A number of bytes in its largest unit, truncated to one decimal place."""
     number, sign = abs(value), "-" if value < 0 else ""
     if number < unit:
         return f"{sign}{number} byte{'' if number == 1 else 's'}"

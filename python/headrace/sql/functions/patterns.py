@@ -132,7 +132,8 @@ def _with_later_groups(fresh: str) -> str:
         if found[1] == "\\":
             return found[0]
         raise InvalidArgumentError(
-            f"sql: a backslash that is no group: word='REGEXP_REPLACE', {fresh=}; write two"
+            f"sql: expected a group number after a backslash: word='REGEXP_REPLACE', {fresh=}; "
+            "write \\\\ for a backslash"
         )
 
     return re.sub(r"(?s)\\(.?)", change, fresh)
