@@ -4,9 +4,8 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
 #include "headrace/memory/log/ledger.h"
-
-#include <cstring>
 
 namespace hr {
 
@@ -95,18 +94,7 @@ Tensor contiguous(const Tensor& tensor, std::string_view op) {
   const int64_t bytes = tensor.num_elements() * width;
   record_copy(op, "not contiguous", bytes, false);
   Buffer buffer = Buffer::allocate(bytes);
-  std::byte* out = buffer.mutable_data();
-  const size_t dimensions = tensor.shape().size();
-  Shape index(dimensions, 0);
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    int64_t element = 0;
-    for (size_t d = 0; d < dimensions; ++d) element += index[d] * tensor.strides()[d];
-    std::memcpy(out + i * width, tensor.data() + element * width, static_cast<size_t>(width));
-    for (size_t d = dimensions; d-- > 0;) {
-      if (++index[d] < tensor.shape()[d]) break;
-      index[d] = 0;
-    }
-  }
+  copy_strided(tensor, buffer.mutable_data(), row_major(tensor.shape()));
   return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
 }
 

@@ -4,6 +4,7 @@
 
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/data/copy_strided.h"
 #include "headrace/exchange/numpy_datetime.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exec/workers.h"
@@ -194,20 +195,8 @@ Tensor copy_of(std::string_view op, const Tensor& tensor) {
     if (count > 0) std::memcpy(out, tensor.data(), static_cast<size_t>(count * width));
     return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
   }
-  const Shape& shape = tensor.shape();
-  const int64_t run = shape.back(), step = tensor.strides().back() * width;
-  Shape index(shape.size(), 0);
-  for (int64_t row = 0; row < count / run; ++row) {
-    const std::byte* in = tensor.data();
-    for (size_t d = 0; d + 1 < shape.size(); ++d) in += index[d] * tensor.strides()[d] * width;
-    for (int64_t i = 0; i < run; ++i, in += step, out += width)
-      std::memcpy(out, in, static_cast<size_t>(width));
-    for (size_t d = shape.size() - 1; d-- > 0;) {
-      if (++index[d] < shape[d]) break;
-      index[d] = 0;
-    }
-  }
-  return Tensor(tensor.dtype(), shape, std::move(buffer));
+  copy_strided(tensor, out, row_major(tensor.shape()));
+  return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
 }
 
 }  // namespace hr

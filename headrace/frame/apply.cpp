@@ -14,6 +14,7 @@
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/relational/rows/row_nodes.h"
+#include "headrace/tensor/complex_elementwise.h"
 
 #include <algorithm>
 #include <charconv>
@@ -439,7 +440,17 @@ NodePtr apply_bound(Op op, const BoundOperation& bound, std::span<const ApplyOpe
   return apply_numbers(op, bound, before, sides, scales);
 }
 
+bool is_complex(const ApplyOperand& operand) {
+  const NodePtr* node = node_of(operand);
+  return node && (*node)->signature().dtype.is_complex();
+}
+
 NodePtr apply_known(Op op, std::span<const ApplyOperand> operands, NullRule nulls) {
+  if (std::ranges::any_of(operands, is_complex)) {
+    std::vector<NodePtr> inputs;
+    for (const ApplyOperand& operand : operands) inputs.push_back(number_node(operand));
+    return complex_elementwise(op, inputs);
+  }
   if (std::ranges::any_of(operands, is_category)) {
     const OpRule rule = op_row(op).rule;
     const bool orders = op != Op::kEqual && op != Op::kNotEqual;

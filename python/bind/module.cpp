@@ -2,6 +2,7 @@
 // The module: rooms in their order.
 #include "python/bind/bind.h"
 #include "python/bind/interpreter.h"
+#include "python/bind/tensor.h"
 
 #include "headrace/base/api.h"
 #include "headrace/exchange/protocol.h"
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_join(m);
   bind_signal(m);
   bind_linalg(m);
+  bind_tensor(m);
   bind_learn(m);
   bind_clusters(m);
   bind_models(m);

@@ -26,6 +26,17 @@ from headrace import linalg, memory, signal
 from headrace._core import version as __version__
 from headrace.array.array import Array
 from headrace.array.construct import asarray
+from headrace.array.create import (
+    arange,
+    eye,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    zeros,
+    zeros_like,
+)
 from headrace.diagnostics.doctor import doctor
 from headrace.display.options import get_option, option_context, options, reset_option, set_option
 from headrace.errors import (
@@ -125,7 +136,9 @@ __all__ = [
     "__version__",
     "advice",
     "api",
+    "arange",
     "argsort",
+    "array_api",
     "asarray",
     "attach",
     "bdate_range",
@@ -140,12 +153,15 @@ __all__ = [
     "doctor",
     "errors",
     "eval",
+    "eye",
     "factorize",
     "fallbacks",
     "fft",
     "from_arrow",
     "from_dlpack",
     "from_pandas",
+    "full",
+    "full_like",
     "get_dummies",
     "get_option",
     "graph",
@@ -155,6 +171,7 @@ __all__ = [
     "json_normalize",
     "learn",
     "linalg",
+    "linspace",
     "melt",
     "memory",
     "merge",
@@ -164,6 +181,8 @@ __all__ = [
     "notna",
     "notnull",
     "offsets",
+    "ones",
+    "ones_like",
     "option_context",
     "options",
     "period_range",
@@ -213,6 +232,8 @@ __all__ = [
     "unique",
     "wide_to_long",
     "write_npz",
+    "zeros",
+    "zeros_like",
 ]
 
 name_functions(globals(), __all__)
@@ -221,6 +242,7 @@ sys.modules[__name__].__class__ = ModuleOfFunctions
 
 if TYPE_CHECKING:
     from headrace import api as api
+    from headrace import array_api as array_api
     from headrace import dask as dask
     from headrace import demo as demo
     from headrace import fft as fft
@@ -239,7 +261,20 @@ if TYPE_CHECKING:
 
 #: Modules that are imported on first use.
 _LATER = [
-    *("api", "dask", "demo", "fft", "graph", "learn", "plot", "random", "report", "sklearn", "sql"),
+    *(
+        "api",
+        "array_api",
+        "dask",
+        "demo",
+        "fft",
+        "graph",
+        "learn",
+        "plot",
+        "random",
+        "report",
+        "sklearn",
+        "sql",
+    ),
     *("stream", "tensor", "testing", "torch"),
 ]
 

@@ -41,6 +41,8 @@ def operand(op: str, value: Any, values: tuple[Any, ...]) -> Any:
         return _core.null_literal()
     if isinstance(value, float) and type(value).__module__ != "numpy":
         return _core.scalar(value)
+    if isinstance(value, complex) and type(value).__module__ != "numpy" and not with_series:
+        return _complex_number(value, values)
     if type(value).__module__ == "numpy" or hasattr(value, "__array_interface__"):
         return _of_numpy(op, value, with_series)
     if op in _OPERATORS:
@@ -48,6 +50,14 @@ def operand(op: str, value: Any, values: tuple[Any, ...]) -> Any:
     raise TypeMismatchError(
         f"{op}: unsupported operand: type={type(value).__name__!r}; convert it to a Series first"
     )
+
+
+def _complex_number(value: complex, values: tuple[Any, ...]) -> Any:
+    """A complex number of 64 bits next to arrays of floats of 32 bits, else of 128."""
+    dtypes = [each._node.dtype for each in values if isinstance(each, Deferred)]
+    narrow = all(dtype in ("float32", "complex64") for dtype in dtypes)
+    number = asarray(value)
+    return number.astype("complex64")._node if narrow else number._node
 
 
 def _typed(op: str, value: Any, values: tuple[Any, ...]) -> Any:

@@ -84,8 +84,6 @@ def test_exports_are_read_only() -> None:
         view[0] = 1
     with pytest.raises(ValueError, match="WRITEABLE"):
         view.flags.writeable = True
-    with pytest.raises(TypeError, match="does not support item assignment"):
-        hr.asarray(numbers(3))[0] = 1  # type: ignore[index]
     with pytest.raises(TypeError, match="read-only"):
         memoryview(hr.asarray(numbers(3)))[0] = 1.0
 
@@ -192,17 +190,10 @@ def test_positions_out_of_range_are_index_errors(key: Any) -> None:
         x[key].to_numpy()
 
 
-@pytest.mark.parametrize("key", ["a", 1.5, None, np.array([0.5]), slice(None, None, 0)])
+@pytest.mark.parametrize("key", ["a", 1.5, np.array([0.5]), slice(None, None, 0)])
 def test_other_indices_are_refused(key: Any) -> None:
     with pytest.raises((TypeError, ValueError, IndexError)):
         hr.asarray(numbers(6))[key]
-
-
-def test_positions_along_other_axes_say_what_works() -> None:
-    x = hr.asarray(numbers(2, 3))
-    for key in (np.s_[:, [0, 1]], ([0, 1], [0, 1])):
-        with pytest.raises(hr.TypeMismatchError, match="first axis"):
-            x[key]
 
 
 @pytest.mark.parametrize("values", [None, {"a": 1}, [1, None], "abc", [2**70]])
@@ -324,7 +315,6 @@ def test_what_numpy_computed_is_listed_and_refused_if_strict() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda x: np.sum(x, keepdims=True),
         lambda x: np.maximum(x, "a"),
         lambda x: np.add(np.ones(3), x, out=x),
         lambda x: np.kron(hr.asarray(np.zeros(1 << 20 | 1)), x),

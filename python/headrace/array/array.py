@@ -7,16 +7,18 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core, linalg
-from headrace.array import convert, json_numbers, views
+from headrace.array import convert, indexing, json_numbers, views
 from headrace.array.array_function import call_numpy
+from headrace.array.axis_reductions import reduce_axes
 from headrace.array.convert import Flags
+from headrace.array.standard import StandardOperators
 from headrace.display.tables import array_text
 from headrace.errors import TypeMismatchError
 from headrace.facade import facade
 from headrace.interop.exchange import to_ndarray
 from headrace.interop.sharing import reduced
 from headrace.io import npy
-from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.lazy.handle import array_of, mark
 from headrace.series.column import series_of
 
 if TYPE_CHECKING:
@@ -30,9 +32,11 @@ if TYPE_CHECKING:
 
     from headrace.series.series import Series
 
+    Axes = int | tuple[int, ...] | None
+
 
 @facade("Array")
-class Array(Deferred, role="_array"):
+class Array(StandardOperators, role="_array"):
     """An n-dimensional array of numbers or bools (one byte each), without nulls.
 
     It is lazy: arithmetic builds plan nodes, and using the result (`repr`, `len`, an export) runs
@@ -124,11 +128,13 @@ class Array(Deferred, role="_array"):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
+        if self.ndim > 1:
+            return (self[row] for row in range(len(self)))
         return iter(self.to_numpy())
 
     def __getitem__(self, key: Any) -> Array:
-        """Index by slices, integers, a boolean mask or an array of positions; slices are views."""
-        return views.get_item(self, key)
+        """Index by slices, integers, new axes (views), masks and arrays of positions, as NumPy."""
+        return indexing.get_item(self, key)
 
     def __matmul__(self, other: Any) -> Any:
         return linalg.matmul(self, other)
@@ -145,93 +151,93 @@ class Array(Deferred, role="_array"):
         return linalg.dot(self, other)
 
     # ---- reductions ------------------------------------------------------------------------------
-    def sum(self, axis: int | None = None) -> Array:
+    def sum(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).sum().item()
         9.0
         """
-        return views.reduce_axis(self, "sum", axis)
+        return reduce_axes(self, "sum", axis, keepdims)
 
-    def prod(self, axis: int | None = None) -> Array:
+    def prod(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """Product.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).prod().item()
         12.0
         """
-        return views.reduce_axis(self, "prod", axis)
+        return reduce_axes(self, "prod", axis, keepdims)
 
-    def mean(self, axis: int | None = None) -> Array:
+    def mean(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """Arithmetic mean; NaN for no elements.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).mean().item()
         3.0
         """
-        return views.reduce_axis(self, "mean", axis)
+        return reduce_axes(self, "mean", axis, keepdims)
 
-    def var(self, axis: int | None = None, ddof: int = 0) -> Array:
+    def var(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Array:
         """Variance with NumPy's default of `ddof=0`.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).var().item()
         4.666666666666667
         """
-        return views.reduce_axis(self, "var", axis, ddof)
+        return reduce_axes(self, "var", axis, keepdims, ddof)
 
-    def std(self, axis: int | None = None, ddof: int = 0) -> Array:
+    def std(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Array:
         """Standard deviation with NumPy's default of `ddof=0`.
 
         >>> hr.asarray([1.0, 3.0]).std().item()
         1.0
         """
-        return views.reduce_axis(self, "std", axis, ddof)
+        return reduce_axes(self, "std", axis, keepdims, ddof)
 
-    def min(self, axis: int | None = None) -> Array:
+    def min(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """Smallest element; NaN if there is one.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).min().item()
         1.0
         """
-        return views.reduce_axis(self, "min", axis)
+        return reduce_axes(self, "min", axis, keepdims)
 
-    def max(self, axis: int | None = None) -> Array:
+    def max(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """Largest element; NaN if there is one.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).max().item()
         6.0
         """
-        return views.reduce_axis(self, "max", axis)
+        return reduce_axes(self, "max", axis, keepdims)
 
-    def argmin(self, axis: int | None = None) -> Array:
+    def argmin(self, axis: int | None = None, keepdims: bool = False) -> Array:
         """Position of the first smallest element.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).argmin().item()
         0
         """
-        return views.reduce_axis(self, "argmin", axis)
+        return reduce_axes(self, "argmin", axis, keepdims)
 
-    def argmax(self, axis: int | None = None) -> Array:
+    def argmax(self, axis: int | None = None, keepdims: bool = False) -> Array:
         """Position of the first largest element.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).argmax().item()
         2
         """
-        return views.reduce_axis(self, "argmax", axis)
+        return reduce_axes(self, "argmax", axis, keepdims)
 
-    def any(self, axis: int | None = None) -> Array:
+    def any(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """True if some element is true.
 
         >>> hr.asarray([0, 2]).any().item()
         True
         """
-        return views.reduce_axis(self, "any", axis)
+        return reduce_axes(self, "any", axis, keepdims)
 
-    def all(self, axis: int | None = None) -> Array:
+    def all(self, axis: Axes = None, keepdims: bool = False) -> Array:
         """True if all elements are true.
 
         >>> hr.asarray([0, 2]).all().item()
         False
         """
-        return views.reduce_axis(self, "all", axis)
+        return reduce_axes(self, "all", axis, keepdims)
 
     # ---- evaluation ------------------------------------------------------------------------------
     def item(self) -> Any:

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that pick and replace elements by positions.
+#include "headrace/tensor/element_index.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/tensor/broadcast_view.h"
+#include "headrace/tensor/element_index_kernels.h"
+#include "headrace/tensor/tensor_of.h"
+
+namespace hr {
+
+namespace {
+
+/// Where the rows that positions name begin in a tensor.
+struct Offsets {
+  Offsets(const char* op, const Tensor& from, const Shape& strides,
+          std::span<const Value> positions) {
+    for (const Value& each : positions) indices.push_back(tensor_of(each));
+    count = indices[0].num_elements();
+    buffer = Buffer::allocate(checked_multiply(op, count, 8));
+    if (count == 0) return;
+    const cpu::BadPosition bad =
+        cpu::element_offsets(indices, from.shape(), strides, buffer.mutable_as<int64_t>());
+    if (bad.axis >= 0)
+      throw_error<InvalidArgumentError>(op, "position out of range",
+                                        {{"position", bad.position},
+                                         {"axis", bad.axis},
+                                         {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
+  }
+
+  const int64_t* data() const { return reinterpret_cast<const int64_t*>(buffer.data()); }
+
+  std::vector<Tensor> indices{};
+  int64_t count = 0;
+  Buffer buffer{};
+};
+
+int64_t row_elements(const Tensor& tensor, size_t first) {
+  int64_t count = 1;
+  for (size_t d = first; d < tensor.shape().size(); ++d) count *= tensor.shape()[d];
+  return count;
+}
+
+struct GatherElements final : OperatorOf<GatherElements> {
+  std::string_view name() const override { return "getitem"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor from = tensor_of(inputs[0]);
+    const size_t axes = inputs.size() - 1;
+    const Offsets at("getitem", from, from.strides(), inputs.subspan(1));
+    Shape shape = at.indices[0].shape();
+    shape.insert(shape.end(), from.shape().begin() + static_cast<int64_t>(axes),
+                 from.shape().end());
+    Buffer buffer = Buffer::allocate(
+        checked_multiply("getitem", num_elements(shape), from.dtype().size_bytes()));
+    if (buffer.size_bytes() > 0)
+      cpu::gather_at(from, axes, at.data(), at.count, buffer.mutable_data());
+    return Tensor(from.dtype(), std::move(shape), std::move(buffer));
+  }
+};
+
+struct ScatterElements final : OperatorOf<ScatterElements> {
+  std::string_view name() const override { return "setitem"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor from = tensor_of(inputs[0]);
+    const Tensor values = contiguous(tensor_of(inputs[1]), "setitem");
+    const Shape strides = row_major(from.shape());
+    const Offsets at("setitem", from, strides, inputs.subspan(2));
+    Buffer buffer = Buffer::allocate(from.num_elements() * from.dtype().size_bytes());
+    if (buffer.size_bytes() > 0) {
+      copy_strided(from, buffer.mutable_data(), strides);
+      cpu::scatter_at(values, at.data(), at.count, row_elements(from, inputs.size() - 2),
+                      buffer.mutable_data());
+    }
+    return Tensor(from.dtype(), from.shape(), std::move(buffer));
+  }
+};
+
+/// The indices as int64 of one shape, and that shape.
+std::vector<NodePtr> checked_indices(const char* op, const NodePtr& array,
+                                     const std::vector<NodePtr>& indices, Shape& shape) {
+  const Signature& from = array->signature();
+  if (from.form != Form::kTensor) throw_error<TypeMismatchError>(op, "expected an array");
+  if (indices.empty() || indices.size() > from.shape.size())
+    throw_error<InvalidArgumentError>(op, "the number of indices does not fit the array",
+                                      {{"indices", indices.size()}, {"axes", from.shape.size()}});
+  std::vector<Shape> shapes;
+  for (const NodePtr& index : indices) {
+    const Signature& each = index->signature();
+    if (!each.dtype.is_integer())
+      throw_error<TypeMismatchError>(op, "positions must be integers",
+                                     {{"dtype", each.dtype.name()}});
+    shapes.push_back(each.shape);
+  }
+  shape = broadcast_shape(op, shapes);
+  std::vector<NodePtr> cast_indices;
+  for (const NodePtr& index : indices)
+    cast_indices.push_back(broadcast_to(cast(index, TypeId::kInt64), shape));
+  shape.insert(shape.end(), from.shape.begin() + static_cast<int64_t>(indices.size()),
+               from.shape.end());
+  return cast_indices;
+}
+
+}  // namespace
+
+NodePtr gather_elements(const NodePtr& array, const std::vector<NodePtr>& indices) {
+  Shape shape;
+  std::vector<NodePtr> inputs = checked_indices("getitem", array, indices, shape);
+  inputs.insert(inputs.begin(), array);
+  return apply_operator(GatherElements::make(),
+                        array_signature(array->signature().dtype, std::move(shape)),
+                        std::move(inputs));
+}
+
+NodePtr scatter_elements(const NodePtr& array, const std::vector<NodePtr>& indices,
+                         const NodePtr& values) {
+  Shape shape;
+  std::vector<NodePtr> inputs = checked_indices("setitem", array, indices, shape);
+  const Signature& from = array->signature();
+  if (values->signature().dtype != from.dtype)
+    throw_error<TypeMismatchError>(
+        "setitem", "the values have another dtype",
+        {{"dtype", from.dtype.name()}, {"values", values->signature().dtype.name()}},
+        "convert them with astype");
+  inputs.insert(inputs.begin(), {array, broadcast_to(values, shape)});
+  return apply_operator(ScatterElements::make(), array_signature(from.dtype, from.shape),
+                        std::move(inputs));
+}
+
+}  // namespace hr

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of element_index.
+#pragma once
+#include "headrace/data/tensor.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace hr::cpu {
+
+/// A position that is out of range: the number of the index and the place in it.
+struct BadPosition {
+  int64_t axis = -1;
+  int64_t position = 0;
+};
+
+/// offsets[k] = sum over the indices of position * step, in elements; positions (int64, of one
+/// shape, any strides) may count from the end of their axis. Says the first that is out of range.
+BadPosition element_offsets(const std::vector<Tensor>& indices, const Shape& sizes,
+                            const Shape& steps, int64_t* offsets);
+
+/// Row k of `out` is the row of `from` at offsets[k]: the axes of `from` from `first` on.
+void gather_at(const Tensor& from, size_t first, const int64_t* offsets, int64_t count,
+               std::byte* out);
+
+/// The row of `out` at offsets[k] (in elements) is row k of `values`, which is contiguous and has
+/// rows of `row` elements; in order.
+void scatter_at(const Tensor& values, const int64_t* offsets, int64_t count, int64_t row,
+                std::byte* out);
+
+}  // namespace hr::cpu

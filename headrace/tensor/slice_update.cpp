@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of which each part is one strided copy.
+#include "headrace/tensor/slice_update.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/tensor/broadcast_view.h"
+#include "headrace/tensor/tensor_of.h"
+
+namespace hr {
+
+namespace {
+
+struct Concatenate final : OperatorOf<Concatenate> {
+  int64_t axis = 0;
+
+  std::string_view name() const override { return "concatenate"; }
+
+  std::string arguments() const override { return "axis=" + std::to_string(axis); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto along = static_cast<size_t>(axis);
+    Shape shape = std::get<Tensor>(inputs[0]).shape();
+    shape[along] = 0;
+    for (const Value& input : inputs) shape[along] += std::get<Tensor>(input).shape()[along];
+    const Dtype dtype = std::get<Tensor>(inputs[0]).dtype();
+    const int64_t width = dtype.size_bytes();
+    Buffer buffer = Buffer::allocate(checked_multiply("concatenate", num_elements(shape), width));
+    if (buffer.size_bytes() > 0) {
+      std::byte* out = buffer.mutable_data();
+      const Shape strides = row_major(shape);
+      for (const Value& input : inputs) {
+        const Tensor part = tensor_of(input);
+        copy_strided(part, out, strides);
+        out += part.shape()[along] * strides[along] * width;
+      }
+    }
+    return Tensor(dtype, std::move(shape), std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.axis); }
+};
+
+struct SliceUpdate final : OperatorOf<SliceUpdate> {
+  std::vector<ViewItem> items{};
+
+  std::string_view name() const override { return "setitem"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor from = tensor_of(inputs[0]);
+    const Tensor value = tensor_of(inputs[1]);
+    const int64_t width = from.dtype().size_bytes();
+    Buffer buffer = Buffer::allocate(from.num_elements() * width);
+    if (buffer.size_bytes() > 0) {
+      const Shape strides = row_major(from.shape());
+      copy_strided(from, buffer.mutable_data(), strides);
+      Shape steps;
+      int64_t first = 0;
+      for (size_t d = 0; d < items.size(); ++d) {
+        first += items[d].begin * strides[d];
+        if (items[d].step != 0) steps.push_back(items[d].step * strides[d]);
+      }
+      copy_strided(value, buffer.mutable_data() + (value.num_elements() ? first * width : 0),
+                   steps);
+    }
+    return Tensor(from.dtype(), from.shape(), std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.items); }
+};
+
+}  // namespace
+
+NodePtr concatenate(const std::vector<NodePtr>& arrays, int64_t axis) {
+  if (arrays.empty())
+    throw_error<InvalidArgumentError>("concatenate", "there is no array", {{"arrays", 0}});
+  const Signature& first = arrays[0]->signature();
+  Shape shape = first.shape;
+  const auto dimensions = static_cast<int64_t>(shape.size());
+  if (axis < 0 || axis >= dimensions)
+    throw_error<InvalidArgumentError>("concatenate", "the axis is out of range",
+                                      {{"axis", axis}, {"dimensions", dimensions}});
+  int64_t along = 0;
+  for (const NodePtr& array : arrays) {
+    const Signature& each = array->signature();
+    if (each.form != Form::kTensor || each.dtype != first.dtype)
+      throw_error<TypeMismatchError>("concatenate", "the arrays differ in dtype",
+                                     {{"dtype", first.dtype.name()}, {"other", each.dtype.name()}});
+    for (size_t d = 0; d < each.shape.size(); ++d)
+      if (each.shape[d] == kUnknown)
+        throw_error<InvalidArgumentError>("concatenate", "a length is not known yet", {{"axis", d}},
+                                          "evaluate the array first: len() does");
+    Shape others = each.shape;
+    if (static_cast<int64_t>(others.size()) == dimensions) {
+      along += others[static_cast<size_t>(axis)];
+      others[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
+    }
+    if (others != shape)
+      throw_error<InvalidArgumentError>(
+          "concatenate", "the arrays differ in more than the size along the axis",
+          {{"axis", axis}, {"dimensions", dimensions}, {"other_dimensions", others.size()}});
+  }
+  shape[static_cast<size_t>(axis)] = along;
+  return apply_operator(Concatenate::make(axis), array_signature(first.dtype, std::move(shape)),
+                        arrays);
+}
+
+NodePtr slice_update(const NodePtr& array, const NodePtr& value, std::vector<ViewItem> items) {
+  const NodePtr view = strided_view(array, items);  // checks the items
+  const Signature& from = array->signature();
+  if (value->signature().dtype != from.dtype)
+    throw_error<TypeMismatchError>(
+        "setitem", "the values have another dtype",
+        {{"dtype", from.dtype.name()}, {"values", value->signature().dtype.name()}},
+        "convert them with astype");
+  return apply_operator(SliceUpdate::make(std::move(items)),
+                        array_signature(from.dtype, from.shape),
+                        {array, broadcast_to(value, view->signature().shape)});
+}
+
+}  // namespace hr

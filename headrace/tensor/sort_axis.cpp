@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes of sorts along an axis.
+#include "headrace/tensor/sort_axis.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/tensor/sort_axis_kernels.h"
+#include "headrace/tensor/tensor_of.h"
+
+namespace hr {
+
+namespace {
+
+int64_t length_of(const Tensor& tensor) {
+  return tensor.shape().empty() ? 1 : tensor.shape().back();
+}
+
+int64_t lines_of(const Tensor& tensor) {
+  return tensor.num_elements() == 0 ? 0 : tensor.num_elements() / length_of(tensor);
+}
+
+struct SortAxis final : OperatorOf<SortAxis> {
+  bool descending = false;
+
+  std::string_view name() const override { return "sort"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor from = tensor_of(inputs[0]);
+    Buffer buffer = Buffer::allocate(from.num_elements() * from.dtype().size_bytes());
+    if (buffer.size_bytes() > 0) {
+      copy_strided(from, buffer.mutable_data(), row_major(from.shape()));
+      cpu::sort_lines(from.dtype(), buffer.mutable_data(), lines_of(from), length_of(from),
+                      descending);
+    }
+    return Tensor(from.dtype(), from.shape(), std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.descending); }
+};
+
+struct ArgsortAxis final : OperatorOf<ArgsortAxis> {
+  bool descending = false;
+
+  std::string_view name() const override { return "argsort"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor from = contiguous(tensor_of(inputs[0]), "argsort");
+    Buffer buffer = Buffer::allocate(checked_multiply("argsort", from.num_elements(), 8));
+    if (buffer.size_bytes() > 0)
+      cpu::argsort_lines(from.dtype(), from.data(), lines_of(from), length_of(from), descending,
+                         buffer.mutable_as<int64_t>());
+    return Tensor(TypeId::kInt64, from.shape(), std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.descending); }
+};
+
+struct SearchSorted final : OperatorOf<SearchSorted> {
+  bool right = false;
+
+  std::string_view name() const override { return "searchsorted"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Tensor line = contiguous(tensor_of(inputs[0]), "searchsorted");
+    const Tensor values = contiguous(tensor_of(inputs[1]), "searchsorted");
+    Buffer buffer = Buffer::allocate(checked_multiply("searchsorted", values.num_elements(), 8));
+    if (buffer.size_bytes() > 0)
+      cpu::search_line(line.dtype(), line.num_elements() ? line.data() : nullptr,
+                       line.num_elements(), values.data(), values.num_elements(), right,
+                       buffer.mutable_as<int64_t>());
+    return Tensor(TypeId::kInt64, values.shape(), std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.right); }
+};
+
+void check_sortable(const char* op, const NodePtr& array) {
+  const Signature& from = array->signature();
+  if (from.form != Form::kTensor || !from.dtype.is_number())
+    throw_error<TypeMismatchError>(op, "expected an array of real numbers or bools",
+                                   {{"dtype", from.dtype.name()}});
+}
+
+}  // namespace
+
+NodePtr sort_last_axis(const NodePtr& array, bool descending) {
+  check_sortable("sort", array);
+  return apply_operator(SortAxis::make(descending), array->signature(), {array});
+}
+
+NodePtr argsort_last_axis(const NodePtr& array, bool descending) {
+  check_sortable("argsort", array);
+  Signature signature = array->signature();
+  signature.dtype = TypeId::kInt64;
+  return apply_operator(ArgsortAxis::make(descending), std::move(signature), {array});
+}
+
+NodePtr search_sorted(const NodePtr& line, const NodePtr& values, bool right) {
+  check_sortable("searchsorted", line);
+  check_sortable("searchsorted", values);
+  Signature signature = values->signature();
+  if (line->signature().shape.size() != 1 || line->signature().dtype != signature.dtype)
+    throw_error<TypeMismatchError>("searchsorted", "expected one dimension and one dtype",
+                                   {{"dimensions", line->signature().shape.size()},
+                                    {"dtype", line->signature().dtype.name()},
+                                    {"values", signature.dtype.name()}});
+  signature.dtype = TypeId::kInt64;
+  return apply_operator(SearchSorted::make(right), std::move(signature), {line, values});
+}
+
+}  // namespace hr

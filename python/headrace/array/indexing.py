@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's rules of indexing: views by slices, elements by arrays of positions and masks."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from headrace import _core
+from headrace.array.construct import asarray, selector
+from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.lazy.handle import Deferred, array_of, mark
+
+if TYPE_CHECKING:
+    from headrace.array.array import Array
+
+Item = tuple[int, int, int]
+
+
+def _is_array(key: Any) -> bool:
+    if isinstance(key, Deferred):
+        return key.ndim > 0 or key.dtype == "bool"
+    if isinstance(key, list):
+        return True
+    return type(key).__module__ == "numpy" and (
+        bool(getattr(key, "ndim", 0)) or key.dtype == "bool"
+    )
+
+
+def _index(key: Any) -> int:
+    try:
+        return operator.index(key)
+    except TypeError:
+        raise TypeMismatchError(
+            "getitem: expected an integer or a slice as index: "
+            f"type={type(key).__name__!r}; a mask or an array of positions selects along "
+            "the first axis: x[mask]"
+        ) from None
+
+
+def _expanded(array: Array, key: Any) -> list[Any]:
+    """The items of a key, one for each axis, with new axes as None and arrays as ours."""
+    keys = [
+        selector(each) if _is_array(each) or isinstance(each, bool) else each
+        for each in (key if isinstance(key, tuple) else (key,))
+    ]
+    consumed = sum(
+        each.ndim if isinstance(each, Deferred) and each.dtype == "bool" else 1
+        for each in keys
+        if each is not None and each is not Ellipsis
+    )
+    if consumed > array.ndim:
+        raise IndexError(f"getitem: too many indices: indices={consumed}, dimensions={array.ndim}")
+    dots = [place for place, each in enumerate(keys) if each is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("getitem: an index has one ellipsis at most")
+    whole = [slice(None)] * (array.ndim - consumed)
+    at = dots[0] if dots else len(keys)
+    return [*keys[:at], *whole, *keys[at + 1 :]]
+
+
+def _slice_item(cut: slice, size: int) -> Item:
+    begin, _, step = cut.indices(size)
+    count = len(range(*cut.indices(size)))
+    # A step beyond the one element means nothing, and may be beyond 64 bits.
+    return (begin if count else 0, step if count > 1 else 1, count)
+
+
+def _index_item(key: Any, axis: int, size: int) -> Item:
+    index = _index(key)
+    if not -size <= index < size:
+        raise IndexError(f"getitem: index out of range: index={index}, axis={axis}, size={size}")
+    return (index % size, 0, 1)
+
+
+def _trimmed(array: Array, keys: list[Any]) -> Array | None:
+    """A slice that cuts both ends of a length not known yet: it needs none, so it stays lazy."""
+    if not (array._node.shape and array._node.shape[0] < 0 and isinstance(keys[0], slice)):
+        return None
+    cut = keys[0]
+    first, last = cut.start or 0, -(cut.stop or 0)
+    if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
+        trimmed = array_of(_core.trim(array._node, first, last)) if first or last else array
+        rest = keys[1:]
+        if all(each == slice(None) for each in rest):
+            return trimmed
+        return trimmed[(slice(None), *rest)] if first or last else None
+    return None
+
+
+def _view(array: Array, keys: list[Any]) -> Array:
+    """The view by slices, integers and new axes."""
+    axes = [each for each in keys if each is not None]
+    plain = all(each == slice(None) for each in axes[:1])
+    sizes = array._node.shape if plain and array._node.shape[:1] < (0,) else list(array.shape)
+    items: list[Item] = []
+    for axis, (each, size) in enumerate(zip(axes, sizes, strict=True)):
+        if not isinstance(each, slice):
+            items.append(_index_item(each, axis, size))
+        else:
+            items.append((0, 1, -1) if size < 0 else _slice_item(each, size))
+    made = array_of(array._node)
+    if any(item != (0, 1, size) for item, size in zip(items, sizes, strict=True)):
+        made = array_of(_core.view(array._node, items))
+    if None in keys:
+        left = [each for each in keys if each is None or isinstance(each, slice)]
+        made = expand_dims(made, tuple(d for d, each in enumerate(left) if each is None))
+    return made
+
+
+def _positions(keys: list[Any]) -> list[Any]:
+    """Masks as the positions where they are true, one array for each of their axes."""
+    spread: list[Any] = []
+    for each in keys:
+        if isinstance(each, Deferred) and each.dtype == "bool":
+            spread += true_positions(each) or [_one_or_none(each)]
+        else:
+            spread.append(each)
+    return spread
+
+
+def _one_or_none(flag: Any) -> Any:
+    """A mask without dimensions: a new axis of one element or of none."""
+    return asarray([0] if flag.item() else [], "int64")
+
+
+def true_positions(mask: Array) -> list[Array]:
+    """For each axis of a mask the positions where it is true, in row-major order."""
+    mark("nonzero")
+    flat = array_of(_core.nonzero(mask.reshape(-1)._node))
+    found: list[Array] = []
+    for size in reversed(mask.shape[1:]):
+        found.insert(0, flat % size)
+        flat = flat // size
+    if mask.ndim:
+        found.insert(0, flat)
+    for each in found:
+        each.shape  # noqa: B018 (evaluates the length)
+    return found
+
+
+def _advanced(array: Array, keys: list[Any]) -> tuple[Array, list[int], list[Array], bool]:
+    """The view by slices and new axes, its axes that arrays index, these, and if they adjoin."""
+    spread = _positions(keys)
+    flags = [each for each in keys if isinstance(each, Deferred) and not each.ndim]
+    if flags:  # a mask without dimensions has an axis of its own
+        at = next(d for d, each in enumerate(keys) if each is flags[0])
+        array = expand_dims(array, sum(each is not None for each in keys[:at]))
+    basic = [
+        slice(None) if not (each is None or isinstance(each, slice)) else each for each in spread
+    ]
+    view = _view(array, basic)
+    places = [d for d, each in enumerate(spread) if not (each is None or isinstance(each, slice))]
+    arrays = [
+        spread[d] if isinstance(spread[d], Deferred) else asarray(_index(spread[d]), "int64")
+        for d in places
+    ]
+    return view, places, arrays, places == list(range(places[0], places[-1] + 1))
+
+
+def get_item(array: Array, key: Any) -> Array:
+    """See `Array.__getitem__`."""
+    mark("getitem")
+    if (isinstance(key, Deferred | list) or _is_array(key)) and array.ndim:
+        picked = selector(key)
+        if picked.ndim == 1:
+            return _picked_rows(array, picked, key)
+    keys = _expanded(array, key)
+    if not any(isinstance(each, Deferred) for each in keys):
+        trimmed = _trimmed(array, keys) if keys and None not in keys else None
+        return _view(array, keys) if trimmed is None else trimmed
+    return _gathered(array, keys)
+
+
+def _picked_rows(array: Array, picked: Array, key: Any) -> Array:
+    """Rows by one mask or one array of positions."""
+    place = _core.place_ahead(array._node)
+    if place != "host" and not isinstance(key, Deferred):  # of the host, goes to the rows
+        picked = picked.to(place)
+    if picked.dtype == "bool":
+        return array_of(_core.filter(array._node, picked._node))
+    return array_of(_core.take(array._node, picked._node))
+
+
+def _gathered(array: Array, keys: list[Any]) -> Array:
+    """Elements by arrays of positions, NumPy's order of axes."""
+    view, places, arrays, together = _advanced(array, keys)
+    rest = [d for d in range(view.ndim) if d not in places]
+    front = permute_dims(view, [*places, *rest])
+    mark("getitem")
+    made = array_of(_core.gather_elements(front._node, [each._node for each in arrays]))
+    own = made.ndim - len(rest)
+    if not together or places[0] == 0 or not own:
+        return made
+    before = places[0]
+    order = [*range(own, own + before), *range(own), *range(own + before, made.ndim)]
+    return permute_dims(made, order)
+
+
+# ---- assignment ----------------------------------------------------------------------------------
+def _value(array: Array, value: Any) -> Array:
+    """What is assigned, in the dtype of the array."""
+    dtype = str(array.dtype)
+    if isinstance(value, Deferred):
+        given = asarray(value)
+    else:
+        import numpy as np
+
+        given = asarray(np.asarray(value, dtype) if not hasattr(value, "dtype") else value)
+    return given if str(given.dtype) == dtype else given.astype(dtype)
+
+
+def _fitted(value: Array, shape: tuple[int, ...]) -> Array:
+    """The value repeated to a shape, without leading axes of one element that it has not."""
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    return broadcast_to(value, shape)
+
+
+def set_item(array: Array, key: Any, value: Any) -> None:
+    """See `Array.__setitem__`."""
+    mark("setitem")
+    given = _value(array, value)
+    keys = _expanded(array, key)
+    if not any(isinstance(each, Deferred) for each in keys):
+        array._node = _with_slice(array, keys, given)._node
+        return
+    mask = keys[0]
+    arrays = [each for each in keys if isinstance(each, Deferred)]
+    whole = all(each == slice(None) for each in keys[1:] if not isinstance(each, Deferred))
+    is_mask = mask is arrays[0] and len(arrays) == 1 and mask.dtype == "bool" and mask.ndim
+    if is_mask and whole and given.ndim == 0:
+        array._node = _masked(array, mask, given)._node
+        return
+    # Where each element of the key lies in the flat array.
+    places = _gathered(iota(array.size).reshape(array.shape), keys)
+    flat = array.reshape(-1)
+    fitted = _fitted(given, places.shape)
+    mark("setitem")
+    node = _core.scatter_elements(flat._node, [places.reshape(-1)._node], fitted.reshape(-1)._node)
+    array._node = array_of(node).reshape(array.shape)._node
+
+
+def _masked(array: Array, mask: Array, value: Array) -> Array:
+    if mask.shape != array.shape[: mask.ndim]:
+        raise IndexError(
+            f"setitem: the mask has another shape: mask={mask.shape}, array={array.shape}"
+        )
+    spread = in_dim(mask, array.shape, range(mask.ndim)) if mask.ndim < array.ndim else mask
+    return array._elementwise("where", spread, value, array)
+
+
+def _with_slice(array: Array, keys: list[Any], value: Array) -> Array:
+    axes = [each for each in keys if each is not None]
+    items = [
+        _slice_item(each, size) if isinstance(each, slice) else _index_item(each, axis, size)
+        for axis, (each, size) in enumerate(zip(axes, array.shape, strict=True))
+    ]
+    shape: list[int] = []
+    rest = iter(items)
+    for each in keys:
+        if each is None:
+            shape.append(1)
+        elif (item := next(rest))[1] != 0:
+            shape.append(item[2])
+    try:
+        fitted = _fitted(value, tuple(shape))
+    except InvalidArgumentError:
+        raise InvalidArgumentError(
+            f"setitem: the values do not fit: values={value.shape}, selected={tuple(shape)}"
+        ) from None
+    if None in keys:
+        left = [each for each in keys if each is None or isinstance(each, slice)]
+        fitted = fitted[tuple(0 if each is None else slice(None) for each in left)]
+    mark("setitem")
+    return array_of(_core.slice_update(array._node, fitted._node, items))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the array API standard asks of arrays beyond NumPy's methods: its operators, by handle."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Self
+
+from headrace.array import indexing, layout
+from headrace.array.complex_numbers import imag, real
+from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.lazy.handle import Deferred
+from headrace.linalg import matmul
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from headrace.array.array import Array
+
+#: Editions of the standard that `__array_namespace__` gives.
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+
+
+class StandardOperators(Deferred):
+    """In-place operators give this handle another node: views made before keep the old values."""
+
+    __slots__ = ()
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        if api_version not in (None, *VERSIONS):
+            raise InvalidArgumentError(
+                f"__array_namespace__: unknown version: api_version={api_version!r}; use "
+                f"{VERSIONS[-1]!r}"
+            )
+        return importlib.import_module("headrace.array_api")
+
+    @property
+    def mT(self) -> Array:  # noqa: N802
+        """Each matrix of the last two axes transposed, a view.
+
+        >>> hr.asarray([[1, 2], [3, 4]]).mT.tolist()
+        [[1, 3], [2, 4]]
+        """
+        ours: Any = self
+        if ours.ndim < 2:
+            raise InvalidArgumentError(f"mT: expected a matrix: dimensions={ours.ndim}")
+        return layout.permute_dims(ours, [*range(ours.ndim - 2), ours.ndim - 1, ours.ndim - 2])
+
+    @property
+    def real(self) -> Array:
+        """The real parts, a view.
+
+        >>> hr.asarray([1 + 2j]).real.tolist()
+        [1.0]
+        """
+        ours: Any = self
+        return real(ours)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts, a view; zeros of real numbers.
+
+        >>> hr.asarray([1 + 2j]).imag.tolist()
+        [2.0]
+        """
+        ours: Any = self
+        return imag(ours)
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Self:
+        """The values on a device, as `to`.
+
+        >>> hr.asarray([1.0]).to_device("cpu").tolist()
+        [1.0]
+        """
+        if stream is not None:
+            raise InvalidArgumentError(f"to_device: streams are the engine's: stream={stream!r}")
+        if device == self.device:
+            return self._like(self._node)
+        return self.to("cpu" if device == "host" else device)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Give this handle other elements at `key`; views made before stay as they are."""
+        ours: Any = self
+        indexing.set_item(ours, key, value)
+
+    def __pos__(self) -> Self:
+        return self._like(self._node)  # a handle of its own
+
+    def __complex__(self) -> complex:
+        ours: Any = self
+        return complex(ours.item())
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._floor_quotient(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._floor_quotient(other, self)
+
+    def _floor_quotient(self, left: Any, right: Any) -> Self:
+        """`left // right`: of an infinity and a finite number an infinity, as the standard says."""
+        made = self._elementwise("floor_divide", left, right)
+        if made is NotImplemented or made._kind != "array" or made.dtype.kind != "f":
+            return made
+        endless = self._elementwise("isinf", left)
+        return self._elementwise("where", endless, self._elementwise("divide", left, right), made)
+
+    def __lshift__(self, other: Any) -> Self:
+        return self._elementwise("left_shift", self, other)
+
+    def __rlshift__(self, other: Any) -> Self:
+        return self._elementwise("left_shift", other, self)
+
+    def __rshift__(self, other: Any) -> Self:
+        return self._elementwise("right_shift", self, other)
+
+    def __rrshift__(self, other: Any) -> Self:
+        return self._elementwise("right_shift", other, self)
+
+    def _rebound(self, made: Any) -> Self:
+        """Put the handle on a result, which has its shape and dtype."""
+        if made is NotImplemented:
+            return made
+        if tuple(made._node.shape) != tuple(self._node.shape):
+            raise InvalidArgumentError(
+                f"in place: the result has another shape: shape={tuple(self._node.shape)}, "
+                f"result={tuple(made._node.shape)}; assign it to a name"
+            )
+        if made._node.dtype != self._node.dtype:
+            raise TypeMismatchError(
+                f"in place: the result has another dtype: dtype={self._node.dtype}, "
+                f"result={made._node.dtype}; assign it to a name"
+            )
+        self._node = made._node
+        return self
+
+    def __iadd__(self, other: Any) -> Self:
+        return self._rebound(self + other)
+
+    def __isub__(self, other: Any) -> Self:
+        return self._rebound(self - other)
+
+    def __imul__(self, other: Any) -> Self:
+        return self._rebound(self * other)
+
+    def __itruediv__(self, other: Any) -> Self:
+        return self._rebound(self / other)
+
+    def __ifloordiv__(self, other: Any) -> Self:
+        return self._rebound(self // other)
+
+    def __imod__(self, other: Any) -> Self:
+        return self._rebound(self % other)
+
+    def __ipow__(self, other: Any) -> Self:
+        return self._rebound(self**other)
+
+    def __imatmul__(self, other: Any) -> Self:
+        return self._rebound(matmul(self, other))
+
+    def __iand__(self, other: Any) -> Self:
+        return self._rebound(self & other)
+
+    def __ior__(self, other: Any) -> Self:
+        return self._rebound(self | other)
+
+    def __ixor__(self, other: Any) -> Self:
+        return self._rebound(self ^ other)
+
+    def __ilshift__(self, other: Any) -> Self:
+        return self._rebound(self << other)
+
+    def __irshift__(self, other: Any) -> Self:
+        return self._rebound(self >> other)

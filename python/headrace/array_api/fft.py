@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fourier transforms of the array API standard: the transform of lines, axis by axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace import fft as lines
+from headrace.array import layout
+from headrace.array.complex_numbers import conj
+from headrace.array.construct import asarray
+from headrace.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from headrace.array.array import Array
+
+    Axes = tuple[int, ...] | None
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+_OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> Array:
+    along = layout.axis_number(name, axis, x.ndim)
+    last = along == x.ndim - 1
+    rows = x if last else layout.moveaxis(x, along, -1)
+    made = getattr(lines, name)(rows, n, norm)
+    narrow = str(x.dtype) in ("float32", "complex64")
+    word = str(made.dtype)
+    if narrow and word in ("float64", "complex128"):
+        made = made.astype("float32" if word == "float64" else "complex64")
+    return made if last else layout.moveaxis(made, -1, along)
+
+
+def _sizes(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    if axes is None:
+        places = list(range(x.ndim)) if s is None else list(range(x.ndim - len(s), x.ndim))
+    else:
+        places = [layout.axis_number(op, axis, x.ndim) for axis in axes]
+    sizes = [None] * len(places) if s is None else list(s)
+    if len(sizes) != len(places):
+        raise InvalidArgumentError(f"{op}: s and axes differ in length: s={s}, axes={axes}")
+    return list(zip(places, sizes, strict=True))
+
+
+def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The transform along an axis.
+
+    >>> hr.array_api.fft.fft(hr.asarray([1 + 0j, 0j])).tolist()
+    [(1+0j), (1+0j)]
+    """
+    return _along("fft", x, n, axis, norm)
+
+
+def ifft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The inverse transform along an axis.
+
+    >>> hr.array_api.fft.ifft(hr.asarray([2 + 0j, 0j])).tolist()
+    [(1+0j), (1+0j)]
+    """
+    return _along("ifft", x, n, axis, norm)
+
+
+def fftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
+    """The transform along several axes.
+
+    >>> hr.array_api.fft.fftn(hr.asarray([[1 + 0j]])).tolist()
+    [[(1+0j)]]
+    """
+    for axis, n in reversed(_sizes("fftn", x, s, axes)):
+        x = fft(x, n=n, axis=axis, norm=norm)
+    return x
+
+
+def ifftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
+    """The inverse transform along several axes.
+
+    >>> hr.array_api.fft.ifftn(hr.asarray([[1 + 0j]])).tolist()
+    [[(1+0j)]]
+    """
+    for axis, n in reversed(_sizes("ifftn", x, s, axes)):
+        x = ifft(x, n=n, axis=axis, norm=norm)
+    return x
+
+
+def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The transform of real numbers along an axis: the terms that the others mirror.
+
+    >>> hr.array_api.fft.rfft(hr.asarray([1.0, 0.0])).tolist()
+    [(1+0j), (1+0j)]
+    """
+    return _along("rfft", x, n, axis, norm)
+
+
+def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The inverse of `rfft`: real numbers.
+
+    >>> hr.array_api.fft.irfft(hr.asarray([1 + 0j, 1 + 0j])).tolist()
+    [1.0, 0.0]
+    """
+    return _along("irfft", x, n, axis, norm)
+
+
+def rfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
+    """The transform of real numbers along several axes.
+
+    >>> hr.array_api.fft.rfftn(hr.asarray([[1.0]])).tolist()
+    [[(1+0j)]]
+    """
+    *others, (axis, n) = _sizes("rfftn", x, s, axes)
+    made = rfft(x, n=n, axis=axis, norm=norm)
+    for place, size in reversed(others):
+        made = fft(made, n=size, axis=place, norm=norm)
+    return made
+
+
+def irfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
+    """The inverse of `rfftn`: real numbers.
+
+    >>> hr.array_api.fft.irfftn(hr.asarray([[2 + 0j, 0j]])).tolist()
+    [[1.0, 1.0]]
+    """
+    *others, (axis, n) = _sizes("irfftn", x, s, axes)
+    for place, size in others:
+        x = ifft(x, n=size, axis=place, norm=norm)
+    return irfft(x, n=n, axis=axis, norm=norm)
+
+
+def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The transform of what mirrors itself: real numbers.
+
+    >>> hr.array_api.fft.hfft(hr.asarray([1 + 0j, 0j])).tolist()
+    [1.0, 1.0]
+    """
+    return irfft(conj(x), n=n, axis=axis, norm=_OTHER_WAY[norm])
+
+
+def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
+    """The inverse of `hfft`.
+
+    >>> hr.array_api.fft.ihfft(hr.asarray([1.0, 1.0])).shape
+    (2,)
+    """
+    return conj(rfft(x, n=n, axis=axis, norm=_OTHER_WAY[norm]))
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """Frequencies of the terms of `fft`.
+
+    >>> hr.array_api.fft.fftfreq(2).tolist()
+    [0.0, -0.5]
+    """
+    return _frequencies(lines.fftfreq(n, d), dtype, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
+    """Frequencies of the terms of `rfft`.
+
+    >>> hr.array_api.fft.rfftfreq(2).tolist()
+    [0.0, 0.5]
+    """
+    return _frequencies(lines.rfftfreq(n, d), dtype, device)
+
+
+def _frequencies(made: Array, dtype: Any, device: Any) -> Array:
+    made = made if dtype is None else made.astype(str(dtype))
+    return made if device is None else made.to_device(device)
+
+
+def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> Array:
+    """Terms with frequency zero in the middle.
+
+    >>> hr.array_api.fft.fftshift(hr.asarray([0.0, 1.0, -1.0])).tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    places = layout.axis_numbers("fftshift", axes, x.ndim)
+    return layout.roll(asarray(x), tuple(x.shape[d] // 2 for d in places), places)
+
+
+def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> Array:
+    """The inverse of `fftshift`.
+
+    >>> hr.array_api.fft.ifftshift(hr.asarray([-1.0, 0.0, 1.0])).tolist()
+    [0.0, 1.0, -1.0]
+    """
+    places = layout.axis_numbers("ifftshift", axes, x.ndim)
+    return layout.roll(asarray(x), tuple(-(x.shape[d] // 2) for d in places), places)
