@@ -22,6 +22,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import sqlglot
 from headrace.sql import context
 from headrace.sql.plan_cache import PlanCache
 from measure import FULL, OURS, WORKERS, Bench, Rival, run
@@ -82,7 +83,8 @@ class Suite:
     def rivals(self, number: int) -> list[Rival]:
         """The other engines, for those of the queries that they take."""
         query = self.queries[number]
-        found = [Rival("duckdb", lambda: self.duckdb.sql(query).to_arrow_table())]
+        work = lambda: self.duckdb.sql(query).to_arrow_table()  # noqa: E731
+        found = [Rival("duckdb", work, None, in_order(query))]
         try:
             self.polars.execute(query)
         except (pl.exceptions.PolarsError, NotImplementedError):
@@ -90,26 +92,76 @@ class Suite:
         return [*found, Rival("polars sql", lambda: self.polars.execute(query).collect())]
 
 
+def arrow_of(answer: Any) -> pa.Table:
+    """A result of any engine."""
+    return answer.to_arrow() if isinstance(answer, pl.DataFrame) else pa.table(answer)
+
+
+def kind_of(dtype: pa.DataType) -> str:
+    """What must be the same of types: sums of integers are of several ones."""
+    if pa.types.is_boolean(dtype) or pa.types.is_temporal(dtype):
+        return "bool" if pa.types.is_boolean(dtype) else "time"
+    return "number" if pa.types.is_primitive(dtype) or pa.types.is_decimal(dtype) else "string"
+
+
+def values_of(column: pa.ChunkedArray) -> list[Any]:
+    """Numbers as doubles, others as strings: times at the start of a day as days."""
+    if kind_of(column.type) == "number":
+        return pc.cast(column, pa.float64()).to_pylist()
+    found = column.to_pylist()
+    return [None if value is None else str(value).removesuffix(" 00:00:00") for value in found]
+
+
+def is_near(a: Any, b: Any) -> bool:
+    """Whether two values are equal, doubles within 1e-9."""
+    if isinstance(a, float) and isinstance(b, float):
+        return (a != a and b != b) or abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1)
+    return a == b
+
+
 def same(ours: hr.DataFrame, theirs: Any) -> str:
-    """Compare sums of numbers, and other values in any order."""
-    mine = pa.table(ours)
-    other = theirs
-    if isinstance(theirs, pl.DataFrame):
-        other = theirs.to_arrow()
-    elif isinstance(theirs, hr.DataFrame):
-        other = pa.table(theirs)
+    """Compare all rows, in any order: doubles within 1e-9, types by kind."""
+    mine, other = arrow_of(ours), arrow_of(theirs)
     assert mine.shape == other.shape, f"shapes {mine.shape} and {other.shape}"
-    for x, y in zip(mine.columns, other.columns, strict=True):
-        if (
-            pa.types.is_integer(y.type)
-            or pa.types.is_floating(y.type)
-            or pa.types.is_decimal(y.type)
-        ):
-            a, b = (pc.sum(pc.cast(each, pa.float64())).as_py() or 0.0 for each in (x, y))
-            assert abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1), f"sums {a!r} and {b!r}"
-        else:
-            assert sorted(map(str, x.to_pylist())) == sorted(map(str, y.to_pylist()))
-    return f"{len(other):,} rows, sums within 1e-09"
+    kinds = [[kind_of(column.type) for column in table.columns] for table in (mine, other)]
+    nulls = [mine[i].null_count == mine.num_rows for i in range(mine.num_columns)]
+    assert all(a == b or n for a, b, n in zip(*kinds, nulls, strict=True)), f"types {kinds}"
+    rows = [
+        sorted(zip(*map(values_of, t.columns), strict=True), key=place_of) for t in (mine, other)
+    ]
+    for a, b in zip(*rows, strict=True):
+        assert all(map(is_near, a, b)), f"rows {a} and {b}"
+    return f"{len(mine):,} rows, equal within 1e-09"
+
+
+def place_of(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A place in an order: by strings, then by numbers with few digits."""
+    words = [str(value) for value in row if not isinstance(value, float)]
+    return words, [f"{value:.6g}" for value in row if isinstance(value, float)]
+
+
+def in_order(query: str) -> Callable[[Any, Any], str]:
+    """As `same`; the columns that the query orders by are the same row by row, too."""
+    tree = sqlglot.parse_one(query, read="duckdb")
+    clause = tree.args.get("order")
+    names = [name.lower() for name in tree.named_selects]
+    places = []
+    for each in clause.expressions if clause is not None else []:
+        word = each.this.name.lower()
+        if isinstance(each.this, sqlglot.exp.Literal):
+            places.append(int(word) - 1)
+        elif isinstance(each.this, sqlglot.exp.Column) and word in names:
+            places.append(names.index(word))
+
+    def compare(ours: Any, theirs: Any) -> str:
+        told = same(ours, theirs)
+        mine, other = arrow_of(ours), arrow_of(theirs)
+        for place in places:
+            pairs = zip(values_of(mine[place]), values_of(other[place]), strict=True)
+            assert all(is_near(a, b) for a, b in pairs), f"order of column {place}"
+        return f"{told}, {len(places)} columns in order"
+
+    return compare
 
 
 def forget_plans() -> None:
@@ -154,6 +206,7 @@ def steps(bench: Bench, rows: int) -> None:
         frames = Rival("frames", lambda q=query: in_frames(q), None, by_name)
         rivals = [frames, *tpch.rivals(number)]
         bench.step(f"tpch q{number}", lambda n=number: tpch.ours(n), rivals, same)
+    equal(bench, "tpch", len(QUERIES))
     totals(bench, "tpch", {"frames": FRAMES})
     begin = []
     for _ in range(ROUNDS):
@@ -167,7 +220,21 @@ def steps(bench: Bench, rows: int) -> None:
     for number in tpcds.queries:
         rivals = tpcds.rivals(number)
         bench.step(f"tpcds q{number}", lambda n=number: tpcds.ours(n), rivals, same)
+    equal(bench, "tpcds", len(tpcds.queries))
     geometric(bench, "tpcds")
+
+
+def equal(bench: Bench, suite: str, queries: int) -> None:
+    """How many queries gave what DuckDB gives."""
+    found = sum(
+        row["kind"] == "step"
+        and row["step"].startswith(suite)
+        and row["engine"] == "duckdb"
+        and "DIFFERENT" not in row["answer"]
+        for row in bench.rows
+    )
+    if not bench.only:
+        bench.value(f"{suite}, as DuckDB", OURS, found, "queries", least=queries)
 
 
 def by_name(ours: hr.DataFrame, theirs: Any) -> str:

@@ -23,17 +23,21 @@ from headrace.sql.values import (
     ConstantExpectedError,
     Operand,
     Value,
+    column_of,
     common_dtype,
     decimal_dtype,
     is_decimal,
     is_list,
     is_nested,
     is_number,
+    is_row,
     is_struct,
     is_time,
     item_dtype,
     null_column,
     precision_and_scale,
+    stored_dtype,
+    struct_fields,
     type_name,
     value_of,
 )
@@ -45,7 +49,7 @@ ROUND_HALF_UP = decimal.Context(prec=76, rounding=decimal.ROUND_HALF_UP)
 
 def cast(operand: Operand, dtype: str, or_null: bool = False) -> Operand:
     """CAST, or TRY_CAST where `or_null`."""
-    if operand.dtype == dtype:
+    if operand.dtype == dtype or (dtype == NULL and isinstance(operand, Value)):
         return operand._replace(untyped=False) if isinstance(operand, Constant) else operand
     if isinstance(operand, Constant):
         if operand.value is None:
@@ -224,8 +228,8 @@ def _cast_column(value: Value, dtype: str, or_null: bool) -> _core.Node:
     if own == NULL:
         return null_column(node, dtype)
     if is_list(own) and is_list(dtype):
-        inner = item_dtype(dtype)
-        return mapped(value, lambda items: cast(items, inner, or_null)).node
+        own_item, inner = item_dtype(own), item_dtype(dtype)
+        return mapped(value, lambda items: cast(_typed(items.node, own_item), inner, or_null)).node
     if is_nested(own) and dtype == "string":
         return nested_text(value, cast)
     if own == "string":
@@ -295,26 +299,33 @@ def _fraction_text(node: _core.Node) -> _core.Node:
     return where(run("less", node, 0), short, _core.slice_text(text, 1, None, 1))
 
 
+def _typed(node: _core.Node, dtype: str) -> Value:
+    """A part of nested values, which may have NULL's type."""
+    return Value(node, dtype, 64) if dtype == NULL or is_nested(dtype) else value_of(node)
+
+
 def _structs(value: Value, dtype: str, or_null: bool) -> _core.Node:
-    """Structs field by field."""
-    names = [name for name, _ in _core.dtype_fields(value.dtype)]
-    wanted = _core.dtype_fields(dtype)
-    own = {name.lower(): name for name in names}
-    if names[0] == "element1" and len(names) == len(wanted):  # a row goes by places
-        own = {name.lower(): each for (name, _), each in zip(wanted, names, strict=True)}
-    if sorted(own) != sorted(name.lower() for name, _ in wanted):
-        raise UnsupportedError(
-            f"sql: CAST of structs with other names: from={type_name(value.dtype)}, "
+    """Structs field by field: rows by places, others by names, null for none."""
+    own, wanted = struct_fields(value.dtype), struct_fields(dtype)
+    sources: list[tuple[str, str] | None]
+    if is_row(value.dtype) or is_row(dtype):
+        sources = [*own] if len(own) == len(wanted) else []
+    else:
+        known = {name.lower(): (name, inner) for name, inner in own}
+        sources = [known.get(name.lower()) for name, _ in wanted]
+    if not any(sources):
+        raise TypeMismatchError(
+            f"sql: the structs have no field in common: from={type_name(value.dtype)}, "
             f"to={type_name(dtype)}"
         )
-    fields = [
-        cast(value_of(_core.struct_field(value.node, own[n.lower()])), d, or_null)
-        for n, d in wanted
-    ]
-    nodes = [
-        each.node if isinstance(each, Value) else null_column(value.node, each.dtype)
-        for each in fields
-    ]
+    nodes = []
+    for source, (_, inner) in zip(sources, wanted, strict=True):
+        part: Operand = Constant(None, inner)
+        if source is not None:
+            part = cast(
+                _typed(_core.struct_field(value.node, source[0]), source[1]), inner, or_null
+            )
+        nodes.append(column_of(part, value.node, stored_dtype(inner)))
     return null_where_null(_core.structs_of([name for name, _ in wanted], nodes), value)
 
 

@@ -13,13 +13,13 @@ from headrace.frame.columns import frame_of, is_frame, new_frame
 from headrace.lazy.handle import mark
 from headrace.lazy.origin import remember
 from headrace.rows import engine_names, given
-from headrace.series.column import is_series, new_series
+from headrace.series.column import is_series
 from headrace.sql.macros import expand_macros
 from headrace.sql.plan_cache import PlanCache, key_of
 from headrace.sql.relation import Field, Relation
 from headrace.sql.select import Planner
 from headrace.sql.syntax import check_words, exp, named, parsed, statements, table_name
-from headrace.sql.values import Constant, constant_of, type_name, value_of
+from headrace.sql.values import Constant, constant_of, value_of
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -148,6 +148,8 @@ def _plain(node: _core.Node) -> _core.Node:
 
 def wanted_names(tree: Expression) -> set[str] | None:
     """The names that a query mentions; None if it has a star for all columns."""
+    if tree.find(exp.Describe) is not None:
+        return None
     for star in tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             return None
@@ -160,10 +162,10 @@ def wanted_names(tree: Expression) -> set[str] | None:
 
 def planned(tree: Expression, tables: Tables, params: Any = None) -> DataFrame:
     """The lazy frame of a query; raises for other statements."""
-    if not isinstance(tree, exp.Query | exp.Values):
+    if not isinstance(tree, exp.Query | exp.Values | exp.Describe):
         raise UnsupportedError(
-            f"sql: unsupported statement: word={_word(tree)!r}; only queries, and in a Context "
-            "CREATE TABLE or VIEW AS, DESCRIBE and DROP"
+            f"sql: unsupported statement: word={_word(tree)!r}; only queries and DESCRIBE, and in "
+            "a Context CREATE TABLE or VIEW AS and DROP"
         )
     expand_macros(tree)
     check_words(tree)
@@ -312,8 +314,6 @@ class Context:
             return self._create(tree, params)
         if isinstance(tree, exp.Drop):
             return self._drop(tree)
-        if isinstance(tree, exp.Describe):
-            return self._describe(tree)
         return planned(tree, Tables({}, self._tables, False), params)
 
     def _create(self, tree: Expression, params: Any) -> DataFrame:
@@ -358,27 +358,6 @@ class Context:
             if name in self._tables or not tree.args.get("exists"):
                 self.unregister(name)
         return _nothing()
-
-    def _describe(self, tree: Expression) -> DataFrame:
-        target = tree.this
-        if isinstance(target, exp.Table):
-            self._table(table_name(target))
-            tables = Tables({}, self._tables, False)
-            fields = tables.relation(table_name(target)).fields
-        else:
-            frame = planned(target, Tables({}, self._tables, False))
-            fields = relation_of("query", frame, None).fields
-        kinds = [type_name(f.value.dtype) for f in fields]
-        columns: dict[str, Any] = {"column_name": [f.name for f in fields], "column_type": kinds}
-        columns["null"] = ["YES"] * len(fields)
-        for name in ("key", "default", "extra"):  # there are no constraints
-            columns[name] = new_series([None] * len(fields), dtype="string")
-        return new_frame(columns)
-
-    def _table(self, name: str) -> Any:
-        if name not in self._tables:
-            raise ColumnNotFoundError(f"sql: no such table: name={name!r}, tables={self.tables}")
-        return self._tables[name]
 
 
 def _nothing() -> DataFrame:

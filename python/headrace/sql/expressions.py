@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,33 +13,22 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import functions, operators
 from headrace.sql.casts import cast, common
-from headrace.sql.elementwise import bool_value, filled, run, where
-from headrace.sql.functions import nested
+from headrace.sql.dtypes import dtype_of, interval, interval_of_text
+from headrace.sql.elementwise import bool_value, run, where
+from headrace.sql.functions import nested, structs
 from headrace.sql.functions.argument_values import called, constant_from
-from headrace.sql.lists import (
-    chosen,
-    chosen_items,
-    items_of,
-    null_where_null,
-    places_of,
-    relisted,
-    rows_from_zero,
-)
-from headrace.sql.relation import Field, Relation, broadcast, one_row
-from headrace.sql.scope import ITEM, Scope
-from headrace.sql.syntax import exp, is_aggregate, named, replaced, walk
+from headrace.sql.lambdas import folded_items, items_made, reduced
+from headrace.sql.relation import broadcast, one_row
+from headrace.sql.scope import Scope
+from headrace.sql.syntax import exp, is_aggregate, named, walk
 from headrace.sql.values import (
     INTEGERS,
     NOTHING,
-    NULL,
-    TIMESTAMP,
     Constant,
     ConstantExpectedError,
-    Interval,
     Operand,
     Value,
     column_of,
-    column_value,
     constant_of,
     decimal_dtype,
     is_list,
@@ -49,47 +39,6 @@ from headrace.sql.values import (
 )
 
 Expression = Any
-
-_TYPES = {
-    **{"TINYINT": "int8", "SMALLINT": "int16", "INT": "int32", "BIGINT": "int64"},
-    **{"UTINYINT": "uint8", "USMALLINT": "uint16", "UINT": "uint32", "UBIGINT": "uint64"},
-    **{"FLOAT": "float32", "DOUBLE": "float64", "BOOLEAN": "bool", "DATE": "date"},
-    **{"VARCHAR": "string", "TEXT": "string", "CHAR": "string", "TIMESTAMP": TIMESTAMP},
-    **{"TIMESTAMPNTZ": TIMESTAMP, "DATETIME": TIMESTAMP, "INT128": "decimal128(38, 0)"},
-    **{"TIMESTAMP_S": "datetime64[s]", "TIMESTAMP_MS": "datetime64[ms]"},
-    **{"TIMESTAMP_NS": "datetime64[ns]", "INTERVAL": "interval", "NVARCHAR": "string"},
-    **{"UINT8": "uint8", "UINT16": "uint16", "UINT32": "uint32", "UINT64": "uint64"},
-    **{"BPCHAR": "string", "HUGEINT": "decimal128(38, 0)", "NULL": "null"},
-}
-_MONTHS = {"year": 12, "quarter": 3, "month": 1, "decade": 120, "century": 1200}
-_MICROSECONDS = {
-    **{"week": 7 * 86_400_000_000, "day": 86_400_000_000, "hour": 3_600_000_000},
-    **{"minute": 60_000_000, "second": 1_000_000, "millisecond": 1000, "microsecond": 1},
-}
-
-
-def dtype_of(kind: Expression) -> str:
-    """The engine's dtype of a type in SQL."""
-    word = kind.this.value if hasattr(kind.this, "value") else str(kind.this)
-    if word.startswith("USER"):
-        word = str(kind.args.get("kind")).upper()
-    if word in ("DECIMAL", "BIGDECIMAL"):
-        numbers = [int(each.this.name) for each in kind.expressions]
-        precision, scale = (*numbers, 0)[:2] if numbers else (18, 3)
-        if not 1 <= precision <= 38 or not 0 <= scale <= precision:
-            raise InvalidArgumentError(
-                f"sql: no such type: type={kind.sql('duckdb')!r}; up to 38 digits are exact"
-            )
-        return decimal_dtype(precision, scale)
-    if word in ("ARRAY", "LIST") and len(kind.expressions) == 1 and not kind.args.get("values"):
-        return f"list[{dtype_of(kind.expressions[0])}]"
-    if word == "STRUCT" and kind.expressions and not kind.args.get("values"):
-        fields = [(each.name, each.args.get("kind")) for each in kind.expressions]
-        if all(inside is not None for _, inside in fields):
-            return f"struct[{', '.join(f'{name}: {dtype_of(inside)}' for name, inside in fields)}]"
-    if word not in _TYPES or kind.args.get("nested"):
-        raise UnsupportedError(f"sql: unsupported type: type={kind.sql('duckdb')!r}")
-    return _TYPES[word]
 
 
 def evaluate(node: Expression, scope: Scope) -> Operand:
@@ -112,222 +61,13 @@ def evaluate(node: Expression, scope: Scope) -> Operand:
             "QUALIFY or a subquery"
         )
     if isinstance(node, exp.Array | exp.Transform) or functions.is_lambda(node):
-        return _items(node, scope)
+        return items_made(node, scope, evaluate)
     if functions.is_reduction(node):
-        return _reduced(node, scope)
-    folded = _folded_items(node, scope)
+        return reduced(node, scope, evaluate)
+    folded = folded_items(node, scope, evaluate)
     if folded is not None:
         return folded
     return called(functions.call, node, lambda each: evaluate(each, scope), scope.relation.rows)
-
-
-def _items(node: Expression, scope: Scope) -> Operand:
-    """A list of expressions, or of what a lambda makes of items."""
-    if isinstance(node, exp.Array):
-        inside = node.expressions[0] if len(node.expressions) == 1 else None
-        if not isinstance(inside, exp.Comprehension):
-            operands = [evaluate(each, scope) for each in node.expressions]
-            return nested.list_of(operands, scope.relation.rows)
-        names = [named(inside.expression.name)]
-        test = inside.args.get("condition")
-        lists = evaluate(inside.args["iterator"], scope)
-        if inside.args.get("position") is not None:
-            names.append(named(inside.args["position"].name))
-            made = _changed_items(lists, names, inside.this, scope)
-            if test is None or lists.dtype == NULL:
-                return made
-            kept = _changed_items(lists, names, test, scope)
-            return functions.items_where(made, kept)
-        if test is not None:
-            lists = _filtered_items(lists, names, test, scope)
-        return _changed_items(lists, names, inside.this, scope)
-    lists, function = functions.lambda_of(node)
-    names = [named(each.name) for each in function.expressions]
-    if functions.is_lambda(node) == "filter":
-        return _filtered_items(evaluate(lists, scope), names, function.this, scope)
-    return _changed_items(evaluate(lists, scope), names, function.this, scope)
-
-
-#: LIST_REDUCE of a longer list is refused: each item is a step of the plan.
-_MOST_ITEMS = 1000
-
-
-def _reduced(node: Expression, scope: Scope) -> Operand:
-    """LIST_REDUCE: a lambda of what was made so far and the next item.
-
-    The longest list is looked for at the line of the query; the steps for its items are lazy.
-    """
-    arguments = functions.arguments_of(node)
-    arguments[1:] = sorted(arguments[1:], key=lambda each: not isinstance(each, exp.Lambda))
-    if len(arguments) not in (2, 3) or not isinstance(arguments[1], exp.Lambda):
-        raise UnsupportedError(f"sql: unsupported: expression={node.sql('duckdb')[:80]!r}")
-    operand = evaluate(arguments[0], scope)
-    if operand.dtype == NULL:
-        return NOTHING
-    lists = nested.as_list(operand, "LIST_REDUCE")
-    names = [named(each.name) for each in arguments[1].expressions]
-    if len(names) not in (2, 3):
-        raise InvalidArgumentError("sql: LIST_REDUCE takes a lambda of two or three parameters")
-    length = nested.length(lists)
-    least, size = _lengths(lists)
-    if size > _MOST_ITEMS:
-        raise UnsupportedError(f"sql: a list is too long: word='LIST_REDUCE', items={size}")
-    first = 0
-    if len(arguments) == 3:
-        made = evaluate(arguments[2], scope)
-    else:
-        made, first = nested.item(lists, Constant(1, "int32")), 1
-        if least == 0 and lists.node.shape[0] != 0:
-            raise InvalidArgumentError("sql: LIST_REDUCE of an empty list needs an initial value")
-    dtype = NULL
-    for place in range(first + 1, size + 1):
-        item = nested.item(lists, Constant(place, "int32"))
-        number = Constant(place, "int64")
-        step = _step(names, arguments[1].this, [made, item, number], scope)
-        there = operators.compare("greater_equal", length, number)
-        if dtype == NULL:
-            dtype = common([made, step], "LIST_REDUCE")[0]
-        made = operators.choose(there, cast(step, dtype), cast(made, dtype))
-    none = operators.is_null(lists)
-    return operators.choose(none, Constant(None, made.dtype), made)
-
-
-def _lengths(lists: Value) -> tuple[int, int]:
-    """The least and the largest number of items; runs."""
-    length = _core.astype(_core.list_length(lists.node), "int64")
-    ends = [
-        _core.reduce_columns(word, [filled(length, other)], 0)[0]
-        for word, other in (("min", 1 << 40), ("max", 0))
-    ]
-    _core.force(ends)
-    found = [end.value().to_list() for end in ends]
-    least, most = (each[0] if isinstance(each, list) else each for each in found)
-    return int(least or 0), int(most or 0)
-
-
-def _step(names: list[str], body: Expression, values: list[Operand], scope: Scope) -> Operand:
-    """The body of a lambda with these values for its parameters."""
-    like = scope.relation.rows
-    fields = [
-        Field(ITEM, name, column_value(value, like), True)
-        for name, value in zip(names, values, strict=False)
-    ]
-    hidden = [f for f in scope.relation.fields if f.table != ITEM or f.name not in names]
-    inner = scope.over(Relation([*hidden, *fields], like))
-    return evaluate(_with_parameters(body, names), inner)
-
-
-def _folded_items(node: Expression, scope: Scope) -> Operand | None:
-    """An aggregate or an order of the items of each list; None where the engine has it itself."""
-    name, arguments = functions.list_aggregate_of(node)
-    if not name or not arguments:
-        return None
-    operand = evaluate(arguments[0], scope)
-    if operand.dtype == NULL and name not in ("asc", "desc"):
-        return NOTHING
-    if not isinstance(operand, Value) or not is_list(operand.dtype):
-        return None
-    item = exp.Column(this=exp.Identifier(this="item"), table=exp.Identifier(this=ITEM))
-    if name in ("asc", "desc"):
-        if nested.sorts(operand):
-            return None
-        order = exp.Ordered(this=item.copy(), desc=name == "desc", nulls_first=bool(arguments[1:]))
-        call: Expression = exp.ArrayAgg(this=exp.Order(this=item, expressions=[order]))
-    else:
-        if nested.reduces(operand, name) and len(arguments) == 1:
-            return None
-        call = _aggregate_of(name, item, arguments[1:])
-    if not is_aggregate(call):
-        raise UnsupportedError(f"sql: unsupported: word='LIST_{name.upper()}'")
-    rows, items = items_of(operand)
-    empty = run("equal", filled(_core.list_length(operand.node), 0), 0)
-    gone = _core.in_domain(_core.take(empty, rows), rows.domain)
-    domain = rows.domain
-    fields = [
-        Field(ITEM, "item", value_of(_core.in_domain(items.node, domain), items.bits), True),
-        Field(ITEM, "row", value_of(_core.astype(rows, "int64")), True),
-    ]
-    held = Relation(fields, rows).filtered(run("logical_not", gone))
-    inner = Scope(held, None, scope.planner)
-    found = scope.planner.folded(
-        inner, held.fields[1].value.node, call, rows_from_zero(operand.node)
-    )
-    made = column_value(found, operand.node)
-    if name in ("asc", "desc"):  # no items are an empty list
-        none = _core.list_slice(operand.node, 0, 0)
-        made = value_of(chosen(run("is_null", made.node), none, made.node))
-    return value_of(null_where_null(made.node, operand), made.bits)
-
-
-def _aggregate_of(name: str, item: Expression, more: list[Expression]) -> Expression:
-    """The call of an aggregate by its name."""
-    if name == "string_agg":
-        return exp.GroupConcat(this=item, separator=more[0] if more else None)
-    if name == "any_value":
-        return exp.IgnoreNulls(this=exp.AnyValue(this=item))
-    return exp.func(name, item, *more, dialect="duckdb")
-
-
-def _with_items(
-    lists: Value, names: list[str], body: Expression, scope: Scope
-) -> tuple[Any, Scope, Expression]:
-    """The rows of the items, their scope, and the body with the items as columns."""
-    rows, items = items_of(lists)
-    relation = scope.relation.taken(rows)
-    own = [f for f in relation.fields if f.table != ITEM or f.name not in names]
-    relation = Relation(own, relation.rows)
-    place = value_of(places_of(rows))
-    held = zip(names, (items, place), strict=False)
-    if len(names) > 2:
-        raise UnsupportedError("sql: unsupported: word='LAMBDA', parameters=3; use up to two")
-    fields = [
-        Field(ITEM, name, value_of(_core.in_domain(v.node, relation.rows.domain), v.bits), True)
-        for name, v in held
-    ]
-    inner = scope.over(relation.with_fields(fields))
-
-    return rows, inner, _with_parameters(body, names)
-
-
-def _with_parameters(body: Expression, names: list[str]) -> Expression:
-    """The body of a lambda with its parameters as columns of the items."""
-
-    def change(each: Expression) -> Expression | None:
-        if isinstance(each, exp.Lambda):  # whose own parameters hide these
-            hidden = {named(own.name) for own in each.expressions}
-            inner = each.copy()
-            inner.set("this", _with_parameters(each.this, [n for n in names if n not in hidden]))
-            return inner
-        is_name = isinstance(each, exp.Column) and not each.table
-        word = named(each.name) if is_name or isinstance(each, exp.Identifier) else ""
-        if word in names:
-            return exp.Column(this=exp.Identifier(this=word), table=exp.Identifier(this=ITEM))
-        if isinstance(each, exp.Column) and named(each.table) in names:  # a field of the item
-            own = exp.Column(
-                this=exp.Identifier(this=named(each.table)), table=exp.Identifier(this=ITEM)
-            )
-            return exp.StructExtract(this=own, expression=exp.Literal.string(each.name))
-        return each if isinstance(each, exp.Column) else None
-
-    return replaced(body.copy(), change)
-
-
-def _changed_items(operand: Operand, names: list[str], body: Expression, scope: Scope) -> Operand:
-    if operand.dtype == NULL:
-        return NOTHING
-    lists = nested.as_list(operand, "LIST_TRANSFORM")
-    rows, inner, body = _with_items(lists, names, body, scope)
-    made = column_value(evaluate(body, inner), inner.relation.rows)
-    return value_of(relisted(lists, rows, _core.in_domain(made.node, rows.domain)))
-
-
-def _filtered_items(operand: Operand, names: list[str], test: Expression, scope: Scope) -> Operand:
-    if operand.dtype == NULL:
-        return NOTHING
-    lists = nested.as_list(operand, "LIST_FILTER")
-    rows, inner, test = _with_items(lists, names, test, scope)
-    kept = column_of(condition(test, inner), inner.relation.rows, "bool")
-    return value_of(chosen_items(lists, rows, _core.in_domain(kept, rows.domain)))
 
 
 def _bracket(node: Expression, scope: Scope) -> Operand:
@@ -372,6 +112,10 @@ def _struct(node: Expression, scope: Scope) -> Operand:
         is_named = isinstance(each, exp.PropertyEQ | exp.Kwarg)
         names.append(each.this.name if is_named else f"element{place + 1}")
         operands.append(evaluate(each.expression if is_named else each, scope))
+    if any(re.fullmatch(r"element\d+", name) for name in names):
+        raise UnsupportedError(
+            f"sql: a name that fields of rows have: word={names[0]!r}; rename it"
+        )
     return nested.struct_of(names, operands, scope.relation.rows)
 
 
@@ -510,7 +254,9 @@ def _is(node: Expression, scope: Scope) -> Operand:
 
 def _in(node: Expression, scope: Scope) -> Operand:
     if node.args.get("field") is not None:
-        return nested.contains(evaluate(node.args["field"], scope), evaluate(node.this, scope))
+        whole, value = evaluate(node.args["field"], scope), evaluate(node.this, scope)
+        found = structs.contains if is_struct(whole.dtype) else nested.contains
+        return found(whole, value)
     if node.args.get("unnest") is not None:
         raise UnsupportedError("sql: IN of UNNEST: word='IN'; use list_contains")
     value = evaluate(node.this, scope)
@@ -594,7 +340,7 @@ def _if(node: Expression, scope: Scope) -> Operand:
 def _cast(node: Expression, scope: Scope) -> Operand:
     dtype = dtype_of(node.to)
     if dtype == "interval" and isinstance(node.this, exp.Literal):
-        return _interval_of_text(node.this.this)
+        return Constant(interval_of_text(node.this.this), "interval")
 
     def converted(node: Expression, evaluate: functions.Evaluate, like: _core.Node) -> Operand:
         operand = evaluate(node.this)
@@ -639,37 +385,14 @@ def _interval(node: Expression, scope: Scope) -> Operand:
     unit = node.args.get("unit")
     amount = node.this
     if unit is None:
-        return _interval_of_text(amount.name)
+        return Constant(interval_of_text(amount.name), "interval")
     word = named(unit.name).rstrip("s")
     found = evaluate(amount, scope)
     if not isinstance(found, Constant):
         raise UnsupportedError("sql: INTERVAL of a column: word='INTERVAL'; use date + n for days")
     if found.value is None:
         return Constant(None, "interval")
-    return Constant(_span(str(found.value), word), "interval")
-
-
-def _span(amount: str, unit: str) -> Interval:
-    count = decimal.Decimal(amount.strip())
-    if unit in _MONTHS:
-        months = count * _MONTHS[unit]
-        if months != int(months):
-            raise UnsupportedError(f"sql: INTERVAL of a part of a month: amount={amount!r}")
-        return Interval(int(months), 0)
-    if unit not in _MICROSECONDS:
-        raise UnsupportedError(f"sql: unsupported unit of INTERVAL: unit={unit!r}")
-    return Interval(0, int(count * _MICROSECONDS[unit]))
-
-
-def _interval_of_text(text: str) -> Operand:
-    words = text.split()
-    if not words or len(words) % 2:
-        raise UnsupportedError(f"sql: unsupported INTERVAL: text={text!r}; write '1' day")
-    months = microseconds = 0
-    for amount, unit in zip(words[::2], words[1::2], strict=True):
-        span = _span(amount, unit.lower().rstrip("s"))
-        months, microseconds = months + span.months, microseconds + span.microseconds
-    return Constant(Interval(months, microseconds), "interval")
+    return Constant(interval(str(found.value), word), "interval")
 
 
 def _not(node: Expression, scope: Scope) -> Operand:

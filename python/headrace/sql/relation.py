@@ -77,14 +77,23 @@ class Relation:
         return Relation([*self.fields, *fields], self.rows)
 
     def renamed(self, table: str, names: Sequence[str] = ()) -> Relation:
-        """The visible fields as those of a table; `names` for the first ones."""
+        """The visible fields as those of a table; `names` for the first ones.
+
+        A name that is there twice gets a number, as in DuckDB.
+        """
         fields: list[Field] = []
         place = 0
+        seen: set[str] = set()
         for field in self.fields:
             if field.hidden:
                 fields.append(field)
                 continue
-            name = names[place] if place < len(names) else field.name
+            word = name = names[place] if place < len(names) else field.name
+            count = 0
+            while name.lower() in seen:
+                count += 1
+                name = f"{word}_{count}"
+            seen.add(name.lower())
             fields.append(Field(table, name, field.value))
             place += 1
         return Relation(fields, self.rows)

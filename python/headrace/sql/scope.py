@@ -16,6 +16,8 @@ from headrace.sql.values import Constant, Operand, is_nested, null_column, value
 OUTER = " outer"
 #: The table of hidden fields that hold what expressions are already computed as.
 COMPUTED = " computed"
+#: The table of hidden fields that hold aggregates which subqueries read.
+FOLDED = " folded"
 #: The table of hidden fields that hold the items of a list, for its lambda.
 ITEM = " item"
 Expression = Any  # of sqlglot, which is imported on first use

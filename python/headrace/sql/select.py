@@ -3,20 +3,23 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from typing import Any
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import setops
 from headrace.sql.aggregates import group
+from headrace.sql.clauses.description import description
+from headrace.sql.clauses.grouping import grouping_sets
+from headrace.sql.clauses.ordering import sort_keys
+from headrace.sql.clauses.outer_aggregates import with_outer_aggregates
+from headrace.sql.clauses.outputs import of_columns, outputs_of, resolved
 from headrace.sql.elementwise import run
 from headrace.sql.expressions import evaluate
-from headrace.sql.grouping import grouping_sets
 from headrace.sql.nested.keys import as_keys
-from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, distinct_nodes, one_row
-from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
+from headrace.sql.scope import COMPUTED, FOLDED, OUTER, Correlation, Scope
 from headrace.sql.sources import joins
 from headrace.sql.sources.from_list import FromList
 from headrace.sql.sources.unnest import (
@@ -28,10 +31,8 @@ from headrace.sql.syntax import (
     aggregates_of,
     conjuncts,
     exp,
-    is_query,
     named,
     queries_of,
-    replaced,
     walk,
     windows_of,
 )
@@ -40,10 +41,9 @@ from headrace.sql.values import (
     Operand,
     Value,
     column_value,
-    is_struct,
 )
-from headrace.sql.window_pairs import folded
 from headrace.sql.windows import attach_windows
+from headrace.sql.windows.pairs import folded
 
 Expression = Any
 
@@ -82,11 +82,11 @@ class Planner(FromList):
 
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
-        return _filtered(scope, [_resolved(each, scope, {}) for each in conditions])
+        return _filtered(scope, [resolved(each, scope, {}) for each in conditions])
 
     def value(self, scope: Scope, node: Expression) -> Operand:
         """The value of an expression."""
-        return evaluate(_resolved(node, scope, scope.aliases), scope)
+        return evaluate(resolved(node, scope, scope.aliases), scope)
 
     def folded(
         self, scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node
@@ -112,6 +112,8 @@ class Planner(FromList):
             return setops.values(query, self._free_scope(correlation))
         if isinstance(query, exp.Table):
             return self._table(query, correlation)
+        if isinstance(query, exp.Describe):
+            return description(self.lower(query.this))
         if not isinstance(query, exp.Select):
             raise UnsupportedError(
                 f"sql: unsupported statement: word={type(query).__name__.upper()!r}; only queries"
@@ -129,23 +131,24 @@ class Planner(FromList):
         if correlation is not None and correlation.bound:
             scope.domain = self._domain(correlation)
         scope.aliases = aliases
-        left = [_resolved(each, scope, aliases) for each in left]
+        left = [resolved(each, scope, aliases) for each in left]
         scope = _filtered(scope, left)
-        outputs = _outputs(select, scope)
-        outputs = [(name, _resolved(node, scope, aliases, name)) for name, node in outputs]
+        select, outer_ones = with_outer_aggregates(select, scope)
+        outputs = outputs_of(select, scope)
+        outputs = [(name, resolved(node, scope, aliases, name)) for name, node in outputs]
         order = _order_items(select, scope, outputs, aliases)
         having = select.args.get("having")
-        having = None if having is None else _resolved(having.this, scope, aliases)
+        having = None if having is None else resolved(having.this, scope, aliases)
         qualify = select.args.get("qualify")
-        qualify = None if qualify is None else _resolved(qualify.this, scope, aliases)
+        qualify = None if qualify is None else resolved(qualify.this, scope, aliases)
         qualify = _first_of_each(select, qualify, outputs, order, scope)
         every = [node for _, node in outputs] + [node for node, _, _ in order]
         every += [each for each in (having, qualify) if each is not None]
-        scope = self._grouped(select, scope, outputs, every, having)
+        scope = self._grouped(select, scope, outputs, every, having, outer_ones)
         windows = [w for node in every for w in windows_of(node)]
         if windows:
             named_windows = [
-                _resolved(each, scope, aliases) for each in select.args.get("windows") or []
+                resolved(each, scope, aliases) for each in select.args.get("windows") or []
             ]
             scope = attach_windows(scope, windows, named_windows)
         if qualify is not None:
@@ -162,8 +165,10 @@ class Planner(FromList):
         outputs: list[tuple[str, Expression]],
         every: list[Expression],
         having: Expression | None,
+        outer_ones: list[Expression],
     ) -> Scope:
-        aggregates = _unique([a for node in every for a in aggregates_of(node)])
+        outer_ones = [resolved(each, scope, {}) for each in outer_ones]
+        aggregates = _unique([a for node in [*every, *outer_ones] for a in aggregates_of(node)])
         for each in aggregates:
             _refuse_outer(each, scope)
         clause = select.args.get("group")
@@ -173,17 +178,21 @@ class Planner(FromList):
         if arguments:
             scope = attach(scope, arguments)
         sets = grouping_sets(
-            clause, outputs, scope, lambda node: _resolved(node, scope, scope.aliases)
+            clause, outputs, scope, lambda node: resolved(node, scope, scope.aliases)
         )
         unnests = _unique([c for keys in sets for key in keys for c in unnests_of(key)])
         if unnests:
             scope = unnested(scope, unnests)
-        if len(sets) == 1:
+        if len(sets) == 1 and not any(isinstance(each, _GROUPING) for each in aggregates):
             keys = _unique(sets[0])
             scope = attach(scope, keys)
             made = group(scope, keys, aggregates, not keys)
         else:
             made = setops.grouped_by_sets(scope, sets, aggregates, every)
+        rows = made.relation.rows
+        for place, each in enumerate(outer_ones):
+            value = column_value(evaluate(each, made), rows)
+            made.with_fields([Field(FOLDED, str(place), value, True)])
         made = attach(made, [*([having] if having is not None else []), *every])
         if having is not None:
             made = _filtered(made, conjuncts(having))
@@ -197,7 +206,7 @@ class Planner(FromList):
             return relation
         scope = Scope(relation, correlation, self)
         outputs = [(f.name, exp.column(f.name)) for f in relation.fields if not f.hidden]
-        order = _order_items(query, scope, outputs, {})
+        order = _order_items(_with_places(query, scope), scope, outputs, {})
         return _limited(query, _sorted(scope, order), scope)
 
 
@@ -221,6 +230,9 @@ def _names(query: Expression, name: str) -> bool:
     return any(named(table.name) == name for table in query.find_all(exp.Table))
 
 
+_GROUPING = (exp.Grouping, exp.GroupingId)
+
+
 def _refuse_outer(aggregate: Expression, scope: Scope) -> None:
     """An aggregate of columns of the query around belongs to that one."""
     columns = [each for each in walk(aggregate) if isinstance(each, exp.Column)]
@@ -235,47 +247,6 @@ def _refuse_outer(aggregate: Expression, scope: Scope) -> None:
 
 def _unique(nodes: list[Expression]) -> list[Expression]:
     return list(dict.fromkeys(nodes))
-
-
-def _resolved(
-    node: Expression, scope: Scope, aliases: dict[str, Expression], own: str = ""
-) -> Expression:
-    """With full names of columns, and the expressions of aliases where no column has the name.
-
-    So equal expressions are equal trees.
-    """
-    node = node.copy() if not is_query(node) else node
-
-    def change(each: Expression) -> Expression | None:
-        if isinstance(each, exp.PositionalColumn):
-            return _positional(each, scope)
-        if not isinstance(each, exp.Column) or isinstance(each.this, exp.Star) or each.db:
-            return None
-        table, name = named(each.table), named(each.name)
-        field = scope.field(table, name)
-        if field is not None:
-            made = exp.Column(this=exp.Identifier(this=name))
-            if field.table:
-                made.set("table", exp.Identifier(this=field.table))
-            return made
-        if not table and name in aliases and name != own.lower():
-            rest = {k: v for k, v in aliases.items() if k != name}
-            return exp.Paren(this=_resolved(aliases[name], scope, rest))
-        return None
-
-    return replaced(node, change)
-
-
-def _positional(node: Expression, scope: Scope) -> Expression:
-    """#1: a column of FROM by its place."""
-    fields = [f for f in scope.relation.fields if not f.hidden]
-    place = int(node.name)
-    if not 1 <= place <= len(fields):
-        raise InvalidArgumentError(f"sql: no such column: place={place}, columns={len(fields)}")
-    made = exp.Column(this=exp.Identifier(this=fields[place - 1].name.lower()))
-    if fields[place - 1].table:
-        made.set("table", exp.Identifier(this=fields[place - 1].table))
-    return made
 
 
 def _filtered(scope: Scope, conditions: list[Expression]) -> Scope:
@@ -295,131 +266,6 @@ def _filtered(scope: Scope, conditions: list[Expression]) -> Scope:
             made = joins.filtered(scope, [each])
         scope = made
     return scope
-
-
-def _outputs(select: Expression, scope: Scope) -> list[tuple[str, Expression]]:
-    """Names and expressions of SELECT, with what its stars stand for."""
-    outputs: list[tuple[str, Expression]] = []
-    for each in select.expressions:
-        node = each
-        while isinstance(node, exp.Paren):
-            node = node.this
-        star = node.this if isinstance(node, exp.Column) else node
-        if isinstance(star, exp.Star):
-            table = named(node.table) if isinstance(node, exp.Column) else ""
-            outputs += _starred(star, table, scope)
-        elif isinstance(node, exp.Alias):
-            if named(node.alias) == "export_state" and not node.args["alias"].args.get("quoted"):
-                raise UnsupportedError("sql: unsupported: word='EXPORT_STATE'")
-            outputs.append((node.alias, node.this))
-        elif node.find(exp.Columns) is not None:
-            outputs += _of_columns(node, scope)
-        elif isinstance(node, exp.Explode) and _fields_of(node.this, scope):
-            outputs += _parted(node.this, scope, _depth_of(node))
-        elif isinstance(node, exp.Aliases):
-            raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
-        else:
-            outputs.append((_name_of(node), node))
-    return outputs
-
-
-def _of_columns(node: Expression, scope: Scope) -> list[tuple[str, Expression]]:
-    """An expression for each of the columns that COLUMNS stands for."""
-    found = {each.sql("duckdb"): each for each in node.find_all(exp.Columns)}
-    if len(found) != 1:
-        raise UnsupportedError("sql: several patterns in one expression: word='COLUMNS'")
-    (words,) = found.values()
-    inside = words.this
-    every = _starred(inside if isinstance(inside, exp.Star) else exp.Star(), "", scope)
-    if isinstance(inside, exp.Literal) and inside.is_string:
-        every = [pair for pair in every if re.search(inside.this, pair[0])]
-    elif not isinstance(inside, exp.Star):
-        raise UnsupportedError("sql: unsupported: word='COLUMNS'; use * or a pattern")
-    if not every:
-        raise InvalidArgumentError(f"sql: COLUMNS finds no column: pattern={inside.name!r}")
-    made = []
-    for name, column in every:
-
-        def change(each: Expression, column: Expression = column) -> Expression | None:
-            return column.copy() if isinstance(each, exp.Columns) else None
-
-        made.append((name, replaced(node.copy(), change)))
-    return made
-
-
-def _field(node: Expression, name: str) -> Expression:
-    return exp.StructExtract(this=node.copy(), expression=exp.Literal.string(name))
-
-
-_DEPTH = re.compile(r"max_depth\s*(?::=|=>|=)\s*(\d+)")
-
-
-def _depth_of(node: Expression) -> int:
-    """How many levels of structs UNNEST takes apart."""
-    depth = 1
-    for each in node.expressions:
-        text = each.sql("duckdb").lower()
-        found = _DEPTH.fullmatch(text)
-        if found is None and not re.fullmatch(r"recursive\s*(:=|=>|=)\s*true", text):
-            raise UnsupportedError(f"sql: unsupported: word='UNNEST', option={text!r}")
-        depth = 100 if found is None else int(found[1])
-    return depth
-
-
-def _parted(node: Expression, scope: Scope, depth: int) -> list[tuple[str, Expression]]:
-    """The fields of a struct, and of structs in it down to a depth."""
-    made = []
-    for name in _fields_of(node, scope):
-        inside = _field(node, name)
-        deeper = _parted(inside, scope, depth - 1) if depth > 1 else []
-        made += deeper or [(name, inside)]
-    return made
-
-
-def _fields_of(node: Expression, scope: Scope) -> list[str]:
-    """The fields of a struct; none of other values."""
-    if aggregates_of(node) or queries_of(node):
-        return []
-    dtype = evaluate(_resolved(node, scope, {}), scope).dtype
-    return [name for name, _ in _core.dtype_fields(dtype)] if is_struct(dtype) else []
-
-
-def _name_of(node: Expression) -> str:
-    if isinstance(node, exp.Column):
-        return str(node.name)
-    return (
-        str(node.sql("duckdb")).lower()
-        if not isinstance(node, exp.Literal)
-        else str(node.sql("duckdb"))
-    )
-
-
-def _starred(star: Expression, table: str, scope: Scope) -> list[tuple[str, Expression]]:
-    without = {named(each.name) for each in star.args.get("except_") or []}
-    instead = {named(each.alias): each.this for each in star.args.get("replace") or []}
-    if star.args.get("rename"):
-        raise UnsupportedError("sql: unsupported: word='RENAME'; use AS")
-    found: list[tuple[str, Expression]] = []
-    if table and not any(f.table == table for f in scope.relation.fields) and scope.has("", table):
-        own = exp.Column(this=exp.Identifier(this=table))
-        return [
-            (name, _field(own, name))
-            for name in _fields_of(own, scope)
-            if name.lower() not in without
-        ]
-    for field in scope.relation.fields:
-        if field.hidden or (table and field.table != table) or field.name.lower() in without:
-            continue
-        if field.name.lower() in instead:
-            found.append((field.name, instead[field.name.lower()]))
-            continue
-        column = exp.Column(this=exp.Identifier(this=field.name.lower()))
-        if field.table:
-            column.set("table", exp.Identifier(this=field.table))
-        found.append((field.name, column))
-    if not found:
-        raise InvalidArgumentError(f"sql: * stands for no column: table={table!r}; check the name")
-    return found
 
 
 def _order_items(
@@ -449,9 +295,44 @@ def _order_items(
             node = names[named(node.name)]
         else:
             more = {k: v for k, v in names.items() if not scope.has("", k)}
-            node = _resolved(node, scope, {**more, **aliases})
+            node = resolved(node, scope, {**more, **aliases})
         items.append((node, descending, first))
     return items
+
+
+def _with_places(query: Expression, scope: Scope) -> Expression:
+    """A set operation ordered by places where it names columns or expressions of a side."""
+    sides = list(_sides_of(query)) if query.args.get("order") is not None else []
+    if len(sides) < 2 or any(side.find(exp.Star, exp.Explode, exp.Columns) for side in sides):
+        return query
+    items = []
+    for each in query.args["order"].expressions:
+        node, places = each.this, set[int]()
+        own = isinstance(node, exp.Column) and not node.table and scope.has("", named(node.name))
+        if not own and not isinstance(node, exp.Literal | exp.Var):
+            for side in sides:
+                for place, item in enumerate(side.expressions, 1):
+                    is_named = isinstance(node, exp.Column) and not node.table
+                    if (is_named and named(item.alias_or_name) == named(node.name)) or (
+                        item.unalias() == node
+                    ):
+                        places.add(place)
+        made = each.copy()
+        if len(places) == 1:
+            made.set("this", exp.Literal.number(places.pop()))
+        items.append(made)
+    return exp.Select(order=exp.Order(expressions=items))
+
+
+def _sides_of(query: Expression) -> Iterator[Expression]:
+    """The SELECTs of a set operation."""
+    if isinstance(query, exp.SetOperation):
+        yield from _sides_of(query.this)
+        yield from _sides_of(query.expression)
+    elif isinstance(query, exp.Subquery):
+        yield from _sides_of(query.this)
+    elif isinstance(query, exp.Select):
+        yield query
 
 
 def _sorted(scope: Scope, order: list[tuple[Expression, bool, bool]]) -> Relation:
@@ -482,7 +363,7 @@ def _first_of_each(
         node
         for each in listed_on
         for node in (
-            [made for _, made in _of_columns(each, scope)] if each.find(exp.Columns) else [each]
+            [made for _, made in of_columns(each, scope)] if each.find(exp.Columns) else [each]
         )
     ]
     for each in columns:
@@ -493,7 +374,7 @@ def _first_of_each(
             isinstance(node, exp.Column) and not node.table and not scope.has("", named(node.name))
         ):
             node = names.get(named(node.name), node)
-        keys.append(_resolved(node, scope, scope.aliases))
+        keys.append(resolved(node, scope, scope.aliases))
     listed = [exp.Ordered(this=node, desc=d, nulls_first=f) for node, d, f in order]
     place = exp.Window(this=exp.RowNumber(), partition_by=keys)
     if listed:

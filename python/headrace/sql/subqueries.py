@@ -32,6 +32,7 @@ from headrace.sql.values import (
     Value,
     column_of,
     common_dtype,
+    is_struct,
     item_dtype,
     value_of,
 )
@@ -339,8 +340,11 @@ def _sides(
 ) -> tuple[list[Value], list[Value], Relation]:
     """The values and those of the subquery, in common dtypes."""
     given = _values_of(node.this)
-    if len(given) < 2 or len(given) != sum(not f.hidden for f in inner.fields):
-        given = [node.this]
+    visible = [f for f in inner.fields if not f.hidden]
+    unpacked = len(given) == len(visible) and not (
+        len(given) == 1 and is_struct(visible[0].value.dtype)
+    )
+    given = given if unpacked else [node.this]
     fields = _visible(inner, len(given), "IN")
     mine, theirs = [], []
     for each, field in zip(given, fields, strict=True):

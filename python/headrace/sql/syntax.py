@@ -51,10 +51,32 @@ def _with_typed_strings(query: str) -> str:
     return "".join([*pieces, query[at:]])
 
 
+_NEAREST = re.compile(r"(?i)\bnearest\s")
+
+
+def _with_nearest_counts(query: str) -> str:
+    """`NEAREST BY` takes one row, and EXACT is what all joins are, which sqlglot reads neither."""
+    tokens = sqlglot.tokenize(query, read=_dialect("duckdb"))
+    words = [token.text.lower() for token in tokens]
+    pieces, at = [], 0
+    for place in range(1, len(tokens) - 1):
+        token, after = tokens[place], tokens[place + 1]
+        if words[place] != "nearest" or not (words[place + 1] == "by" or after.text.isdigit()):
+            continue
+        if words[place - 1] == "exact":
+            pieces.append(query[at : tokens[place - 1].start])
+            at = token.start
+        if words[place + 1] == "by":
+            pieces.append(f"{query[at : token.end + 1]} 1")
+            at = token.end + 1
+    return "".join([*pieces, query[at:]])
+
+
 def statements(query: str, dialect: str) -> list[Expression]:
     """The statements of a script; raises for what is no SQL."""
     try:
         text = _with_typed_strings(query) if _TYPED_STRING.search(query) else query
+        text = _with_nearest_counts(text) if _NEAREST.search(text) else text
         found = sqlglot.parse(text, read=_dialect(dialect))
         trees = [each for each in found if each is not None and not isinstance(each, exp.Semicolon)]
     except sqlglot.errors.SqlglotError as error:
@@ -297,7 +319,7 @@ def queries_of(node: Expression, known: Mapping[Any, Any] | None = None) -> list
 
 def _is_array_of_rows(node: Expression) -> bool:
     """Whether this is ARRAY (SELECT ...)."""
-    return isinstance(node, exp.Array) and any(isinstance(e, exp.Select) for e in node.expressions)
+    return isinstance(node, exp.Array) and any(is_query(each) for each in node.expressions)
 
 
 def named(word: Any) -> str:
@@ -312,7 +334,8 @@ _READ = """
     Column=table,db,catalog Concat=coalesce,safe Count=big_int DPipe=safe Div=typed,safe
     Coalesce=is_nvl,is_null Group=all,grouping_sets,rollup,cube Identifier=quoted
     Greatest=ignore_nulls Least=ignore_nulls If=true,false In=query,unnest,field Interval=unit
-    Join=on,side,kind,using,method Lag=offset,default Lead=offset,default NthValue=offset
+    Join=on,side,kind,using,method,nearest Nearest=count,approximate,similarity
+    Lag=offset,default Lead=offset,default NthValue=offset
     Like=negate ILike=negate Literal=is_string Ordered=desc,nulls_first Replace=replacement
     Round=decimals Substring=start,length Trim=position,expression StrPosition=substr
     Select=distinct,from_,group,having,joins,limit,offset,order,qualify,where,windows,with_

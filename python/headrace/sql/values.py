@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -19,6 +20,8 @@ _BITS |= {"uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
 INTEGERS = frozenset(_BITS)
 FLOATS = frozenset(("float32", "float64"))
 NULL = "null"
+#: NULL's type within lists and structs, which the engine has not: SQL has no complex numbers.
+_NULL_INSIDE = "complex64"
 TIMESTAMP = "datetime64[us]"
 _MOST_DIGITS = 38
 
@@ -145,12 +148,55 @@ def is_list(dtype: str) -> bool:
 
 def item_dtype(dtype: str) -> str:
     """Of the items of lists."""
-    return dtype[5:-1]
+    return NULL if dtype[5:-1] == _NULL_INSIDE else dtype[5:-1]
+
+
+def list_dtype(item: str) -> str:
+    """Of lists of such items."""
+    return f"list[{_NULL_INSIDE if item == NULL else item}]"
+
+
+def struct_fields(dtype: str) -> list[tuple[str, str]]:
+    """The names and dtypes of the fields of structs."""
+    fields = _core.dtype_fields(dtype)
+    return [(name, NULL if d == _NULL_INSIDE else d) for name, d in fields]
+
+
+def struct_dtype(fields: Sequence[tuple[str, str]]) -> str:
+    """Of structs with these fields."""
+    words = [
+        f"{_quoted(name)}: {_NULL_INSIDE if dtype == NULL else dtype}" for name, dtype in fields
+    ]
+    return f"struct[{', '.join(words)}]"
+
+
+def _quoted(name: str) -> str:
+    """A name as the engine's dtypes have it."""
+    if re.fullmatch(r"[A-Za-z0-9_\x80-\U0010ffff]+", name):
+        return name
+    marked = re.sub(r'["\\]', r"\\\g<0>", name)
+    return '"' + re.sub(r"[\x00-\x1f]", lambda c: f"\\x{ord(c[0]):02x}", marked) + '"'
+
+
+def stored_dtype(dtype: str) -> str:
+    """The dtype of the engine's columns: NULL's type is that of integers."""
+    if is_list(dtype):
+        return list_dtype(stored_dtype(item_dtype(dtype)))
+    if is_struct(dtype):
+        return struct_dtype([(name, stored_dtype(inner)) for name, inner in struct_fields(dtype)])
+    return "int32" if dtype == NULL else dtype
 
 
 def is_struct(dtype: str) -> bool:
     """Structs."""
     return dtype.startswith("struct[")
+
+
+def is_row(dtype: str) -> bool:
+    """Rows: structs whose fields have the names that DuckDB gives them in Arrow."""
+    if not is_struct(dtype):
+        return False
+    return all(name == f"element{i}" for i, (name, _) in enumerate(struct_fields(dtype), 1))
 
 
 def is_nested(dtype: str) -> bool:
@@ -162,8 +208,10 @@ def type_name(dtype: str) -> str:
     """What SQL calls a dtype, for errors and DESCRIBE."""
     if is_list(dtype):
         return f"{type_name(item_dtype(dtype))}[]"
+    if is_row(dtype):
+        return f"TUPLE({', '.join(type_name(d) for _, d in struct_fields(dtype))})"
     if is_struct(dtype):
-        fields = ", ".join(f"{name} {type_name(d)}" for name, d in _core.dtype_fields(dtype))
+        fields = ", ".join(f"{_identifier(n)} {type_name(d)}" for n, d in struct_fields(dtype))
         return f"STRUCT({fields})"
     names = {"int8": "TINYINT", "int16": "SMALLINT", "int32": "INTEGER", "int64": "BIGINT"}
     names |= {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER"}
@@ -181,6 +229,25 @@ def type_name(dtype: str) -> str:
     return names.get(dtype, dtype.upper())
 
 
+#: Words that are names in quotes only.
+_WORDS = """
+    all analyse analyze and any array as asc asymmetric both case cast check collate column
+    constraint create default deferrable desc describe distinct do else end except false fetch for
+    foreign from group having in initially intersect into lambda lateral leading limit not null
+    offset on only or order pivot pivot_longer pivot_wider placing primary qualify references
+    returning select show some summarize symmetric table then to trailing true union unique unpivot
+    using variadic when where window with
+"""
+_RESERVED = frozenset(_WORDS.split())
+
+
+def _identifier(name: str) -> str:
+    """A name as SQL has it, in quotes where it needs them."""
+    if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) and name.lower() not in _RESERVED:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
 def common_dtype(operands: Sequence[Operand], word: str) -> str:
     """The dtype that all convert to without an explicit cast."""
     found = NULL
@@ -193,8 +260,10 @@ def common_dtype(operands: Sequence[Operand], word: str) -> str:
 
 
 def _common(a: str, b: str, word: str) -> str:
-    if a == b:
+    if b in (a, NULL):
         return a
+    if a == NULL:
+        return b
     if is_number(a) and is_number(b):
         if a in FLOATS or b in FLOATS:
             return a if b not in FLOATS and a == "float32" and b in ("int8", "int16") else "float64"
@@ -222,13 +291,14 @@ def _common(a: str, b: str, word: str) -> str:
 
 def _common_nested(a: str, b: str, word: str) -> str:
     if is_list(a) and is_list(b):
-        return f"list[{_common(item_dtype(a), item_dtype(b), word)}]"
+        return list_dtype(_common(item_dtype(a), item_dtype(b), word))
     if is_struct(a) and is_struct(b):
-        ours, theirs = _core.dtype_fields(a), _core.dtype_fields(b)
-        if [name for name, _ in ours] == [name for name, _ in theirs]:
-            pairs = zip(ours, theirs, strict=True)
-            fields = [f"{name}: {_common(d, e, word)}" for (name, d), (_, e) in pairs]
-            return f"struct[{', '.join(fields)}]"
+        ours, theirs = struct_fields(a), struct_fields(b)
+        names = [name for name, _ in (theirs if is_row(a) else ours)]
+        mixed = is_row(a) != is_row(b) and len(ours) == len(theirs)
+        if mixed or [name for name, _ in ours] == [name for name, _ in theirs]:
+            dtypes = [_common(d, e, word) for (_, d), (_, e) in zip(ours, theirs, strict=True)]
+            return struct_dtype(list(zip(names, dtypes, strict=True)))
     raise TypeMismatchError(
         f"sql: these types have no common one: operation={word!r}, left={type_name(a)}, "
         f"right={type_name(b)}"
@@ -249,7 +319,8 @@ def _common_integer(a: str, b: str) -> str:
 def null_column(like: _core.Node, dtype: str) -> _core.Node:
     """Nulls of a dtype for the rows of a node."""
     if is_nested(dtype):
-        single = _core.data(_core.column_from_list([None], dtype), "null", _core.new_domain())
+        column = _core.column_from_list([None], stored_dtype(dtype))
+        single = _core.data(column, "null", _core.new_domain())
         return _core.in_domain(_core.take(single, _core.repeat(like, 0)), like.domain)
     made = _core.shift(_core.repeat(like, 0), 1 << 62)
     if dtype in (NULL, made.dtype):

@@ -10,9 +10,19 @@ from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.sql import operators
-from headrace.sql.aggregates.calls import CALLS, Call, as_column, counted, name_and_arguments, word
+from headrace.sql.aggregates.calls import (
+    CALLS,
+    Call,
+    as_column,
+    counted,
+    name_and_arguments,
+    name_of,
+    word,
+)
 from headrace.sql.aggregates.folder import Folder
+from headrace.sql.elementwise import run
 from headrace.sql.expressions import condition, evaluate
+from headrace.sql.nested.keys import as_keys
 from headrace.sql.relation import Field, Relation, groups_of, joined
 from headrace.sql.scope import COMPUTED, OUTER, Scope
 from headrace.sql.syntax import exp, named
@@ -20,6 +30,7 @@ from headrace.sql.values import (
     Constant,
     Operand,
     Value,
+    column_of,
     null_column,
     value_of,
 )
@@ -69,6 +80,32 @@ def is_distinct(node: Expression) -> bool:
     return not isinstance(call, exp.Min | exp.Max | exp.ArrayAgg | exp.GroupConcat)
 
 
+def _is_joined(node: Expression) -> bool:
+    """Whether distinct values are folded in groups of their own, which are joined."""
+    if not is_distinct(node):
+        return False
+    call = node.this if isinstance(node, exp.Filter) else node
+    return name_of(call) in CALLS
+
+
+def _first_values(node: Expression, folder: Folder, keys: list[_core.Node]) -> _core.Node | None:
+    """The rows with a value that no row of their group before them has; None for all."""
+    if not is_distinct(node):
+        return None
+    call = node.this if isinstance(node, exp.Filter) else node
+    given = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
+    if len(given.expressions) != 1:
+        raise UnsupportedError("sql: DISTINCT of several values: word='DISTINCT'; use a subquery")
+    like = folder.like
+    (value,) = given.expressions
+    value = value.this if isinstance(value, exp.Order) else value
+    columns = [*keys, as_column(folder.operand(value), like).node]
+    if isinstance(node, exp.Filter):
+        columns.append(column_of(condition(node.expression.this, folder.scope), like, "bool"))
+    place = _core.part(_core.group_places(as_keys(columns), False), 0)
+    return run("equal", _core.in_domain(place, like.domain), 0)
+
+
 def _plain(node: Expression) -> Expression:
     """The call without DISTINCT, of the same arguments: their subqueries are known by identity."""
     if isinstance(node, exp.Filter):
@@ -96,9 +133,9 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
     like = relation.rows
     values = [evaluate(each, scope) for each in keys]
     columns = [as_column(each, like).node for each in values] + [f.value.node for f in hidden]
-    plain = [each for each in aggregates if not is_distinct(each)]
+    plain = [each for each in aggregates if not _is_joined(each)]
     folder = Folder(scope, columns)
-    calls = [folder.call(_plain(each)) for each in plain]
+    calls = [folder.call(_plain(each), _first_values(each, folder, columns)) for each in plain]
     grouping = columns or [_core.repeat(like, 0)]
     if not calls:
         calls = [Call([word("size")], counted, 0)] if not columns or not plain else calls
@@ -117,7 +154,7 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
         for j, n in enumerate(results[id(each)])
     ]
     relation = Relation([*fields, *raw], found_keys[0])
-    distinct = [each for each in aggregates if is_distinct(each)]
+    distinct = [each for each in aggregates if _is_joined(each)]
     relation, more = _joined_distinct(scope, relation, columns, distinct, len(plain))
     if whole:
         relation = _whole_rows(relation, scope, len(hidden))

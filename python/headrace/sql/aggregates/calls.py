@@ -81,11 +81,18 @@ _CLASSES = {
 }
 
 
+def name_of(node: Expression) -> str:
+    """What a call is named."""
+    if isinstance(node, exp.Anonymous):
+        return named(node.this)
+    return _CLASSES.get(type(node), node.sql_name().lower() if isinstance(node, exp.Func) else "")
+
+
 def name_and_arguments(node: Expression, ordered: Expression | None) -> tuple[str, list[Any]]:
     """What a call is named, and its arguments."""
+    name = name_of(node)
     if isinstance(node, exp.Anonymous):
-        return named(node.this), list(node.expressions)
-    name = _CLASSES.get(type(node), node.sql_name().lower() if isinstance(node, exp.Func) else "")
+        return name, list(node.expressions)
     if isinstance(node.this, exp.Star):
         return "count_star", []
     if isinstance(node.this, exp.Distinct):

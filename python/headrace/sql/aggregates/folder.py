@@ -90,13 +90,12 @@ class Folder:
             self._known[node] = evaluate(node, self.scope)
         return self._known[node]
 
-    def call(self, node: Expression) -> Call:
-        """The call of an aggregate expression."""
-        mask: _core.Node | None = None
+    def call(self, node: Expression, mask: _core.Node | None = None) -> Call:
+        """The call of an aggregate expression, of the rows where the mask is true."""
         ordered = None
         if isinstance(node, exp.Filter):
-            test = condition(node.expression.this, self.scope)
-            mask = column_of(test, self.like, "bool")
+            test = column_of(condition(node.expression.this, self.scope), self.like, "bool")
+            mask = test if mask is None else run("logical_and", mask, test)
             node = node.this
         skip_null = isinstance(node, exp.IgnoreNulls)
         if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):

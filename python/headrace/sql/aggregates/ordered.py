@@ -8,9 +8,10 @@ from typing import Any
 from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.sql.aggregates.calls import Call, at_rows, word
+from headrace.sql.clauses.ordering import sort_keys
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.lists import grouped, rows_from_zero
-from headrace.sql.ordering import sort_keys
+from headrace.sql.nested.keys import unique_items
 from headrace.sql.relation import Field, Relation, row_numbers
 from headrace.sql.values import (
     Constant,
@@ -96,7 +97,7 @@ def listed(
         values, numbers = held.nodes()
     lists = grouped(values, numbers, like)
     if once:
-        lists = _core.list_unique(lists)
+        lists = unique_items(lists)
     made = lists if separator is None else _core.list_join(lists, separator)
     empty = run("equal", _core.list_length(lists), 0)
 

@@ -10,11 +10,11 @@ from headrace.errors import InvalidArgumentError
 from headrace.sql.aggregates.calls import EXACT_DIGITS, Call, at_rows, refusing_nan, word
 from headrace.sql.aggregates.ordered import first_in_order, listed, there
 from headrace.sql.casts import cast
+from headrace.sql.clauses.ordering import sort_keys
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.functions import nested
 from headrace.sql.lists import null_where_null, rows_from_zero
 from headrace.sql.nested.keys import as_keys
-from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation
 from headrace.sql.values import (
     TIMESTAMP,

@@ -20,6 +20,7 @@ from headrace.sql.functions import (
     structs,
     substrings,
     times,
+    vectors,
 )
 from headrace.sql.functions.list_items import item_at as item_at
 from headrace.sql.functions.list_items import items_where as items_where
@@ -37,6 +38,9 @@ def call(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     handler = _BY_CLASS.get(type(node))
     if handler is not None:
         return handler(node, evaluate, like)
+    by_tree = structs.BY_TREE.get(_name_of(node))
+    if by_tree is not None:
+        return by_tree(node, evaluate, like)
     by_name = _BY_NAME.get(_name_of(node))
     if by_name is not None:
         return by_name([evaluate(each) for each in arguments_of(node)], like)
@@ -85,10 +89,8 @@ def lambda_of(node: Expression) -> tuple[Expression, Expression]:
 
 def _typeof(node: Expression, evaluate: Evaluate, like: _core.Node) -> Operand:
     dtype = evaluate(node.this).dtype
-    if "decimal128(38, 0)" in dtype or "element1" in dtype:
-        raise UnsupportedError(
-            "sql: HUGEINT and DECIMAL(38,0), rows and structs are one: word='TYPEOF'"
-        )
+    if "decimal128(38, 0)" in dtype:
+        raise UnsupportedError("sql: HUGEINT and DECIMAL(38,0) are one: word='TYPEOF'")
     return Constant('"NULL"' if dtype == NULL else type_name(dtype), "string")
 
 
@@ -111,6 +113,7 @@ _BY_NAME: dict[str, Callable[[list[Operand], _core.Node], Operand]] = {
     **formats.BY_NAME,
     **codes.BY_NAME,
     **distances.BY_NAME,
+    **vectors.BY_NAME,
 }
 #: Names of functions for which sqlglot has a class, where it is not the class's own one.
 _NAMES = {
@@ -124,6 +127,8 @@ _NAMES = {
     **{exp.ArrayFirst: "list_first", exp.ArrayLast: "list_last", exp.LowerHex: "hex"},
     **{exp.MD5: "md5", exp.SHA: "sha1", exp.BitLength: "bit_length", exp.ToBinary: "bin"},
     exp.JarowinklerSimilarity: "jaro_winkler_similarity",
+    exp.EuclideanDistance: "list_distance",
+    exp.CosineDistance: "list_cosine_distance",
 }
 
 

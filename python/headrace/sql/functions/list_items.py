@@ -65,7 +65,7 @@ def part_between(operand: Operand, begin: Operand | None, end: Operand | None) -
     return value_of(null_where_null(found, *ends))
 
 
-def _items_at(lists: Value, rows: _core.Node, places: _core.Node) -> Value:
+def items_at(lists: Value, rows: _core.Node, places: _core.Node) -> Value:
     """The items of these lists at these places; null for none."""
     own, items = items_of(lists)
     left = Relation(
@@ -91,7 +91,7 @@ def items_where(operand: Operand, kept_ones: Operand) -> Operand:
     """The items for which a list of bools is true."""
     lists, mask = (nested.as_list(each, "LIST_WHERE") for each in (operand, kept_ones))
     rows, _ = items_of(lists)
-    kept = _items_at(mask, rows, places_of(rows))
+    kept = items_at(mask, rows, places_of(rows))
     return value_of(null_where_null(chosen_items(lists, rows, kept.node), mask))
 
 
@@ -102,7 +102,7 @@ def _select(operands: list[Operand], like: _core.Node) -> Operand:
     lists = nested.as_list(operands[0], "LIST_SELECT")
     places = nested.as_list(cast(operands[1], "list[int64]"), "LIST_SELECT")
     rows, wanted = items_of(places)
-    found = _items_at(lists, rows, wanted.node)
+    found = items_at(lists, rows, wanted.node)
     return value_of(null_where_null(relisted(places, rows, found.node), lists))
 
 
@@ -165,7 +165,7 @@ def _zip(operands: list[Operand], like: _core.Node) -> Operand:
         [Field("", str(i), value_of(each)) for i, each in enumerate(groups)], groups[0]
     )
     rows, places = order.sorted([(each, False) for each in groups]).nodes()
-    items: list[Operand] = [_items_at(each, rows, places) for each in lists]
+    items: list[Operand] = [items_at(each, rows, places) for each in lists]
     made = _node(nested.row_of(items, rows))
     return value_of(_core.in_domain(grouped(made, rows, like), like.domain))
 

@@ -26,6 +26,7 @@ from headrace.sql.lists import (
     relisted,
     rows_from_zero,
 )
+from headrace.sql.nested.keys import unique_items
 from headrace.sql.relation import broadcast, one_row
 from headrace.sql.values import (
     INTEGERS,
@@ -38,9 +39,14 @@ from headrace.sql.values import (
     column_of,
     is_decimal,
     is_list,
+    is_nested,
     is_struct,
     is_time,
     item_dtype,
+    list_dtype,
+    stored_dtype,
+    struct_dtype,
+    struct_fields,
     type_name,
     value_of,
 )
@@ -48,15 +54,16 @@ from headrace.sql.values import (
 
 def list_of(operands: Sequence[Operand], like: _core.Node) -> Operand:
     """A list of these values in each row."""
-    if all(isinstance(each, Constant) for each in operands):
-        single = _listed(operands, one_row().rows)
-        return value_of(broadcast(single, like))
-    return value_of(_listed(operands, like))
-
-
-def _listed(operands: Sequence[Operand], like: _core.Node) -> _core.Node:
     dtype, operands = common(list(operands), "a list") if operands else (NULL, [])
-    dtype = "int32" if dtype == NULL else dtype
+    if all(isinstance(each, Constant) for each in operands):
+        node = broadcast(_listed(operands, stored_dtype(dtype), one_row().rows), like)
+    else:
+        node = _listed(operands, stored_dtype(dtype), like)
+    keeps = dtype == NULL or is_nested(dtype)
+    return Value(node, list_dtype(dtype) if keeps else node.dtype)
+
+
+def _listed(operands: Sequence[Operand], dtype: str, like: _core.Node) -> _core.Node:
     nodes = [column_of(each, like, dtype) for each in operands or [Constant(None, dtype)]]
     rows = rows_from_zero(like)
     values = _core.concat(nodes) if len(nodes) > 1 else nodes[0]
@@ -297,7 +304,12 @@ def distinct(operand: Operand) -> Operand:
     """The different items that are not null."""
     if operand.dtype == NULL:
         return Constant(None, NULL)
-    return value_of(_core.list_unique(without_nulls(as_list(operand, "LIST_DISTINCT")).node))
+    return _once(as_list(operand, "LIST_DISTINCT"))
+
+
+def _once(lists: Value) -> Value:
+    """The different items that are not null."""
+    return value_of(unique_items(without_nulls(lists).node))
 
 
 def flattened(operand: Operand) -> Operand:
@@ -305,6 +317,8 @@ def flattened(operand: Operand) -> Operand:
     if operand.dtype == NULL:
         return Constant(None, NULL)
     lists = as_list(operand, "FLATTEN")
+    if item_dtype(lists.dtype) == NULL:  # lists that are all null
+        return value_of(null_where_null(_core.list_slice(lists.node, 0, 0), lists))
     if not is_list(item_dtype(lists.dtype)):
         raise TypeMismatchError(
             f"sql: expected a list of lists: function='FLATTEN', type={type_name(lists.dtype)}"
@@ -412,13 +426,20 @@ def _series_of_columns(
 
 def struct_of(names: Sequence[str], operands: Sequence[Operand], like: _core.Node) -> Operand:
     """A struct of these values in each row."""
+    if not names:
+        raise UnsupportedError("sql: unsupported type: type='STRUCT()'; a struct has fields")
     nodes = [column_of(each, like, "int32" if each.dtype == NULL else "") for each in operands]
-    return value_of(_core.structs_of(list(names), nodes))
+    dtypes = [
+        each.dtype if each.dtype == NULL or is_nested(each.dtype) else node.dtype
+        for each, node in zip(operands, nodes, strict=True)
+    ]
+    node = _core.structs_of(list(names), nodes)
+    return Value(node, struct_dtype(list(zip(names, dtypes, strict=True))))
 
 
 def struct_names(dtype: str) -> list[str]:
     """The names of the fields."""
-    return [name for name, _ in _core.dtype_fields(dtype)]
+    return [name for name, _ in struct_fields(dtype)]
 
 
 def field(operand: Operand, name: str) -> Operand:
@@ -468,11 +489,9 @@ def has_any(a: Operand, b: Operand) -> Operand:
         return Constant(None, "bool")
     _, (one, other) = common([a, b], "&&")
     first, second = as_list(one, "LIST_HAS_ANY"), as_list(other, "LIST_HAS_ANY")
-    both = [
-        _core.list_length(_core.list_unique(without_nulls(each).node)) for each in (first, second)
-    ]
-    every = joined_lists([without_nulls(first), without_nulls(second)], False)
-    total = _core.list_length(_core.list_unique(as_list(every, "LIST_HAS_ANY").node))
+    both = [_core.list_length(_once(each).node) for each in (first, second)]
+    every = as_list(joined_lists([without_nulls(first), without_nulls(second)], False), "&&")
+    total = _core.list_length(_once(every).node)
     return bool_value(run("less", total, run("add", both[0], both[1])))
 
 
@@ -482,9 +501,9 @@ def has_all(a: Operand, b: Operand) -> Operand:
         return Constant(None, "bool")
     _, (one, other) = common([a, b], "@>")
     first, second = as_list(one, "LIST_HAS_ALL"), as_list(other, "LIST_HAS_ALL")
-    own = _core.list_length(_core.list_unique(without_nulls(first).node))
-    every = joined_lists([without_nulls(first), without_nulls(second)], False)
-    total = _core.list_length(_core.list_unique(as_list(every, "LIST_HAS_ALL").node))
+    own = _core.list_length(_once(first).node)
+    every = as_list(joined_lists([without_nulls(first), without_nulls(second)], False), "@>")
+    total = _core.list_length(_once(every).node)
     return bool_value(run("equal", total, own))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from headrace import _core
 from headrace.errors import UnsupportedError
 from headrace.sql.elementwise import run, where
-from headrace.sql.lists import items_of, relisted
+from headrace.sql.lists import chosen_items, items_of, relisted
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
@@ -22,7 +22,9 @@ from headrace.sql.values import (
     is_nested,
     is_struct,
     is_time,
+    item_dtype,
     precision_and_scale,
+    struct_fields,
     type_name,
     value_of,
 )
@@ -45,6 +47,17 @@ def as_keys(nodes: Sequence[_core.Node]) -> list[_core.Node]:
     return [nested_key(each, False) if is_nested(each.dtype) else each for each in nodes]
 
 
+def unique_items(lists: _core.Node) -> _core.Node:
+    """Each different item of each list once, in the order in which they come first."""
+    value = value_of(lists)
+    if not is_nested(item_dtype(value.dtype)):
+        return _core.list_unique(lists)
+    rows, items = items_of(value)
+    key = _core.in_domain(nested_key(items.node, False), rows.domain)
+    place = _core.in_domain(_core.part(_core.group_places([rows, key], False), 0), rows.domain)
+    return chosen_items(value, rows, run("equal", place, 0))
+
+
 def _encoded(value: Value, ordered: bool) -> _core.Node:
     node, dtype = value.node, value.dtype
     if is_list(dtype):
@@ -54,7 +67,7 @@ def _encoded(value: Value, ordered: bool) -> _core.Node:
     if is_struct(dtype):
         fields = [
             _marked(value_of(_core.struct_field(node, name)), ordered)
-            for name, _ in _core.dtype_fields(dtype)
+            for name, _ in struct_fields(dtype)
         ]
         whole = _core.in_domain(_core.concatenate_text(fields), node.domain)
         return where(run("is_null", node), None, whole) if node.nullable else whole

@@ -13,8 +13,10 @@ from headrace.sql.values import (
     Operand,
     Value,
     is_list,
+    is_row,
     is_struct,
     item_dtype,
+    struct_fields,
     value_of,
 )
 
@@ -31,16 +33,16 @@ def nested_text(value: Value, cast: Callable[[Operand, str], Operand]) -> _core.
         texts = mapped(value, lambda items: value_of(_part_text(items, cast)))
         made = _core.concatenate_text(["[", _core.list_join(texts.node, ", "), "]"])
         return where(null, None, made)
-    fields = _core.dtype_fields(value.dtype)
-    is_row = all(name == f"element{i}" for i, (name, _) in enumerate(fields, 1))
-    pieces: list[Any] = ["(" if is_row else "{"]
+    fields = struct_fields(value.dtype)
+    has_names = not is_row(value.dtype)
+    pieces: list[Any] = ["{" if has_names else "("]
     for place, (name, _) in enumerate(fields):
         if place:
             pieces.append(", ")
-        if not is_row:
+        if has_names:
             pieces.append(f"'{_escaped(name)}': ")
         pieces.append(_part_text(value_of(_core.struct_field(value.node, name)), cast))
-    pieces.append((",)" if len(fields) == 1 else ")") if is_row else "}")
+    pieces.append("}" if has_names else ",)" if len(fields) == 1 else ")")
     return where(null, None, _core.concatenate_text(pieces))
 
 
@@ -79,7 +81,7 @@ def nested_of_text(text: str, dtype: str, leaf: Leaf, or_null: bool) -> Any:
         inner = item_dtype(dtype)
         return [_value(each, inner, leaf, or_null) for each in _parts(word, "[", "]")]
     assert is_struct(dtype)
-    fields = _core.dtype_fields(dtype)
+    fields = struct_fields(dtype)
     if word.startswith("("):
         parts = _parts(word, "(", ")")
         if len(parts) > len(fields):

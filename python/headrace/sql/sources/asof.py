@@ -8,10 +8,10 @@ from typing import Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import operators
+from headrace.sql.clauses.ordering import sort_keys
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested.keys import as_keys
-from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import Field, Relation, joined
 from headrace.sql.scope import Scope
 from headrace.sql.sources.joins import (

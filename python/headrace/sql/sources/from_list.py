@@ -10,12 +10,14 @@ from typing import Any
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import operators, setops
+from headrace.sql.expressions import evaluate
 from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_row
 from headrace.sql.scope import OUTER, Correlation, Scope
 from headrace.sql.sources import joins
 from headrace.sql.sources.asof import asof_join, positional_join
+from headrace.sql.sources.nearest import nearest_join
 from headrace.sql.sources.unnest import is_series, series_table, unnested_table
-from headrace.sql.subqueries import lower_inner, outer_keys
+from headrace.sql.subqueries import attach, lower_inner, outer_keys
 from headrace.sql.syntax import conjuncts, exp, named, table_name
 from headrace.sql.values import NULL, Constant, Operand, column_of, value_of
 
@@ -124,7 +126,7 @@ class FromList:
     ) -> tuple[Relation, list[Expression]]:
         """The rows of FROM where the conditions are true that need no subquery, and the others."""
         source = select.args.get("from_")
-        joins_of = select.args.get("joins") or []
+        joins_of = [_with_series(each) for each in select.args.get("joins") or []]
         if source is not None and isinstance(source.this, exp.Unnest):
             joins_of, source = [exp.Join(this=source.this), *joins_of], None
         units = [one_row()] if source is None else [self._source(source.this, correlation)]
@@ -156,7 +158,11 @@ class FromList:
             method = named(join.method)
             if method not in ("", "asof", "natural", "positional"):
                 raise UnsupportedError(f"sql: unsupported: word={method.upper()!r}")
-            if how == "inner" and not using and not method and right is not None:
+            nearest = join.args.get("nearest")
+            if nearest is not None and (right is None or on or how not in ("inner", "left")):
+                raise UnsupportedError(f"sql: a join of this kind: word='NEAREST', join={how!r}")
+            is_inner = how == "inner" and not using and not method
+            if is_inner and right is not None and nearest is None:
                 units.append(right)
                 inner += [c for c in on if not (isinstance(c, exp.Boolean) and c.this)]
                 continue
@@ -180,15 +186,15 @@ class FromList:
                 if using or method:
                     raise UnsupportedError("sql: unsupported: word='LATERAL' with USING")
                 left = self._lateral(join.this, scope, how, on)
+            elif nearest is not None:
+                left = nearest_join(left, right, nearest, how, scope)
             elif method == "positional":
                 left = positional_join(left, right)
-            elif method == "asof" and not (using and how == "right"):
+            elif method == "asof":
                 on += [_using_condition(name, left, right, name == using[-1]) for name in using]
                 left = asof_join(left, right, on, {"full": "outer"}.get(how, how), scope)
                 if using:
-                    left = _without_right(left, right, using)
-            elif method == "asof":
-                raise UnsupportedError("sql: unsupported: word='ASOF RIGHT' with USING; use ON")
+                    left = _without_twins(left, len(right.fields), using, how == "right")
             elif using:
                 left = joins.using_join(left, right, using, how, scope)
             else:
@@ -230,11 +236,16 @@ class FromList:
         """The rows of a scope with those of a table that depends on them."""
         if how not in ("inner", "left"):
             raise UnsupportedError(f"sql: unsupported: word='LATERAL', join={how.upper()!r}")
-        always = all(isinstance(each, exp.Boolean) and each.this for each in on)
-        if how == "left" and not always and isinstance(node, exp.Unnest):
-            raise UnsupportedError("sql: a condition of LEFT JOIN UNNEST; use a subquery")
+        truth = _truth(on, scope)
+        always = truth is True
         if isinstance(node, exp.Unnest):
-            made = unnested_table(node, scope, how == "left")
+            if how == "left" and truth is None:
+                raise UnsupportedError(
+                    "sql: a condition of LEFT JOIN UNNEST: word='UNNEST'; use a subquery"
+                )
+            scope = attach(scope, node.expressions)
+            made = unnested_table(node, scope, how == "left", truth is not False)
+            always = always or how == "left"
         else:
             node = _as_subquery(node)
             query = node if isinstance(node, exp.Values) else node.this
@@ -370,14 +381,51 @@ def _using_condition(name: str, left: Relation, right: Relation, is_last: bool) 
     return (exp.GTE if is_last else exp.EQ)(this=sides[0], expression=sides[1])
 
 
-def _without_right(made: Relation, right: Relation, names: list[str]) -> Relation:
-    """Without the right columns of USING."""
-    count = len(made.fields) - len(right.fields)
-    fields = [
-        f._replace(hidden=f.hidden or (i >= count and f.name.lower() in names))
-        for i, f in enumerate(made.fields)
+def _without_twins(made: Relation, right: int, names: list[str], is_right: bool) -> Relation:
+    """With one column for each of USING: that of the side whose rows are all kept."""
+    count = len(made.fields) - right
+    fields = [f._replace(hidden=f.hidden or f.name.lower() in names) for f in made.fields]
+    if not is_right:
+        return Relation([*made.fields[:count], *fields[count:]], made.rows)
+    twins = {
+        f.name.lower(): f._replace(table=" using") for f in made.fields[count:] if not f.hidden
+    }
+    left = [
+        twins[f.name.lower()]
+        for f in made.fields[:count]
+        if not f.hidden and f.name.lower() in names
     ]
-    return Relation(fields, made.rows)
+    return Relation([*left, *fields], made.rows)
+
+
+def _with_series(join: Expression) -> Expression:
+    """A join with a series of numbers that depends on columns, as one with the list of them."""
+    node = join.this
+    is_lateral = isinstance(node, exp.Lateral) and isinstance(node.this, exp.GenerateSeries)
+    if not is_lateral and not (is_series(node) and node.this.find(exp.Column) is not None):
+        return join
+    call, alias = node.this, node.args.get("alias")
+    columns = list(alias.args.get("columns") or []) if alias else []
+    word = "range" if call.args.get("is_end_exclusive") else "generate_series"
+    names = exp.TableAlias(
+        this=exp.to_identifier(node.alias or word), columns=columns or [exp.to_identifier(word)]
+    )
+    made = exp.Join(**join.args)
+    made.set("this", exp.Unnest(expressions=[call.copy()], alias=names))
+    return made
+
+
+def _truth(conditions: list[Expression], scope: Scope) -> bool | None:
+    """Whether conditions without columns hold; None for others."""
+    found = True
+    for each in conditions:
+        if each.find(exp.Column, exp.Query) is not None:
+            return None
+        value = operators.as_bool(evaluate(each, scope.over(one_row())))
+        if not isinstance(value, Constant):
+            return None
+        found = found and bool(value.value)
+    return found
 
 
 def _kind(join: Expression) -> str:

@@ -266,24 +266,63 @@ def _greedy(
     scope: Scope,
     left: list[Expression],
 ) -> tuple[Relation, list[Expression]]:
+    """Tables that equalities link first, each set from its largest one; then products of them."""
     waiting = set(range(len(scopes)))
-    start = max(waiting, key=lambda i: sizes[i])
-    waiting.discard(start)
-    together, current = {start}, scopes[start]
+    parts: list[tuple[float, set[int], Scope]] = []
     while waiting:
-        linked = [i for i in waiting if _linking(equalities, together, i)]
-        chosen = min(linked or waiting, key=lambda i: sizes[i])
-        waiting.discard(chosen)
-        current = _joined_next(
-            current, scopes[chosen], _linking(equalities, together, chosen), chosen, scope
-        )
-        together.add(chosen)
-        equalities, done = _ready(equalities, together)
-        ready = [*done, *(node for node, tables in others if tables <= together)]
-        others = [pair for pair in others if not pair[1] <= together]
-        if ready:
-            current = filtered(current, ready)
+        start = max(waiting, key=lambda i: sizes[i])
+        waiting.discard(start)
+        together, current = {start}, scopes[start]
+        near = _neighbours(equalities, together, waiting)
+        while near:
+            chosen = min(near, key=lambda i: sizes[i])
+            waiting.discard(chosen)
+            links = _linking(equalities, together, chosen)
+            current = _joined_next(current, scopes[chosen], links, {chosen}, scope)
+            together.add(chosen)
+            current, equalities, others = _narrowed(current, equalities, others, together)
+            near = _neighbours(equalities, together, waiting)
+        parts.append((max(sizes[i] for i in together), together, current))
+    parts.sort(key=lambda part: -part[0])
+    _, together, current = parts[0]
+    for _, more, other in parts[1:]:
+        links = [each for each in equalities if _crosses(each, together, more)]
+        current = _joined_next(current, other, links, more, scope)
+        together = together | more
+        current, equalities, others = _narrowed(current, equalities, others, together)
     return current.relation, left
+
+
+def _narrowed(
+    current: Scope,
+    equalities: list[Equality],
+    others: list[tuple[Expression, set[int]]],
+    together: set[int],
+) -> tuple[Scope, list[Equality], list[tuple[Expression, set[int]]]]:
+    """The joined rows where the conditions hold that need no more tables."""
+    equalities, done = _ready(equalities, together)
+    ready = [*done, *(node for node, tables in others if tables <= together)]
+    others = [pair for pair in others if not pair[1] <= together]
+    return (filtered(current, ready) if ready else current), equalities, others
+
+
+def _neighbours(equalities: list[Equality], together: set[int], waiting: set[int]) -> set[int]:
+    """The tables that an equality links with those that are joined."""
+    found: set[int] = set()
+    for each in equalities:
+        for mine, other in (
+            (each.left_tables, each.right_tables),
+            (each.right_tables, each.left_tables),
+        ):
+            if len(mine) == 1 and other <= together and mine <= waiting:
+                found |= mine
+    return found
+
+
+def _crosses(equality: Equality, ours: set[int], theirs: set[int]) -> bool:
+    """Whether each side of an equality is one of tables that are joined already."""
+    a, b = equality.left_tables, equality.right_tables
+    return (a <= ours and b <= theirs) or (b <= ours and a <= theirs)
 
 
 def _linking(equalities: list[Equality], together: set[int], chosen: int) -> list[Equality]:
@@ -314,12 +353,12 @@ def _ready(
 
 
 def _joined_next(
-    current: Scope, other: Scope, links: list[Equality], chosen: int, scope: Scope
+    current: Scope, other: Scope, links: list[Equality], chosen: set[int], scope: Scope
 ) -> Scope:
     keys: list[tuple[_core.Node, _core.Node, bool]] = []
     for link in links:
         mine, theirs = link.right, link.left
-        if link.left_tables == {chosen}:
+        if link.left_tables <= chosen:
             mine, theirs = theirs, mine
         pair = key_pair(evaluate(theirs, current), evaluate(mine, other))
         if pair is not None:

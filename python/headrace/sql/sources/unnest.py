@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,8 +73,11 @@ def _some(lists: Value) -> _core.Node:
     return run("greater", filled(_core.list_length(lists.node), 0), 0)
 
 
-def unnested_table(node: Expression, scope: Scope, outer: bool) -> Relation:
-    """The rows of a scope with each item of a list; `outer` keeps rows without items."""
+def unnested_table(node: Expression, scope: Scope, outer: bool, some: bool = True) -> Relation:
+    """The rows of a scope with each item of a list; `outer` keeps rows without items.
+
+    Unless `some`, no item is taken.
+    """
     if len(node.expressions) != 1:
         raise UnsupportedError("sql: several lists: word='UNNEST'; use several UNNEST")
     alias = node.args.get("alias")
@@ -81,6 +85,8 @@ def unnested_table(node: Expression, scope: Scope, outer: bool) -> Relation:
     table = named(node.alias) if node.alias else "unnest"
     lists = _list(evaluate(node.expressions[0], scope), scope.relation.rows)
     relation = scope.relation
+    if not some:
+        lists = value_of(null_column(relation.rows, lists.dtype))
     held = relation.with_fields([Field(_ROW, "lists", lists, True)])
     if not outer:
         held = held.filtered(_some(lists))
@@ -116,8 +122,8 @@ def unnested(scope: Scope, calls: list[Expression]) -> Scope:
     for each in calls:
         inner = each.this if isinstance(each, exp.Explode) else each.expressions[0]
         operand = evaluate(inner, scope)
-        if each.expressions and isinstance(each, exp.Explode):
-            operand = _flat(operand, each.expressions)
+        if isinstance(each, exp.Explode):
+            operand = _flat(operand, each)
         if operand.dtype.startswith("struct["):
             raise UnsupportedError("sql: unsupported: word='UNNEST' of a struct; name its fields")
         lists.append(_list(operand, scope.relation.rows))
@@ -134,14 +140,55 @@ def unnested(scope: Scope, calls: list[Expression]) -> Scope:
     return made
 
 
-def _flat(operand: Operand, options: list[Expression]) -> Operand:
-    """The innermost items, as `recursive := true` asks for."""
-    words = [each.sql("duckdb").lower().replace(" ", "") for each in options]
-    if words not in (["recursive:=true"], ["recursive=true"], ["recursive=>true"]):
-        raise UnsupportedError(f"sql: unsupported: word='UNNEST', options={', '.join(words)}")
-    while is_list(operand.dtype) and is_list(item_dtype(operand.dtype)):
+_OPTION = re.compile(r"(max_depth|recursive|keep_parent_names)(?::=|=>|=)(\d+|true|false)")
+
+
+def options_of(node: Expression) -> tuple[int, bool]:
+    """How many levels UNNEST takes apart, and whether fields keep the names of their parents."""
+    depth, keeps = 1, False
+    for each in node.expressions:
+        found = _OPTION.fullmatch(each.sql("duckdb").lower().replace(" ", ""))
+        if found is None or found[2] == "0" or (found[1] == "max_depth") != found[2].isdigit():
+            raise UnsupportedError(
+                f"sql: unsupported: word='UNNEST', option={each.sql('duckdb')!r}"
+            )
+        if found[1] == "keep_parent_names":
+            keeps = found[2] == "true"
+        elif found[1] == "max_depth":
+            depth = int(found[2])
+        elif found[2] == "true":
+            depth = _EVERY
+    return depth, keeps
+
+
+_EVERY = 1 << 30
+
+
+def levels_of(dtype: str, most: int) -> tuple[int, str]:
+    """How many levels of lists are there, `most` at most, and what is in the last one."""
+    found = 0
+    while is_list(dtype) and found < most:
+        found, dtype = found + 1, item_dtype(dtype)
+    return found, dtype
+
+
+def of_levels(node: Expression, levels: int) -> Expression:
+    """UNNEST of this list, `levels` levels of it."""
+    made = exp.Explode(this=node.copy())
+    if levels > 1:
+        depth = exp.PropertyEQ(this=exp.to_identifier("max_depth"))
+        depth.set("expression", exp.Literal.number(levels))
+        made.set("expressions", [depth])
+    return made
+
+
+def _flat(operand: Operand, node: Expression) -> Operand:
+    """The lists of which each level of UNNEST but the first was taken apart."""
+    depth, _ = options_of(node)
+    levels, inside = levels_of(operand.dtype, depth)
+    for _ in range(1, levels):
         operand = nested.flattened(operand)
-    if operand.dtype.startswith("list[struct["):
+    if depth > levels and inside.startswith("struct["):
         raise UnsupportedError("sql: unsupported: word='RECURSIVE' of structs; name their fields")
     return operand
 

@@ -7,6 +7,7 @@ frames that the engine folds by itself do not come here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from headrace import _core
@@ -93,7 +94,7 @@ def folded(scope: Scope, key: _core.Node, call: Expression, wanted: _core.Node) 
 
 def of_frames(scope: Scope, places: Positions, frame: Frame, call: Expression) -> Operand:
     """An aggregate of the frame of each row."""
-    pairs = _Pairs(scope, places, frame)
+    pairs = Pairs(scope, places, frame)
     return folded(pairs.scope, pairs.own("row"), call, places.row())
 
 
@@ -114,10 +115,19 @@ def neighbour(
 
 
 def at_place(
-    scope: Scope, places: Positions, frame: Frame, value: Expression, place: int, skip_null: bool
+    scope: Scope,
+    places: Positions,
+    frame: Frame,
+    value: Expression,
+    place: int,
+    skip_null: bool,
+    order: tuple[Expression, ...] = (),
 ) -> Operand:
     """The value at a place of the frame, from 1 on, or from its end if negative."""
-    call: Expression = exp.ArrayAgg(this=value.copy())
+    inner = value.copy()
+    if order:
+        inner = exp.Order(this=inner, expressions=[each.copy() for each in order])
+    call: Expression = exp.ArrayAgg(this=inner)
     if skip_null:
         there = exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null()))
         call = exp.Filter(this=call, expression=exp.Where(this=there))
@@ -126,10 +136,16 @@ def at_place(
     return value_of(_core.list_item(lists.node, place - 1 if place > 0 else place))
 
 
-class _Pairs:
+class Pairs:
     """The pairs of rows and rows of their frames as a scope of the latter."""
 
-    def __init__(self, scope: Scope, places: Positions, frame: Frame) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        places: Positions,
+        frame: Frame,
+        more: Mapping[str, _core.Node] | None = None,
+    ) -> None:
         self._frame = frame
         self._scope = scope
         wanted: dict[str, _core.Node] = {
@@ -137,6 +153,7 @@ class _Pairs:
             "start": places.start(),
             "peers": places.peer_start(),
             "peers end": places.peer_end(),
+            **(more or {}),
         }
         if frame.kind == "groups":
             wanted["dense"] = places.dense()
@@ -167,6 +184,10 @@ class _Pairs:
         self._fields = {f.name: f.value for f in kept.fields if f.table == _FRAME}
         own = [f for f in kept.fields if f.table != _FRAME]
         self.scope: Scope = scope.over(Relation(own, kept.rows))
+
+    def other(self, name: str) -> _core.Node:
+        """A column of the row that is in the frame."""
+        return self._fields[name].node
 
     def own(self, name: str) -> _core.Node:
         """A column of the row whose frame it is."""

@@ -13,17 +13,20 @@ from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.aggregates.calls import word
 from headrace.sql.aggregates.folder import call_of
-from headrace.sql.elementwise import halves_of, run, where, whole_of
+from headrace.sql.casts import cast
+from headrace.sql.clauses.ordering import sort_keys
+from headrace.sql.elementwise import filled, halves_of, run, where, whole_of
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested.keys import as_keys
-from headrace.sql.ordering import sort_keys
 from headrace.sql.relation import row_numbers
 from headrace.sql.scope import OUTER, Scope
-from headrace.sql.syntax import exp, is_aggregate, named, queries_of
+from headrace.sql.subqueries import attach
+from headrace.sql.syntax import exp, is_aggregate, named
 from headrace.sql.values import (
     FLOATS,
     INTEGERS,
     NOTHING,
+    NULL,
     Constant,
     Operand,
     Value,
@@ -34,7 +37,8 @@ from headrace.sql.values import (
     type_name,
     value_of,
 )
-from headrace.sql.window_pairs import Frame, at_place, folded, neighbour, of_frames
+from headrace.sql.windows.order import in_argument_order, tile_of, with_order
+from headrace.sql.windows.pairs import Frame, at_place, folded, neighbour, of_frames
 
 Expression = Any
 Bound = tuple[str, int]
@@ -143,8 +147,7 @@ def attach_windows(
         spec = _spec(waiting[0], known)
         mine = [w for w in waiting if _spec(w, known) == spec]
         waiting = [w for w in waiting if w not in mine]
-        if any(queries_of(part) for part in (*spec.partition, *spec.order)):
-            raise UnsupportedError("sql: a subquery in a window: word='OVER'")
+        scope = attach(scope, [*spec.partition, *spec.order])
         scope, places = _sorted(scope, spec)
         for each in mine:
             scope.compute(each, _value(each, scope, places, known))
@@ -223,15 +226,21 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
     inner = call.this if isinstance(call, exp.Filter) else call
     if isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
         skip_null, inner = isinstance(inner, exp.IgnoreNulls), inner.this
+    _, order, spec = _clauses(node, known)
+    frame = Frame(spec, tuple(order.expressions if order is not None else ()))
+    if isinstance(inner, exp.Lag | exp.Lead):
+        inner = _placed(inner)
     handler = _RANKS.get(type(inner))
-    if handler is not None:
-        if inner.expressions or (inner.this is not None and not isinstance(inner, exp.Ntile)):
-            raise UnsupportedError(
-                f"sql: unsupported: word='ORDER BY', expression={inner.sql('duckdb')[:80]!r}"
-            )
+    if handler is not None or isinstance(inner, exp.Lag | exp.Lead):
+        inner, items = with_order(inner)
         if isinstance(call, exp.Filter):
             raise UnsupportedError("sql: FILTER needs an aggregate function: word='FILTER'")
-        return value_of(handler(inner, scope, places), 48)
+        if items and not skip_null:
+            return in_argument_order(scope, places, frame, inner, items)
+        if items:
+            raise UnsupportedError("sql: unsupported: word='IGNORE NULLS', with ORDER BY")
+        if handler is not None:
+            return handler(inner, scope, places)
     if isinstance(call, exp.Filter) and not is_aggregate(inner):
         raise UnsupportedError("sql: FILTER needs an aggregate function: word='FILTER'")
     if isinstance(inner.this, exp.IgnoreNulls | exp.RespectNulls):
@@ -240,12 +249,10 @@ def _value(node: Expression, scope: Scope, places: Places, known: dict[str, Expr
         inner.set("this", inner.this.this)
     if isinstance(inner, exp.Lag | exp.Lead):
         return _shifted(inner, scope, places, skip_null)
-    _, order, spec = _clauses(node, known)
-    frame = Frame(spec, tuple(order.expressions if order is not None else ()))
     is_plain = _is_plain(spec)
     if isinstance(inner, exp.FirstValue | exp.First | exp.LastValue | exp.Last | exp.NthValue):
         plain = is_plain and not skip_null and inner is call
-        if plain and not isinstance(inner.this, exp.Order):
+        if plain and not any(isinstance(each, exp.Order) for each in inner.args.values()):
             return _picked(inner, scope, places, *_frame(spec, places))
         return _picked_of_pairs(inner, call, scope, places, frame, skip_null)
     if not is_aggregate(call):
@@ -296,12 +303,13 @@ def _picked_of_pairs(
 ) -> Operand:
     """FIRST_VALUE, LAST_VALUE and NTH_VALUE of any frame, or without nulls."""
     if isinstance(inner, exp.NthValue):
-        offset = evaluate(inner.args["offset"], scope)
+        plain, items = with_order(inner)
+        offset = evaluate(plain.args["offset"], scope)
         if not isinstance(offset, Constant) or type(offset.value) is not int or inner is not call:
             raise UnsupportedError("sql: a column as an offset: word='NTH_VALUE'")
         if offset.value < 1:
-            return Constant(None, evaluate(inner.this, scope).dtype)
-        return at_place(scope, places, frame, inner.this, offset.value, skip_null)
+            return Constant(None, evaluate(plain.this, scope).dtype)
+        return at_place(scope, places, frame, plain.this, offset.value, skip_null, items)
     kind = exp.First if isinstance(inner, exp.FirstValue | exp.First) else exp.Last
     made: Expression = kind(this=inner.this.copy())
     if skip_null:
@@ -311,19 +319,13 @@ def _picked_of_pairs(
     return of_frames(scope, places, frame, made)
 
 
-def _ntile(node: Expression, scope: Scope, places: Places) -> _core.Node:
+def _ntile(node: Expression, scope: Scope, places: Places) -> Operand:
     count = evaluate(node.this, scope)
+    if isinstance(count, Constant) and count.value is None:
+        return Constant(None, "int64")
     if not isinstance(count, Constant) or type(count.value) is not int or count.value < 1:
         raise UnsupportedError("sql: expected a number from 1 on: word='NTILE'")
-    size, place, n = places.size(), places.place(), count.value
-    each = run("floor_divide", size, n)
-    more = run("remainder", size, n)
-    border = run("multiply", more, run("add", each, 1))
-    large = run("floor_divide", place, run("add", each, 1))
-    small = run(
-        "add", more, run("floor_divide", run("subtract", place, border), run("maximum", each, 1))
-    )
-    return run("add", where(run("less", place, border), large, small), 1)
+    return value_of(tile_of(places.place(), places.size(), count.value), 48)
 
 
 def _rank(node: Expression, scope: Scope, places: Places) -> _core.Node:
@@ -343,16 +345,46 @@ def _cume_dist(node: Expression, scope: Scope, places: Places) -> _core.Node:
     return run("divide", run("subtract", end, places.start()), places.size())
 
 
-_RANKS: dict[Any, Callable[[Expression, Scope, Places], _core.Node]] = {
-    exp.RowNumber: lambda node, scope, places: run("add", places.place(), 1),
-    exp.Rank: _rank,
-    exp.DenseRank: lambda node, scope, places: (
-        places.dense() if places.has_order else _rank(node, scope, places)
-    ),
-    exp.PercentRank: _percent_rank,
-    exp.CumeDist: _cume_dist,
+def _dense_rank(node: Expression, scope: Scope, places: Places) -> _core.Node:
+    return places.dense() if places.has_order else _rank(node, scope, places)
+
+
+def _number(
+    make: Callable[[Expression, Scope, Places], _core.Node],
+) -> Callable[[Expression, Scope, Places], Operand]:
+    return lambda node, scope, places: value_of(make(node, scope, places), 48)
+
+
+_RANKS: dict[Any, Callable[[Expression, Scope, Places], Operand]] = {
+    exp.RowNumber: _number(lambda node, scope, places: run("add", places.place(), 1)),
+    exp.Rank: _number(_rank),
+    exp.DenseRank: _number(_dense_rank),
+    exp.PercentRank: _number(_percent_rank),
+    exp.CumeDist: _number(_cume_dist),
     exp.Ntile: _ntile,
 }
+
+
+def _placed(node: Expression) -> Expression:
+    """LAG and LEAD with arguments by name in their places."""
+    named_ones = [k for k in ("this", "offset", "default") if isinstance(node.args.get(k), _NAMED)]
+    if not named_ones:
+        return node
+    made = node.copy()
+    found = [made.args[key] for key in named_ones]
+    for key in named_ones:
+        made.set(key, None)
+    for each in found:
+        name = {"col": "this"}.get(named(each.this.name), named(each.this.name))
+        if name not in ("this", "offset", "default") or made.args.get(name) is not None:
+            raise InvalidArgumentError(f"sql: no such argument: argument={each.this.name!r}")
+        made.set(name, each.expression)
+    if made.this is None:
+        raise InvalidArgumentError("sql: an argument is missing: argument='col'")
+    return made
+
+
+_NAMED = (exp.PropertyEQ, exp.Kwarg)
 
 
 def _shifted(node: Expression, scope: Scope, places: Places, skip_null: bool) -> Operand:
@@ -361,11 +393,17 @@ def _shifted(node: Expression, scope: Scope, places: Places, skip_null: bool) ->
     step: Operand = Constant(1, "int32") if offset is None else evaluate(offset, scope)
     other = node.args.get("default")
     default: Operand = NOTHING if other is None else evaluate(other, scope)
-    if isinstance(step, Value) and not skip_null and not step.node.nullable:
-        offsets = _core.astype(step.node, "int64")
+    default = default if NULL in (value.dtype, default.dtype) else cast(default, value.dtype)
+    if isinstance(step, Value) and not skip_null:
+        offsets = filled(_core.astype(step.node, "int64"), 0)
         op = "subtract" if isinstance(node, exp.Lag) else "add"
-        return _moved(value, run(op, places.row(), offsets), places, default)
-    if not isinstance(step, Constant) or step.value is None:
+        made = _moved(value, run(op, places.row(), offsets), places, default)
+        if not step.node.nullable:
+            return made
+        return operators.choose(operators.is_null(step), Constant(None, made.dtype), made)
+    if isinstance(step, Constant) and step.value is None:
+        return Constant(None, value.dtype)
+    if not isinstance(step, Constant):
         raise UnsupportedError("sql: a column as an offset: word='LAG'")
     moved = -step.value if isinstance(node, exp.Lag) else step.value
     if skip_null and moved:
