@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/algo/sparse/sparse_combine.h"
+#include "headrace/algo/sparse/sparse_coordinates.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/algo/sparse/sparse_select.h"
@@ -80,6 +81,14 @@ void bind_sparse(nb::module_& m) {
          const NodePtr& data) {
         return hr::sparse_from_coordinates(rows, columns, tensor_of(row), tensor_of(column),
                                            tensor_of(data));
+      },
+      "rows"_a, "columns"_a, "row"_a, "column"_a, "data"_a, Unlocked());
+  m.def(
+      "sparse_canonical_from_coordinates",
+      [](int64_t rows, int64_t columns, const NodePtr& row, const NodePtr& column,
+         const NodePtr& data) {
+        return hr::canonical_from_coordinates(rows, columns, tensor_of(row), tensor_of(column),
+                                              tensor_of(data));
       },
       "rows"_a, "columns"_a, "row"_a, "column"_a, "data"_a, Unlocked());
   m.def("sparse_canonical", &hr::canonical, "matrix"_a, Unlocked());

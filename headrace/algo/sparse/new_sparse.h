@@ -32,6 +32,17 @@ inline KeyedColumn moves(const Tensor& from) {
   return {&from.buffer(), from.dtype().size_bytes(), from.byte_offset()};
 }
 
+[[noreturn]] inline void refuse_place(std::string_view layout, int64_t entry, int64_t row,
+                                      int64_t column, int64_t rows, int64_t columns) {
+  if (layout == "csc_matrix") {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
+  throw_error<InvalidArgumentError>(
+      layout, "an entry lies outside of the shape",
+      {{"entry", entry}, {"row", row}, {"column", column}, {"rows", rows}, {"columns", columns}});
+}
+
 /// Entries per row, at [row + 1], become the pointers.
 inline void add_up(int64_t* pointers, int64_t rows) {
   pointers[0] = 0;
@@ -73,6 +84,38 @@ struct NewMatrix {
                   Tensor(dtype_of<Number>(), {entries}, std::move(data)));
   }
 };
+
+/// Entries by their key: `keys` are the rows of the result, `indices` its columns.
+template <class Index>
+Sparse grouped(const Tensor& keys, int64_t rows, int64_t columns, const Tensor& indices,
+               const Tensor& data) {
+  const int64_t entries = data.num_elements();
+  const KeyedColumn parts[] = {moves(indices), moves(data)};
+  RowsByKey made = rows_by_key(moves(keys), entries, rows, parts);
+  return Sparse(rows, columns, pointers_of<Index>(made.offsets.template as<int64_t>(), rows),
+                Tensor(dtype_of<Index>(), {entries}, std::move(made.columns[0])),
+                Tensor(data.dtype(), {entries}, std::move(made.columns[1])));
+}
+
+/// Indices in the dtype of a new matrix; the tensor itself where it has that.
+inline Tensor as_indices(const Tensor& values, Dtype dtype) {
+  if (values.dtype() == dtype) return values;
+  const int64_t count = values.num_elements();
+  Buffer made = Buffer::allocate(sparse_bytes(count, dtype.size_bytes()));
+  const auto convert = [&]<class From, class To>(From, To) {
+    if (count == 0) return;
+    const auto* from = values.as<From>();
+    auto* to = made.mutable_as<To>();
+    parallel_morsels(count, [&](const Morsel& morsel) {
+      for (int64_t k = morsel.begin; k < morsel.end; ++k) to[k] = static_cast<To>(from[k]);
+    });
+  };
+  if (dtype == dtype_of<int32_t>())
+    convert(int64_t(), int32_t());
+  else
+    convert(int32_t(), int64_t());
+  return Tensor(dtype, {count}, std::move(made));
+}
 
 /// Calls `f(Index())` with the type of the indices of a new matrix.
 template <class F>

@@ -22,17 +22,6 @@ namespace {
 
 constexpr const char* kOp = "csr_matrix";
 
-[[noreturn]] void refuse_place(std::string_view layout, int64_t entry, int64_t row, int64_t column,
-                               int64_t rows, int64_t columns) {
-  if (layout == "csc_matrix") {
-    std::swap(row, column);
-    std::swap(rows, columns);
-  }
-  throw_error<InvalidArgumentError>(
-      layout, "an entry lies outside of the shape",
-      {{"entry", entry}, {"row", row}, {"column", column}, {"rows", rows}, {"columns", columns}});
-}
-
 /// A column and the place of its entry in the row: what rows are sorted by.
 struct EntryKey {
   uint64_t column;
@@ -64,82 +53,6 @@ void visit_sorted(const Index* index, int64_t count, std::vector<uint64_t>& pack
   std::sort(order.begin(), order.end());
   for (const EntryKey& key : order)
     visit(static_cast<Index>(key.column), static_cast<int64_t>(key.place));
-}
-
-/// Indices in the dtype of a new matrix; the tensor itself where it has that.
-Tensor as_indices(const Tensor& values, Dtype dtype) {
-  if (values.dtype() == dtype) return values;
-  const int64_t count = values.num_elements();
-  Buffer made = Buffer::allocate(sparse_bytes(count, dtype.size_bytes()));
-  const auto convert = [&]<class From, class To>(From, To) {
-    if (count == 0) return;
-    const auto* from = values.as<From>();
-    auto* to = made.mutable_as<To>();
-    parallel_morsels(count, [&](const Morsel& morsel) {
-      for (int64_t k = morsel.begin; k < morsel.end; ++k) to[k] = static_cast<To>(from[k]);
-    });
-  };
-  if (dtype == dtype_of<int32_t>())
-    convert(int64_t(), int32_t());
-  else
-    convert(int32_t(), int64_t());
-  return Tensor(dtype, {count}, std::move(made));
-}
-
-/// Refuses places outside of the shape; whether the rows ascend.
-template <class Place>
-bool check_places(int64_t rows, int64_t columns, int64_t entries, const Place* row,
-                  const Place* column) {
-  std::atomic<bool> ascends = true;
-  parallel_morsels(entries, [&](const Morsel& morsel) {
-    bool here = true;
-    for (int64_t k = morsel.begin; k < morsel.end; ++k) {
-      if (row[k] < 0 || row[k] >= rows || column[k] < 0 || column[k] >= columns)
-        refuse_place(kOp, k, row[k], column[k], rows, columns);
-      here &= k == 0 || row[k - 1] <= row[k];
-    }
-    if (!here) ascends = false;
-  });
-  return ascends;
-}
-
-/// Where rows begin among entries whose rows ascend.
-template <class Place, class Index>
-void find_begins(const Place* row, int64_t entries, int64_t rows, Index* pointer) {
-  parallel_morsels(entries + 1, [&](const Morsel& morsel) {
-    for (int64_t k = morsel.begin; k < morsel.end; ++k) {
-      const int64_t last = k == 0 ? -1 : int64_t{row[k - 1]};
-      const int64_t here = k == entries ? rows : int64_t{row[k]};
-      for (int64_t at = last + 1; at <= here; ++at) pointer[at] = static_cast<Index>(k);
-    }
-  });
-}
-
-/// Entries by their key: `keys` are the rows of the result, `indices` its columns.
-template <class Index>
-Sparse grouped(const Tensor& keys, int64_t rows, int64_t columns, const Tensor& indices,
-               const Tensor& data) {
-  const int64_t entries = data.num_elements();
-  const KeyedColumn parts[] = {moves(indices), moves(data)};
-  RowsByKey made = rows_by_key(moves(keys), entries, rows, parts);
-  return Sparse(rows, columns, pointers_of<Index>(made.offsets.template as<int64_t>(), rows),
-                Tensor(dtype_of<Index>(), {entries}, std::move(made.columns[0])),
-                Tensor(data.dtype(), {entries}, std::move(made.columns[1])));
-}
-
-/// Entries in the order of their rows, those of a row in their own; shares what is in order.
-template <class Index, class Place>
-Sparse by_rows(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
-               const Tensor& data) {
-  const int64_t entries = data.num_elements();
-  const Tensor index = as_indices(column, dtype_of<Index>());
-  if (check_places(rows, columns, entries, row.as<Place>(), column.as<Place>())) {
-    Buffer indptr = room_for<Index>(checked_add(kOp, rows, 1));
-    find_begins(row.as<Place>(), entries, rows, indptr.mutable_as<Index>());
-    return Sparse(rows, columns, Tensor(dtype_of<Index>(), {rows + 1}, std::move(indptr)), index,
-                  data);
-  }
-  return grouped<Index>(row, rows, columns, index, data);
 }
 
 /// Whether each row ascends by column, also strictly: with one entry for each.
@@ -211,25 +124,6 @@ Sparse sorted_rows(const Sparse& matrix, bool add) {
     result = made.finish(rows, matrix.columns(), pointer);
   });
   return result;
-}
-
-void check_parts(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
-                 const Tensor& data) {
-  const int64_t entries = data.num_elements();
-  for (const Tensor* part : {&row, &column, &data}) {
-    if (part->num_dimensions() != 1 || part->num_elements() != entries)
-      throw_error<InvalidArgumentError>("coo_matrix", "data, rows and columns differ in length",
-                                        {{"data", entries}, {"other", part->num_elements()}});
-    check_on_host("coo_matrix", part->place());
-  }
-  if (rows < 0 || columns < 0)
-    throw_error<InvalidArgumentError>("coo_matrix", "a negative size",
-                                      {{"rows", rows}, {"columns", columns}});
-  const Dtype place = row.dtype();
-  if (column.dtype() != place || (place != dtype_of<int32_t>() && place != dtype_of<int64_t>()))
-    throw_error<TypeMismatchError>("coo_matrix",
-                                   "rows and columns must be int32 or int64, both the same",
-                                   {{"rows", place.name()}, {"columns", column.dtype().name()}});
 }
 
 template <class Index, class Number>
@@ -328,30 +222,6 @@ Sparse sparse_from_dense(const Tensor& dense) {
   return visit_number(dense.dtype(), [&]<class Number>(Number) {
     return with_index(dense.shape()[0], dense.shape()[1], dense.num_elements(),
                       [&]<class Index>(Index) { return dense_entries<Index, Number>(packed); });
-  });
-}
-
-void check_coordinates(int64_t rows, int64_t columns, const Tensor& row, const Tensor& column,
-                       const Tensor& data) {
-  check_parts(rows, columns, row, column, data);
-  const Tensor at_row = contiguous(row, kOp), at_column = contiguous(column, kOp);
-  const int64_t entries = data.num_elements();
-  if (row.dtype() == dtype_of<int32_t>())
-    check_places(rows, columns, entries, at_row.as<int32_t>(), at_column.as<int32_t>());
-  else
-    check_places(rows, columns, entries, at_row.as<int64_t>(), at_column.as<int64_t>());
-}
-
-Sparse sparse_from_coordinates(int64_t rows, int64_t columns, const Tensor& row,
-                               const Tensor& column, const Tensor& data) {
-  const ScopedTag tag(kOp);
-  check_parts(rows, columns, row, column, data);
-  const Tensor at_row = contiguous(row, kOp), at_column = contiguous(column, kOp),
-               values = contiguous(data, kOp);
-  return with_index(rows, columns, data.num_elements(), [&]<class Index>(Index) {
-    if (row.dtype() == dtype_of<int32_t>())
-      return by_rows<Index, int32_t>(rows, columns, at_row, at_column, values);
-    return by_rows<Index, int64_t>(rows, columns, at_row, at_column, values);
   });
 }
 

@@ -15,17 +15,6 @@ HR_API void check_entries(const Sparse& matrix, std::string_view layout = "csr_m
 /// The elements that are not zero (NaN is not) of a 2-D float32, float64 or int64 tensor.
 HR_API Sparse sparse_from_dense(const Tensor& dense);
 
-/// Throws InvalidArgumentError for parts that differ in length and for places outside of the shape,
-/// TypeMismatchError for places that are not int32 or int64, both the same.
-HR_API void check_coordinates(int64_t rows, int64_t columns, const Tensor& row,
-                              const Tensor& column, const Tensor& data);
-
-/// Values at (row[i], column[i]), int32 or int64; entries of a row stay in their order, also those
-/// of one place: `canonical` adds them. Shares the columns and the values where rows ascend, else
-/// about 6 ns an entry and core. Throws what check_coordinates throws.
-HR_API Sparse sparse_from_coordinates(int64_t rows, int64_t columns, const Tensor& row,
-                                      const Tensor& column, const Tensor& data);
-
 /// Every row sorted by columns, with one entry for each: the sum of its values in their order. The
 /// matrix itself where it is so already.
 HR_API Sparse canonical(const Sparse& matrix);

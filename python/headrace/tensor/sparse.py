@@ -78,7 +78,10 @@ def _from(
             long, short = shape[::-1] if turn else shape
         return _made(*parts, (long, short), f"{layout}_matrix")
     if isinstance(source, tuple) and len(source) == 2:
-        return coo_matrix(source, shape, dtype).asformat(layout)._matrix
+        parts, (rows, columns) = _coordinates(source, shape, dtype)
+        if turn:
+            parts, rows, columns = (parts[0], parts[2], parts[1]), columns, rows
+        return _grouped(*parts, (rows, columns))
     dense = _dense(source, shape, dtype, layout)
     made = _core.sparse_from_dense(dense._node)
     return _core.sparse_transposed(made) if turn else made
@@ -102,6 +105,26 @@ def _made(
 ) -> _core.Sparse:
     rows, columns = map(int, shape)
     return _core.sparse(rows, columns, indptr._node, indices._node, data._node, layout)
+
+
+def _coordinates(
+    source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None
+) -> tuple[tuple[Array, Array, Array], tuple[int, int]]:
+    """Values, rows and columns of SciPy's ``(data, (row, column))``, and the shape."""
+    data, (row, column) = source
+    places = [_indices(row), _indices(column)]
+    if places[0].dtype != places[1].dtype:
+        places = [place.astype("int64") for place in places]
+    if shape is None:
+        rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
+    else:
+        rows, columns = map(int, shape)
+    return (values_of(data, dtype), places[0], places[1]), (rows, columns)
+
+
+def _grouped(data: Array, row: Array, column: Array, shape: tuple[int, int]) -> _core.Sparse:
+    made = _core.sparse_canonical_from_coordinates
+    return made(*shape, row._node, column._node, data._node)
 
 
 def _positions(layout: str, key: Any, count: int, what: str) -> Any:
@@ -501,20 +524,11 @@ class coo_matrix(SparseMatrix):  # noqa: N801
             made = (arg1 if dtype is None else arg1.astype(dtype)).tocoo()
             self._set(made.data, made.row, made.col, made.shape)
             return
-        data, (row, column) = arg1
         mark("coo_matrix")
-        places = [_indices(row), _indices(column)]
-        if places[0].dtype != places[1].dtype:
-            places = [place.astype("int64") for place in places]
-        if shape is None:
-            rows, columns = (int(place.max()) + 1 if len(place) else 0 for place in places)
-        else:
-            rows, columns = map(int, shape)
-        values = values_of(data, dtype)
-        _core.sparse_check_coordinates(
-            rows, columns, places[0]._node, places[1]._node, values._node
-        )
-        self._set(values, places[0], places[1], (rows, columns))
+        parts, size = _coordinates(arg1, shape, dtype)
+        data, row, column = (part._node for part in parts)
+        _core.sparse_check_coordinates(*size, row, column, data)
+        self._set(*parts, size)
 
     def _set(self, data: Array, row: Array, column: Array, shape: tuple[int, int]) -> None:
         self.data, self.row, self.col, self._shape = data, row, column, shape
@@ -545,11 +559,6 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         """Rows and columns of the entries."""
         return self.row, self.col
 
-    def _by(self, columns: bool) -> _core.Sparse:
-        sides = zip(self.shape, (self.row, self.col), strict=True)
-        (rows, row), (across, column) = list(sides)[:: -1 if columns else 1]
-        return _core.sparse_from_coordinates(rows, across, row._node, column._node, self.data._node)
-
     def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix in compressed rows, sorted, with one entry for each place.
 
@@ -557,7 +566,7 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         [3]
         """
         mark("tocsr")
-        return csr_matrix(_core.sparse_canonical(self._by(False)))
+        return csr_matrix(_grouped(self.data, self.row, self.col, self.shape))
 
     def tocsc(self, copy: bool = False) -> csc_matrix:
         """The matrix in compressed columns, sorted, with one entry for each place.
@@ -566,7 +575,7 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         [0, 0, 1]
         """
         mark("tocsc")
-        return csc_matrix(_core.sparse_canonical(self._by(True)))
+        return csc_matrix(_grouped(self.data, self.col, self.row, self.shape[::-1]))
 
     def tocoo(self, copy: bool = False) -> coo_matrix:
         """The matrix itself.
@@ -592,7 +601,8 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         [[0, 3]]
         """
         mark("toarray")
-        return array_of(_core.sparse_to_dense(self._by(False)))
+        parts = self.row._node, self.col._node, self.data._node
+        return array_of(_core.sparse_to_dense(_core.sparse_from_coordinates(*self.shape, *parts)))
 
     def sum_duplicates(self) -> None:
         """Sort the entries by row and column and add those of one place, in their order.
