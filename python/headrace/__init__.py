@@ -9,101 +9,119 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if sys.argv[:2] == ["-m", "lint"] and sys.orig_argv[-len(sys.argv)] == "headrace":
-    # Python imports the package before its __main__: a check of source code does not load the rest.
-    from headrace.lint.command import main as _lint
+from headrace._first_use import make_package
 
-    sys.exit(_lint(sys.argv[2:]))
-
-from headrace import _loader as _loader  # before anything that imports the binary module
-
-# isort: split
-from headrace import errors as errors  # first, so that the engine's errors become these classes
-from headrace import linalg, memory, signal
-from headrace._core import version as __version__
-from headrace.array.array import Array
-from headrace.array.construct import asarray
-from headrace.array.create import (
-    arange,
-    eye,
-    full,
-    full_like,
-    linspace,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from headrace.diagnostics.doctor import doctor
-from headrace.display.options import get_option, option_context, options, reset_option, set_option
-from headrace.errors import (
-    ColumnNotFoundError,
-    ConvergenceError,
-    DeviceError,
-    Error,
-    ExchangeError,
-    InputError,
-    InternalError,
-    InvalidArgumentError,
-    OutOfMemoryError,
-    TypeMismatchError,
-    UnsupportedError,
-)
-from headrace.facade import name_functions
-from headrace.frame.concat import concat
-from headrace.frame.dataframe import DataFrame
-from headrace.frame.merge import merge
-from headrace.frame.reshape import cut, factorize, qcut
-from headrace.frame.sort import argsort, sort
-from headrace.groupby.resample import Grouper
-from headrace.groupby.rows import NamedAgg
-from headrace.interop.exchange import from_arrow, from_dlpack, from_pandas
-from headrace.interop.narwhals import __narwhals_namespace__ as __narwhals_namespace__
-from headrace.interop.pandas_functions import (
-    isna,
-    isnull,
-    melt,
-    notna,
-    notnull,
-    pivot,
-    pivot_table,
-    unique,
-)
-from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, DatetimeTZDtype
-from headrace.interop.sharing import SharedHandle, attach, share, sharing
-from headrace.interop.through_pandas import (
-    json_normalize,
-    read_pickle,
-    read_sql,
-    read_sql_query,
-    read_sql_table,
-)
-from headrace.interop.to_numeric import to_numeric
-from headrace.io.csv import read_csv, read_table, scan_csv
-from headrace.io.excel import read_excel
-from headrace.io.fixed_width import read_fwf
-from headrace.io.ipc import read_feather, read_ipc, scan_ipc
-from headrace.io.json import read_json, scan_json
-from headrace.io.log import read_log
-from headrace.io.npy import read_npy, read_npz, write_npz
-from headrace.io.parquet import read_parquet, scan_parquet
-from headrace.lazy.handle import eval
-from headrace.lazy.profile import profile
-from headrace.memory import no_copies
-from headrace.progress import watch as _watch
-from headrace.reshape.asof import merge_asof, merge_ordered
-from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
-from headrace.series.index import Index, MultiIndex
-from headrace.series.parse_times import to_datetime, to_timedelta
-from headrace.series.series import Series
-from headrace.settings import ModuleOfFunctions, advice, device, fallbacks, info, strict, threads
-from headrace.times import offsets
-from headrace.times.offsets import DateOffset
-from headrace.times.ranges import bdate_range, date_range, period_range, timedelta_range
-from headrace.times.scalars import NaT, Timedelta, Timestamp
+if TYPE_CHECKING:
+    from headrace import (
+        api,
+        array_api,
+        dask,
+        demo,
+        errors,
+        fft,
+        graph,
+        learn,
+        linalg,
+        memory,
+        plot,
+        random,
+        report,
+        signal,
+        sklearn,
+        sql,
+        stream,
+        testing,
+        torch,
+    )
+    from headrace import tensor as tensor
+    from headrace._core import version as __version__
+    from headrace.array.array import Array
+    from headrace.array.construct import asarray
+    from headrace.array.create import (
+        arange,
+        eye,
+        full,
+        full_like,
+        linspace,
+        ones,
+        ones_like,
+        zeros,
+        zeros_like,
+    )
+    from headrace.dask import cluster
+    from headrace.diagnostics.doctor import doctor
+    from headrace.display.options import (
+        get_option,
+        option_context,
+        options,
+        reset_option,
+        set_option,
+    )
+    from headrace.errors import (
+        ColumnNotFoundError,
+        ConvergenceError,
+        DeviceError,
+        Error,
+        ExchangeError,
+        InputError,
+        InternalError,
+        InvalidArgumentError,
+        OutOfMemoryError,
+        TypeMismatchError,
+        UnsupportedError,
+    )
+    from headrace.frame.concat import concat
+    from headrace.frame.dataframe import DataFrame
+    from headrace.frame.merge import merge
+    from headrace.frame.reshape import cut, factorize, qcut
+    from headrace.frame.sort import argsort, sort
+    from headrace.groupby.resample import Grouper
+    from headrace.groupby.rows import NamedAgg
+    from headrace.interop.exchange import from_arrow, from_dlpack, from_pandas
+    from headrace.interop.narwhals import __narwhals_namespace__ as __narwhals_namespace__
+    from headrace.interop.pandas_functions import (
+        isna,
+        isnull,
+        melt,
+        notna,
+        notnull,
+        pivot,
+        pivot_table,
+        unique,
+    )
+    from headrace.interop.pandas_types import NA, Categorical, CategoricalDtype, DatetimeTZDtype
+    from headrace.interop.sharing import SharedHandle, attach, share, sharing
+    from headrace.interop.through_pandas import (
+        json_normalize,
+        read_pickle,
+        read_sql,
+        read_sql_query,
+        read_sql_table,
+    )
+    from headrace.interop.to_numeric import to_numeric
+    from headrace.io.csv import read_csv, read_table, scan_csv
+    from headrace.io.excel import read_excel
+    from headrace.io.fixed_width import read_fwf
+    from headrace.io.ipc import read_feather, read_ipc, scan_ipc
+    from headrace.io.json import read_json, scan_json
+    from headrace.io.log import read_log
+    from headrace.io.npy import read_npy, read_npz, write_npz
+    from headrace.io.parquet import read_parquet, scan_parquet
+    from headrace.lazy.handle import eval
+    from headrace.lazy.profile import profile
+    from headrace.memory import no_copies
+    from headrace.reshape.asof import merge_asof, merge_ordered
+    from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
+    from headrace.series.index import Index, MultiIndex
+    from headrace.series.parse_times import to_datetime, to_timedelta
+    from headrace.series.series import Series
+    from headrace.settings import advice, device, fallbacks, info, strict, threads
+    from headrace.times import offsets
+    from headrace.times.offsets import DateOffset
+    from headrace.times.ranges import bdate_range, date_range, period_range, timedelta_range
+    from headrace.times.scalars import NaT, Timedelta, Timestamp
 
 __all__ = [
     "NA",
@@ -236,62 +254,63 @@ __all__ = [
     "zeros_like",
 ]
 
-name_functions(globals(), __all__)
-_watch()
-sys.modules[__name__].__class__ = ModuleOfFunctions
-
-if TYPE_CHECKING:
-    from headrace import api as api
-    from headrace import array_api as array_api
-    from headrace import dask as dask
-    from headrace import demo as demo
-    from headrace import fft as fft
-    from headrace import graph as graph
-    from headrace import learn as learn
-    from headrace import plot as plot
-    from headrace import random as random
-    from headrace import report as report
-    from headrace import sklearn as sklearn
-    from headrace import sql as sql
-    from headrace import stream as stream
-    from headrace import tensor as tensor
-    from headrace import testing as testing
-    from headrace import torch as torch
-    from headrace.dask.workers import cluster as cluster
-
-#: Modules that are imported on first use.
-_LATER = [
-    *(
-        "api",
-        "array_api",
-        "dask",
-        "demo",
-        "fft",
-        "graph",
-        "learn",
-        "plot",
-        "random",
-        "report",
-        "sklearn",
-        "sql",
-    ),
-    *("stream", "tensor", "testing", "torch"),
-]
-
 
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
 
 
-def __getattr__(name: str) -> Any:
-    """Import a module on first use, so that `import headrace` stays short."""
-    if name not in _LATER and name != "cluster":
-        from headrace.facade import no_attribute
+#: Public modules, and modules with the names that they define; each is imported at its first use.
+_ROOMS = """
+    api array_api dask demo errors fft graph learn linalg memory plot random report signal sklearn
+    sql stream tensor testing times.offsets torch
+"""
+_HOMES = {
+    "array.array": "Array",
+    "array.construct": "asarray",
+    "array.create": "arange eye full full_like linspace ones ones_like zeros zeros_like",
+    "dask": "cluster",
+    "diagnostics.doctor": "doctor",
+    "display.magics": "load_ipython_extension",
+    "display.options": "get_option option_context options reset_option set_option",
+    "errors": """
+        ColumnNotFoundError ConvergenceError DeviceError Error ExchangeError InputError
+        InternalError InvalidArgumentError OutOfMemoryError TypeMismatchError UnsupportedError
+    """,
+    "frame.concat": "concat",
+    "frame.dataframe": "DataFrame",
+    "frame.merge": "merge",
+    "frame.reshape": "cut factorize qcut",
+    "frame.sort": "argsort sort",
+    "groupby.resample": "Grouper",
+    "groupby.rows": "NamedAgg",
+    "interop.exchange": "from_arrow from_dlpack from_pandas",
+    "interop.narwhals": "__narwhals_namespace__",
+    "interop.pandas_functions": "isna isnull melt notna notnull pivot pivot_table unique",
+    "interop.pandas_types": "Categorical CategoricalDtype DatetimeTZDtype NA",
+    "interop.sharing": "SharedHandle attach share sharing",
+    "interop.through_pandas": "json_normalize read_pickle read_sql read_sql_query read_sql_table",
+    "interop.to_numeric": "to_numeric",
+    "io.csv": "read_csv read_table scan_csv",
+    "io.excel": "read_excel",
+    "io.fixed_width": "read_fwf",
+    "io.ipc": "read_feather read_ipc scan_ipc",
+    "io.json": "read_json scan_json",
+    "io.log": "read_log",
+    "io.npy": "read_npy read_npz write_npz",
+    "io.parquet": "read_parquet scan_parquet",
+    "lazy.handle": "eval",
+    "lazy.profile": "profile",
+    "memory": "no_copies",
+    "reshape.asof": "merge_asof merge_ordered",
+    "reshape.pivot": "crosstab get_dummies wide_to_long",
+    "series.index": "Index MultiIndex",
+    "series.parse_times": "to_datetime to_timedelta",
+    "series.series": "Series",
+    "settings": "advice device fallbacks info strict threads",
+    "times.offsets": "DateOffset",
+    "times.ranges": "bdate_range date_range period_range timedelta_range",
+    "times.scalars": "NaT Timedelta Timestamp",
+}
 
-        raise no_attribute("module 'headrace' has no attribute", name, (), sys.modules[__name__])
-    import importlib
-
-    if name == "cluster":
-        return importlib.import_module("headrace.dask").cluster
-    return importlib.import_module(f"headrace.{name}")
+make_package(__name__, _ROOMS, _HOMES)

@@ -63,12 +63,11 @@ def _load() -> str:
     module = importlib.util.module_from_spec(spec)
     sys.modules["headrace._core"] = module
     spec.loader.exec_module(module)
-    setattr(sys.modules["headrace"], "_core", module)  # noqa: B010
     return _ADD_ON
 
 
 #: The package of the engine in use; in brackets why not the other one.
 engine = _load()
 
-# `from headrace import _core` gives this one; `import headrace._core` the original module.
-setattr(sys.modules["headrace"], "_core", guarded(importlib.import_module("headrace._core")))  # noqa: B010
+#: What `from headrace import _core` gives; ``import headrace._core`` gives the original module.
+core = guarded(importlib.import_module("headrace._core"))

@@ -131,17 +131,6 @@ class Field(property):
             self.__module__ = owner.__module__  # where its example is looked for
 
 
-def name_functions(owner: dict[str, Any], names: Iterable[str]) -> None:
-    """Let public functions explain options that they do not have, as `hr` and their name."""
-    for name in names:
-        function = owner.get(name)
-        if type(function) is not FunctionType or hasattr(function, "__wrapped__"):
-            continue
-        owner[name] = named(f"hr.{name}")(function)
-        # Where it was defined too, for pickle.
-        setattr(sys.modules[function.__module__], function.__name__, owner[name])
-
-
 def _missing(value: Any, word: str, name: str) -> Any:
     if is_probed(name):
         raise AttributeError(name)

@@ -3,36 +3,16 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
-from types import ModuleType
-from typing import Any, Generic, Literal, TypeVar, overload
+from typing import Generic, Literal, TypeVar, overload
 
 from headrace import _core
 from headrace._loader import engine
 from headrace.errors import DeviceError, InvalidArgumentError
 
 T = TypeVar("T")
-
-
-class ModuleOfFunctions(ModuleType):
-    """A module that rejects assignment to its functions, such as ``hr.threads = 4``."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        is_value = not callable(value) and not isinstance(value, ModuleType)
-        if is_value and inspect.isroutine(self.__dict__.get(name)):
-            raise InvalidArgumentError(
-                f"{self.__name__}: {name} is a function: {name}={value!r}; call it: "
-                f"{name}({value!r})"
-            )
-        super().__setattr__(name, value)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # cloudpickle, by which Dask and Ray send functions, knows plain modules only.
-        return import_module, (self.__name__,)
 
 
 class Setting(Generic[T]):

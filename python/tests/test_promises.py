@@ -551,7 +551,7 @@ def test_oversubscription():
         assert counted.peak_bytes <= held + 4_000_000
 
 
-@promise("001: the memory part without the frame part", later)
+@promise("001: the memory part without the frame part")
 def test_memory_alone():
     modules = run(
         """

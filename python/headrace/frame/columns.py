@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from headrace import _core
+from headrace._first_use import public_class
 from headrace.dtypes import DType
 from headrace.errors import ColumnNotFoundError, InvalidArgumentError, TypeMismatchError
 from headrace.rows import LevelName, are_picked, engine_names, refuse_apart, unnamed, with_levels
@@ -32,7 +33,7 @@ class Columns:
     #: The index: nodes by name of the level; no columns, and names may be those of columns.
     _labels: dict[Any, _core.Node]
     _rejects: DataFrame | None
-    _frame: ClassVar[type[DataFrame]]
+    _frame: ClassVar[type[DataFrame]] = public_class()
 
     def __init_subclass__(cls) -> None:
         Columns._frame = cls  # type: ignore[assignment]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
+from headrace._first_use import public_class
 from headrace.dtypes import DType
 from headrace.errors import TypeMismatchError
 from headrace.lazy.numpy_fallback import through_numpy
@@ -47,14 +48,14 @@ class Deferred(Operators, _core.BufferSource):
 
     __slots__ = ("__weakref__", "_node")
     _kind: ClassVar[str] = "value"
-    _array: ClassVar[type[Array]]
-    _row_number: ClassVar[type[RowNumber]]
+    _array: ClassVar[type[Array]] = public_class()
+    _row_number: ClassVar[type[RowNumber]] = public_class()
 
     def __init_subclass__(cls, role: str = "", **options: Any) -> None:
         """Remember the public class of a role, so that modules below it can make one."""
         super().__init_subclass__(**options)
         if role:
-            setattr(Deferred, role, cls)
+            setattr(next(base for base in cls.__mro__ if role in vars(base)), role, cls)
 
     def __init__(self, node: _core.Node) -> None:
         super().__init__()

@@ -3,6 +3,7 @@
 
 import sys
 
+from headrace._first_use import ModuleOfFunctions
 from headrace.memory.adaptors import (
     AlignAdaptor,
     DelayAdaptor,
@@ -39,7 +40,6 @@ from headrace.memory.resources import (
 from headrace.memory.spill import DeviceSpill, Spill, spill
 from headrace.memory.timeline import Area, Timeline, timeline
 from headrace.memory.track import Track, track
-from headrace.settings import ModuleOfFunctions
 
 __all__ = [
     "AlignAdaptor",

@@ -8,6 +8,7 @@ import operator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core
+from headrace._first_use import public_class
 from headrace.dtypes import CategoryDType, DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import Deferred
@@ -39,13 +40,13 @@ class Column(Deferred):
     #: The numbers of rows that were selected; None for rows counted from 0 and for labelled ones.
     _numbers: PickedNumbers | None
     _kind: ClassVar[str] = "series"
-    _series: ClassVar[type[Series]]
-    _labelled: ClassVar[type[LabelledSeries]]
-    _column_values: ClassVar[type[ColumnValues]]
-    _group_series: ClassVar[type[GroupSeries]]
-    _index: ClassVar[type[Index]]
-    _timestamp: ClassVar[Any] = None
-    _timedelta: ClassVar[Any] = None
+    _series: ClassVar[type[Series]] = public_class()
+    _labelled: ClassVar[type[LabelledSeries]] = public_class()
+    _column_values: ClassVar[type[ColumnValues]] = public_class()
+    _group_series: ClassVar[type[GroupSeries]] = public_class()
+    _index: ClassVar[type[Index]] = public_class()
+    _timestamp: ClassVar[Any] = public_class()
+    _timedelta: ClassVar[Any] = public_class()
 
     @property
     def dtype(self) -> DType:

@@ -61,7 +61,7 @@ class _Callable(ModuleType):
         return run(query, frames, _registered, dialect, params, True, PLANS)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # See `headrace.settings.ModuleOfFunctions`.
+        # See `headrace._first_use.ModuleOfFunctions`.
         return import_module, (self.__name__,)
 
 

@@ -21,9 +21,6 @@ from headrace.series.column import is_series
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
 
-#: The package whose objects narwhals asks about.
-NATIVE_PACKAGE = "headrace"
-
 
 def is_native(native_object: object, /) -> bool:
     """Whether it is a frame or a series of ours."""
