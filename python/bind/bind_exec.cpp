@@ -5,6 +5,8 @@
 
 #include "headrace/base/simd.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/log/tag.h"
+#include "headrace/plan/execute/profile.h"
 
 namespace {
 
@@ -45,4 +47,11 @@ void bind_exec(nb::module_& m) {
       "callback"_a.none(),
       nb::sig("def set_progress(callback: collections.abc.Callable[[int, int], object] | None) -> "
               "None"));
+  m.def(
+      "current_work",
+      [] {
+        const hr::TagInfo info = hr::tag_info(hr::current_tag());
+        return std::tuple(info.op, info.line, hr::running_rows());
+      },
+      "Operator and line of what this thread does, and the rows that the running step reads.");
 }

@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
+from headrace.display import progress
 
 import headrace as hr
-from headrace import progress
 
 
 class Terminal(io.StringIO):

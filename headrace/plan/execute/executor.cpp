@@ -250,6 +250,13 @@ void tell(StepClock& clock, const PlanStep& step, StepsOfNodes& made_by) {
              {after.begin(), after.end()});
 }
 
+int64_t rows_read_by(const PlanStep& step) {
+  int64_t rows = 0;
+  for (const NodePtr& input : step.inputs)
+    if (input->is_ready()) rows = std::max(rows, input->signature().rows());
+  return rows;
+}
+
 // Drops the outputs that ran inside an earlier step (a concat reads its parts one by one); false
 // when nothing is left to run.
 bool drop_what_ran(PlanStep& step) {
@@ -428,6 +435,7 @@ void force(std::span<const NodePtr> nodes) {
     uses.begin(i);
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
+    const ScopedRunningRows rows(rows_read_by(steps[i]));
     if (drop_what_ran(steps[i])) {
       run_step(steps[i]);
       tell(clock, steps[i], made_by);

@@ -27,8 +27,19 @@ Listeners& listeners() {
 }
 
 thread_local std::string step_note;
+std::atomic<int64_t> rows_of_step{0};  // plans run one after the other
 
 }  // namespace
+
+int64_t running_rows() {
+  return rows_of_step;
+}
+
+ScopedRunningRows::ScopedRunningRows(int64_t rows) : outer_(rows_of_step.exchange(rows)) {}
+
+ScopedRunningRows::~ScopedRunningRows() {
+  rows_of_step = outer_;
+}
 
 void note_on_step(std::string note) {
   step_note = std::move(note);

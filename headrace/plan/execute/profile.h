@@ -55,6 +55,21 @@ class HR_API Profile {
 /// For an operator that runs: what the record of its step shall say.
 HR_API void note_on_step(std::string note);
 
+/// Rows of the largest input of the step that runs now, in whichever thread; 0 between plans.
+HR_API int64_t running_rows();
+
+/// What `running_rows` says while it lives; for executor.cpp.
+class ScopedRunningRows {
+ public:
+  explicit ScopedRunningRows(int64_t rows);
+  ~ScopedRunningRows();
+  ScopedRunningRows(const ScopedRunningRows&) = delete;
+  ScopedRunningRows& operator=(const ScopedRunningRows&) = delete;
+
+ private:
+  int64_t outer_;
+};
+
 /// Around one step; for executor.cpp.
 class StepClock {
  public:

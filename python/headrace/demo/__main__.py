@@ -12,8 +12,8 @@ from typing import NoReturn
 from headrace import memory
 from headrace.demo import page, run
 from headrace.demo.meter import Meter
+from headrace.display.progress import Progress
 from headrace.errors import Error
-from headrace.progress import Progress
 
 _CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headrace"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from headrace.display.progress import Progress
 from headrace.errors import (
     InvalidArgumentError,
     OutOfMemoryError,
@@ -18,7 +19,6 @@ from headrace.errors import (
 )
 from headrace.learn.base import Estimator, clone, kind_of
 from headrace.learn.selection.splits import check_cv, count_rows, rows_at, split_places
-from headrace.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
