@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from headrace.groupby import groupby as group
+from headrace.plot.accessor import FramePlot, SeriesPlot
 from headrace.series import categorical as categories
 from headrace.series import datetime as times
 from headrace.series import duration as durations
@@ -82,7 +83,10 @@ TOPICS: dict[str, tuple[str, dict[str, Any]]] = {
     "learn": ("Models", named("learn")),
     "sklearn": ("scikit-learn accelerated", named("sklearn")),
     "linalg": ("Linear algebra", named("linalg")),
-    "plot": ("Plots", named("plot")),
+    "plot": (
+        "Plots",
+        {"DataFrame.plot": FramePlot, "Series.plot": SeriesPlot} | named("plot"),
+    ),
     "report": ("Reports", named("report")),
     "memory": ("Memory", named("memory")),
     "sharing": (

@@ -18,7 +18,8 @@ POS = {"ann": (0, 1), "bob": (0, 0), "cem": (1, 0.5), "<dan>": (2, 0.5)}
 
 def pixels(picture):
     image = pytest.importorskip("PIL.Image")
-    return np.asarray(image.open(io.BytesIO(picture._repr_png_())))
+    (data,) = re.findall('data:image/png;base64,([^"]+)', picture._repr_html_())
+    return np.asarray(image.open(io.BytesIO(base64.b64decode(data))))
 
 
 def data_of(picture):

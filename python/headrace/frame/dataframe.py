@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from headrace.array.array import Array
     from headrace.frame.sort import NaPosition
     from headrace.lazy.profile import Explanation
+    from headrace.plot.accessor import FramePlot
     from headrace.series.series import Series
     from headrace.stream.columns import ColumnState
 
@@ -135,6 +136,18 @@ class DataFrame(Tabular, Columns):
         """
         mark("to")
         return self._of_rows([_core.to(node, device) for node in self._every()])
+
+    # ---- charts ----------------------------------------------------------------------------------
+    @property
+    def plot(self) -> FramePlot:
+        """Charts: ``df.plot(x=..., y=...)`` draws lines; line, scatter, hist, bar, box, hexbin.
+
+        >>> df = hr.DataFrame({"x": [1, 2, 3], "y": [1.0, 4.0, 9.0]})
+        >>> df.plot.line(x="x", y="y", title="Squares").save("squares.png")
+        """
+        from headrace.plot.accessor import FramePlot  # on first use: it loads much
+
+        return FramePlot(self)
 
     # ---- shape -----------------------------------------------------------------------------------
     @property

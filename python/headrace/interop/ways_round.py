@@ -15,9 +15,8 @@ FACADES: dict[str, type] = {}
 #: Names, with the object before a dot where it matters, and what to use instead.
 _WAYS = {
     # frames and series
-    "plot": "use hr.plot.line(df.x), or matplotlib, which takes columns as they are",
-    "hist": "use np.histogram(column), or matplotlib's hist",
-    "boxplot": "use column.quantile([0, 0.25, 0.5, 0.75, 1]), or matplotlib's boxplot",
+    "hist": "use df.plot.hist(), or np.histogram(column)",
+    "boxplot": "use df.plot.box()",
     "style": "use to_html(), or to_pandas().style",
     "ix": "use loc by label, iloc by position",
     "Series.append GroupBy.append": "use hr.concat([a, b])",

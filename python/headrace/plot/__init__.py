@@ -1,42 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of long series: exact envelopes, rasters, PNG, and figures; pictures of models and graphs.
+"""Plots of long series: exact envelopes, rasters, PNG; charts of columns, models and graphs.
 
 `envelope`, `raster_envelope`, `raster_points` and `encode_png` are lazy, like all arrays; `pyramid`
-and functions that make a `Plot` evaluate their data.
+and functions that make a `Plot` evaluate their data. `DataFrame.plot` makes charts of columns.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from headrace.facade import missing_of_module
-from headrace.plot.condensed_tree import dendrogram
-from headrace.plot.figure import Plot
-from headrace.plot.graphs import graph, raster_segments
-from headrace.plot.models import (
-    confusion_matrix,
-    elbow,
-    embedding,
-    explained_variance,
-    feature_importances,
-    roc,
-)
-from headrace.plot.series import (
-    Envelope,
-    Pyramid,
-    encode_png,
-    envelope,
-    line,
-    pack_codes,
-    pyramid,
-    raster_envelope,
-    raster_points,
-)
+from headrace.facade import on_first_use
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from headrace.plot.chart import Chart
+    from headrace.plot.condensed_tree import dendrogram
+    from headrace.plot.figure import Plot
+    from headrace.plot.graphs import graph, raster_segments
+    from headrace.plot.models import (
+        confusion_matrix,
+        elbow,
+        embedding,
+        explained_variance,
+        feature_importances,
+        roc,
+    )
+    from headrace.plot.series import (
+        Envelope,
+        Pyramid,
+        encode_png,
+        envelope,
+        line,
+        pack_codes,
+        pyramid,
+        raster_envelope,
+        raster_points,
+    )
 
 __all__ = [
+    "Chart",
     "Envelope",
     "Plot",
     "Pyramid",
@@ -58,10 +59,22 @@ __all__ = [
     "roc",
 ]
 
+#: Modules, and the public names in them; each is imported on first use.
+_MODULES = {
+    "chart": "Chart",
+    "condensed_tree": "dendrogram",
+    "figure": "Plot",
+    "graphs": "graph raster_segments",
+    "models": "confusion_matrix elbow embedding explained_variance feature_importances roc",
+    "series": """
+        Envelope Pyramid encode_png envelope line pack_codes pyramid raster_envelope raster_points
+    """,
+}
+
 
 def __dir__() -> list[str]:
     """The public names."""
     return sorted(__all__)
 
 
-__getattr__: Callable[[str], Any] = missing_of_module(__name__)
+__getattr__ = on_first_use(__name__, _MODULES)

@@ -9,7 +9,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Any
 
-from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.errors import InvalidArgumentError
 from headrace.io.atomic_write import write_file
 
 if TYPE_CHECKING:
@@ -23,18 +23,25 @@ GREY = "#9aa0a6"
 
 
 class Plot:
-    """A figure: displays in a notebook, saves as SVG or HTML, and a series or points as PNG."""
+    """A figure: displays in a notebook, saves as PNG, SVG or HTML.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    """
 
     #: The element of a page that shows it, if that is not its SVG.
     page = ""
 
-    def __init__(self, png: bytes | None, svg: str, title: str) -> None:
-        self._png = png
+    def __init__(self, svg: str, title: str) -> None:
         self._svg = svg
         self.title = title
 
-    def _repr_png_(self) -> bytes | None:
-        return self._png
+    def _repr_png_(self) -> bytes:
+        from headrace.plot.pixels import png_of  # on first use: few ask for it
+
+        return png_of(self._svg)
 
     def _repr_html_(self) -> str:
         return self._svg
@@ -43,15 +50,15 @@ class Plot:
         return f"Plot({self.title!r})"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the figure by file type: .svg or .html (with axes), .png (the pixels alone)."""
+        """Write the figure by file type: .png, .svg or .html.
+
+        A .png is twice as wide and high as the figure, with letters drawn as plain lines.
+
+        >>> hr.plot.line([0.0, 1.0, 0.0], title="a peak", unit="mV").save("peak.png")
+        """
         ending = os.fspath(path).rpartition(".")[2].lower()
         if ending == "png":
-            if self._png is None:
-                raise UnsupportedError(
-                    f"save: this figure has no pixels: path={os.fspath(path)!r}; save it as .svg "
-                    "or .html"
-                )
-            content = self._png
+            content = self._repr_png_()
         elif ending == "svg":
             content = self._svg.encode()
         elif ending == "html":
@@ -104,7 +111,7 @@ class Axes:
     """An area of pixels that shows a range of x and of y, with grid lines, and what is drawn on it.
 
     A range may fall. `grid` says which sides have lines and numbers; `counts` allows x whole
-    numbers only.
+    numbers only; `x_ticks` are values of x and their names, instead of numbers.
     """
 
     left: float
@@ -122,6 +129,7 @@ class Axes:
         *,
         grid: str = "xy",
         counts: bool = False,
+        x_ticks: Sequence[tuple[float, str]] | None = None,
         left: float = 64,
         right: float = 14,
         below: float = 44,
@@ -140,12 +148,14 @@ class Axes:
             self.parts.append(f'<path d="M{left} {at:.1f}h{width}" stroke="#8884"/>')
             self.parts.append(text(left - 7, at + 4, f"{value:.6g}", "end"))
         wanted = int(min(max(x) - min(x), width // 40) if counts else max(2, width // 110))
-        for value in ticks(min(x), max(x), max(1, wanted)) if "x" in grid else ():
-            if counts and value % 1:
-                continue
+        shown = x_ticks
+        if shown is None:
+            found = ticks(min(x), max(x), max(1, wanted)) if "x" in grid else []
+            shown = [(v, f"{v:.12g}") for v in found if not (counts and v % 1)]
+        for value, words in shown:
             at = self.x(value)
             self.parts.append(f'<path d="M{at:.1f} {self.above}v{height + 4}" stroke="#8884"/>')
-            self.parts.append(text(at, self.above + height + 18, f"{value:.12g}"))
+            self.parts.append(text(at, self.above + height + 18, words))
         self.parts.append(text(left + width / 2, self.above + height + below - 8, x_label))
         self.parts.append(text(left, 20, title, "start"))
         self.parts.append(text(left - 7, self.above - 2, y_unit, "end"))
@@ -180,6 +190,11 @@ class Axes:
         left, top = self.x(x[0]), self.y(y[1])
         self.parts.append(box(left, top, self.x(x[1]) - left, self.y(y[0]) - top, color, words))
 
+    def point(self, x: float, y: float, radius: float, color: str) -> None:
+        """A dot."""
+        place = f'cx="{self.x(x):.1f}" cy="{self.y(y):.1f}" r="{radius}"'
+        self.parts.append(f'<circle {place} fill="{color}" fill-opacity="0.8"/>')
+
     def legend(self, names: Iterable[tuple[str, str]]) -> None:
         """Names with their colours, on the right of the area."""
         for place, (name, color) in enumerate(names):
@@ -194,14 +209,17 @@ class Axes:
             f'href="data:image/png;base64,{data}"/>'
         )
 
-    def plot(self, png: bytes | None = None) -> Plot:
+    def plot(self) -> Plot:
         """The figure."""
+        return Plot(self.svg(), self.title)
+
+    def svg(self) -> str:
+        """The figure as the element of a page."""
         wide = self.left + self.width + self.right
         high = self.above + self.height + self.below
-        svg = (
+        return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
             f'viewBox="0 0 {wide} {high}" style="max-width:100%;height:auto" '
             f'font-family="system-ui,sans-serif" font-size="12" fill="#777">'
             f"{''.join(self.parts)}</svg>"
         )
-        return Plot(png, svg, self.title)

@@ -119,7 +119,7 @@ def graph(
         (x, y), name = xy[v].tolist(), words[v]
         axes.parts.append(text(14 + x, axes.above + y - radii[v] - 3, name, more=halo))
     axes.legend(shown)
-    made = axes.plot(png)
+    made = axes.plot()
     made.page = _page(
         xy, radii, codes, layers, _chosen(ends, max_edges), words, named, behind,
         {"width": width, "height": height, "edges": len(ends[0]), "title": title},

@@ -222,7 +222,7 @@ def embedding(
     )
     axes.image(png)
     axes.legend(shown)
-    return axes.plot(png)
+    return axes.plot()
 
 
 def coded(labels: Any, rows: int) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
@@ -249,7 +249,7 @@ def coded(labels: Any, rows: int) -> tuple[np.ndarray[Any, Any], list[tuple[str,
 
 
 def _range(column: Any) -> tuple[float, float]:
-    """The least and the largest value, a little apart from the edges."""
+    """The smallest and the largest value, a little apart from the edges."""
     low, high = (float(each[0]) for each in envelope(column, width=1))
     if not np.isfinite([low, high]).all():
         raise InvalidArgumentError(f"embedding: values must be finite: least={low}, most={high}")

@@ -267,4 +267,4 @@ def line(
         x_label="time [s]" if rate else "row", y_unit=unit,
     )  # fmt: skip
     axes.image(png)
-    return axes.plot(png)
+    return axes.plot()

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
     from headrace.frame.labels import SeriesLocator
     from headrace.frame.sort import NaPosition
+    from headrace.plot.accessor import SeriesPlot
 
 
 @facade("Series")
@@ -380,6 +381,16 @@ class Series(Tabular, Column, role="_series"):
     def str(self) -> Any:
         """Accessor for strings: contains, slice, upper, ...; of lists: len, get, join."""
         return ListAccessor(self) if is_list(self.dtype) else TextAccessor(self)
+
+    @property
+    def plot(self) -> SeriesPlot:
+        """Charts: ``s.plot()`` draws a line; line, hist, bar, box.
+
+        >>> hr.Series([1.0, 3.0, 2.0]).plot(title="Three values").save("three.png")
+        """
+        from headrace.plot.accessor import SeriesPlot  # on first use: it loads much
+
+        return SeriesPlot(self)
 
     @property
     def list(self) -> ListAccessor:
