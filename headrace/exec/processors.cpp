@@ -2,12 +2,12 @@
 // Affinity and cgroup quotas.
 #include "headrace/exec/processors.h"
 
+#include "headrace/base/control_groups.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <sched.h>
-#include <sstream>
 #include <thread>
 
 namespace hr {
@@ -32,20 +32,9 @@ int quota_of(const std::string& folder) {
 
 }  // namespace
 
-int cgroup_processors(const std::string& groups, const std::string& root) {
-  int least = std::min(quota_of(root), quota_of(root + "/cpu"));
-  std::istringstream lines(groups);
-  for (std::string line; std::getline(lines, line);) {  // "4:cpu,cpuacct:/a/b", or "0::/a/b"
-    const size_t names = line.find(':'), path = line.find(':', names + 1);
-    if (names == std::string::npos || path == std::string::npos) continue;
-    const std::string controllers = line.substr(names + 1, path - names - 1);
-    const bool is_cpu = ("," + controllers + ",").find(",cpu,") != std::string::npos;
-    if (!controllers.empty() && !is_cpu) continue;
-    const std::string mount = controllers.empty() ? root : root + "/cpu";
-    for (std::string group = line.substr(path + 1); group.size() > 1;
-         group.resize(group.rfind('/')))
-      least = std::min(least, quota_of(mount + group));
-  }
+int processor_quota(const std::vector<std::string>& folders) {
+  int least = kMany;
+  for (const std::string& folder : folders) least = std::min(least, quota_of(folder));
   return least;
 }
 
@@ -54,9 +43,7 @@ int usable_processors() {
   const int allowed = sched_getaffinity(0, sizeof set, &set) == 0
                           ? CPU_COUNT(&set)
                           : static_cast<int>(std::thread::hardware_concurrency());
-  std::ifstream file("/proc/self/cgroup");
-  const std::string groups{std::istreambuf_iterator<char>(file), {}};
-  return std::max(1, std::min(allowed, cgroup_processors(groups, "/sys/fs/cgroup")));
+  return std::max(1, std::min(allowed, processor_quota(control_groups("cpu"))));
 }
 
 }  // namespace hr

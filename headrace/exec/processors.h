@@ -4,16 +4,16 @@
 #include "headrace/base/api.h"
 
 #include <string>
+#include <vector>
 
 namespace hr {
 
-/// Processors by the affinity of the calling thread and the quotas of the cgroups that this process
-/// is in (the least of them, rounded up); at least 1.
+/// Processors by the affinity of the calling thread and the quotas of the control groups that this
+/// process is in (the least of them, rounded up); at least 1.
 HR_API int usable_processors();
 
-/// The least quota on the way from the cgroups that `groups` lists (the text of /proc/self/cgroup)
-/// up to those at `root` (/sys/fs/cgroup), both versions; a large number where there is none.
-HR_API int cgroup_processors(const std::string& groups, const std::string& root);
+/// The least quota of processors in the folders of control groups; a large number where none is.
+HR_API int processor_quota(const std::vector<std::string>& folders);
 
 /// Tells the processor that the thread waits for another.
 inline void pause_processor() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotas of cgroups are found where the process is and above.
+// Quotas of control groups are found where the process is and above.
 #include "headrace/exec/processors.h"
+
+#include "headrace/base/control_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +15,7 @@ namespace hr {
 
 namespace {
 
-class Cgroups : public testing::Test {
+class ControlGroups : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(root_); }
   void TearDown() override { std::filesystem::remove_all(root_); }
@@ -24,38 +26,42 @@ class Cgroups : public testing::Test {
     std::ofstream(path) << text;
   }
 
+  int quota(const std::string& groups) const {
+    return processor_quota(control_groups("cpu", groups, root_));
+  }
+
   std::string root_ = testing::TempDir() + "cgroups-" + std::to_string(getpid());
 };
 
-TEST_F(Cgroups, NoQuotaIsNoLimit) {
-  EXPECT_GE(cgroup_processors("", root_), 1024);
+TEST_F(ControlGroups, NoQuotaIsNoLimit) {
+  EXPECT_GE(quota(""), 1024);
   write("cpu.max", "max 100000\n");
-  EXPECT_GE(cgroup_processors("0::/\n", root_), 1024);
+  EXPECT_GE(quota("0::/\n"), 1024);
 }
 
-TEST_F(Cgroups, TheLeastOnTheWayUpCounts) {
+TEST_F(ControlGroups, TheLeastOnTheWayUpCounts) {
   write("cpu.max", "max 100000\n");
   write("a/cpu.max", "250000 100000\n");
   write("a/b/cpu.max", "700000 100000\n");
-  EXPECT_EQ(cgroup_processors("0::/a/b\n", root_), 3);
-  EXPECT_EQ(cgroup_processors("0::/a\n", root_), 3);
-  EXPECT_GE(cgroup_processors("0::/\n", root_), 1024);
+  EXPECT_EQ(quota("0::/a/b\n"), 3);
+  EXPECT_EQ(quota("0::/a\n"), 3);
+  EXPECT_GE(quota("0::/\n"), 1024);
   write("cpu.max", "50000 100000\n");
-  EXPECT_EQ(cgroup_processors("0::/a/b\n", root_), 1);
+  EXPECT_EQ(quota("0::/a/b\n"), 1);
 }
 
-TEST_F(Cgroups, VersionOne) {
+TEST_F(ControlGroups, VersionOne) {
   write("cpu/docker/1/cpu.cfs_quota_us", "400000\n");
   write("cpu/docker/1/cpu.cfs_period_us", "100000\n");
-  EXPECT_EQ(cgroup_processors("7:memory:/x\n4:cpu,cpuacct:/docker/1\n", root_), 4);
+  EXPECT_EQ(quota("7:memory:/x\n4:cpu,cpuacct:/docker/1\n"), 4);
   write("cpu/docker/1/cpu.cfs_quota_us", "-1\n");
-  EXPECT_GE(cgroup_processors("4:cpu,cpuacct:/docker/1\n", root_), 1024);
+  EXPECT_GE(quota("4:cpu,cpuacct:/docker/1\n"), 1024);
 }
 
-TEST_F(Cgroups, OtherTextsAreNoLimit) {
-  EXPECT_GE(cgroup_processors("nothing\n:::\n0::\n4:cpu\n", root_), 1024);
+TEST_F(ControlGroups, OtherTextsAreNoLimit) {
+  EXPECT_GE(quota("nothing\n:::\n0::\n4:cpu\n"), 1024);
   write("cpu.max", "many\n");
-  EXPECT_GE(cgroup_processors("0::/\n", root_), 1024);
+  EXPECT_GE(quota("0::/\n"), 1024);
   EXPECT_GE(usable_processors(), 1);
 }
 

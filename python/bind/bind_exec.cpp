@@ -4,6 +4,7 @@
 #include "python/bind/interpreter.h"
 
 #include "headrace/base/simd.h"
+#include "headrace/exec/processors.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/plan/execute/profile.h"
@@ -34,6 +35,7 @@ void report_progress(int64_t done, int64_t count) {
 void bind_exec(nb::module_& m) {
   hr::set_interrupt_check(interrupted);
   m.def("threads", &hr::threads);
+  m.def("usable_processors", &hr::usable_processors);
   m.def("set_threads", &hr::set_threads, "count"_a);
   m.def("morsel_rows", [] { return hr::morsel_rows(); });
   m.def("set_morsel_rows", &hr::set_morsel_rows, "rows"_a);

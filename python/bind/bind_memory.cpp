@@ -17,6 +17,7 @@
 #include "headrace/memory/log/ledger.h"
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/log/trace.h"
+#include "headrace/memory/resource/machine_memory.h"
 #include "headrace/memory/spill/spill.h"
 
 #include <memory>
@@ -105,6 +106,7 @@ void bind_memory(nb::module_& m) {
   m.def("parse_bytes", &hr::parse_bytes, "text"_a);
   m.def("format_bytes", &hr::format_bytes, "bytes"_a);
   m.def("trim_memory", &hr::trim_memory, Unlocked());
+  m.def("machine_memory", &hr::machine_memory);
   m.def("last_serial", &hr::last_serial);
   m.def(
       "largest_holders",

@@ -142,10 +142,8 @@ class Cluster:
 
 
 def _available_memory() -> int:
-    """60 % of the memory of this machine, or of its control group."""
-    from distributed.system import MEMORY_LIMIT
-
-    return int(0.6 * MEMORY_LIMIT)
+    """60 % of the memory of this machine, or of its container."""
+    return int(0.6 * _core.machine_memory())
 
 
 def cluster(

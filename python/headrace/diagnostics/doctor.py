@@ -48,9 +48,9 @@ def _checks() -> Iterator[Check]:
         yield machine.processor(core.simd_level())
         why_not = core.why_no_cuda() if core.built_with_cuda() else "does not include CUDA"
         yield machine.gpu(settings.engine, why_not, core.version)
-        yield machine.memory(budget.limit())
+        yield machine.memory(budget.limit(), core.machine_memory())
         yield machine.spill(core.spill_directory())
-        yield from machine.threads(core.threads())
+        yield from machine.threads(core.threads(), core.usable_processors())
     yield machine.huge_pages()
     yield machine.process_limits()
     yield machine.clock()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import resource
@@ -17,31 +16,8 @@ from headrace.diagnostics.check import Check, contents, gigabytes
 
 _DAY = 86_400
 _LEAST_FILES = 1024
-#: Limits of a control group above this mean none.
-_NO_LIMIT = 1 << 60
 _OF_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 _OPENMP = re.compile(r"/(lib(?:gomp|iomp5|omp)[-.][^/\s]*so[^/\s]*)")
-
-
-def _groups() -> Iterator[str]:
-    """The folders of the process's control groups, from its own to the root, v2 and v1."""
-    for line in contents("/proc/self/cgroup").splitlines():
-        _, kinds, path = line.split(":", 2)
-        if kinds in ("", "memory"):
-            root = Path("/sys/fs/cgroup", kinds)
-            own = root / path.lstrip("/")
-            yield from map(str, (own, *(p for p in own.parents if p.is_relative_to(root))))
-
-
-def container_limit() -> int | None:
-    """The memory that the control group allows, or None."""
-    limits = []
-    for group in _groups():
-        for name in ("memory.max", "memory.limit_in_bytes"):
-            text = contents(f"{group}/{name}")
-            if text.isdigit() and int(text) < _NO_LIMIT:
-                limits.append(int(text))
-    return min(limits, default=None)
 
 
 def _of_memory(name: str) -> int:
@@ -49,13 +25,12 @@ def _of_memory(name: str) -> int:
     return int(match[1]) * 1024 if match else 0
 
 
-def memory(limit: int | None) -> Check:
-    """Memory of the machine and of its container, and Headrace's limit."""
-    total, free, container = _of_memory("MemTotal"), _of_memory("MemAvailable"), container_limit()
-    most = min(total or _NO_LIMIT, container or _NO_LIMIT)
+def memory(limit: int | None, most: int) -> Check:
+    """Memory of the machine, what its container may use of it, and Headrace's limit."""
+    total, free = _of_memory("MemTotal"), _of_memory("MemAvailable")
     found = f"{gigabytes(total)}, {gigabytes(free)} available"
-    if container and container < total:
-        found += f", of which the container may use {gigabytes(container)}"
+    if most < total:
+        found += f", of which the container may use {gigabytes(most)}"
     found += f"; limit: {gigabytes(limit) if limit else 'none'}"
     share = max(most * 3 // 4 // 10**8 / 10, 0.1)
     fix = f"set HEADRACE_MEMORY_LIMIT={share:g}GB or call hr.memory.limit('{share:g}GB')"
@@ -95,19 +70,8 @@ def spill(directory: str) -> Check:
     return Check("spill", "ok", found)
 
 
-def available_cores() -> int:
-    """Processors that the process may use: its affinity, and the quota of its control group."""
-    cores = len(os.sched_getaffinity(0))
-    for group in _groups():
-        quota, _, period = contents(f"{group}/cpu.max").partition(" ")
-        if quota.isdigit() and period.isdigit():
-            cores = min(cores, max(1, math.ceil(int(quota) / int(period))))
-    return cores
-
-
-def threads(count: int) -> Iterator[Check]:
+def threads(count: int, cores: int) -> Iterator[Check]:
     """Worker threads against processors, those of other libraries too."""
-    cores = available_cores()
     found = f"{count} threads for {cores} processors"
     if count > cores:
         yield Check("threads", "advice", found, f"set HEADRACE_THREADS={cores}")
