@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complex operations over parts. Inverse functions: W. Kahan, Branch Cuts for Complex Elementary
-// Functions, 1987; quotients: R. L. Smith, CACM 5, 1962.
+// Complex operations over parts. Quotients: R. L. Smith, CACM 5, 1962.
 #include "headrace/tensor/complex_elementwise.h"
 
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/array.h"
+#include "headrace/tensor/complex_function.h"
 #include "headrace/tensor/complex_parts.h"
 
 #include <limits>
@@ -92,17 +92,6 @@ Complex divide(const Complex& a, const Complex& b) {
           choose(first, im - a.re * ratio, im * ratio - a.re) * scale};
 }
 
-Complex square_root(const Complex& z) {
-  const Array im = z.imaginary(), re = call(Op::kAbsolute, z.re);
-  const Array root = call(Op::kSqrt, re * 0.5 + modulus(z) * 0.5);
-  const Array other =
-      choose(root == 0.0, call(Op::kAbsolute, im), call(Op::kAbsolute, im) * 0.5 / root);
-  const Array right = z.re >= 0.0, endless = call(Op::kIsInf, im);
-  const Array most = call(Op::kAbsolute, im);
-  return {choose(endless, most, choose(right, root, other)),
-          call(Op::kCopysign, choose(endless, most, choose(right, other, root)), im)};
-}
-
 // A factor of zero counts more than one that is not finite.
 Array times(const Array& a, const Array& b) {
   const Array nothing = call(Op::kCopysign, 0.0, a) * call(Op::kCopysign, 1.0, b);
@@ -133,45 +122,13 @@ Complex log_of_one_more(const Complex& z) {
 Complex exponential_less_one(const Complex& z) {
   const Array im = z.imaginary(), half = call(Op::kSin, im * 0.5);
   const Array scale = call(Op::kExp, z.re);
-  return {call(Op::kExpm1, z.re) * call(Op::kCos, im) - half * half * 2.0,
-          choose(im == 0.0, im, scale * call(Op::kSin, im))};
-}
-
-/// i z and -i z.
-Complex turned(const Complex& z) {
-  return {-z.imaginary(), z.re};
-}
-
-Complex turned_back(const Complex& z) {
-  return {z.imaginary(), -z.re};
-}
-
-Complex hyperbolic_sine(const Complex& z) {
-  const Array im = z.imaginary();
-  return {times(call(Op::kSinh, z.re), call(Op::kCos, im)),
-          times(call(Op::kCosh, z.re), call(Op::kSin, im))};
-}
-
-Complex hyperbolic_cosine(const Complex& z) {
-  const Array im = z.imaginary();
-  return {times(call(Op::kCosh, z.re), call(Op::kCos, im)),
-          times(call(Op::kSinh, z.re), call(Op::kSin, im))};
-}
-
-Complex hyperbolic_tangent(const Complex& z) {
-  constexpr double kLarge = 20;  // there the tangent is 1 to the last bit
-  const Array re = z.re * 2.0, im = z.imaginary() * 2.0;
-  const Array large = call(Op::kAbsolute, z.re) > kLarge;
-  const Array below = call(Op::kCosh, re) + call(Op::kCos, im);
-  return {choose(large, call(Op::kCopysign, re * 0.0 + 1.0, re), call(Op::kSinh, re) / below),
-          choose(large, im * 0.0, call(Op::kSin, im) / below)};
-}
-
-Array inverse_hyperbolic_sine(const Array& x) {
-  const Array a = call(Op::kAbsolute, x), square = a * a;
-  const Array near = call(Op::kLog1p, a + square / (call(Op::kSqrt, square + 1.0) + 1.0));
-  const Array far = call(Op::kLog, a) + 0.69314718055994530942;
-  return call(Op::kCopysign, choose(a > 0x1p28, far, near), x);
+  // Of an infinity the angle decides nothing where it is not finite.
+  const Array no_angle = call(Op::kIsInf, z.re) & !call(Op::kIsFinite, im);
+  const Array left = z.re < 0.0;
+  return {choose(no_angle, choose(left, -1.0 - scale, scale),
+                 call(Op::kExpm1, z.re) * call(Op::kCos, im) - half * half * 2.0),
+          choose(no_angle, choose(left, scale, im - im),
+                 choose(im == 0.0, im, scale * call(Op::kSin, im)))};
 }
 
 Complex one() {
@@ -182,31 +139,32 @@ Complex conjugated(const Complex& z) {
   return {z.re, -z.imaginary()};
 }
 
-Complex inverse_sine(const Complex& z) {
-  const Complex left = square_root(subtract(one(), z)), right = square_root(add(one(), z));
-  const Complex product = multiply(left, right);
-  return {call(Op::kArctan2, z.re, product.re),
-          inverse_hyperbolic_sine(*multiply(conjugated(left), right).im)};
-}
-
-Complex inverse_cosine(const Complex& z) {
-  const Complex left = square_root(subtract(one(), z)), right = square_root(add(one(), z));
-  return {call(Op::kArctan2, left.re, right.re) * 2.0,
-          inverse_hyperbolic_sine(*multiply(conjugated(right), left).im)};
-}
-
-Complex inverse_hyperbolic_tangent(const Complex& z) {
-  const Array im = z.imaginary(), rest = Array(1.0) - z.re, square = im * im;
-  return {call(Op::kLog1p, z.re * 4.0 / (rest * rest + square)) * 0.25,
-          call(Op::kArctan2, im * 2.0, rest * (z.re + 1.0) - square) * 0.5};
-}
-
 Complex power(const Complex& base, const Complex& exponent) {
   const Complex made = exponential(multiply(exponent, logarithm(base)));
   const Array nothing = !is_not_zero(base), unit = !is_not_zero(exponent);
   const Array zero = base.re * 0.0;
   return {choose(unit, zero + 1.0, choose(nothing & (exponent.re > 0.0), zero, made.re)),
           choose(unit | nothing, zero, *made.im)};
+}
+
+std::optional<ComplexFunction> function_of_libm(Op op) {
+  switch (op) {
+    case Op::kSqrt:
+    case Op::kExp:
+    case Op::kLog:
+    case Op::kSin:
+    case Op::kCos:
+    case Op::kTan:
+    case Op::kArcsin:
+    case Op::kArccos:
+    case Op::kArctan:
+    case Op::kSinh:
+    case Op::kCosh:
+    case Op::kTanh:
+      return complex_function_from_name(op_row(op).name);
+    default:
+      return {};
+  }
 }
 
 std::optional<Complex> function_of(Op op, const Complex& z) {
@@ -219,43 +177,19 @@ std::optional<Complex> function_of(Op op, const Complex& z) {
       return divide(one(), z);
     case Op::kSign: {
       const Array size = modulus(z);
-      const auto part = [&](const Array& x) { return choose(size == 0.0, x * 0.0, x / size); };
+      const auto part = [&](const Array& x) { return choose(size == 0.0, size, x / size); };
       return Complex{part(z.re), part(z.imaginary())};
     }
-    case Op::kSqrt:
-      return square_root(z);
-    case Op::kExp:
-      return exponential(z);
     case Op::kExp2:
       return exponential(scaled(z, 0.69314718055994530942));
     case Op::kExpm1:
       return exponential_less_one(z);
-    case Op::kLog:
-      return logarithm(z);
     case Op::kLog2:
       return scaled(logarithm(z), 1.44269504088896340736);
     case Op::kLog10:
       return scaled(logarithm(z), 0.43429448190325182765);
     case Op::kLog1p:
       return log_of_one_more(z);
-    case Op::kSin:
-      return turned_back(hyperbolic_sine(turned(z)));
-    case Op::kCos:
-      return hyperbolic_cosine(turned(z));
-    case Op::kTan:
-      return turned_back(hyperbolic_tangent(turned(z)));
-    case Op::kSinh:
-      return hyperbolic_sine(z);
-    case Op::kCosh:
-      return hyperbolic_cosine(z);
-    case Op::kTanh:
-      return hyperbolic_tangent(z);
-    case Op::kArcsin:
-      return inverse_sine(z);
-    case Op::kArccos:
-      return inverse_cosine(z);
-    case Op::kArctan:
-      return turned_back(inverse_hyperbolic_tangent(turned(z)));
     case Op::kRint:
       return Complex{call(op, z.re), call(op, z.imaginary())};
     default:
@@ -326,6 +260,7 @@ NodePtr complex_elementwise(Op op, const std::vector<NodePtr>& operands) {
   if (op == Op::kPower && is_literal_two(operands[1]))
     return complex_elementwise(Op::kSquare, {operands[0]});
   if (const auto made = test_of(op, z)) return *made;
+  if (const auto function = function_of_libm(op)) return complex_function(*function, operands[0]);
   std::optional<Complex> made;
   if (op == Op::kWhere)
     made = Complex{choose(is_not_zero(z[0]), z[1].re, z[2].re),

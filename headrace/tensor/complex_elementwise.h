@@ -8,9 +8,9 @@
 namespace hr {
 
 /// `elementwise` where an operand is complex: the real and the imaginary part are two chains that
-/// run in one pass, and each result is laid out once. Operands are complex, real or bool; dtypes
-/// promote as NumPy's. Throws TypeMismatchError for operations that NumPy refuses too (orders,
-/// remainders, bits).
+/// run in one pass, and each result is laid out once; elementary functions are `complex_function`.
+/// Operands are complex, real or bool; dtypes promote as NumPy's. Throws TypeMismatchError for
+/// operations that NumPy refuses too (orders, remainders, bits).
 HR_API NodePtr complex_elementwise(Op op, const std::vector<NodePtr>& operands);
 
 /// `cast` from or to complex numbers. To a real dtype: TypeMismatchError, as the imaginary part

@@ -4,6 +4,7 @@
 
 #include "headrace/tensor/broadcast_view.h"
 #include "headrace/tensor/complex_elementwise.h"
+#include "headrace/tensor/complex_function.h"
 #include "headrace/tensor/complex_parts.h"
 #include "headrace/tensor/cumulative_axis.h"
 #include "headrace/tensor/element_index.h"
@@ -43,6 +44,12 @@ void bind_tensor(nb::module_& m) {
   m.def("real_part", &hr::real_part, "array"_a, Unlocked());
   m.def("imaginary_part", &hr::imaginary_part, "array"_a, Unlocked());
   m.def("complex_from_parts", &hr::complex_from_parts, "real"_a, "imaginary"_a, Unlocked());
+  m.def(
+      "complex_function",
+      [](std::string_view name, const NodePtr& array) {
+        return hr::complex_function(hr::complex_function_from_name(name), array);
+      },
+      "name"_a, "array"_a, Unlocked());
   m.def("conjugate", &hr::conjugate, "array"_a, Unlocked());
   m.def(
       "complex_cast",

@@ -87,9 +87,11 @@ class DType(str):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return str.__eq__(self, other)
+        if other is None:  # NumPy's word for float64
+            return False
         try:
             return str.__eq__(self, dtype_word(other))
-        except TypeError:
+        except (TypeError, ValueError):  # NumPy reads tuples and dictionaries as fields
             return False
 
     def __ne__(self, other: object) -> bool:

@@ -143,7 +143,11 @@ def true_positions(mask: Array) -> list[Array]:
 def _advanced(array: Array, keys: list[Any]) -> tuple[Array, list[int], list[Array], bool]:
     """The view by slices and new axes, its axes that arrays index, these, and if they adjoin."""
     spread = _positions(keys)
-    flags = [each for each in keys if isinstance(each, Deferred) and not each.ndim]
+    flags = [
+        each
+        for each in keys
+        if isinstance(each, Deferred) and not each.ndim and each.dtype == "bool"
+    ]
     if flags:  # a mask without dimensions has an axis of its own
         at = next(d for d, each in enumerate(keys) if each is flags[0])
         array = expand_dims(array, sum(each is not None for each in keys[:at]))

@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from headrace.array.complex_numbers import complex_of, imag, is_complex, real
+from headrace import _core
+from headrace.array.complex_numbers import is_complex
 from headrace.array.construct import asarray
-from headrace.lazy.handle import mark
+from headrace.lazy.handle import Deferred, array_of, mark
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -26,10 +27,8 @@ def inverse_hyperbolic_sine(x: Any) -> Array:
     """The inverse of sinh."""
     z = _floating(x)
     mark("arcsinh")
-    if is_complex(z):  # i asin(-i z)
-        turned = complex_of(imag(z), -real(z))
-        made = turned._elementwise("arcsin", turned)
-        return complex_of(-imag(made), real(made))
+    if is_complex(z):
+        return array_of(_core.complex_function("arcsinh", z._node))
     size = abs(z)
     square = size * size
     near = z._elementwise("log1p", size + square / (z._elementwise("sqrt", square + 1.0) + 1.0))
@@ -42,9 +41,7 @@ def inverse_hyperbolic_cosine(x: Any) -> Array:
     z = _floating(x)
     mark("arccosh")
     if is_complex(z):
-        left, right = (z._elementwise("sqrt", each) for each in (z - 1.0, z + 1.0))
-        size = inverse_hyperbolic_sine(real(left) * real(right) + imag(left) * imag(right))
-        return complex_of(size, z._elementwise("arctan2", imag(left), real(right)) * 2.0)
+        return array_of(_core.complex_function("arccosh", z._node))
     more = z - 1.0
     near = z._elementwise("log1p", more + z._elementwise("sqrt", more * (more + 2.0)))
     far = z._elementwise("log", z) + math.log(2)
@@ -57,12 +54,7 @@ def inverse_hyperbolic_tangent(x: Any) -> Array:
     z = _floating(x)
     mark("arctanh")
     if is_complex(z):
-        re, im = real(z), imag(z)
-        rest = 1.0 - re
-        square = im * im
-        size = z._elementwise("log1p", re * 4.0 / (rest * rest + square)) * 0.25
-        angle = z._elementwise("arctan2", im * 2.0, rest * (re + 1.0) - square) * 0.5
-        return complex_of(size, angle)
+        return array_of(_core.complex_function("arctanh", z._node))
     size = abs(z)
     made = z._elementwise("log1p", size * 2.0 / (1.0 - size)) * 0.5
     return z._elementwise("copysign", made, z)
@@ -70,8 +62,11 @@ def inverse_hyperbolic_tangent(x: Any) -> Array:
 
 def log_of_sum_of_exponentials(x: Any, y: Any) -> Array:
     """log(exp(x) + exp(y)) without overflow."""
-    a, b = _floating(x), _floating(y)
+    owner = next((_floating(v) for v in (x, y) if isinstance(v, Deferred)), None)
+    a: Any = _floating(x) if owner is None else owner
     mark("logaddexp")
-    larger = a._elementwise("maximum", a, b)
-    rest = a._elementwise("log1p", a._elementwise("exp", -abs(a - b)))
-    return a._elementwise("where", a == b, larger + math.log(2), larger + rest)
+    larger = a._elementwise("maximum", x, y)
+    rest = a._elementwise("subtract", x, y)
+    near = a._elementwise("log1p", a._elementwise("exp", -abs(rest)))
+    equal = a._elementwise("equal", x, y)
+    return a._elementwise("where", equal, larger + math.log(2), larger + near)

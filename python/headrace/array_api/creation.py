@@ -38,6 +38,8 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
     import numpy as np
 
     word = None if dtype is None else str(dtype)
+    if isinstance(obj, Deferred) and not copy and word in (None, str(obj.dtype)):
+        return _there(_asarray(obj), device)  # the same handle
     if isinstance(obj, list | tuple):
         if copy is False:
             raise InvalidArgumentError("asarray: a list has no memory to share; use copy=None")
@@ -195,7 +197,7 @@ def eye(
     return _there(create.eye(n_rows, n_cols, k, word), device)
 
 
-def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
+def meshgrid(*arrays: Any, indexing: str = "xy") -> tuple[Array, ...]:
     """Each array along an axis of its own.
 
     >>> [x.tolist() for x in hr.array_api.meshgrid(hr.asarray([1, 2]), hr.asarray([3]))]
@@ -203,7 +205,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
     """
     if len({str(array.dtype) for array in arrays}) > 1:
         raise TypeMismatchError("meshgrid: the arrays differ in dtype; convert them with astype")
-    return layout.meshgrid(*arrays, indexing=indexing)
+    return tuple(layout.meshgrid(*arrays, indexing=indexing))
 
 
 def tril(x: Any, /, *, k: int = 0) -> Array:

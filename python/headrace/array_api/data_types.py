@@ -12,19 +12,41 @@ from headrace.dtypes import FLOATS, INTEGERS, DType, dtype_word
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import Deferred
 
-bool = DType("bool")
-int8 = DType("int8")
-int16 = DType("int16")
-int32 = DType("int32")
-int64 = DType("int64")
-uint8 = DType("uint8")
-uint16 = DType("uint16")
-uint32 = DType("uint32")
-uint64 = DType("uint64")
-float32 = DType("float32")
-float64 = DType("float64")
-complex64 = DType("complex64")
-complex128 = DType("complex128")
+
+class DataType:
+    """A dtype of the standard: equal to the dtypes of arrays, of NumPy, and to their names."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> Any:
+        return DType(self.name) == (other.name if isinstance(other, DataType) else other)
+
+    def __hash__(self) -> int:
+        return hash(DType(self.name))
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"headrace.{self.name}"
+
+
+bool = DataType("bool")
+int8 = DataType("int8")
+int16 = DataType("int16")
+int32 = DataType("int32")
+int64 = DataType("int64")
+uint8 = DataType("uint8")
+uint16 = DataType("uint16")
+uint32 = DataType("uint32")
+uint64 = DataType("uint64")
+float32 = DataType("float32")
+float64 = DataType("float64")
+complex64 = DataType("complex64")
+complex128 = DataType("complex128")
 
 COMPLEX = ("complex64", "complex128")
 _KINDS = {
@@ -46,7 +68,7 @@ class FloatInfo(NamedTuple):
     max: float
     min: float
     smallest_normal: float
-    dtype: DType
+    dtype: DataType
 
 
 class IntegerInfo(NamedTuple):
@@ -55,7 +77,7 @@ class IntegerInfo(NamedTuple):
     bits: int
     max: int
     min: int
-    dtype: DType
+    dtype: DataType
 
 
 def _word(type: Any) -> str:
@@ -72,7 +94,7 @@ def finfo(type: Any, /) -> FloatInfo:
 
     made = np.finfo(_word(type))
     numbers = (float(x) for x in (made.eps, made.max, made.min, made.smallest_normal))
-    return FloatInfo(int(made.bits), *numbers, DType(made.dtype.name))
+    return FloatInfo(int(made.bits), *numbers, DataType(made.dtype.name))
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
@@ -84,7 +106,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
     import numpy as np
 
     made = np.iinfo(_word(type))
-    return IntegerInfo(int(made.bits), int(made.max), int(made.min), DType(made.dtype.name))
+    return IntegerInfo(int(made.bits), int(made.max), int(made.min), DataType(made.dtype.name))
 
 
 def isdtype(dtype: Any, kind: Any) -> Any:
@@ -115,16 +137,16 @@ def can_cast(from_: Any, to: Any, /) -> Any:
     return np.can_cast(_word(from_), _word(to))
 
 
-def result_type(*arrays_and_dtypes: Any) -> DType:
+def result_type(*arrays_and_dtypes: Any) -> DataType:
     """The dtype that arithmetic of these gives.
 
     >>> hr.array_api.result_type(hr.array_api.int8, hr.array_api.uint8)
-    dtype('int16')
+    headrace.int16
     """
     import numpy as np
 
-    given = [np.dtype(str(v)) if isinstance(v, DType) else v for v in arrays_and_dtypes]
-    return DType(common_dtype(*given))
+    given = [np.dtype(str(v)) if isinstance(v, DType | DataType) else v for v in arrays_and_dtypes]
+    return DataType(common_dtype(*given))
 
 
 def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> Any:
@@ -148,11 +170,11 @@ class Information:
         """Where new arrays lie."""
         return "host"
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """Where arrays may lie."""
-        return ["host", *(f"cuda:{n}" for n in range(_core.cuda_device_count()))]
+        return ("host", *(f"cuda:{n}" for n in range(_core.cuda_device_count())))
 
-    def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
+    def default_dtypes(self, *, device: Any = None) -> dict[str, DataType]:
         """Dtypes of arrays that are made without one."""
         return {
             "real floating": float64,
@@ -161,10 +183,10 @@ class Information:
             "indexing": int64,
         }
 
-    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DataType]:
         """The dtypes, of one kind or of several where it is given."""
         kinds = _KINDS if kind is None else kind if isinstance(kind, tuple) else (kind,)
-        return {word: DType(word) for each in kinds for word in _KINDS[each]}
+        return {word: DataType(word) for each in kinds for word in _KINDS[each]}
 
 
 def __array_namespace_info__() -> Information:  # noqa: N807 (the standard's name)

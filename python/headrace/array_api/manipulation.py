@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from headrace.array.array import Array
 
 
-def broadcast_arrays(*arrays: Any) -> list[Array]:
+def broadcast_arrays(*arrays: Any) -> tuple[Array, ...]:
     """Views of one shape.
 
     >>> [x.shape for x in hr.array_api.broadcast_arrays(hr.asarray([1, 2]), hr.asarray([[3]]))]
     [(1, 2), (1, 2)]
     """
-    return layout.broadcast_arrays(*arrays)
+    return tuple(layout.broadcast_arrays(*arrays))
 
 
 def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Array:
     return layout.concatenate(arrays, axis)
 
 
-def expand_dims(x: Any, /, *, axis: int | tuple[int, ...] = 0) -> Array:
+def expand_dims(x: Any, /, axis: int | tuple[int, ...]) -> Array:
     """A view with new axes of one element.
 
     >>> hr.array_api.expand_dims(hr.asarray([1, 2]), axis=1).shape

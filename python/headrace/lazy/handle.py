@@ -143,8 +143,17 @@ class Deferred(Operators, _core.BufferSource):
             raise AttributeError("__array_interface__: only available for data in host memory")
         return self._value().__array_interface__
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._value_there().__dlpack__(**kwargs)
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        return self._value_there().__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._value_there().__dlpack_device__()
