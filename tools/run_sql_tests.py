@@ -192,6 +192,10 @@ class Runner:
             self.counts["statements as queries"] += 1
             self._held = {}
             return
+        if self.sqlite:  # the file has the answer
+            self.counts["queries"] += 1
+            self._compare(query, [], self._frames(connection, query), block, path)
+            return
         try:
             result = connection.execute(query)
             expected = result.fetchall()

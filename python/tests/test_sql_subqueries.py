@@ -9,6 +9,13 @@ from test_sql_queries import check
 pytest.importorskip("sqlglot")
 
 QUERIES = """
+select count(*), count(m), count_if(m) from (select row(i, 0) in (select a, b from (select i as a,
+    0 as b from range(50000) r(i) union all select null, 0)) as m from range(50000) l(i));
+select count(*) from range(50000) l(i) where row([i], 0) not in (select [i + 100000], 0 from
+    range(50000) r(i));
+select a, (select sum(n) from (select k, count(*) as n from u group by k) q where q.k > a) from t;
+select a, (select count(*) from (select k from u where k > a) q, (select v from u) r) from t;
+select id, b[0][1], b[1][1] from (values (1, [[1, 2]]), (2, null)) v(id, b);
 select a > any (select k from u), a <= all (select k from u), a < all (select k from u where k
     is not null) from t;
 select a > any (select k from none), a = all (select k from none), a < all (select k from

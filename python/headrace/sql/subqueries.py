@@ -443,7 +443,19 @@ def _mark_in_rows(scope: Scope, node: Expression, differs: bool) -> Scope:
         )
         return exp.Exists(this=select)
 
-    unknown = exists(lambda same: exp.Is(this=exp.Paren(this=same), expression=exp.Null()))
+    def unknown(parts: list[Expression]) -> Expression:
+        """Whether nulls leave it open, for rows where one of these is null: few, as a rule."""
+        null: Expression = exp.false()
+        for each in parts:
+            null = exp.Or(this=null, expression=exp.Is(this=each.copy(), expression=exp.Null()))
+        return exists(
+            lambda same: exp.And(
+                this=exp.Paren(this=null),
+                expression=exp.Is(this=exp.Paren(this=same), expression=exp.Null()),
+            )
+        )
+
+    sides = (values, [exp.column(name, "rows") for name in names])
 
     def wanted(same: Expression) -> Expression:
         return exp.Not(this=exp.Paren(this=same)) if differs else same
@@ -451,7 +463,7 @@ def _mark_in_rows(scope: Scope, node: Expression, differs: bool) -> Scope:
     tree = exp.Case(
         ifs=[
             exp.If(this=exists(wanted), true=exp.true()),
-            exp.If(this=unknown, true=exp.Null()),
+            *(exp.If(this=unknown(side), true=exp.Null()) for side in sides),
         ],
         default=exp.false(),
     )

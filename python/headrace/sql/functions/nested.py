@@ -95,6 +95,8 @@ def whole(operand: Operand, word: str) -> int | None:
 
 def item(operand: Operand, at: Operand, word: str = "LIST_EXTRACT") -> Operand:
     """The item at a place, from 1 on, or from the end if negative."""
+    if isinstance(operand, Constant) and is_list(operand.dtype):
+        return Constant(None, item_dtype(operand.dtype))
     lists = as_list(operand, word)
     place = whole(at, word)
     if place is None or place == 0:

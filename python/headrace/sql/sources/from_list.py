@@ -103,13 +103,21 @@ class FromList:
                 # a join in parentheses
                 made = self._from_tables(inner, inner.args.get("joins") or [], correlation)
                 return made.renamed(name, columns) if node.alias else made
-            made = self.lower(node.this, correlation)
+            made = self._derived(node.this, correlation)
             return made.renamed(name, columns)
         if isinstance(node, exp.Values):
             made = setops.values(node, self._free_scope(correlation))
             return made.renamed(name, columns)
         word = type(node).__name__.upper()
         raise UnsupportedError(f"sql: unsupported in FROM: word={word!r}")
+
+    def _derived(self, query: Expression, correlation: Correlation | None) -> Relation:
+        """A query in FROM: once for all rows of the query around if it uses none of its columns."""
+        if correlation is None or not correlation.bound or self._owners:
+            return self.lower(query, correlation)
+        own = Correlation(correlation.parent)
+        made = self.lower(query, own)
+        return self.lower(query, correlation) if own.found else made
 
     def _from_tables(
         self, first: Expression, more: list[Expression], correlation: Correlation | None
