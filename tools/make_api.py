@@ -78,6 +78,7 @@ TOPICS: dict[str, tuple[str, dict[str, Any]]] = {
         | named("eval", "info", "profile", "advice", "fallbacks"),
     ),
     "signal": ("Signals", named("signal")),
+    "text": ("Text", named("text")),
     "fft": ("Fourier transforms", named("fft")),
     "graph": ("Graphs", named("graph")),
     "learn": ("Models", named("learn")),

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         sql,
         stream,
         testing,
+        text,
         torch,
     )
     from headrace import tensor as tensor
@@ -241,6 +242,7 @@ __all__ = [
     "stream",
     "strict",
     "testing",
+    "text",
     "threads",
     "timedelta_range",
     "to_datetime",
@@ -263,7 +265,7 @@ def __dir__() -> list[str]:
 #: Public modules, and modules with the names that they define; each is imported at its first use.
 _ROOMS = """
     api array_api dask demo errors fft graph learn linalg memory plot random report signal sklearn
-    sql stream tensor testing times.offsets torch
+    sql stream tensor testing text times.offsets torch
 """
 _HOMES = {
     "array.array": "Array",

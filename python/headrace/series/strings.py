@@ -18,6 +18,7 @@ from headrace.lazy.handle import Deferred, mark
 from headrace.rows import whole_number
 from headrace.series.column import is_labelled, new_series, series_of, with_rows_of
 from headrace.series.nested import ListAccessor, rows_of_matches
+from headrace.text.ip_addresses import AddressAccessor
 
 if TYPE_CHECKING:
     from headrace.frame.dataframe import DataFrame
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 
 def is_text(value: Any) -> bool:
     """A str, or a column of strings or categories."""
-    return isinstance(value, str) or (
-        isinstance(value, Deferred) and value._node.item_dtype == "string"
-    )
+    is_column = isinstance(value, Deferred)
+    return isinstance(value, str) or (is_column and value._node.item_dtype == "string")
 
 
 #: Inline letters of Python's `re` flags.
@@ -72,7 +72,7 @@ def _text(op: str, value: Any, name: str = "pattern") -> str:
 
 
 @facade("Series.str")
-class TextAccessor:
+class TextAccessor(AddressAccessor):
     r"""String methods on each value of a column; null stays null, and tests of it are false.
 
     Characters count as in Python. For categories each distinct string is processed once. Regular
