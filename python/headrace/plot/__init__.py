@@ -7,11 +7,13 @@ and functions that make a `Plot` evaluate their data. `DataFrame.plot` makes cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from headrace.facade import on_first_use
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headrace.plot.chart import Chart
     from headrace.plot.condensed_tree import dendrogram
     from headrace.plot.figure import Plot
@@ -77,4 +79,4 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-__getattr__ = on_first_use(__name__, _MODULES)
+__getattr__: Callable[[str], Any] = on_first_use(__name__, _MODULES)

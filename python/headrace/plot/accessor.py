@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from headrace.errors import InvalidArgumentError
 from headrace.facade import facade
@@ -31,7 +31,7 @@ def _look(operator: str, given: Any) -> Look:
             close = nearest(name, list(Look.__annotations__))
             fix = f"did you mean {close!r}?" if close else "draw into axes of matplotlib: ax=axes"
             raise TypeError(f"{operator}() got an unexpected keyword argument {name!r}; {fix}")
-    return Look(**given)
+    return cast("Look", given)
 
 
 def _method(accessor: Any, kind: str) -> Any:

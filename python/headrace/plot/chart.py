@@ -65,7 +65,7 @@ class Chart(Plot):
         size: tuple[float, float] = (640, 320),
         legend: bool = True,
     ) -> None:
-        self.marks = list(marks)
+        self.marks: list[Mark] = list(marks)
         self._x, self._y, self._size = x, y, size
         self._legend = legend
         super().__init__(self._drawn(title).svg(), title)

@@ -164,14 +164,14 @@ def scatter(frame: DataFrame, x: Any, y: Any, look: Look) -> Any:
     across = Side(_labelled(x, look, "xlabel"), is_time=frame[x].dtype.kind == "M")
     up = Side(_labelled(y, look))
     if len(frame) <= MOST_POINTS:
-        places = [numbers(frame[name], "plot.scatter") for name in (x, y)]
-        return _chart([Points("", color, *places)], across, up, look)
-    columns = [_plain(frame[name], "plot.scatter") for name in (x, y)]
-    ends = [look.get("xlim") or _reach(columns[0]), look.get("ylim") or _reach(columns[1])]
+        there, above = (numbers(frame[name], "plot.scatter") for name in (x, y))
+        return _chart([Points("", color, there, above)], across, up, look)
+    one, other = (_plain(frame[name], "plot.scatter") for name in (x, y))
+    ends = (look.get("xlim") or _reach(one), look.get("ylim") or _reach(other))
     inches = look.get("figsize", (_SIZE[0] / _DOTS_AN_INCH, _SIZE[1] / _DOTS_AN_INCH))
     wide, high = (int(inch * _DOTS_AN_INCH) for inch in inches)
-    counts = raster_points(*columns, *ends, wide, high).to_numpy()
-    look = look | {"xlim": ends[0], "ylim": ends[1]}
+    counts = raster_points(one, other, *ends, wide, high).to_numpy()
+    look = {**look, "xlim": ends[0], "ylim": ends[1]}
     return _chart([Picture("", color, _shaded(counts, color), *ends)], across, up, look)
 
 
@@ -310,7 +310,7 @@ def _box(at: float, column: Series, color: str, name: str) -> list[Mark]:
         half = _MOST_OUTLIERS // 2
         outliers = np.concatenate([outliers[:half], outliers[-half:]])
     words = f"{name}: quartiles {low:.6g}, {middle:.6g}, {high:.6g}; {len(beyond):,} outliers"
-    body = [np.array([each]) for each in (at - 0.25, at + 0.25, low, high)]
+    left, right = np.array([at - 0.25]), np.array([at + 0.25])
     whiskers = [
         Line(name, color, np.array([at, at]), np.array(ends)) for ends in ((foot, low), (high, top))
     ]
@@ -320,4 +320,10 @@ def _box(at: float, column: Series, color: str, name: str) -> list[Mark]:
     ]
     median = Line(name, "#222222", np.array([at - 0.25, at + 0.25]), np.array([middle] * 2))
     dots = Points(name, color, np.full(len(outliers), at), outliers)
-    return [Bars(name, f"{color}66", *body, [words]), *whiskers, *caps, median, dots]
+    return [
+        Bars(name, f"{color}66", left, right, np.array([low]), np.array([high]), [words]),
+        *whiskers,
+        *caps,
+        median,
+        dots,
+    ]

@@ -55,7 +55,7 @@ def _draw_all(canvas: _Canvas, parent: ElementTree.Element, inherited: dict[str,
         elif kind == "text":
             _draw_text(canvas, element.text or "", given)
         elif kind == "image":
-            canvas.paste(*(float(given[key]) for key in ("x", "y", "width", "height")), given)
+            canvas.paste([float(given[key]) for key in ("x", "y", "width", "height")], given)
         elif kind in _OUTLINES:
             _draw_outline(canvas, list(_OUTLINES[kind](given)), given)
 
@@ -188,8 +188,9 @@ class _Canvas:
                 mask[cells[inside, 1], cells[inside, 0]] = True
         self._blend(mask, left, top, color)
 
-    def paste(self, x: float, y: float, width: float, height: float, given: dict[str, str]) -> None:
+    def paste(self, place_of: list[float], given: dict[str, str]) -> None:
         """Lay an image over a rectangle, of the nearest of its pixels."""
+        x, y, width, height = place_of
         image = _decoded(base64.b64decode(given["href"].partition(",")[2]))
         left, top = round(x * SCALE), round(y * SCALE)
         wide, high = round(width * SCALE), round(height * SCALE)
@@ -218,7 +219,9 @@ class _Canvas:
         share = mask.reshape(high, _SAMPLES, wide, _SAMPLES).mean(axis=(1, 3), dtype=np.float32)
         y, x = top // _SAMPLES, left // _SAMPLES
         place = self.pixels[y : y + high, x : x + wide]
-        place += (share * np.float32(color[3]))[..., None] * (np.float32(color[:3]) - place)
+        place += (share * np.float32(color[3]))[..., None] * (
+            np.array(color[:3], np.float32) - place
+        )
 
 
 def _along(line: Numbers, dashes: list[float], scale: int) -> Numbers:
