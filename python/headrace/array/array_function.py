@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from headrace import linalg
+from headrace.array import order
+from headrace.array.axis_reductions import reduce_axes
 from headrace.array.construct import asarray
+from headrace.array.numpy_functions import ARRAY_FUNCTIONS, WRITERS
+from headrace.array.numpy_results import as_ours, deferred_in
 from headrace.errors import UnsupportedError
 from headrace.frame import sort as sorting
-from headrace.lazy.handle import Deferred
+from headrace.lazy.handle import Deferred, is_array
 from headrace.lazy.numpy_fallback import through_numpy
 from headrace.signal import diff, histogram, nonzero
 
@@ -18,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def call(x: Any, axis: int | None = None, **kwargs: Any) -> Any:
+    def call(x: Any, axis: Any = None, **kwargs: Any) -> Any:
+        if is_array(x) and not kwargs.keys() - {"ddof", "keepdims", "correction"}:
+            ddof = kwargs.pop("correction", kwargs.get("ddof", 0))
+            return reduce_axes(x, name, axis, kwargs.get("keepdims", False), ddof)
         others = sorted(kwargs.keys() - {"ddof"})
         if others:
             raise UnsupportedError(
@@ -31,6 +39,8 @@ def _method(name: str) -> Callable[..., Any]:
 
 
 def _where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    if x is None and y is None and is_array(condition):
+        return order.nonzero(condition)
     if x is None and y is None:
         return (_flatnonzero(condition).to_numpy(),)
     owner = next(v for v in (condition, x, y) if isinstance(v, Deferred))
@@ -124,9 +134,30 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 def call_numpy(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """See `numpy.ndarray.__array_function__`."""
-    implementation = FUNCTIONS.get(func.__name__)
-    if implementation is not None:
+    name = func.__name__
+    given = {word: value for word, value in kwargs.items() if value is not None}
+    arrays_alone = all(is_array(each) for each in deferred_in((args, kwargs)))
+    if arrays_alone:
+        ours = ARRAY_FUNCTIONS.get(name)
+        if ours is not None and _fits(ours, args, given):
+            return ours(*args, **given)
+    implementation = FUNCTIONS.get(name)
+    if implementation is not None and (not arrays_alone or _fits(implementation, args, given)):
         return implementation(*args, **kwargs)
     if not all(issubclass(kind, Deferred) or kind.__module__ == "numpy" for kind in types):
         return NotImplemented
-    return through_numpy(func.__name__, func, args, kwargs)
+    if arrays_alone and name in WRITERS:
+        raise UnsupportedError(
+            f"{name}: arrays are immutable: type='Array'; assign with x[key] = values"
+        )
+    made = through_numpy(name, func, args, kwargs)
+    return as_ours(made) if arrays_alone else made
+
+
+def _fits(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
+    """Whether a function of ours takes these parameters; else NumPy is asked."""
+    try:
+        inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True

@@ -8,7 +8,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from headrace.array.construct import asarray
-from headrace.array.layout import expand_dims, in_dim, iota
+from headrace.array.layout import broadcast_to, expand_dims, iota
 from headrace.dtypes import dtype_word
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import mark
@@ -37,7 +37,7 @@ def full(shape: Shape, fill_value: Any, dtype: npt.DTypeLike | None = None) -> A
     """
     value = asarray(fill_value, dtype)
     mark("full")
-    return in_dim(value, _sizes(shape), [])
+    return broadcast_to(value, _sizes(shape))
 
 
 def zeros(shape: Shape, dtype: npt.DTypeLike = "float64") -> Array:

@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     Shape = tuple[int, ...]
 
 
+class AxisError(InvalidArgumentError, IndexError):
+    """An axis that the array does not have."""
+
+
 def axis_number(op: str, axis: Any, dimensions: int) -> int:
     """An axis counted from the first."""
     number = operator.index(axis)
     if not -dimensions <= number < dimensions:
-        raise InvalidArgumentError(f"{op}: axis out of range: axis={axis}, dimensions={dimensions}")
+        raise AxisError(f"{op}: axis out of range: axis={axis}, dimensions={dimensions}")
     return number % dimensions
 
 
@@ -36,6 +40,11 @@ def axis_numbers(op: str, axes: Any, dimensions: int) -> tuple[int, ...]:
     if len(set(numbers)) < len(numbers):
         raise InvalidArgumentError(f"{op}: an axis is named twice: axis={axes}")
     return numbers
+
+
+def is_count(value: Any) -> bool:
+    """Whether this is one integer, not an array of some."""
+    return hasattr(value, "__index__") and not getattr(value, "ndim", 0)
 
 
 def known_shape(array: Array) -> Shape:
@@ -168,10 +177,11 @@ def unstack(array: Array, axis: int = 0) -> tuple[Array, ...]:
 def roll(array: Array, shift: Any, axis: Any = None) -> Array:
     """Elements moved along axes, those beyond the end to the beginning."""
     if axis is None:
-        return roll(array.reshape(-1), shift, 0).reshape(array.shape)
+        total = shift if is_count(shift) else sum(int(by) for by in shift)
+        return roll(array.reshape(-1), total, 0).reshape(array.shape)
     array = array_of(array._node)
     axes = axis if isinstance(axis, tuple | list) else (axis,)
-    shifts = shift if isinstance(shift, tuple | list) else (shift,) * len(axes)
+    shifts = (shift,) * len(axes) if is_count(shift) else tuple(int(by) for by in shift)
     if len(shifts) == 1 < len(axes):
         shifts = tuple(shifts) * len(axes)
     for by, each in zip(shifts, axes, strict=True):
@@ -187,7 +197,7 @@ def roll(array: Array, shift: Any, axis: Any = None) -> Array:
 
 def tile(array: Array, repetitions: Any) -> Array:
     """The array repeated as a whole along each axis."""
-    counts = repetitions if isinstance(repetitions, tuple | list) else (repetitions,)
+    counts = (repetitions,) if is_count(repetitions) else tuple(repetitions)
     counts = tuple(operator.index(count) for count in counts)
     shape = array.shape
     counts = (1,) * (len(shape) - len(counts)) + counts
@@ -207,7 +217,7 @@ def repeat(array: Array, repeats: Any, axis: int | None = None) -> Array:
     along = axis_number("repeat", axis, array.ndim)
     size = array.shape[along]
     mark("repeat")
-    if hasattr(repeats, "__index__") and not getattr(repeats, "ndim", 0):
+    if is_count(repeats):
         shape = array.shape
         wide = (*shape[: along + 1], operator.index(repeats), *shape[along + 1 :])
         places = [*range(along + 1), *range(along + 2, array.ndim + 1)]

@@ -96,7 +96,9 @@ def take(array: Array, positions: Any, axis: int | None = None) -> Array:
     if axis is None:
         array, axis = array.reshape(-1), 0
     along = axis_number("take", axis, array.ndim)
-    return array[(slice(None),) * along + (asarray(positions),)]
+    picked = asarray(positions)
+    picked = picked.astype("int64") if picked.dtype == "bool" else picked
+    return array[(slice(None),) * along + (picked,)]
 
 
 def take_along_axis(array: Array, positions: Any, axis: int | None = -1) -> Array:

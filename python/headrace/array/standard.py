@@ -4,19 +4,51 @@
 from __future__ import annotations
 
 import importlib
+import operator
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace.array import indexing, layout
-from headrace.array.complex_numbers import imag, real
+from headrace.array.axis_reductions import cumulative, reduce_axes
+from headrace.array.complex_numbers import conj, imag, real
+from headrace.array.inverse_hyperbolic import (
+    inverse_hyperbolic_cosine,
+    inverse_hyperbolic_sine,
+    inverse_hyperbolic_tangent,
+    log_of_sum_of_exponentials,
+)
+from headrace.array.numpy_results import as_ours, deferred_in
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import Deferred
 from headrace.linalg import matmul
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+
+    import numpy as np
 
     from headrace.array.array import Array
 
+#: NumPy's ufuncs that are no operation of the evaluator.
+UFUNCS: dict[str, Callable[..., Any]] = {
+    "arcsinh": inverse_hyperbolic_sine,
+    "arccosh": inverse_hyperbolic_cosine,
+    "arctanh": inverse_hyperbolic_tangent,
+    "logaddexp": log_of_sum_of_exponentials,
+    "conjugate": conj,
+    "positive": operator.pos,
+    "floor_divide": operator.floordiv,
+    "signbit": lambda x: x._elementwise("less", x._elementwise("copysign", 1.0, x), 0.0),
+}
+#: Their reductions, by our words.
+REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "minimum": "min",
+    "maximum": "max",
+    "logical_and": "all",
+    "logical_or": "any",
+}
 #: Editions of the standard that `__array_namespace__` gives.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
@@ -116,6 +148,19 @@ class StandardOperators(Deferred):
 
     def __rrshift__(self, other: Any) -> Self:
         return self._elementwise("right_shift", other, self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if not all(isinstance(each, StandardOperators) for each in deferred_in(inputs)):
+            return super().__array_ufunc__(ufunc, method, *inputs, **kwargs)
+        name = ufunc.__name__
+        options = {word: v for word, v in kwargs.items() if word == "axis" or v is not None}
+        if method == "__call__" and not options and name in UFUNCS:
+            return UFUNCS[name](*inputs)
+        if method == "reduce" and name in REDUCTIONS and options.keys() <= {"axis", "keepdims"}:
+            return reduce_axes(inputs[0], REDUCTIONS[name], options.pop("axis", 0), **options)
+        if method == "accumulate" and name in ("add", "multiply") and options.keys() <= {"axis"}:
+            return cumulative(inputs[0], name == "multiply", options.get("axis", 0))
+        return as_ours(super().__array_ufunc__(ufunc, method, *inputs, **kwargs))
 
     def _rebound(self, made: Any) -> Self:
         """Put the handle on a result, which has its shape and dtype."""

@@ -216,7 +216,7 @@ class Deferred(Operators, _core.BufferSource):
         """
         if self._node.dtype.startswith("decimal"):
             return self._like(_core.decimal_round(self._node, decimals))
-        if self.dtype.kind != "f":
+        if self.dtype.kind not in "fc":
             whole = self.dtype.kind in "iu" and decimals < 0
             return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self
         if decimals == 0:

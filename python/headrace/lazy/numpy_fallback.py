@@ -36,7 +36,7 @@ def through_numpy(name: str, func: Callable[..., Any], args: Any, kwargs: dict[s
                 f"{name}: not supported by Headrace: type={type(value).__name__!r}, "
                 f"size={ours.size}; {WAYS_ROUND.get(f'numpy.{name}', _CONVERT)}"
             )
-        return ours.to_numpy()
+        return ours.to_numpy().copy() if writable else ours.to_numpy()
 
     if is_strict():
         raise UnsupportedError(f"{name}: NumPy would compute it, and hr.strict() is on; {_CONVERT}")
@@ -44,6 +44,13 @@ def through_numpy(name: str, func: Callable[..., Any], args: Any, kwargs: dict[s
     if any(isinstance(v, _core.BufferSource) for v in (out if type(out) is tuple else (out,))):
         raise UnsupportedError(f"{name}: values are immutable: out={type(out).__name__!r}")
     start = time.perf_counter()
-    found = func(*map(converted, args), **{word: converted(v) for word, v in kwargs.items()})
+    writable = False
+    try:
+        found = func(*map(converted, args), **{word: converted(v) for word, v in kwargs.items()})
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        writable = True  # some write into a view of what they were given
+        found = func(*map(converted, args), **{word: converted(v) for word, v in kwargs.items()})
     _core.record_fallback(name, "computed by NumPy", time.perf_counter() - start)
     return found

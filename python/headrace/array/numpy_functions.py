@@ -1,0 +1,302 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions of arrays by our own, with NumPy's parameters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from headrace.array import complex_numbers, create, layout, order
+from headrace.array.axis_reductions import cumulative, reduce_axes
+from headrace.array.construct import asarray
+from headrace.array.numpy_results import as_ours
+from headrace.errors import InvalidArgumentError
+from headrace.lazy.numpy_fallback import through_numpy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from headrace.array.array import Array
+
+
+def _cast(array: Array, dtype: Any) -> Array:
+    return array if dtype is None or array.dtype == dtype else array.astype(dtype)
+
+
+def _concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
+    return _cast(layout.concatenate(arrays, axis), dtype)
+
+
+def _stack(arrays: Any, axis: int = 0, dtype: Any = None) -> Array:
+    return _cast(layout.stack(list(arrays), axis), dtype)
+
+
+def _at_least(array: Array, dimensions: int) -> Array:
+    """With new axes as `numpy.atleast_1d`, `_2d` and `_3d` add them."""
+    x = asarray(array)
+    if x.ndim >= dimensions:
+        return x
+    if x.ndim == 2:
+        return layout.expand_dims(x, 2)
+    return x.reshape((1,) * (dimensions - 1 - (dimensions == 3)) + (-1,) + (1,) * (dimensions == 3))
+
+
+def _each_at_least(dimensions: int) -> Callable[..., Any]:
+    def call(*arrays: Any) -> Any:
+        made = tuple(_at_least(array, dimensions) for array in arrays)
+        return made[0] if len(made) == 1 else made
+
+    return call
+
+
+def _vertical(arrays: Any, dtype: Any = None) -> Array:
+    return _concatenate([_at_least(array, 2) for array in arrays], 0, dtype)
+
+
+def _horizontal(arrays: Any, dtype: Any = None) -> Array:
+    parts = [_at_least(array, 1) for array in arrays]
+    return _concatenate(parts, 0 if parts[0].ndim == 1 else 1, dtype)
+
+
+def _in_depth(arrays: Any) -> Array:
+    return _concatenate([_at_least(array, 3) for array in arrays], 2)
+
+
+def _columns(arrays: Any) -> Array:
+    parts = [asarray(array) for array in arrays]
+    return _concatenate([x if x.ndim > 1 else x.reshape((-1, 1)) for x in parts], 1)
+
+
+def _split_at(array: Array, places: list[int], axis: int) -> list[Array]:
+    along = layout.axis_number("split", axis, array.ndim)
+    lead = (slice(None),) * along
+    begins, ends = [0, *places], [*places, None]
+    return [array[(*lead, slice(begin, end))] for begin, end in zip(begins, ends, strict=True)]
+
+
+def _array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    x = asarray(ary)
+    if not layout.is_count(indices_or_sections):
+        return _split_at(x, [int(place) for place in indices_or_sections], axis)
+    count = indices_or_sections.__index__()
+    if count < 1:
+        raise InvalidArgumentError(f"split: expected one section or more: sections={count}")
+    size = x.shape[layout.axis_number("split", axis, x.ndim)]
+    each, more = divmod(size, count)
+    places = [each * k + min(k, more) for k in range(1, count)]
+    return _split_at(x, places, axis)
+
+
+def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    x = asarray(ary)
+    size = x.shape[layout.axis_number("split", axis, x.ndim)]
+    if layout.is_count(indices_or_sections) and size % indices_or_sections.__index__():
+        raise InvalidArgumentError(
+            f"split: the sections are not equal: size={size}, sections={indices_or_sections}; "
+            "use array_split"
+        )
+    return _array_split(x, indices_or_sections, axis)
+
+
+def _split_along(axis: int) -> Callable[..., Any]:
+    def call(ary: Any, indices_or_sections: Any) -> list[Array]:
+        x = asarray(ary)
+        return _split(x, indices_or_sections, 0 if axis == 1 and x.ndim == 1 else axis)
+
+    return call
+
+
+def _swapaxes(a: Any, axis1: int, axis2: int) -> Array:
+    x = asarray(a)
+    places = list(range(x.ndim))
+    one, two = (layout.axis_number("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
+    places[one], places[two] = places[two], places[one]
+    return layout.permute_dims(x, places)
+
+
+def _rollaxis(a: Any, axis: int, start: int = 0) -> Array:
+    x = asarray(a)
+    along = layout.axis_number("rollaxis", axis, x.ndim)
+    to = start + x.ndim if start < 0 else start
+    return layout.moveaxis(x, along, to - 1 if along < to else to)
+
+
+def _unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+) -> Any:
+    found = order.unique_all(asarray(ar))
+    asked = (True, return_index, return_inverse, return_counts)
+    made = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
+    return made[0] if len(made) == 1 else made
+
+
+def _cumulative(product: bool, numpy2: bool) -> Callable[..., Any]:
+    def call(a: Any, axis: int | None = None, dtype: Any = None) -> Array:
+        return _cast(cumulative(_cast(asarray(a), dtype), product, axis), dtype)
+
+    def standard(
+        x: Any, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
+    ) -> Array:
+        return _cast(cumulative(_cast(asarray(x), dtype), product, axis, include_initial), dtype)
+
+    return standard if numpy2 else call
+
+
+def _argwhere(a: Any) -> Array:
+    x = asarray(a)
+    return layout.stack(order.nonzero(x), 1)
+
+
+def _pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
+    import numpy as np
+
+    if mode != "constant" or not isinstance(constant_values, int | float | complex):
+        options = {"constant_values": constant_values} if mode == "constant" else {}
+        return as_ours(through_numpy("pad", np.pad, (array, pad_width, mode), options))
+
+    x = asarray(array)
+    widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    shape = tuple(
+        before + size + after for (before, after), size in zip(widths, x.shape, strict=True)
+    )
+    made = create.full(shape, constant_values, str(x.dtype))
+    made[tuple(slice(b, b + size) for (b, _), size in zip(widths, x.shape, strict=True))] = x
+    return made
+
+
+def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
+    x = asarray(a)
+    along = layout.axis_number("diff", axis, x.ndim)
+    parts = [part for part in (prepend, x, append) if part is not None]
+    made = layout.concatenate(parts, along) if len(parts) > 1 else x
+    lead = (slice(None),) * along
+    for _ in range(n):
+        left, right = made[(*lead, slice(None, -1))], made[(*lead, slice(1, None))]
+        made = right != left if made.dtype == "bool" else right - left
+    return made
+
+
+def _ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
+    x = asarray(a)
+    return reduce_axes(x, "max", axis, keepdims) - reduce_axes(x, "min", axis, keepdims)
+
+
+def _count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
+    x = asarray(a)
+    return reduce_axes(x if x.dtype == "bool" else x != 0, "sum", axis, keepdims)
+
+
+def _angle(z: Any, deg: bool = False) -> Array:
+    x = asarray(z)
+    made = x._elementwise("arctan2", complex_numbers.imag(x), complex_numbers.real(x))
+    return made * 57.29577951308232 if deg else made
+
+
+def _ordered(name: str) -> Callable[..., Any]:
+    def call(a: Any, axis: int | None = -1, kind: Any = None, *, stable: Any = None) -> Array:
+        x = asarray(a)
+        return getattr(order, name)(x, axis)
+
+    return call
+
+
+def _like(name: str) -> Callable[..., Any]:
+    def call(a: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Array:
+        shape = kwargs.get("shape")
+        value = args[0] if name == "full_like" else int(name == "ones_like")
+        like = asarray(a)
+        word = str(like.dtype) if dtype is None else dtype
+        return create.full(like.shape if shape is None else shape, value, word)
+
+    return call
+
+
+def _squared(m: Any) -> Array:
+    """A matrix, or one of rows that are the vector, as `numpy.tril` takes it."""
+    x = asarray(m)
+    return layout.broadcast_to(x, (x.size, x.size)) if x.ndim == 1 else x
+
+
+def _of_first(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its first parameter as an array of ours."""
+    return lambda a, *args, **kwargs: function(asarray(a), *args, **kwargs)
+
+
+#: Functions of NumPy that write into an array.
+WRITERS = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask")
+
+#: NumPy's functions of arrays alone; other parameters than these ask NumPy instead.
+ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "concatenate": _concatenate,
+    "stack": _stack,
+    "vstack": _vertical,
+    "hstack": _horizontal,
+    "dstack": _in_depth,
+    "column_stack": _columns,
+    "split": _split,
+    "array_split": _array_split,
+    "vsplit": _split_along(0),
+    "hsplit": _split_along(1),
+    "dsplit": _split_along(2),
+    "unstack": lambda x, /, *, axis=0: layout.unstack(asarray(x), axis),
+    "tile": lambda a, reps: layout.tile(asarray(a), reps),
+    "repeat": lambda a, repeats, axis=None: layout.repeat(asarray(a), repeats, axis),
+    "roll": lambda a, shift, axis=None: layout.roll(asarray(a), shift, axis),
+    "flip": lambda m, axis=None: layout.flip(asarray(m), axis),
+    "flipud": lambda m: layout.flip(asarray(m), 0),
+    "fliplr": lambda m: layout.flip(asarray(m), 1),
+    "pad": _pad,
+    "expand_dims": lambda a, axis: layout.expand_dims(asarray(a), axis),
+    "squeeze": lambda a, axis=None: layout.squeeze(asarray(a), axis),
+    "moveaxis": lambda a, source, destination: layout.moveaxis(asarray(a), source, destination),
+    "swapaxes": _swapaxes,
+    "rollaxis": _rollaxis,
+    "matrix_transpose": lambda x, /: _swapaxes(x, -1, -2),
+    "atleast_1d": _each_at_least(1),
+    "atleast_2d": _each_at_least(2),
+    "atleast_3d": _each_at_least(3),
+    "broadcast_to": lambda array, shape: layout.broadcast_to(
+        asarray(array), shape if isinstance(shape, tuple | list) else (shape,)
+    ),
+    "broadcast_arrays": lambda *args: tuple(
+        layout.broadcast_arrays(*(asarray(each) for each in args))
+    ),
+    "meshgrid": lambda *xi, indexing="xy": tuple(
+        layout.meshgrid(*(asarray(each) for each in xi), indexing=indexing)
+    ),
+    "tril": lambda m, k=0: layout.triangle(_squared(m), k, lower=True),
+    "triu": lambda m, k=0: layout.triangle(_squared(m), k, lower=False),
+    "zeros_like": _like("zeros_like"),
+    "ones_like": _like("ones_like"),
+    "empty_like": _like("zeros_like"),
+    "full_like": _like("full_like"),
+    "sort": _ordered("sort"),
+    "argsort": _ordered("argsort"),
+    "searchsorted": lambda a, v, side="left", sorter=None: order.search_sorted(a, v, side, sorter),
+    "unique": _unique,
+    "unique_values": _of_first(order.unique_values),
+    "unique_all": _of_first(order.unique_all),
+    "isin": lambda element, test_elements, assume_unique=False, invert=False: order.isin(
+        element, test_elements, invert
+    ),
+    "nonzero": _of_first(order.nonzero),
+    "argwhere": _argwhere,
+    "take": lambda a, indices, axis=None: order.take(asarray(a), indices, axis),
+    "take_along_axis": lambda arr, indices, axis=-1: order.take_along_axis(
+        asarray(arr), indices, axis
+    ),
+    "cumsum": _cumulative(False, False),
+    "cumprod": _cumulative(True, False),
+    "cumulative_sum": _cumulative(False, True),
+    "cumulative_prod": _cumulative(True, True),
+    "diff": _diff,
+    "ptp": _ptp,
+    "count_nonzero": _count_nonzero,
+    "real": _of_first(complex_numbers.real),
+    "imag": _of_first(complex_numbers.imag),
+    "angle": _angle,
+    "iscomplexobj": lambda x: asarray(x).dtype.kind == "c",
+    "isrealobj": lambda x: asarray(x).dtype.kind != "c",
+}
