@@ -5,11 +5,11 @@
 
 namespace hr {
 
-/// Each line along the last axis in order: stable, NaN last (`descending`: first), -0.0 equal to
-/// 0.0. Numbers and bools. Parallel over lines; each is one stable merge sort.
+/// Each line along the last axis in order: NaN last (`descending`: first), -0.0 before 0.0. Numbers
+/// and bools. Parallel over lines; radix passes from 768 elements on.
 HR_API NodePtr sort_last_axis(const NodePtr& array, bool descending);
 
-/// The positions in each line in that order, int64.
+/// The positions in each line in that order, int64: stable, zeros of both signs are equal.
 HR_API NodePtr argsort_last_axis(const NodePtr& array, bool descending);
 
 /// Where each of `values` would stand in the sorted `line` of one dimension: before equal ones, or

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stable sorts of lines, and binary search in one.
+// Sorts of lines by keys of bits, and binary search in one line.
 #include "headrace/exec/workers.h"
+#include "headrace/memory/buffer/buffer.h"
 #include "headrace/tensor/sort_axis_kernels.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <type_traits>
+#include <utility>
 
 namespace hr::cpu {
 
 namespace {
 
 constexpr int64_t kTaskValues = int64_t{1} << 14;
+// From here on a pass for each byte that differs takes less time than comparisons.
+constexpr int64_t kRadixLength = 768;
 
 // NaN is the largest value.
 template <class T>
@@ -24,25 +29,154 @@ void visit_values(Dtype dtype, F&& f) {
   visit_real(dtype, f);
 }
 
+template <int64_t width>
+struct BitsOfWidth {
+  using Type = uint64_t;
+};
+
+template <>
+struct BitsOfWidth<1> {
+  using Type = uint8_t;
+};
+
+template <>
+struct BitsOfWidth<2> {
+  using Type = uint16_t;
+};
+
+template <>
+struct BitsOfWidth<4> {
+  using Type = uint32_t;
+};
+
+template <class T>
+using Bits = typename BitsOfWidth<sizeof(T)>::Type;
+
+template <class T>
+constexpr auto kSign = static_cast<Bits<T>>(Bits<T>{1} << (8 * sizeof(T) - 1));
+
+// Unsigned integers in the order of the values; -0.0 before 0.0.
+template <class T>
+Bits<T> key_of(T value) {
+  const auto bits = std::bit_cast<Bits<T>>(value);
+  if constexpr (std::is_floating_point_v<T>)
+    return bits & kSign<T> ? static_cast<Bits<T>>(~bits) : static_cast<Bits<T>>(bits | kSign<T>);
+  if constexpr (std::is_signed_v<T>) return static_cast<Bits<T>>(bits ^ kSign<T>);
+  return bits;
+}
+
+template <class T>
+T value_of(Bits<T> key) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::bit_cast<T>(key & kSign<T> ? static_cast<Bits<T>>(key ^ kSign<T>)
+                                           : static_cast<Bits<T>>(~key));
+  if constexpr (std::is_signed_v<T>) return std::bit_cast<T>(static_cast<Bits<T>>(key ^ kSign<T>));
+  return std::bit_cast<T>(key);
+}
+
+// The same for values that are equal: zeros of both signs, all NaN.
+template <class T>
+Bits<T> equal_key_of(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (value != value) return static_cast<Bits<T>>(~Bits<T>{0});
+    return key_of(value + T{0});
+  }
+  return key_of(value);
+}
+
+template <class Key>
+struct Item {
+  Key key;
+  int64_t place;
+};
+
+template <class Key>
+Key key_in(Key key) {
+  return key;
+}
+
+template <class Key>
+Key key_in(const Item<Key>& item) {
+  return item.key;
+}
+
+// Stable, by bytes from the lowest; `spare` has room for all. Where they end up is returned.
+template <class T>
+T* radix_sort(T* items, T* spare, int64_t count) {
+  using Key = decltype(key_in(*items));
+  int64_t counts[sizeof(Key)][256] = {};
+  for (int64_t i = 0; i < count; ++i)
+    for (size_t byte = 0; byte < sizeof(Key); ++byte)
+      ++counts[byte][(key_in(items[i]) >> (8 * byte)) & 255];
+  for (size_t byte = 0; byte < sizeof(Key); ++byte) {
+    int64_t* const bucket = counts[byte];
+    const auto digit = [byte](const T& item) { return (key_in(item) >> (8 * byte)) & 255; };
+    if (bucket[digit(items[0])] == count) continue;  // all have the same
+    int64_t begin = 0;
+    for (int d = 0; d < 256; ++d) begin += std::exchange(bucket[d], begin);
+    for (int64_t i = 0; i < count; ++i) spare[bucket[digit(items[i])]++] = items[i];
+    std::swap(items, spare);
+  }
+  return items;
+}
+
+// `f(line, scratch)` for each line; each task has `bytes` of scratch.
 template <class F>
-void for_each_line(int64_t lines, int64_t length, F&& f) {
+void for_each_line(int64_t lines, int64_t length, int64_t bytes, F&& f) {
   const int64_t step = std::max<int64_t>(1, kTaskValues / std::max<int64_t>(1, length));
   parallel_for((lines + step - 1) / step, [&](int64_t task) {
+    Buffer scratch = Buffer::allocate(std::max<int64_t>(bytes, 1));
     const int64_t end = std::min(lines, (task + 1) * step);
-    for (int64_t line = task * step; line < end; ++line) f(line);
+    for (int64_t line = task * step; line < end; ++line) f(line, scratch.mutable_data());
   });
+}
+
+template <class T>
+void sort_line(T* begin, T* end, bool descending, std::byte* scratch) {
+  T *first = begin, *last = end;
+  if constexpr (std::is_floating_point_v<T>) {
+    if (descending)
+      first = std::stable_partition(begin, end, [](T x) { return x != x; });
+    else
+      last = std::stable_partition(begin, end, [](T x) { return x == x; });
+  }
+  const int64_t count = last - first;
+  if (count < 2) return;
+  auto* keys = reinterpret_cast<Bits<T>*>(scratch);
+  for (int64_t i = 0; i < count; ++i) keys[i] = key_of(first[i]);
+  if (count < kRadixLength)
+    std::sort(keys, keys + count);
+  else
+    keys = radix_sort(keys, keys + count, count);
+  for (int64_t i = 0; i < count; ++i) first[i] = value_of<T>(keys[descending ? count - 1 - i : i]);
+}
+
+template <class T>
+void argsort_line(const T* values, int64_t count, bool descending, std::byte* scratch,
+                  int64_t* places) {
+  using Key = Bits<T>;
+  auto* items = reinterpret_cast<Item<Key>*>(scratch);
+  for (int64_t i = 0; i < count; ++i) {
+    const Key key = equal_key_of(values[i]);
+    items[i] = {descending ? static_cast<Key>(~key) : key, i};
+  }
+  if (count < kRadixLength)
+    std::sort(items, items + count, [](const Item<Key>& a, const Item<Key>& b) {
+      return a.key < b.key || (a.key == b.key && a.place < b.place);
+    });
+  else
+    items = radix_sort(items, items + count, count);
+  for (int64_t i = 0; i < count; ++i) places[i] = items[i].place;
 }
 
 }  // namespace
 
 void sort_lines(Dtype dtype, std::byte* values, int64_t lines, int64_t length, bool descending) {
   visit_values(dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_line(lines, length, [&](int64_t line) {
-      T* begin = reinterpret_cast<T*>(values) + line * length;
-      if (descending)
-        std::stable_sort(begin, begin + length, [](T a, T b) { return is_less(b, a); });
-      else
-        std::stable_sort(begin, begin + length, [](T a, T b) { return is_less(a, b); });
+    const auto bytes = 2 * length * static_cast<int64_t>(sizeof(T));
+    for_each_line(lines, length, bytes, [&](int64_t line, std::byte* scratch) {
+      T* const begin = reinterpret_cast<T*>(values) + line * length;
+      sort_line(begin, begin + length, descending, scratch);
     });
   });
 }
@@ -50,16 +184,10 @@ void sort_lines(Dtype dtype, std::byte* values, int64_t lines, int64_t length, b
 void argsort_lines(Dtype dtype, const std::byte* values, int64_t lines, int64_t length,
                    bool descending, int64_t* positions) {
   visit_values(dtype, [&]<class T>(std::type_identity<T>) {
-    for_each_line(lines, length, [&](int64_t line) {
-      const T* value = reinterpret_cast<const T*>(values) + line * length;
-      int64_t* begin = positions + line * length;
-      std::iota(begin, begin + length, int64_t{0});
-      if (descending)
-        std::stable_sort(begin, begin + length,
-                         [value](int64_t a, int64_t b) { return is_less(value[b], value[a]); });
-      else
-        std::stable_sort(begin, begin + length,
-                         [value](int64_t a, int64_t b) { return is_less(value[a], value[b]); });
+    const auto bytes = 2 * length * static_cast<int64_t>(sizeof(Item<Bits<T>>));
+    for_each_line(lines, length, bytes, [&](int64_t line, std::byte* scratch) {
+      argsort_line(reinterpret_cast<const T*>(values) + line * length, length, descending, scratch,
+                   positions + line * length);
     });
   });
 }

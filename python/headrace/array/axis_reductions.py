@@ -61,9 +61,8 @@ def _complex_reduction(array: Array, kind: str, axis: Any, keepdims: bool, ddof:
     if kind in ("any", "all"):
         return reduce_axes(array.astype("bool"), kind, axis, keepdims)
     if kind in ("var", "std"):
-        squares = sum(
-            reduce_axes(part, "var", axis, keepdims, ddof) for part in (real(array), imag(array))
-        )
+        squares = reduce_axes(real(array), "var", axis, keepdims, ddof)
+        squares = squares + reduce_axes(imag(array), "var", axis, keepdims, ddof)
         return squares._elementwise("sqrt", squares) if kind == "std" else squares
     if kind == "prod":
         axes = axis_numbers(kind, axis, array.ndim)

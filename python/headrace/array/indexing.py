@@ -10,7 +10,7 @@ from headrace import _core
 from headrace.array.construct import asarray, selector
 from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.lazy.handle import Deferred, array_of, is_array, mark
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -20,7 +20,7 @@ Item = tuple[int, int, int]
 
 def _is_array(key: Any) -> bool:
     if isinstance(key, Deferred):
-        return key.ndim > 0 or key.dtype == "bool"
+        return not is_array(key) or key.ndim > 0 or key.dtype == "bool"
     if isinstance(key, list):
         return True
     return type(key).__module__ == "numpy" and (
@@ -46,7 +46,7 @@ def _expanded(array: Array, key: Any) -> list[Any]:
         for each in (key if isinstance(key, tuple) else (key,))
     ]
     consumed = sum(
-        each.ndim if isinstance(each, Deferred) and each.dtype == "bool" else 1
+        each.ndim if is_array(each) and each.dtype == "bool" else 1
         for each in keys
         if each is not None and each is not Ellipsis
     )
@@ -113,7 +113,7 @@ def _positions(keys: list[Any]) -> list[Any]:
     """Masks as the positions where they are true, one array for each of their axes."""
     spread: list[Any] = []
     for each in keys:
-        if isinstance(each, Deferred) and each.dtype == "bool":
+        if is_array(each) and each.dtype == "bool":
             spread += true_positions(each) or [_one_or_none(each)]
         else:
             spread.append(each)
@@ -143,11 +143,7 @@ def true_positions(mask: Array) -> list[Array]:
 def _advanced(array: Array, keys: list[Any]) -> tuple[Array, list[int], list[Array], bool]:
     """The view by slices and new axes, its axes that arrays index, these, and if they adjoin."""
     spread = _positions(keys)
-    flags = [
-        each
-        for each in keys
-        if isinstance(each, Deferred) and not each.ndim and each.dtype == "bool"
-    ]
+    flags = [each for each in keys if is_array(each) and not each.ndim and each.dtype == "bool"]
     if flags:  # a mask without dimensions has an axis of its own
         at = next(d for d, each in enumerate(keys) if each is flags[0])
         array = expand_dims(array, sum(each is not None for each in keys[:at]))
@@ -171,7 +167,7 @@ def get_item(array: Array, key: Any) -> Array:
         if picked.ndim == 1:
             return _picked_rows(array, picked, key)
     keys = _expanded(array, key)
-    if not any(isinstance(each, Deferred) for each in keys):
+    if not any(is_array(each) for each in keys):
         trimmed = _trimmed(array, keys) if keys and None not in keys else None
         return _view(array, keys) if trimmed is None else trimmed
     return _gathered(array, keys)
@@ -227,12 +223,12 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     mark("setitem")
     given = _value(array, value)
     keys = _expanded(array, key)
-    if not any(isinstance(each, Deferred) for each in keys):
+    if not any(is_array(each) for each in keys):
         array._node = _with_slice(array, keys, given)._node
         return
     mask = keys[0]
-    arrays = [each for each in keys if isinstance(each, Deferred)]
-    whole = all(each == slice(None) for each in keys[1:] if not isinstance(each, Deferred))
+    arrays = [each for each in keys if is_array(each)]
+    whole = all(each == slice(None) for each in keys[1:] if not is_array(each))
     is_mask = mask is arrays[0] and len(arrays) == 1 and mask.dtype == "bool" and mask.ndim
     if is_mask and whole and given.ndim == 0:
         array._node = _masked(array, mask, given)._node

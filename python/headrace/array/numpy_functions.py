@@ -258,7 +258,7 @@ ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "atleast_2d": _each_at_least(2),
     "atleast_3d": _each_at_least(3),
     "broadcast_to": lambda array, shape: layout.broadcast_to(
-        asarray(array), shape if isinstance(shape, tuple | list) else (shape,)
+        asarray(array), tuple(shape) if isinstance(shape, tuple | list) else (shape,)
     ),
     "broadcast_arrays": lambda *args: tuple(
         layout.broadcast_arrays(*(asarray(each) for each in args))

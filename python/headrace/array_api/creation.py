@@ -9,7 +9,7 @@ from headrace.array import create, layout
 from headrace.array.construct import asarray as _asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.interop.exchange import from_dlpack as _from_dlpack
-from headrace.lazy.handle import Deferred, array_of
+from headrace.lazy.handle import Deferred, array_of, is_array
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -23,7 +23,7 @@ def _nested(values: Any) -> Any:
     """Lists of numbers in which arrays without dimensions stand, as numbers alone."""
     if isinstance(values, list | tuple):
         return [_nested(each) for each in values]
-    return values.tolist() if isinstance(values, Deferred) else values
+    return values.tolist() if is_array(values) else values
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> Array:
@@ -81,7 +81,7 @@ def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) 
     >>> hr.array_api.full(2, 1.5).tolist()
     [1.5, 1.5]
     """
-    if isinstance(fill_value, Deferred):
+    if is_array(fill_value):
         fill_value = fill_value.item()
     return _there(create.full(shape, asarray(fill_value, dtype=dtype)), device)
 

@@ -93,8 +93,8 @@ def finfo(type: Any, /) -> FloatInfo:
     import numpy as np
 
     made = np.finfo(_word(type))
-    numbers = (float(x) for x in (made.eps, made.max, made.min, made.smallest_normal))
-    return FloatInfo(int(made.bits), *numbers, DataType(made.dtype.name))
+    eps, most, least, normal = map(float, (made.eps, made.max, made.min, made.smallest_normal))
+    return FloatInfo(int(made.bits), eps, most, least, normal, DataType(made.dtype.name))
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
