@@ -4,6 +4,7 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/select/mask_prefix.h"
+#include "headrace/exec/workers.h"
 
 #include <algorithm>
 #include <limits>
@@ -185,12 +186,36 @@ struct Sources {
     return each[s].test_rows(group - first_group[s], column, test);
   }
 
-  Table read_picked(int64_t group, const std::vector<bool>& wanted, const Column& test) const {
-    const size_t s = source_of(group);
-    Table table;
-    if (any(own(wanted))) table = each[s].read_picked(group - first_group[s], own(wanted), test);
-    const int64_t picked = mask_prefix(Mask(test), std::numeric_limits<int64_t>::max()).picked;
-    return with_values(std::move(table), wanted, always(s, picked));
+  // Those of a source together, and sources at the same time.
+  Table read_picked(std::span<const PickedGroup> groups, const std::vector<bool>& wanted) const {
+    std::vector<std::vector<PickedGroup>> by_source;
+    std::vector<size_t> sources;
+    for (const auto& [group, test] : groups) {
+      const size_t s = source_of(group);
+      if (sources.empty() || sources.back() != s) {
+        sources.push_back(s);
+        by_source.emplace_back();
+      }
+      by_source.back().push_back({group - first_group[s], test});
+    }
+    std::vector<Table> tables(sources.size());
+    parallel_for(std::ssize(sources), [&](int64_t task) {
+      const auto at = static_cast<size_t>(task);
+      const size_t s = sources[at];
+      Table table;
+      if (any(own(wanted))) table = each[s].read_picked(by_source[at], own(wanted));
+      int64_t picked = 0;
+      for (const PickedGroup& group : by_source[at])
+        picked += mask_prefix(Mask(group.test), std::numeric_limits<int64_t>::max()).picked;
+      tables[at] = with_values(std::move(table), wanted, always(s, picked));
+    });
+    std::vector<Column> columns;
+    for (int64_t c = 0; c < tables[0].num_columns(); ++c) {
+      std::vector<Column> parts;
+      for (const Table& table : tables) parts.push_back(table.column(c));
+      columns.push_back(concatenate(each[0].op, parts[0].dtype(), parts));
+    }
+    return Table(tables[0].names(), std::move(columns));
   }
 };
 
@@ -226,8 +251,8 @@ RowGroups concat_row_groups(std::string name, std::vector<RowGroups> sources, Ta
   made.read_group = [kept](int64_t group, const std::vector<bool>& wanted, int64_t rows) {
     return kept->read_group(kept, group, wanted, rows);
   };
-  made.read_picked = [kept](int64_t group, const std::vector<bool>& wanted, const Column& test) {
-    return kept->read_picked(group, wanted, test);
+  made.read_picked = [kept](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
+    return kept->read_picked(groups, wanted);
   };
   made.may_have = [kept](int64_t group, int64_t column, const Column& some) {
     return kept->may_have(group, column, some);

@@ -14,6 +14,7 @@
 #include "headrace/plan/optimize/membership.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -22,7 +23,7 @@ namespace hr {
 namespace {
 
 constexpr int64_t kFewRows = int64_t{1} << 14;
-constexpr int64_t kMostTogether = 64;  // groups whose bits and picked rows exist at once
+constexpr int64_t kMostTogether = 64;
 
 using Source = std::shared_ptr<const RowGroups>;
 
@@ -84,51 +85,37 @@ class Reading {
   Reading(const RowGroups& source, const RowPredicates& predicates, std::span<const Value> others,
           const std::vector<bool>& wanted, int64_t max_rows)
       : source_(source),
-        predicates_(predicates),
-        others_(others),
+        all_{predicates, {others.begin(), others.end()}},
         wanted_(wanted),
         left_(max_rows < 0 ? std::numeric_limits<int64_t>::max() : max_rows),
         is_limited_(max_rows >= 0),
-        tested_(wanted.size()),
-        behind_(wanted),
         coded_(wanted.size()),
         parts_(wanted.size()) {
     // A few first rows are looked for in small batches, in the first group.
-    if (max_rows >= 0)
+    if (is_limited_)
       batch_rows_ = std::clamp(max_rows, std::min(kFewRows, morsel_rows()), morsel_rows());
-    else if (memory_limit() == std::numeric_limits<int64_t>::max() && threads() > 1)
-      groups_at_once_ = 2 * threads();
-    for (const auto& each : predicates)
-      for (const int64_t column : each->columns()) tested_[static_cast<size_t>(column)] = true;
-    for (size_t c = 0; c < wanted.size(); ++c) {
-      behind_[c] = wanted[c] && !tested_[c];
+    else if (memory_limit() == std::numeric_limits<int64_t>::max())
+      most_together_ = kMostTogether;
+    if (most_together_ > 1 && threads() > 1) batches_together_ = 2 * threads();
+    for (size_t c = 0; c < wanted.size(); ++c)
       coded_[c] = wanted[c] && source.none.columns()[c].dtype().is_category();
-    }
+    split_tests();
   }
 
   Table run() {
-    const std::vector<bool> may = groups_for(source_, predicates_, others_);
+    const std::vector<bool> may = groups_for(source_, all_.predicates, all_.others);
     const int64_t before = source_.bytes_read();
-    int64_t read = 0;
-    std::vector<GroupRows> together;
-    int64_t batched = 0;  // of them, those that are read in batches
-    for (size_t group = 0; group < may.size() && left_ > 0; ++group) {
-      GroupRows rows{.group = static_cast<int64_t>(group), .kept = Kept(wanted_.size())};
-      if (may[group] && !values_rule_out(rows)) {
-        ++read;
-        open(rows);
-      } else if (any(coded_)) {
-        read_codes(rows, coded_);
-      }
-      batched += rows.batches ? 1 : 0;
-      together.push_back(std::move(rows));
-      const int64_t most = groups_at_once_ == 1 ? 1 : kMostTogether;
-      if (batched >= groups_at_once_ || std::ssize(together) >= most || group + 1 == may.size()) {
-        read_groups(together);
-        batched = 0;
-      }
+    const auto step = static_cast<size_t>(most_together_);
+    for (size_t begin = 0; begin < may.size() && left_ > 0; begin += step) {
+      std::vector<GroupRows> groups;
+      for (size_t g = begin; g < std::min(begin + step, may.size()); ++g)
+        groups.push_back({.group = static_cast<int64_t>(g),
+                          .is_read = may[g] && may_have_members(static_cast<int64_t>(g)),
+                          .kept = Kept(wanted_.size())});
+      if (!all_.predicates.empty() && source_.distinct_values) test_distinct_values(groups);
+      read(groups);
     }
-    std::string note = groups_text(read, may.size());
+    std::string note = groups_text(read_, may.size());
     if (left_out_by_filter_ > 0)
       note += ", left out by Bloom filters " + std::to_string(left_out_by_filter_);
     if (left_out_by_dictionary_ > 0)
@@ -150,17 +137,46 @@ class Reading {
   }
 
  private:
-  static bool any(const std::vector<bool>& columns) {
+  using Columns = std::vector<bool>;              // by place: whether it is one of them
+  using Kept = std::vector<std::vector<Column>>;  // by column
+
+  static bool any(const Columns& columns) {
     return std::find(columns.begin(), columns.end(), true) != columns.end();
   }
 
-  // The column of a batch that was read for some columns.
-  static const Column& column_of(const Table& batch, const std::vector<bool>& read, size_t column) {
-    return batch.column(
+  static Columns both(Columns a, const Columns& b) {
+    for (size_t c = 0; c < a.size(); ++c) a[c] = a[c] && b[c];
+    return a;
+  }
+
+  static Columns without(Columns a, const Columns& b) {
+    for (size_t c = 0; c < a.size(); ++c) a[c] = a[c] && !b[c];
+    return a;
+  }
+
+  // The column of a table that was read for some columns.
+  static const Column& column_of(const Table& table, const Columns& read, size_t column) {
+    return table.column(
         std::count(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(column), true));
   }
 
-  using Kept = std::vector<std::vector<Column>>;  // by column
+  // Some predicates, and what they read in addition to columns.
+  struct Tests {
+    RowPredicates predicates{};
+    std::vector<Value> others{};
+
+    void add(const std::shared_ptr<const RowPredicate>& predicate, std::span<const Value> own) {
+      predicates.push_back(predicate);
+      others.insert(others.end(), own.begin(), own.end());
+    }
+
+    Column evaluate(const Table& table, const Columns& read) const {
+      return evaluate_predicates(
+          predicates,
+          [&](int64_t column) { return column_of(table, read, static_cast<size_t>(column)); },
+          others);
+    }
+  };
 
   // A column whose values are all known, and for each of these whether the tests are true.
   struct CodedTest {
@@ -171,99 +187,162 @@ class Reading {
   // What was read of a group, and what is to be read of it.
   struct GroupRows {
     int64_t group = 0;
+    bool is_read = false;  // it may have wanted rows
     Kept kept{};
-    std::vector<CodedTest> coded{};  // all tests, or none
-    RowGroups::Batches batches{};    // null at their end
+    std::vector<CodedTest> coded{};
+    RowGroups::Batches batches{};  // null at their end
     std::vector<RowRange> ranges{};
     size_t range = 0;  // that the next batch lies in
     int64_t at = 0;    // the row that it begins with
-    Buffer picked{};   // a bit for each row: the tests are true
+    Buffer picked{};   // a bit for each row: the tests so far are true
     int64_t found = 0;
     int64_t end = 0;  // of the rows that were tested
+
+    // Whether the same tests run on batches, on codes and on picked rows.
+    bool is_read_as(const GroupRows& other) const {
+      return coded.size() == other.coded.size() &&
+             std::equal(
+                 coded.begin(), coded.end(), other.coded.begin(),
+                 [](const CodedTest& a, const CodedTest& b) { return a.column == b.column; });
+    }
   };
 
-  // Whether a group has no wanted row, by the values that its columns may have.
-  bool values_rule_out(GroupRows& rows) {
-    if (predicates_.empty()) return false;
-    if (source_.may_have &&
-        !may_have_members(predicates_, others_, [&](int64_t column, const Column& values) {
-          return source_.may_have(rows.group, column, values);
-        })) {
-      ++left_out_by_filter_;
+  // Tests of one column alone may run on its dictionary. Those that need a set of many values,
+  // which is prepared anew each time, wait for the rows that other tests leave of many groups.
+  void split_tests() {
+    by_column_.resize(wanted_.size());
+    auto given = all_.others.begin();
+    for (const auto& each : all_.predicates) {
+      const std::span<const Value> own(given, given + std::ssize(each->others()));
+      given += std::ssize(each->others());
+      const std::vector<int64_t>& columns = each->columns();
+      if (!columns.empty() &&
+          std::ranges::all_of(columns, [&](int64_t c) { return c == columns[0]; }))
+        by_column_[static_cast<size_t>(columns[0])].add(each, own);
+      const bool waits = !is_limited_ && std::ranges::any_of(own, [](const Value& value) {
+        const auto* const column = std::get_if<Column>(&value);
+        return column && column->num_rows() > kFewRows;
+      });
+      (waits ? waiting_ : soon_).add(each, own);
+    }
+  }
+
+  Columns columns_of(const Tests& tests) const {
+    Columns columns(wanted_.size());
+    for (const auto& each : tests.predicates)
+      for (const int64_t column : each->columns()) columns[static_cast<size_t>(column)] = true;
+    return columns;
+  }
+
+  // By a filter of its values.
+  bool may_have_members(int64_t group) {
+    if (all_.predicates.empty() || !source_.may_have ||
+        hr::may_have_members(all_.predicates, all_.others,
+                             [&](int64_t column, const Column& values) {
+                               return source_.may_have(group, column, values);
+                             }))
       return true;
-    }
-    if (!source_.distinct_values) return false;
-    size_t coded = 0;
-    for (size_t c = 0; c < tested_.size(); ++c) {
-      const auto column = static_cast<int64_t>(c);
-      const ColumnTests tests = tests_of(column);
-      if (tests.predicates.empty()) continue;
-      const std::optional<Column> values = source_.distinct_values(rows.group, column);
-      if (!values) continue;
-      Column test =
-          evaluate_predicates(tests.predicates, [&](int64_t) { return *values; }, tests.others);
-      if (mask_prefix(Mask(test), values->num_rows()).picked == 0) {
-        ++left_out_by_dictionary_;
-        rows.coded.clear();
-        return true;
-      }
-      coded += tests.predicates.size();
-      rows.coded.push_back({column, std::move(test)});
-    }
-    if (coded < predicates_.size() || is_limited_) rows.coded.clear();
+    ++left_out_by_filter_;
     return false;
   }
 
-  // Those of the predicates that read one column alone.
-  struct ColumnTests {
-    RowPredicates predicates{};
-    std::vector<Value> others{};
-  };
-
-  ColumnTests tests_of(int64_t column) const {
-    ColumnTests tests;
-    auto given = others_.begin();
-    for (const auto& each : predicates_) {
-      const auto end = given + std::ssize(each->others());
-      const std::vector<int64_t>& columns = each->columns();
-      if (!columns.empty() &&
-          std::ranges::all_of(columns, [&](int64_t c) { return c == column; })) {
-        tests.predicates.push_back(each);
-        tests.others.insert(tests.others.end(), given, end);
+  // Runs tests on the values that columns of groups may have, of all groups at once. A group of
+  // which none is true is not read.
+  void test_distinct_values(std::vector<GroupRows>& groups) {
+    for (size_t c = 0; c < wanted_.size(); ++c) {
+      const Tests& tests = by_column_[c];
+      if (tests.predicates.empty()) continue;
+      const auto column = static_cast<int64_t>(c);
+      std::vector<std::optional<Column>> values(groups.size());
+      parallel_for(std::ssize(groups), [&](int64_t task) {
+        const auto g = static_cast<size_t>(task);
+        if (groups[g].is_read) values[g] = source_.distinct_values(groups[g].group, column);
+      });
+      std::vector<Column> known;
+      for (const std::optional<Column>& each : values)
+        if (each) known.push_back(*each);
+      if (known.empty()) continue;
+      const Column all = concatenate(source_.op, known[0].dtype(), known);
+      const Column test =
+          evaluate_predicates(tests.predicates, [&](int64_t) { return all; }, tests.others);
+      int64_t at = 0;
+      for (size_t g = 0; g < groups.size(); ++g) {
+        if (!values[g]) continue;
+        const int64_t count = values[g]->num_rows();
+        Column own = test.slice(at, count);
+        at += count;
+        if (mask_prefix(Mask(own), count).picked > 0) {
+          if (!is_limited_) groups[g].coded.push_back({column, std::move(own)});
+          continue;
+        }
+        ++left_out_by_dictionary_;
+        groups[g].is_read = false;
+        groups[g].coded.clear();
       }
-      given = end;
     }
-    return tests;
+  }
+
+  // Reads the wanted rows of groups. Those that are read in the same way are so together.
+  void read(std::vector<GroupRows>& groups) {
+    std::vector<GroupRows> together;
+    for (GroupRows& rows : groups) {
+      if (left_ == 0) break;
+      if (rows.is_read) open(rows);
+      const auto last = std::find_if(together.rbegin(), together.rend(),
+                                     [](const GroupRows& each) { return each.is_read; });
+      if (rows.is_read && last != together.rend() && !rows.is_read_as(*last)) settle(together);
+      together.push_back(std::move(rows));
+      if (std::ranges::count_if(together, [](const GroupRows& each) {
+            return static_cast<bool>(each.batches);
+          }) >= batches_together_)
+        read_batches(together);
+    }
+    settle(together);
   }
 
   // Begins to read a group that may have wanted rows.
   void open(GroupRows& rows) {
-    if (predicates_.empty()) {
+    const int64_t all = source_.rows[static_cast<size_t>(rows.group)];
+    ++read_;
+    if (all_.predicates.empty()) {
       rows.batches = source_.read_group(rows.group, wanted_, batch_rows_);
       return;
     }
-    Parts parts(source_, rows.group, predicates_, others_, tested_);
+    Parts parts(source_, rows.group, all_.predicates, all_.others, columns_of(all_));
     parts_kept_ += parts.kept;
     parts_all_ += parts.all;
     rows.ranges = std::move(parts.ranges);
     if (rows.ranges.empty() || parts.kept < parts.all) rows.coded.clear();
     if (rows.ranges.empty()) {
-      if (any(coded_)) read_codes(rows, coded_);
-      return;
+      rows.is_read = false;
+    } else if (rows.coded.empty()) {
+      rows.picked = Buffer::allocate_zeroed((all + 63) / 64 * 8);
+      rows.at = rows.ranges[0].begin;
+      if (soon_.predicates.empty())
+        pick_ranges(rows);
+      else if (parts.all == 0)
+        rows.batches = source_.read_group(rows.group, columns_of(soon_), batch_rows_);
+      else
+        rows.batches = source_.read_ranges(rows.group, columns_of(soon_), batch_rows_, rows.ranges);
     }
-    if (!rows.coded.empty()) return;
-    rows.at = rows.ranges[0].begin;
-    rows.picked =
-        Buffer::allocate_zeroed((source_.rows[static_cast<size_t>(rows.group)] + 63) / 64 * 8);
-    rows.batches = parts.all == 0
-                       ? source_.read_group(rows.group, tested_, batch_rows_)
-                       : source_.read_ranges(rows.group, tested_, batch_rows_, rows.ranges);
   }
 
-  // Reads groups that were opened, all at the same time; plans run one after the other.
-  void read_groups(std::vector<GroupRows>& groups) {
+  // All rows that may be wanted, of which none was tested.
+  static void pick_ranges(GroupRows& rows) {
+    const BitmapWriter bits(rows.picked.mutable_data());
+    for (const RowRange& range : rows.ranges) {
+      for (int64_t row = range.begin; row < range.end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, range.end - row);
+        bits.put(row, ~uint64_t{0} >> (64 - count), count);
+      }
+      rows.found += range.end - range.begin;
+      rows.end = range.end;
+    }
+  }
+
+  // Reads batches of all groups at the same time; plans run one after the other.
+  void read_batches(std::vector<GroupRows>& groups) {
     std::vector<std::optional<Table>> batches(groups.size());
-    bool has_read = false;
     for (bool any_left = true; any_left && left_ > 0;) {
       parallel_for(std::ssize(groups), [&](int64_t task) {
         const auto g = static_cast<size_t>(task);
@@ -273,36 +352,29 @@ class Reading {
       for (size_t g = 0; g < groups.size(); ++g) {
         if (batches[g] && left_ > 0) {
           take(groups[g], *batches[g]);
-          any_left = has_read = true;
+          any_left = true;
+          batch_rows_ = morsel_rows();  // of groups to come
         } else {
           groups[g].batches = nullptr;
         }
       }
     }
-    if (!predicates_.empty()) pick_others(groups);
-    for (GroupRows& rows : groups)
-      for (size_t c = 0; c < wanted_.size(); ++c)
-        std::ranges::move(rows.kept[c], std::back_inserter(parts_[c]));
-    groups.clear();
-    if (has_read) batch_rows_ = morsel_rows();
   }
 
   // Keeps the wanted rows of a batch.
   void take(GroupRows& rows, const Table& batch) {
-    if (predicates_.empty()) {
+    if (all_.predicates.empty()) {
       const int64_t count = std::min(left_, batch.num_rows());
       keep(rows.kept, batch.slice(0, count), wanted_, nullptr);
       left_ -= count;
       return;
     }
-    Column test = evaluate_predicates(
-        predicates_,
-        [&](int64_t column) { return column_of(batch, tested_, static_cast<size_t>(column)); },
-        others_);
+    const Columns tested = columns_of(soon_);
+    Column test = soon_.evaluate(batch, tested);
     const MaskPrefix first = mask_prefix(Mask(test), left_);
     test = test.slice(0, first.rows);
     const Mask mask(test);
-    keep(rows.kept, batch.slice(0, first.rows), tested_, &mask);
+    keep(rows.kept, batch.slice(0, first.rows), tested, &mask);
     const BitmapWriter bits(rows.picked.mutable_data());
     for_each_mask_word(mask, 0, first.rows, [&](int64_t row, int64_t count, uint64_t word) {
       bits.put(rows.at + row, word, count);
@@ -330,38 +402,119 @@ class Reading {
     rows.found = count_bits(rows.picked.as<uint8_t>(), 0, rows.end);
   }
 
-  // The columns that were not read with the tests, of the rows that were picked.
-  void pick_others(std::vector<GroupRows>& groups) {
-    std::vector<Table> tables(groups.size());
-    const auto others = [&](const GroupRows& rows) -> const std::vector<bool>& {
-      return rows.coded.empty() ? behind_ : wanted_;
-    };
-    parallel_for(std::ssize(groups), [&](int64_t task) {
-      GroupRows& rows = groups[static_cast<size_t>(task)];
-      if (!rows.coded.empty()) test_codes(rows);
-      if (rows.found == 0 || !any(others(rows))) return;
-      const Column test(TypeId::kBool, rows.end, std::move(rows.picked));
-      tables[static_cast<size_t>(task)] = source_.read_picked(rows.group, others(rows), test);
-    });
-    for (size_t g = 0; g < groups.size(); ++g) {
-      GroupRows& rows = groups[g];
-      if (rows.found > 0 && any(others(rows)))
-        keep(rows.kept, tables[g], others(rows), nullptr);
-      else if (rows.found == 0 && rows.end > 0 && any(coded_))
-        read_codes(rows, both(coded_, others(rows)));
+  // Reads what is left to read of groups, and adds their rows to those before.
+  void settle(std::vector<GroupRows>& groups) {
+    read_batches(groups);
+    if (!all_.predicates.empty()) {
+      parallel_for(std::ssize(groups), [&](int64_t task) {
+        GroupRows& rows = groups[static_cast<size_t>(task)];
+        if (!rows.coded.empty()) test_codes(rows);
+      });
+      const auto first =
+          std::ranges::find_if(groups, [](const GroupRows& each) { return each.is_read; });
+      read_picked(groups, first != groups.end() ? first->coded : std::vector<CodedTest>());
+    }
+    for (GroupRows& rows : groups)
+      for (size_t c = 0; c < wanted_.size(); ++c)
+        std::ranges::move(rows.kept[c], std::back_inserter(parts_[c]));
+    groups.clear();
+  }
+
+  // The columns that were not read with the tests so far, of the rows that were picked; those that
+  // the other tests read first.
+  void read_picked(std::vector<GroupRows>& groups, const std::vector<CodedTest>& coded) {
+    const bool on_codes = !coded.empty();
+    const Columns tested = on_codes ? Columns(wanted_.size()) : columns_of(soon_);
+    Columns behind = without(wanted_, tested);
+    if (const Tests rest = on_codes ? tests_without(coded) : waiting_; !rest.predicates.empty()) {
+      const Columns read = columns_of(rest);
+      const Table table = read_picked(groups, read);
+      const Column test =
+          table.num_rows() == 0 ? Column(TypeId::kBool, 0, Buffer()) : rest.evaluate(table, read);
+      const Mask mask(test);
+      pick_again(groups, test);
+      for (size_t c = 0; c < wanted_.size(); ++c) {
+        if (!read[c] || !behind[c]) continue;
+        parts_[c].push_back(filter(column_of(table, read, c), mask));
+        behind[c] = false;
+      }
+    }
+    // Codes are those of the whole source, with groups without wanted rows.
+    for (GroupRows& rows : groups)
+      if (!rows.is_read && any(both(coded_, tested))) read_codes(rows, both(coded_, tested));
+    if (!any(behind)) return;
+    const Table table = read_picked(groups, behind);
+    for (size_t c = 0; c < wanted_.size(); ++c)
+      if (behind[c]) parts_[c].push_back(column_of(table, behind, c));
+  }
+
+  // All tests but those of columns that ran on codes.
+  Tests tests_without(const std::vector<CodedTest>& coded) const {
+    Tests rest;
+    auto given = all_.others.begin();
+    for (const auto& each : all_.predicates) {
+      const std::span<const Value> own(given, given + std::ssize(each->others()));
+      given += std::ssize(each->others());
+      const auto ran = [&](const CodedTest& test) {
+        const RowPredicates& on = by_column_[static_cast<size_t>(test.column)].predicates;
+        return std::ranges::find(on, each) != on.end();
+      };
+      if (std::ranges::none_of(coded, ran)) rest.add(each, own);
+    }
+    return rest;
+  }
+
+  Table read_picked(const std::vector<GroupRows>& groups, const Columns& columns) const {
+    std::vector<PickedGroup> picked;
+    for (const GroupRows& rows : groups)
+      if (rows.found > 0 || any(both(coded_, columns)))
+        picked.push_back({rows.group, Column(TypeId::kBool, rows.end, rows.picked)});
+    if (!picked.empty()) return source_.read_picked(picked, columns);
+    std::vector<std::string> names;
+    std::vector<Column> none;
+    for (size_t c = 0; c < columns.size(); ++c) {
+      if (!columns[c]) continue;
+      names.push_back(source_.none.names()[c]);
+      none.push_back(source_.none.columns()[c]);
+    }
+    return Table(std::move(names), std::move(none));
+  }
+
+  // Leaves of the picked rows of all groups those for which `test` is true.
+  static void pick_again(std::vector<GroupRows>& groups, const Column& test) {
+    const Mask mask(test);
+    int64_t at = 0;
+    for (GroupRows& rows : groups) {
+      if (rows.found == 0) continue;
+      const int64_t begin = at;
+      const Buffer before = std::move(rows.picked);
+      rows.picked = Buffer::allocate_zeroed(before.size_bytes());
+      auto* const words = rows.picked.mutable_as<uint64_t>();
+      for (int64_t i = 0; i < (rows.end + 63) / 64; ++i) {
+        uint64_t left = before.as<uint64_t>()[i];
+        if (left == 0) continue;
+        const int64_t count = std::popcount(left);
+        for (uint64_t bits = mask.word(at, count); bits != 0; bits >>= 1, left &= left - 1)
+          if (bits & 1) words[i] |= left & (~left + 1);
+        at += count;
+      }
+      rows.found = count_bits(rows.picked.as<uint8_t>(), 0, rows.end);
+      for (std::vector<Column>& parts : rows.kept) {
+        int64_t row = begin;
+        for (Column& part : parts) {
+          const Column own = test.slice(row, part.num_rows());
+          row += part.num_rows();
+          part = filter(part, Mask(own));
+        }
+      }
     }
   }
 
   // Of a group without wanted rows, so that codes are those of the whole source.
-  void read_codes(GroupRows& rows, const std::vector<bool>& coded) {
+  void read_codes(GroupRows& rows, const Columns& coded) {
     const auto batches = source_.read_group(rows.group, coded, morsel_rows());
     while (const std::optional<Table> batch = batches())
       keep(rows.kept, batch->slice(0, 0), coded, nullptr);
-  }
-
-  static std::vector<bool> both(std::vector<bool> a, const std::vector<bool>& b) {
-    for (size_t c = 0; c < a.size(); ++c) a[c] = a[c] && b[c];
-    return a;
   }
 
   void keep(Kept& kept, const Table& batch, const std::vector<bool>& read, const Mask* mask) {
@@ -374,17 +527,19 @@ class Reading {
   }
 
   const RowGroups& source_;
-  const RowPredicates& predicates_;
-  std::span<const Value> others_;
-  const std::vector<bool>& wanted_;
+  const Tests all_;
+  const Columns& wanted_;
   int64_t left_;
   bool is_limited_;
-  std::vector<bool> tested_;  // columns that the predicates read
-  std::vector<bool> behind_;  // the other wanted ones
-  std::vector<bool> coded_;   // wanted ones with categories
-  std::vector<std::vector<Column>> parts_;
+  Columns coded_;                   // wanted ones with categories
+  std::vector<Tests> by_column_{};  // tests that read this column alone
+  Tests soon_{};                    // of batches
+  Tests waiting_{};                 // of the rows that those leave
+  Kept parts_;
   int64_t batch_rows_ = morsel_rows();
-  int64_t groups_at_once_ = 1;
+  int64_t most_together_ = 1;     // groups whose bits and picked rows exist at once
+  int64_t batches_together_ = 1;  // groups of which batches are read at once
+  int64_t read_ = 0;
   int64_t left_out_by_filter_ = 0;
   int64_t left_out_by_dictionary_ = 0;
   int64_t parts_kept_ = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,12 @@ namespace hr {
 struct RowRange {
   int64_t begin;
   int64_t end;
+};
+
+/// Rows of a group: those of its first ones for which `test` is true.
+struct PickedGroup {
+  int64_t group;
+  Column test;
 };
 
 /// A source that is opened but not read. Its functions may be called again and again; those that
@@ -36,8 +43,8 @@ struct RowGroups {
   std::function<Table(const std::vector<bool>& wanted)> read{};
   /// The same of one group, in batches of about `rows`.
   std::function<Batches(int64_t group, const std::vector<bool>& wanted, int64_t rows)> read_group{};
-  /// The same of the rows of one group for which `test`, of its first rows, is true.
-  std::function<Table(int64_t group, const std::vector<bool>& wanted, const Column& test)>
+  /// The same of picked rows of some groups, one group after the other.
+  std::function<Table(std::span<const PickedGroup> groups, const std::vector<bool>& wanted)>
       read_picked{};
   /// Whether a group may have one of these values in a column, as MembershipTest has them, by a
   /// filter; true if in doubt.

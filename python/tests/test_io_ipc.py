@@ -140,7 +140,7 @@ def test_several_batches(tmp_path):
     with hr.threads(1):
         frame.to_ipc(tmp_path / "b.arrow")
     assert (tmp_path / "a.arrow").read_bytes() == (tmp_path / "b.arrow").read_bytes()
-    assert pa.ipc.open_file(str(tmp_path / "a.arrow")).num_record_batches == 2
+    assert pa.ipc.open_file(str(tmp_path / "a.arrow")).num_record_batches == 19
     hr.testing.assert_frame_equal(hr.read_ipc(tmp_path / "a.arrow"), frame)
     scan = hr.scan_ipc(tmp_path / "a.arrow")
     assert scan.head(2).s.to_list() == ["ab", "cd"]

@@ -42,6 +42,8 @@ def content_of(table: pa.Table, **options: Any) -> bytes:
     return to.getvalue()
 
 
+MANY = list(range(0, 150_000, 3))
+
 WHERE: list[Any] = [
     lambda f: f.few == 7,
     lambda f: f.few != 7,
@@ -59,6 +61,12 @@ WHERE: list[Any] = [
     lambda f: f.cat == "k2",
     lambda f: f.time >= np.datetime64("1970-02-10"),
     lambda f: (f.few > f.runs) & (f.cat == "k1"),
+    lambda f: (f.few == 7) & (f.value % 5 == 2) & (f.gaps == f.few),
+    lambda f: f.value.isin(MANY),
+    lambda f: ~f.value.isin(MANY) & (f.float < 9000),
+    lambda f: f.value.isin(MANY) & (f.few < 30),
+    lambda f: (f.value % 2 == 0) & f.value.isin(MANY) & (f.cat != "k1"),
+    lambda f: (f.value % 2 == 0) & f.value.isin(MANY) & f.few.isin([-1, -2]),
 ]
 
 
@@ -108,13 +116,32 @@ def test_other_layouts(options: Any) -> None:
         assert scan[where(scan)].value.to_list() == frame[where(frame)].value.to_list(), number
 
 
+def test_parts_that_a_set_of_many_values_rules_out() -> None:
+    table = pa.table({"value": np.arange(400_000), "float": np.arange(400_000) / 8})
+    content = content_of(table, row_group_size=50_000)
+    for name, scale in (("value", 1), ("float", 8)):
+        for first, groups in ((60_000, 1), (95_000, 2), (500_000, 0)):
+            scan = hr.scan_parquet(content)
+            inside = np.arange(first, first + 20_000)
+            made = scan[scan[name].isin(inside / scale if scale > 1 else inside)]
+            assert f"row groups {groups} of 8" in str(made.explain(analyze=True))
+            assert made.value.to_list() == [v for v in inside.tolist() if v < 400_000]
+    lonely = np.append(np.arange(20_000), [399_999])  # in no sample
+    scan = hr.scan_parquet(content)
+    made = scan[scan.value.isin(lonely)]
+    assert "row groups 2 of 8" in str(made.explain(analyze=True))
+    assert made.value.to_list() == lonely.tolist()
+
+
 def test_under_a_limit() -> None:
     table = table_of(210_000)
     content, frame = content_of(table), table.to_pandas()
     with hr.memory.limit(hr.memory.stats().used_bytes + 8_000_000):
         scan = hr.scan_parquet(content)
         made = scan[(scan.few == 7) & (scan.cat == "k2")].float.to_list()
-    assert made == frame[(frame.few == 7) & (frame["cat"] == "k2")].float.to_list()
+        assert made == frame[(frame.few == 7) & (frame["cat"] == "k2")].float.to_list()
+        made = scan[(scan.few == 7) & scan.value.isin(MANY)].float.to_list()
+        assert made == frame[(frame.few == 7) & frame.value.isin(MANY)].float.to_list()
 
 
 def test_damaged_bytes_end_in_rows_or_errors() -> None:

@@ -462,12 +462,23 @@ NodePtr IpcFile::scan(const std::vector<int64_t>& columns) const {
              };
            },
        .read_picked =
-           [read_one](int64_t batch, const std::vector<bool>& wanted, const Column& test) {
-             const Table table = read_one(batch, wanted);
-             std::vector<Column> picked;
-             for (const Column& column : table.columns())
-               picked.push_back(filter(column.slice(0, test.num_rows()), Mask(test)));
-             return Table(table.names(), std::move(picked));
+           [file, read_one](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
+             std::vector<Table> tables(groups.size());
+             parallel_for(std::ssize(groups), [&](int64_t task) {
+               const auto at = static_cast<size_t>(task);
+               tables[at] = read_one(groups[at].group, wanted);
+             });
+             std::vector<Column> made;
+             for (int64_t c = 0; c < tables[0].num_columns(); ++c) {
+               std::vector<Column> parts;
+               for (size_t at = 0; at < groups.size(); ++at) {
+                 const Column& test = groups[at].test;
+                 parts.push_back(
+                     filter(tables[at].column(c).slice(0, test.num_rows()), Mask(test)));
+               }
+               made.push_back(concatenate(file->op, parts[0].dtype(), parts));
+             }
+             return Table(tables[0].names(), std::move(made));
            }});
 }
 

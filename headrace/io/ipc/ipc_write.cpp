@@ -9,18 +9,17 @@
 #include "headrace/data/string_reader.h"
 #include "headrace/data/struct_fields.h"
 #include "headrace/exchange/list_offsets.h"
-#include "headrace/exec/workers.h"
 #include "headrace/io/ipc/messages.h"
+#include "headrace/io/ordered_writer.h"
+#include "headrace/io/parquet/codecs.h"
 #include "headrace/io/sink.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <limits>
-
-#ifdef HR_WITH_ZSTD
-#include <zstd.h>
-#endif
+#include <memory>
 
 namespace hr {
 
@@ -33,16 +32,25 @@ using ipc::FlatBuilder;
 using ipc::MessageKind;
 
 constexpr std::string_view kOp = "to_ipc";
-constexpr int64_t kBatchRows = int64_t{1} << 20;
+constexpr int64_t kBatchRows = int64_t{1} << 16;  // some MB: made while others are written
 constexpr int64_t kAlignment = 64;
 constexpr int kZstdLevel = 1;
+constexpr int64_t kInline = sizeof StringView{}.inlined;
 
-// Bytes of a buffer as they go to the file, and what keeps them.
+// Bytes of a buffer as they go to the file, and what keeps them or makes them.
 struct Content {
   Buffer owner{};
   const std::byte* data = nullptr;
   int64_t size = 0;
-  bool is_absent = false;  ///< the validity of a column without nulls
+  bool is_absent = false;                 ///< the validity of a column without nulls
+  std::function<void(char* out)> make{};  ///< in place of `data`
+
+  void put(char* out) const {
+    if (make)
+      make(out);
+    else if (size > 0)
+      std::memcpy(out, data, static_cast<size_t>(size));
+  }
 };
 
 Content content_of(Buffer buffer) {
@@ -87,21 +95,37 @@ std::pair<Content, Content> strings_of(const Column& column) {
   Buffer offsets = Buffer::allocate(4 * (rows + 1));
   auto* const ends = offsets.mutable_as<int32_t>();
   const StringReader strings(column);
+  const bool has_nulls = column.null_count() > 0;
   int64_t bytes = 0;
   ends[0] = 0;
   for (int64_t row = 0; row < rows; ++row) {
-    if (!column.is_null(row)) bytes += strings.view(row).size;
+    if (!has_nulls || !column.is_null(row)) bytes += strings.view(row).size;
     if (bytes > std::numeric_limits<int32_t>::max())
       throw_error<UnsupportedError>(kOp, "a batch has more than 2 GiB of strings", {{"rows", rows}},
                                     "write fewer rows to a file");
     ends[row + 1] = static_cast<int32_t>(bytes);
   }
-  Buffer text = Buffer::allocate(bytes);
-  auto* const out = text.mutable_as<char>();
-  for (int64_t row = 0; row < rows; ++row)
-    if (const int64_t size = ends[row + 1] - ends[row]; size > 0)
-      std::memcpy(out + ends[row], strings[row].data(), static_cast<size_t>(size));
-  return {content_of(std::move(offsets)), content_of(std::move(text))};
+  Content text{.size = bytes};
+  text.make = [column, offsets](char* out) {
+    const StringReader from(column);
+    const auto* const at = offsets.as<int32_t>();
+    const int64_t count = column.num_rows();
+    // Short strings are copied whole, as long as what this writes too much is overwritten.
+    int64_t row = 0;
+    for (; row < count && at[row] + kInline <= at[count]; ++row) {
+      const int64_t size = at[row + 1] - at[row];
+      const StringView& view = from.view(row);
+      if (size == 0) continue;
+      if (size <= kInline)
+        std::memcpy(out + at[row], view.inlined, kInline);
+      else
+        std::memcpy(out + at[row], from[row].data(), static_cast<size_t>(size));
+    }
+    for (; row < count; ++row)
+      if (const int64_t size = at[row + 1] - at[row]; size > 0)
+        std::memcpy(out + at[row], from[row].data(), static_cast<size_t>(size));
+  };
+  return {content_of(std::move(offsets)), std::move(text)};
 }
 
 // The nodes and buffers of a column, behind those that are there.
@@ -129,28 +153,42 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
   }
 }
 
-// The size before compression and the compressed bytes, or the bytes as they are behind a -1.
-Content packed([[maybe_unused]] const Content& content) {
-#ifdef HR_WITH_ZSTD
-  if (content.is_absent) return {};  // Polars wants a size of all others
-  const size_t room = ZSTD_compressBound(static_cast<size_t>(content.size));
-  Buffer buffer = Buffer::allocate(8 + static_cast<int64_t>(room));
-  char* const out = buffer.mutable_as<char>();
-  const size_t made =
-      ZSTD_compress(out + 8, room, content.data, static_cast<size_t>(content.size), kZstdLevel);
-  if (ZSTD_isError(made)) throw_error<InternalError>(kOp, "zstd failed");
-  const bool is_smaller = static_cast<int64_t>(made) < content.size;
-  const int64_t size = is_smaller ? content.size : -1;
-  std::memcpy(out, &size, sizeof size);
-  if (!is_smaller && content.size > 0)
-    std::memcpy(out + 8, content.data, static_cast<size_t>(content.size));
-  buffer.shrink(8 + (is_smaller ? static_cast<int64_t>(made) : content.size));
-  return content_of(std::move(buffer));
-#else
-  throw_error<UnsupportedError>(kOp, "this build does not include zstd", {},
-                                "write without compression");
-#endif
-}
+// Packs buffers, one after the other, for one thread.
+class BufferPacker {
+ public:
+  // The size before compression and the compressed bytes, or the bytes as they are behind a -1.
+  Content pack(const Content& content) {
+    if (content.is_absent) return {};  // Polars wants a size of all others
+    const int64_t size = content.size;
+    std::string_view bytes(reinterpret_cast<const char*>(content.data), static_cast<size_t>(size));
+    if (content.make) {
+      if (!made_ || made_.size_bytes() < size) made_ = Buffer::allocate(size);
+      content.put(made_.mutable_as<char>());
+      bytes = {made_.as<char>(), static_cast<size_t>(size)};
+    }
+    Buffer buffer = Buffer::allocate(8 + std::max(packer_.most(size), size));
+    char* const out = buffer.mutable_as<char>();
+    const int64_t packed = packer_.pack(bytes, out + 8);
+    const bool is_smaller = packed < size;
+    const int64_t said = is_smaller ? size : -1;
+    std::memcpy(out, &said, sizeof said);
+    if (!is_smaller && size > 0) std::memcpy(out + 8, bytes.data(), bytes.size());
+    buffer.shrink(8 + (is_smaller ? packed : size));
+    return content_of(std::move(buffer));
+  }
+
+ private:
+  parquet::PagePacker packer_{parquet::Codec::kZstd, kZstdLevel};
+  Buffer made_{};
+};
+
+// A message and its body. Its place in a file is a multiple of kAlignment, and so is its size, so
+// that buffers, which are aligned in their body, are so in the file.
+struct Message {
+  Buffer bytes{};
+  int64_t size = 0;
+  int64_t metadata = 0;  // of it before the body
+};
 
 class Writer {
  public:
@@ -163,14 +201,13 @@ class Writer {
   }
 
   void run() {
-    if (!options_.stream) append(std::string(ipc::kMagic) + std::string(2, '\0'));
+    std::string head = options_.stream ? "" : std::string(ipc::kMagic) + std::string(2, '\0');
     FlatBuilder schema;
     const ipc::FlatPlace place = ipc::build_schema(schema, fields_);
-    append(ipc::build_message(schema, MessageKind::kSchema, place, 0));
+    head += aligned(ipc::build_message(schema, MessageKind::kSchema, place, 0), std::ssize(head));
+    append(head);
     for (size_t c = 0; c < fields_.size(); ++c) add_dictionaries(fields_[c], table_.columns()[c]);
-    const int64_t rows = table_.num_rows();
-    for (int64_t begin = 0; begin < rows || (begin == 0 && !options_.stream); begin += kBatchRows)
-      batches_.push_back(add_batch(table_.slice(begin, std::min(kBatchRows, rows - begin))));
+    write_batches();
     append(std::string("\xFF\xFF\xFF\xFF\0\0\0\0", 8));
     if (!options_.stream) append(ipc::build_footer(fields_, dictionaries_, batches_));
   }
@@ -179,6 +216,15 @@ class Writer {
   void append(std::string_view bytes) {
     sink_.append(bytes);
     at_ += std::ssize(bytes);
+  }
+
+  // A message that ends at a multiple of kAlignment when `before` bytes stand before it.
+  static std::string aligned(std::string message, int64_t before) {
+    const int64_t end = before + std::ssize(message);
+    const int64_t pad = round_up(end, kAlignment) - end;
+    const auto size = static_cast<int32_t>(std::ssize(message) - 8 + pad);
+    std::memcpy(message.data() + 4, &size, sizeof size);
+    return message.append(static_cast<size_t>(pad), '\0');
   }
 
   void add_dictionaries(const ipc::Field& field, const Column& column) {
@@ -192,32 +238,56 @@ class Writer {
     const Column& values = column.dictionary()->values();
     batch.length = values.num_rows();
     add_column(values, batch, contents);
-    dictionaries_.push_back(add_message(std::move(batch), std::move(contents), &field));
+    Message message;
+    std::unique_ptr<BufferPacker> packer;
+    make_message(std::move(batch), std::move(contents), &field, packer, message);
+    dictionaries_.push_back(block_of(message, at_));
+    append({message.bytes.as<char>(), static_cast<size_t>(message.size)});
   }
 
-  Block add_batch(const Table& rows) {
-    std::vector<Batch> parts(fields_.size());
-    std::vector<std::vector<Content>> contents(fields_.size());
-    parallel_for(std::ssize(fields_), [&](int64_t c) {
-      const auto at = static_cast<size_t>(c);
-      add_column(rows.column(c), parts[at], contents[at]);
+  static Block block_of(const Message& message, int64_t at) {
+    return {at, static_cast<int32_t>(message.metadata), 0, message.size - message.metadata};
+  }
+
+  // All workers make batches, which are written in order meanwhile.
+  void write_batches() {
+    const int64_t rows = table_.num_rows(), slots = num_piece_slots();
+    const int64_t count = std::max<int64_t>(divide_up(rows, kBatchRows), options_.stream ? 0 : 1);
+    std::vector<Message> made(static_cast<size_t>(slots));
+    std::vector<std::unique_ptr<BufferPacker>> packers(made.size());
+    batches_.resize(static_cast<size_t>(count));
+    write_in_order(sink_, count, slots, [&](int64_t piece, int64_t slot) {
+      const int64_t begin = piece * kBatchRows;
+      Message& message = made[static_cast<size_t>(slot)];
+      make_batch(table_.slice(begin, std::min(kBatchRows, rows - begin)),
+                 packers[static_cast<size_t>(slot)], message);
+      batches_[static_cast<size_t>(piece)] = block_of(message, 0);
+      return std::string_view(message.bytes.as<char>(), static_cast<size_t>(message.size));
     });
-    Batch batch{.length = rows.num_rows()};
-    std::vector<Content> all;
-    for (size_t c = 0; c < fields_.size(); ++c) {
-      batch.nodes.insert(batch.nodes.end(), parts[c].nodes.begin(), parts[c].nodes.end());
-      std::move(contents[c].begin(), contents[c].end(), std::back_inserter(all));
+    for (Block& block : batches_) {
+      block.offset = at_;
+      at_ += block.metadata_length + block.body_length;
     }
-    return add_message(std::move(batch), std::move(all), nullptr);
   }
 
-  Block add_message(Batch batch, std::vector<Content> contents, const ipc::Field* dictionary) {
+  void make_batch(const Table& rows, std::unique_ptr<BufferPacker>& packer,
+                  Message& message) const {
+    Batch batch{.length = rows.num_rows()};
+    std::vector<Content> contents;
+    for (const Column& column : rows.columns()) add_column(column, batch, contents);
+    make_message(std::move(batch), std::move(contents), nullptr, packer, message);
+  }
+
+  // In the memory of another message, if it has room.
+  void make_message(Batch batch, std::vector<Content> contents, const ipc::Field* dictionary,
+                    std::unique_ptr<BufferPacker>& packer, Message& message) const {
     if (options_.compression == IpcCompression::kZstd && batch.length > 0) {
+      if (!parquet::can_pack(parquet::Codec::kZstd))
+        throw_error<UnsupportedError>(kOp, "this build does not include zstd", {},
+                                      "write without compression");
       batch.codec = BodyCodec::kZstd;
-      parallel_for(std::ssize(contents), [&](int64_t k) {
-        Content& content = contents[static_cast<size_t>(k)];
-        content = packed(content);
-      });
+      if (!packer) packer = std::make_unique<BufferPacker>();
+      for (Content& content : contents) content = packer->pack(content);
     }
     int64_t body = 0;
     for (const Content& content : contents) {
@@ -233,26 +303,19 @@ class Writer {
       header = out.finish_table();
     }
     const MessageKind kind = dictionary ? MessageKind::kDictionary : MessageKind::kBatch;
-    std::string message = ipc::build_message(out, kind, header, body);
-    // So that buffers, which are aligned in their body, are so in the file.
-    const int64_t pad = round_up(at_ + std::ssize(message), kAlignment) - at_ - std::ssize(message);
-    if (pad > 0) {
-      const auto size = static_cast<int32_t>(std::ssize(message) - 8 + pad);
-      std::memcpy(message.data() + 4, &size, sizeof size);
-      message.append(static_cast<size_t>(pad), '\0');
-    }
-    const Block block{at_, static_cast<int32_t>(message.size()), 0, body};
-    append(message);
-    write_body(contents);
-    return block;
-  }
-
-  void write_body(const std::vector<Content>& contents) {
-    static constexpr char kZeros[kAlignment] = {};
+    const std::string head = aligned(ipc::build_message(out, kind, header, body), 0);
+    message.metadata = std::ssize(head);
+    message.size = message.metadata + body;
+    if (!message.bytes || message.bytes.size_bytes() < message.size)
+      message.bytes = Buffer::allocate(message.size);
+    char* to = message.bytes.mutable_as<char>();
+    std::memcpy(to, head.data(), head.size());
+    to += head.size();
     for (const Content& content : contents) {
-      if (content.size == 0) continue;
-      append({reinterpret_cast<const char*>(content.data), static_cast<size_t>(content.size)});
-      append({kZeros, static_cast<size_t>(round_up(content.size, kAlignment) - content.size)});
+      content.put(to);
+      const int64_t end = round_up(content.size, kAlignment);
+      std::memset(to + content.size, 0, static_cast<size_t>(end - content.size));
+      to += end;
     }
   }
 

@@ -18,9 +18,9 @@ struct IpcWriteOptions {
   bool durable = true;
 };
 
-/// Writes `table` to `path` as `write_csv` does: batches of 2^20 rows, strings with offsets,
-/// categories as dictionaries, lists with offsets of 64 bits. Buffers are made and compressed by
-/// all workers, of a batch at a time. The same bytes for any number of threads. Throws InputError
+/// Writes `table` to `path` as `write_csv` does: batches of 2^16 rows, strings with offsets,
+/// categories as dictionaries, lists with offsets of 64 bits. All workers make and compress
+/// batches, while others are written. The same bytes for any number of threads. Throws InputError
 /// with path and errno when the system refuses, UnsupportedError for complex numbers and for 2 GiB
 /// of strings in one batch.
 HR_API void write_ipc(const Table& table, const std::string& path,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A column chunk to rows: levels to validity and lists, pages to values in their final place.
 #pragma once
+#include "headrace/algo/select/mask_cursor.h"
 #include "headrace/data/column.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/io/byte_buffer.h"
@@ -89,7 +90,8 @@ class ChunkReader {
   const Buffer& dictionary_text() const { return dictionary_text_; }
 
  private:
-  static constexpr int64_t kBlock = 1024;  // values that are read together
+  static constexpr int64_t kBlock = 1024;                   // values that are read together
+  static constexpr int64_t kPinnedRows = int64_t{1} << 16;  // few enough for a small budget
   using BlockBits = std::array<uint64_t, kBlock / 64 + 1>;
 
   void read(int64_t count, RowsTarget& to);
@@ -111,6 +113,8 @@ class ChunkReader {
   void read_indices(int64_t count, std::byte* out);
   void read_encoded(int64_t count, std::byte* out, RowsTarget& to);
   void pick_slots(int64_t count, const uint8_t* mask, int64_t first, RowsTarget& to);
+  bool pick_together(int64_t count, const uint8_t* mask, int64_t first, int64_t wanted,
+                     RowsTarget& to);
   void pick_dense(int64_t count, const uint32_t* picks, int64_t picked, std::byte* out,
                   RowsTarget& to);
   void put_indices(const uint32_t* indices, int64_t count, std::byte* out);
@@ -143,7 +147,8 @@ class ChunkReader {
   Buffer dictionary_{};  // values as ours
   Buffer dictionary_text_{};
   DictionaryBuilder categories_{};
-  Buffer stored_{};  // a block of values as they are stored
+  Buffer stored_{};          // a block of values as they are stored
+  hr::PickedRows picked_{};  // of a block
 };
 
 }  // namespace hr::parquet

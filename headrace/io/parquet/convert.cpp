@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/io/parquet/convert.h"
 
+#include "headrace/base/bits.h"
 #include "headrace/io/parquet/refusal.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -174,6 +176,49 @@ void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte
     default:
       if (stored != out && count > 0)
         std::memcpy(out, stored, static_cast<size_t>(count * leaf.stored_bytes));
+  }
+}
+
+namespace {
+
+struct SixteenBytes {
+  uint64_t low;
+  uint64_t high;
+};
+
+template <class T>
+void spread_as(T* values, const uint8_t* valid, int64_t first, int64_t slots, int64_t dense) {
+  for (int64_t end = slots; end > dense;) {
+    const int64_t begin = std::max<int64_t>(end - 64, 0), count = end - begin;
+    const uint64_t bits = load_bits(valid, first + begin, count);
+    if (bits == 0) {
+      std::memset(static_cast<void*>(values + begin), 0, static_cast<size_t>(count) * sizeof(T));
+    } else {
+      for (int64_t i = count - 1; i >= 0; --i) {
+        const auto bit = static_cast<int64_t>(bits >> i & 1);
+        dense -= bit;
+        values[begin + i] = bit ? values[dense] : T{};
+      }
+    }
+    end = begin;
+  }
+}
+
+}  // namespace
+
+void spread(std::byte* values, int64_t width, const uint8_t* valid, int64_t first, int64_t slots,
+            int64_t dense) {
+  switch (width) {
+    case 1:
+      return spread_as(reinterpret_cast<uint8_t*>(values), valid, first, slots, dense);
+    case 2:
+      return spread_as(reinterpret_cast<uint16_t*>(values), valid, first, slots, dense);
+    case 4:
+      return spread_as(reinterpret_cast<uint32_t*>(values), valid, first, slots, dense);
+    case 8:
+      return spread_as(reinterpret_cast<uint64_t*>(values), valid, first, slots, dense);
+    default:
+      return spread_as(reinterpret_cast<SixteenBytes*>(values), valid, first, slots, dense);
   }
 }
 

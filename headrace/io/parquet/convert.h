@@ -16,6 +16,11 @@ namespace hr::parquet {
 /// conversion is kNone. Throws Refusal for a value that does not fit.
 void convert(const Leaf& leaf, const std::byte* stored, int64_t count, std::byte* out);
 
+/// Moves values of `width` bytes that follow each other to the slots that are valid, from the last
+/// one on, and zeros the others.
+void spread(std::byte* values, int64_t width, const uint8_t* valid, int64_t first, int64_t slots,
+            int64_t dense);
+
 /// A decimal in big-endian two's complement of any length, to 16 bytes.
 void decimal_of_bytes(std::string_view bytes, std::byte* out);
 

@@ -13,6 +13,7 @@
 #include "headrace/io/parquet/bloom_filter_reader.h"
 #include "headrace/io/parquet/bounds.h"
 #include "headrace/io/parquet/chunk_reader.h"
+#include "headrace/io/parquet/column_reading.h"
 #include "headrace/io/parquet/nested_column.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/row_groups.h"
@@ -88,33 +89,9 @@ Buffer read_footer(const ByteSource& source) {
   return bytes;
 }
 
-bool is_flat(const ColumnSchema& column) {
-  return !column.is_tree() && column.leaf.lists.empty() &&
-         column.leaf.conversion != Conversion::kCategory;
-}
-
 std::vector<Leaf> leaves_of(const ColumnSchema& column) {
   return column.is_tree() ? column.leaves : std::vector{column.leaf};
 }
-
-// A bitmap of the rows for which a test is true.
-struct PickedRows {
-  explicit PickedRows(const Column& test)
-      : bits(Buffer::allocate_zeroed(8 * divide_up(test.num_rows(), 64))), rows(test.num_rows()) {
-    auto* const words = bits.mutable_as<uint64_t>();
-    for (int64_t i = 0; i < rows; i += 64) {
-      const int64_t some = std::min<int64_t>(rows - i, 64);
-      uint64_t word = load_bits(test.bits(), test.offset() + i, some);
-      if (test.validity()) word &= load_bits(test.validity(), test.offset() + i, some);
-      words[i / 64] = word;
-      count += std::popcount(word);
-    }
-  }
-
-  Buffer bits;
-  int64_t rows;
-  int64_t count = 0;
-};
 
 class ColumnCursor;
 
@@ -263,10 +240,8 @@ struct ParquetFile::State {
   static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
-  Column pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
-              const PickedRows& picked, const Column& test) const;
-  Table pick(const ByteSource& source, const std::vector<ColumnSchema>& wanted, int64_t g,
-             const Column& test) const;
+  Table read_picked(std::span<const PickedGroup> groups,
+                    const std::vector<ColumnSchema>& wanted) const;
 
   std::string op;
   std::string name;
@@ -279,76 +254,6 @@ struct ParquetFile::State {
   std::vector<ColumnSchema> columns{};
   std::vector<std::string> names{};
 };
-
-namespace {
-
-// Whether row groups of two columns can be read to the same rows.
-bool shares_rows(const ColumnSchema& a, const ColumnSchema& b) {
-  return is_flat(a) && is_flat(b) && (a.leaf.max_definition > 0) == (b.leaf.max_definition > 0);
-}
-
-// Of tasks that ended, for others.
-class PageMemories {
- public:
-  PageMemory take() {
-    const std::lock_guard lock(mutex_);
-    if (idle_.empty()) return {};
-    PageMemory last = std::move(idle_.back());
-    idle_.pop_back();
-    return last;
-  }
-
-  void put(PageMemory memory) {
-    const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(memory));
-  }
-
- private:
-  std::mutex mutex_{};
-  std::vector<PageMemory> idle_{};
-};
-
-// One column of all row groups that is being read.
-struct ColumnReading {
-  ColumnReading(const ColumnSchema& of, int64_t num_rows, size_t groups, bool shares)
-      : column(of), is_flat(shares), parts(shares ? 0 : groups) {
-    if (!is_flat) return;
-    rows.emplace(of.leaf, num_rows);
-    nulls.resize(groups);
-    text.resize(of.leaf.dtype.is_string() ? 2 * groups : 0);
-  }
-
-  // Group `g` of all of a flat column, which its file describes so.
-  PageMemory read(const ByteSource& source, const ColumnSchema& own, const ColumnChunk& chunk,
-                  size_t g, int64_t first_row, int64_t count, PageMemory memory) {
-    ChunkReader reader(source, own.leaf, chunk, count, kManyBytes, static_cast<uint32_t>(2 * g),
-                       std::move(memory));
-    RowsTarget to = rows->target(first_row);
-    reader.read(count, *rows, to);
-    nulls[g] = to.nulls;
-    if (!text.empty()) {
-      text[2 * g] = reader.dictionary_text();
-      text[2 * g + 1] = to.text.finish();
-    }
-    return std::move(reader).take_memory();
-  }
-
-  Column finish(std::string_view op, int64_t num_rows) {
-    if (!is_flat)
-      return parts.empty() ? Column(column.dtype, 0, {}) : concatenate(op, column.dtype, parts);
-    return rows->finish(column.leaf, num_rows,
-                        std::accumulate(nulls.begin(), nulls.end(), int64_t{0}), std::move(text));
-  }
-
-  const ColumnSchema& column;
-  bool is_flat;
-  std::optional<FlatRows> rows{};
-  std::vector<int64_t> nulls{};
-  std::vector<Buffer> text{};
-  std::vector<Column> parts;
-};
-
-}  // namespace
 
 // The bytes of a page index.
 Buffer ParquetFile::State::index_of(const ByteSource& source, FileRange range) const {
@@ -363,7 +268,7 @@ Buffer ParquetFile::State::index_of(const ByteSource& source, FileRange range) c
 // Of the pages of a flat column; none when the file does not say it.
 std::vector<PagePlace> ParquetFile::State::places(const ByteSource& source,
                                                   const ColumnSchema& column, int64_t g) const {
-  if (!hr::is_flat(column)) return {};
+  if (!is_flat(column)) return {};
   const ColumnChunk& found = chunk(column.leaf, g);
   if (found.offset_index.bytes == 0) return {};
   const Buffer bytes = index_of(source, found.offset_index);
@@ -374,11 +279,12 @@ std::vector<PagePlace> ParquetFile::State::places(const ByteSource& source,
 // Rows at which pages with bounds begin, and the end; none where there are no such pages.
 std::vector<int64_t> ParquetFile::State::borders(const std::vector<ColumnSchema>& wanted,
                                                  int64_t g) const {
-  const std::shared_ptr<ByteSource> source = opened();
+  std::shared_ptr<ByteSource> source;
   std::vector<int64_t> rows;
   for (const ColumnSchema& column : wanted)
     with_origin(origin(column, g), [&] {
-      if (!hr::is_flat(column) || chunk(column.leaf, g).column_index.bytes == 0) return;
+      if (!is_flat(column) || chunk(column.leaf, g).column_index.bytes == 0) return;
+      if (!source) source = opened();
       for (const PagePlace& page : places(*source, column, g)) rows.push_back(page.first_row);
     });
   if (rows.empty()) return rows;
@@ -391,8 +297,7 @@ std::vector<int64_t> ParquetFile::State::borders(const std::vector<ColumnSchema>
 // Of a column between neighbours of these rows: what its page says, or the whole group.
 ColumnBounds ParquetFile::State::part_bounds(const ColumnSchema& column, int64_t g,
                                              const std::vector<int64_t>& borders) const {
-  if (!hr::is_flat(column))
-    return column_bounds(column, std::vector<Statistics>(borders.size() - 1));
+  if (!is_flat(column)) return column_bounds(column, std::vector<Statistics>(borders.size() - 1));
   const std::shared_ptr<ByteSource> source = opened();
   const ColumnChunk& found = chunk(column.leaf, g);
   const int64_t rows = group(g).num_rows;
@@ -485,14 +390,15 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
     const State& file = at.of->file;
     const ColumnSchema& column = at.of->columns[c];
     const int64_t count = file.group(at.group).num_rows;
-    if (count > 0 || !readings[c].is_flat) {
+    if (count > 0 || !readings[c].is_flat()) {
       const std::shared_ptr<ByteSource> source = at.of->opened();
       with_origin(file.origin(column, at.group), [&] {
-        if (readings[c].is_flat)
-          memories.put(readings[c].read(*source, column, file.chunk(column.leaf, at.group), place,
-                                        at.first_row, count, memories.take()));
-        else
-          readings[c].parts[place] = file.read_whole(*source, column, at.group, kManyBytes);
+        if (!readings[c].is_flat())
+          return readings[c].put(place, file.read_whole(*source, column, at.group, kManyBytes));
+        ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, at.group), count,
+                           kManyBytes, ColumnReading::first_text(place), memories.take());
+        readings[c].read(reader, place, at.first_row, count);
+        memories.put(std::move(reader).take_memory());
       });
     }
     at.of->end_task();
@@ -500,7 +406,7 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
   std::vector<std::string> labels;
   std::vector<Column> values;
   for (ColumnReading& reading : readings) {
-    labels.push_back(reading.column.name);
+    labels.push_back(reading.column().name);
     values.push_back(reading.finish(files[0].file.op, rows));
   }
   return Table(std::move(labels), std::move(values));
@@ -557,33 +463,53 @@ std::unique_ptr<ColumnCursor> ParquetFile::State::cursor(const ByteSource& sourc
   return std::make_unique<ColumnCursor>(column, std::move(reader));
 }
 
-// The picked rows of one column of a row group.
-Column ParquetFile::State::pick(const ByteSource& source, const ColumnSchema& column, int64_t g,
-                                const PickedRows& picked, const Column& test) const {
-  if (!hr::is_flat(column))
-    return filter(read_whole(source, column, g, kFewBytes).slice(0, picked.rows), Mask(test));
-  ChunkReader reader(source, column.leaf, chunk(column.leaf, g), group(g).num_rows, kFewBytes);
-  reader.set_places(places(source, column, g));
-  FlatRows rows(column.leaf, picked.count);
-  RowsTarget to = rows.target(0);
-  reader.pick(picked.rows, picked.bits.as<uint8_t>(), 0, rows, to);
-  return rows.finish(column.leaf, picked.count, to.nulls,
-                     {reader.dictionary_text(), to.text.finish()});
-}
-
-Table ParquetFile::State::pick(const ByteSource& source, const std::vector<ColumnSchema>& wanted,
-                               int64_t g, const Column& test) const {
-  const PickedRows picked(test);
-  std::vector<std::string> labels;
-  std::vector<Column> values(wanted.size());
-  for (const ColumnSchema& column : wanted) labels.push_back(column.name);
-  const std::vector<size_t> order = longest_first(wanted, g);
-  parallel_for(std::ssize(wanted), [&](int64_t task) {
-    const size_t place = order[static_cast<size_t>(task)];
-    with_origin(origin(wanted[place], g),
-                [&] { values[place] = pick(source, wanted[place], g, picked, test); });
+// Of flat columns straight to their place, as the number of rows is known.
+Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
+                                      const std::vector<ColumnSchema>& wanted) const {
+  struct PickedChunk {
+    size_t place;  // among the groups
+    size_t column;
+  };
+  std::vector<WantedRows> picked;
+  std::vector<int64_t> begins{0};  // row of each group, then the end
+  std::vector<PickedChunk> tasks;
+  for (size_t place = 0; place < groups.size(); ++place) {
+    picked.emplace_back(groups[place].test);
+    begins.push_back(begins.back() + picked.back().count);
+    for (const size_t c : longest_first(wanted, groups[place].group))
+      if (picked.back().count > 0 || !is_flat(wanted[c])) tasks.push_back({place, c});
+  }
+  std::vector<ColumnReading> readings;
+  readings.reserve(wanted.size());
+  for (const ColumnSchema& column : wanted)
+    readings.emplace_back(column, begins.back(), groups.size(), is_flat(column));
+  const std::shared_ptr<ByteSource> source = opened();
+  PageMemories memories;
+  parallel_for(std::ssize(tasks), [&](int64_t task) {
+    const size_t place = tasks[static_cast<size_t>(task)].place;
+    const size_t c = tasks[static_cast<size_t>(task)].column;
+    const ColumnSchema& column = wanted[c];
+    const int64_t g = groups[place].group;
+    const Column& test = groups[place].test;
+    with_origin(origin(column, g), [&] {
+      if (!readings[c].is_flat())
+        return readings[c].put(
+            place, filter(read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
+                          Mask(test)));
+      ChunkReader reader(*source, column.leaf, chunk(column.leaf, g), group(g).num_rows, kFewBytes,
+                         ColumnReading::first_text(place), memories.take());
+      reader.set_places(places(*source, column, g));
+      readings[c].pick(reader, place, begins[place], picked[place]);
+      memories.put(std::move(reader).take_memory());
+    });
   });
-  source.check_unchanged();
+  source->check_unchanged();
+  std::vector<std::string> labels;
+  std::vector<Column> values;
+  for (ColumnReading& reading : readings) {
+    labels.push_back(reading.column().name);
+    values.push_back(reading.finish(op, begins.back()));
+  }
   return Table(std::move(labels), std::move(values));
 }
 
@@ -728,9 +654,8 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
                 return read(group, wanted, batch_rows, {{0, scan->file->group(group).num_rows}});
               },
           .read_picked =
-              [scan](int64_t group, const std::vector<bool>& wanted, const Column& test) {
-                const State& file = *scan->file;
-                return file.pick(*file.opened(), scan->some(wanted), group, test);
+              [scan](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
+                return scan->file->read_picked(groups, scan->some(wanted));
               },
           .may_have =
               [scan](int64_t group, int64_t column, const Column& values) {

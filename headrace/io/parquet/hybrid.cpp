@@ -143,4 +143,20 @@ int64_t HybridReader::read_bits(int64_t count, uint64_t* bitmap, int64_t at) {
   return ones;
 }
 
+void put_ones(const BitmapWriter& to, int64_t at, int64_t count) {
+  for (int64_t i = 0; i < count;) {
+    const int64_t some = std::min(count - i, 64 - ((at + i) & 63));
+    to.put(at + i, some == 64 ? ~uint64_t{0} : (uint64_t{1} << some) - 1, some);
+    i += some;
+  }
+}
+
+void put_bits(const BitmapWriter& to, int64_t at, const uint8_t* bits, int64_t from,
+              int64_t count) {
+  for (int64_t i = 0; i < count; i += 64) {
+    const int64_t some = std::min<int64_t>(count - i, 64);
+    to.put(at + i, load_bits(bits, from + i, some), some);
+  }
+}
+
 }  // namespace hr::parquet

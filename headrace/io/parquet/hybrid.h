@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parquet's hybrid of run lengths and bit packing: indices into dictionaries, levels, bools.
 #pragma once
+#include "headrace/algo/bits/bitmap_writer.h"
+
 #include <cstdint>
 #include <string_view>
 
@@ -60,5 +62,11 @@ int64_t append_bits(uint64_t* bitmap, int64_t at, const uint8_t* source, int64_t
 
 /// The same of `count` ones.
 void append_ones(uint64_t* bitmap, int64_t at, int64_t count);
+
+/// Puts ones to zeros.
+void put_ones(const BitmapWriter& to, int64_t at, int64_t count);
+
+/// Puts bits to zeros.
+void put_bits(const BitmapWriter& to, int64_t at, const uint8_t* bits, int64_t from, int64_t count);
 
 }  // namespace hr::parquet

@@ -12,7 +12,6 @@ namespace {
 constexpr int64_t kLongestLiteral = 60;  // whose length stands in its tag
 constexpr int64_t kMostShort = 64;       // bytes that a tag alone can stand for
 constexpr int kDistanceBytes[] = {0, 1, 2, 4};
-constexpr uint32_t kDistanceBits[] = {0, 0xFF, 0xFFFF, 0xFFFFFFFF};
 
 // The size that a block begins with; false when there is none.
 bool take_size(const uint8_t*& p, const uint8_t* end, uint64_t& size) {
@@ -42,18 +41,42 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
   char* const begin = out;
   char* const out_end = out + size;
   while (p < end) {
-    const uint32_t tag = *p++;
     // What most parts are: of a length that needs no more bytes, far from both ends.
-    const bool has_room = end - p >= kMostShort && out_end - out >= kMostShort;
-    int64_t length = (tag >> 2) + 1;
-    if ((tag & 3) == 0) {
-      if (has_room && length <= kLongestLiteral) {
-        std::memcpy(out, p, 16);
-        if (length > 16) std::memcpy(out + 16, p + 16, kMostShort - 16);
-        p += length;
+    while (end - p > kMostShort && out_end - out >= kMostShort) {
+      const uint32_t tag = *p;
+      int64_t length = (tag >> 2) + 1;
+      if ((tag & 3) == 0) {
+        if (length > kLongestLiteral) break;
+        std::memcpy(out, p + 1, 16);
+        if (length > 16) std::memcpy(out + 16, p + 17, kMostShort - 16);
+        p += 1 + length;
         out += length;
         continue;
       }
+      // Where the next tag stands follows from this one alone.
+      const uint32_t kind = tag & 3;
+      if (kind == 3) break;
+      uint16_t behind;
+      std::memcpy(&behind, p + 1, sizeof behind);
+      p += 1 + kind;
+      // Both kinds of copies by arithmetic: no guess which one comes can be wrong.
+      const uint32_t near = 0u - (kind & 1);  // all ones, or zero
+      const int64_t distance = (behind & ~(near & 0xFF00u)) | ((tag << 3) & near & 0x700);
+      length = ((tag >> 2) & (63 ^ (near & 56))) + 1 + (near & 3);
+      if (distance == 0 || distance > out - begin) return false;
+      if (distance >= 16) {
+        const char* const from = out - distance;
+        std::memcpy(out, from, 16);
+        for (int64_t at = 16; at < length; at += 16) std::memcpy(out + at, from + at, 16);
+      } else {
+        copy_match(out, distance, length);
+      }
+      out += length;
+    }
+    if (p == end) break;
+    const uint32_t tag = *p++;
+    int64_t length = (tag >> 2) + 1;
+    if ((tag & 3) == 0) {
       if (length > kLongestLiteral) {
         const int bytes = static_cast<int>(length - kLongestLiteral);
         if (end - p < bytes) return false;
@@ -68,25 +91,12 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
     }
     const bool is_near = (tag & 3) == 1;
     const int bytes = kDistanceBytes[tag & 3];
-    uint32_t distance;
-    if (has_room) {
-      std::memcpy(&distance, p, sizeof distance);
-      distance &= kDistanceBits[tag & 3];
-    } else {
-      if (end - p < bytes) return false;
-      distance = little_endian(p, bytes);
-    }
+    if (end - p < bytes) return false;
+    const uint32_t distance = little_endian(p, bytes) | (is_near ? tag >> 5 << 8 : 0);
     p += bytes;
     length = is_near ? ((tag >> 2) & 7) + 4 : length;
-    distance |= is_near ? tag >> 5 << 8 : 0;
     if (distance == 0 || distance > out - begin || length > out_end - out) return false;
-    if (has_room && distance >= 16) {
-      const char* const from = out - distance;
-      std::memcpy(out, from, 16);
-      for (int64_t at = 16; at < length; at += 16) std::memcpy(out + at, from + at, 16);
-    } else {
-      copy_match(out, distance, length);
-    }
+    copy_match(out, distance, length);
     out += length;
   }
   return out == out_end;

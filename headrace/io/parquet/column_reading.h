@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// One column of several row groups, read to one place: for file.cpp.
+#pragma once
+#include "headrace/data/column.h"
+#include "headrace/io/parquet/chunk_reader.h"
+#include "headrace/io/parquet/schema.h"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace hr::parquet {
+
+/// Whether all row groups of a column can be read to the same rows.
+inline bool is_flat(const ColumnSchema& column) {
+  return !column.is_tree() && column.leaf.lists.empty() &&
+         column.leaf.conversion != Conversion::kCategory;
+}
+
+/// The same of a column of two files.
+inline bool shares_rows(const ColumnSchema& a, const ColumnSchema& b) {
+  return is_flat(a) && is_flat(b) && (a.leaf.max_definition > 0) == (b.leaf.max_definition > 0);
+}
+
+/// The first rows of a group, and a bit for each that a test picks.
+struct WantedRows {
+  explicit WantedRows(const Column& test);
+
+  Buffer bits;
+  int64_t rows;
+  int64_t count;  ///< of the wanted ones
+};
+
+/// Of tasks that ended, for others.
+class PageMemories {
+ public:
+  PageMemory take();
+  void put(PageMemory memory);
+
+ private:
+  std::mutex mutex_{};
+  std::vector<PageMemory> idle_{};
+};
+
+/// Tasks read different groups at the same time. What cannot be read throws Refusal.
+class ColumnReading {
+ public:
+  /// `shares`: all groups can be read to the same `num_rows` rows.
+  ColumnReading(const ColumnSchema& column, int64_t num_rows, size_t groups, bool shares);
+
+  bool is_flat() const { return rows_.has_value(); }
+
+  const ColumnSchema& column() const { return column_; }
+
+  /// All rows of the reader's chunk, as those of group `g` from `first_row` on. Of flat columns.
+  void read(ChunkReader& reader, size_t g, int64_t first_row, int64_t count);
+
+  /// The same of the wanted rows.
+  void pick(ChunkReader& reader, size_t g, int64_t first_row, const WantedRows& wanted);
+
+  /// Of flat columns, for readers of group `g`: see ChunkReader.
+  static uint32_t first_text(size_t g) { return static_cast<uint32_t>(2 * g); }
+
+  /// The rows of group `g`. Of other columns.
+  void put(size_t g, Column rows) { parts_[g] = std::move(rows); }
+
+  Column finish(std::string_view op, int64_t num_rows);
+
+ private:
+  void end(const ChunkReader& reader, size_t g, RowsTarget& to);
+
+  const ColumnSchema& column_;
+  std::optional<FlatRows> rows_{};
+  std::vector<int64_t> nulls_{};
+  std::vector<Buffer> text_{};
+  std::vector<Column> parts_;
+};
+
+}  // namespace hr::parquet
