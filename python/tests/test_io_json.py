@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import random
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 import headrace as hr
 
-FILES = 300
+FILES = int(os.environ.get("HEADRACE_EXAMPLES", "0")) or 300
 
 
 def test_lines_and_arrays(tmp_path):
