@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace {
 
@@ -51,57 +52,69 @@ bool is_plain(PyObject* key) {
 /// What numbers nodes: whole numbers of a small range a table, others Python's dict.
 class NodeNumbers {
  public:
-  explicit NodeNumbers(PyObject* adjacency) {
-    PyObject *key = nullptr, *value = nullptr;
-    Py_ssize_t at = 0;
-    const int64_t count = PyDict_Size(adjacency), most = 4 * count + 1024;
-    bool is_table = true;
-    hr::BudgetedVector<int64_t> keys;
-    keys.reserve(static_cast<size_t>(count));
-    for (int64_t i = 0; PyDict_Next(adjacency, &at, &key, &value); ++i) {
-      list_.append(nb::handle(key));
-      numbers_[nb::handle(key)] = i;
-      are_plain_ = are_plain_ && is_plain(key);
-      const int64_t whole = is_table ? whole_of(key) : -1;
-      is_table = is_table && whole >= 0 && whole < most;
-      if (is_table) keys.push_back(whole);
+  explicit NodeNumbers(PyObject* adjacency) : list_(nb::steal<nb::list>(PyDict_Keys(adjacency))) {
+    if (!list_.is_valid()) nb::raise_python_error();
+    const size_t count = list_.size();
+    if (read_table(4 * static_cast<int64_t>(count) + 1024)) return;
+    for (size_t i = 0; i < count; ++i) {
+      const nb::handle key = list_[i];
+      numbers_[key] = i;
+      are_plain_ = are_plain_ && is_plain(key.ptr());
     }
-    if (!is_table || keys.empty()) return;
-    table_.assign(static_cast<size_t>(*std::max_element(keys.begin(), keys.end())) + 1, -1);
-    for (size_t i = 0; i < keys.size(); ++i)
-      table_[static_cast<size_t>(keys[i])] = static_cast<int64_t>(i);
   }
 
   /// Throws what Python does, and NotImplementedError for what is no node.
   uint32_t find(PyObject* key) const {
     if (!table_.empty()) {
       const int64_t whole = whole_of(key);
-      if (whole >= 0 && whole < static_cast<int64_t>(table_.size()) && table_[whole] >= 0)
-        return static_cast<uint32_t>(table_[whole]);
+      if (whole >= 0 && whole < static_cast<int64_t>(table_.size()) && table_[whole] != kNone)
+        return table_[whole];
     }
-    PyObject* const number = PyDict_GetItemWithError(numbers_.ptr(), key);
-    if (!number && PyErr_Occurred()) nb::raise_python_error();
-    if (!number) refuse("a neighbour is not a node of the graph");
-    return static_cast<uint32_t>(PyLong_AsUnsignedLong(number));
+    return find_other(key);
   }
 
   bool are_plain() const { return are_plain_; }
 
   const nb::list& list() const { return list_; }
 
-  const nb::dict& numbers() const { return numbers_; }
-
  private:
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+  // Whether all nodes are whole numbers below `most`.
+  bool read_table(int64_t most) {
+    std::vector<int64_t> keys;
+    keys.reserve(list_.size());
+    for (const nb::handle key : list_) {
+      keys.push_back(whole_of(key.ptr()));
+      if (keys.back() < 0 || keys.back() >= most) return false;
+    }
+    if (keys.empty()) return false;
+    table_.assign(static_cast<size_t>(*std::ranges::max_element(keys)) + 1, kNone);
+    for (size_t i = 0; i < keys.size(); ++i)
+      table_[static_cast<size_t>(keys[i])] = static_cast<uint32_t>(i);
+    return true;
+  }
+
+  // Of what is in no table: it may equal a whole number of one.
+  uint32_t find_other(PyObject* key) const {
+    if (!table_.empty() && numbers_.size() == 0)
+      for (size_t i = 0; i < list_.size(); ++i) numbers_[list_[i]] = i;
+    PyObject* const number = PyDict_GetItemWithError(numbers_.ptr(), key);
+    if (!number && PyErr_Occurred()) nb::raise_python_error();
+    if (!number) refuse("a neighbour is not a node of the graph");
+    return static_cast<uint32_t>(PyLong_AsUnsignedLong(number));
+  }
+
   static int64_t whole_of(PyObject* key) {
     if (!PyLong_CheckExact(key)) return -1;
     int overflow = 0;
     return PyLong_AsLongLongAndOverflow(key, &overflow);  // -1 for what is too large
   }
 
-  nb::list list_{};
-  nb::dict numbers_{};
+  nb::list list_;
+  mutable nb::dict numbers_{};  // made when a table is not enough
   bool are_plain_ = true;
-  hr::BudgetedVector<int64_t> table_{};  // of each whole number; -1: no node
+  hr::BudgetedVector<uint32_t> table_{};  // of each whole number
 };
 
 /// An attribute of edges that is read as a number.
@@ -162,10 +175,22 @@ class Walk {
     PyObject *key = nullptr, *neighbours = nullptr;
     Py_ssize_t at = 0;
     int64_t row = 0;
-    while (PyDict_Next(adjacency_.ptr(), &at, &key, &neighbours)) {
-      if (row == rows_.vertices) refuse("the graph changed while it was read");
-      offsets[row] = entry_;
-      read_row(row++, neighbours);
+    std::array<nb::object, kAhead> coming;  // rows
+    for (bool more = true; more;) {
+      size_t count = 0;
+      while (count < kAhead && (more = PyDict_Next(adjacency_.ptr(), &at, &key, &neighbours) != 0))
+        coming[count++] = nb::borrow(neighbours);
+      // Their first neighbours are on their way from memory together.
+      for (size_t i = 0; i < count; ++i) {
+        Py_ssize_t first = 0;
+        if (PyDict_Next(coming[i].ptr(), &first, &key, &neighbours)) __builtin_prefetch(key);
+      }
+      for (size_t i = 0; i < count; ++i) {
+        if (row == rows_.vertices) refuse("the graph changed while it was read");
+        offsets[row] = entry_ + static_cast<int64_t>(item_count_);
+        read_row(static_cast<uint32_t>(row++), coming[i].ptr());
+      }
+      read_items();  // they are of rows that are held
     }
     offsets[row] = entry_;
     read_pending();
@@ -181,8 +206,8 @@ class Walk {
     const auto ends = [&](const Buffer& buffer) {
       return hr::lazy_value(Column(hr::TypeId::kUInt32, edge_, buffer));
     };
-    return std::tuple(AnyList(numbers_.list()), AnyDict(numbers_.numbers()), OrderedRows{rows_},
-                      ends(source_), ends(target_), AnyList(columns));
+    return std::tuple(AnyList(numbers_.list()), OrderedRows{rows_}, ends(source_), ends(target_),
+                      AnyList(columns));
   }
 
  private:
@@ -202,34 +227,32 @@ class Walk {
     if (multigraph_ && !directed_) most_edges_ *= 2;  // all of them may be loops
   }
 
-  // Some neighbours at a time, so that those to come are on their way from memory.
-  void read_row(int64_t row, PyObject* neighbours) {
-    std::array<std::pair<PyObject*, PyObject*>, kAhead> items;
+  void read_row(uint32_t row, PyObject* neighbours) {
     const bool needs_data = multigraph_ || !attributes_.empty();
+    Item item{nullptr, nullptr, row};
     Py_ssize_t at = 0;
-    for (bool more = true; more;) {
-      size_t count = 0;
-      while (count < kAhead) {
-        auto& [key, data] = items[count];
-        more = PyDict_Next(neighbours, &at, &key, &data) != 0;
-        if (!more) break;
-        __builtin_prefetch(key);
-        if (needs_data) __builtin_prefetch(data);
-        ++count;
-      }
-      std::vector<nb::object> held;  // comparing other keys may run anything
-      for (size_t i = 0; i < count; ++i) {
-        const auto [key, data] = items[i];
-        if (held.empty() && !(numbers_.are_plain() && is_plain(key)))
-          for (size_t rest = i; rest < count; ++rest)
-            for (PyObject* each : {items[rest].first, items[rest].second})
-              held.push_back(nb::borrow(each));
-        const uint32_t target = numbers_.find(key);
-        if (entry_ == entries_) refuse("the graph changed while it was read");
-        targets_out_[entry_++] = target;
-        if (directed_ || row <= static_cast<int64_t>(target))
-          read_edges(static_cast<uint32_t>(row), target, data);
-      }
+    while (PyDict_Next(neighbours, &at, &item.key, &item.data)) {
+      __builtin_prefetch(item.key);
+      if (needs_data) __builtin_prefetch(item.data);
+      items_[item_count_++] = item;
+      if (item_count_ == items_.size()) read_items();
+    }
+  }
+
+  // Neighbours read from rows, which are on their way from memory since.
+  void read_items() {
+    std::vector<nb::object> held;  // comparing other keys may run anything
+    const size_t count = std::exchange(item_count_, 0);
+    for (size_t i = 0; i < count; ++i) {
+      const Item item = items_[i];
+      if (held.empty() && !(numbers_.are_plain() && is_plain(item.key)))
+        for (size_t rest = i; rest < count; ++rest)
+          for (PyObject* each : {items_[rest].key, items_[rest].data})
+            held.push_back(nb::borrow(each));
+      const uint32_t target = numbers_.find(item.key);
+      if (entry_ == entries_) refuse("the graph changed while it was read");
+      targets_out_[entry_++] = target;
+      if (directed_ || item.row <= target) read_edges(item.row, target, item.data);
     }
   }
 
@@ -265,6 +288,12 @@ class Walk {
     pending_ = 0;
   }
 
+  struct Item {
+    PyObject* key;
+    PyObject* data;
+    uint32_t row;
+  };
+
   static constexpr size_t kAhead = 32;
 
   nb::dict adjacency_;
@@ -281,6 +310,8 @@ class Walk {
   int64_t most_edges_ = 0;
   int64_t entry_ = 0;
   int64_t edge_ = 0;
+  std::array<Item, 8 * kAhead> items_{};
+  size_t item_count_ = 0;
   std::array<nb::object, kAhead> data_{};  // of the last edges, whose attributes are to be read
   size_t pending_ = 0;
 };
@@ -401,5 +432,5 @@ void bind_networkx(nb::module_& m) {
         return Walk(adjacency, attributes, directed, multigraph).run();
       },
       "adjacency"_a, "attributes"_a, "directed"_a, "multigraph"_a,
-      "Nodes, their numbers, rows, and edges with attributes as numbers.");
+      "Nodes, rows, and edges with attributes as numbers.");
 }

@@ -1509,8 +1509,8 @@ class OrderedRows:
 
     def weighed_path_between(self, weights: Node, backward: OrderedRows, backward_weights: Node, source: int, target: int) -> tuple[float, list[int]]: ...
 
-def networkx_walk(adjacency: dict[Any, Any], attributes: list[Any], directed: bool, multigraph: bool) -> tuple[list[Any], dict[Any, Any], OrderedRows, Node, Node, list[Any]]:
-    """Nodes, their numbers, rows, and edges with attributes as numbers."""
+def networkx_walk(adjacency: dict[Any, Any], attributes: list[Any], directed: bool, multigraph: bool) -> tuple[list[Any], OrderedRows, Node, Node, list[Any]]:
+    """Nodes, rows, and edges with attributes as numbers."""
 
 def graph_betweenness(graph: Graph, sources: Sequence[int], is_sample: bool, normalized: bool, endpoints: bool, weights: Node | None) -> Node: ...
 

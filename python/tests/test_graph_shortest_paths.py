@@ -116,3 +116,36 @@ def test_words_and_errors():
         wrong.shortest_path_length("x").distance.to_list()
     alone = Graph(nodes=["a", "b"])
     assert alone.shortest_path_length("b").distance.to_list() == [None, 0]
+
+
+@pytest.mark.parametrize("multigraph", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_all_shortest_paths(weighted, multigraph):
+    graphs = random_graphs(60, 41, weighted=weighted, multigraph=multigraph)
+    for graph in [*([] if weighted or multigraph else atlas()[::9]), *graphs]:
+        ours, name = Graph(graph), "weight" if weighted else None
+        for target in list(graph)[:6]:
+            if not networkx.has_path(graph, 0, target):
+                with pytest.raises(hr.InvalidArgumentError, match="no path: source=0"):
+                    ours.all_shortest_paths(0, target)
+                continue
+            found = ours.all_shortest_paths(0, target)
+            paths = {}
+            for path, vertex in zip(found.path.to_list(), found.vertex.to_list(), strict=True):
+                paths.setdefault(path, []).append(vertex)
+            theirs = sorted(set(map(tuple, networkx.all_shortest_paths(graph, 0, target, name))))
+            assert sorted(map(tuple, paths.values())) == theirs
+            assert list(paths) == list(range(len(theirs)))
+            lengths = found.distance.to_list()
+            assert lengths[-1] == networkx.shortest_path_length(graph, 0, target, name)
+
+
+def test_more_shortest_paths_than_rows():
+    side = 24
+    grid = Graph(networkx.convert_node_labels_to_integers(networkx.grid_2d_graph(side, side)))
+    with pytest.raises(hr.UnsupportedError, match="paths=8233430727600"):
+        grid.all_shortest_paths(0, side * side - 1)
+    assert len(grid.all_shortest_paths(0, 2 * side + 2)) == 6 * 5
+    free = Graph(hr.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1.0, 0.0]}), weight="w")
+    with pytest.raises(hr.InvalidArgumentError, match="not positive: edge=1"):
+        free.all_shortest_paths(0, 2)

@@ -74,3 +74,30 @@ def test_small_graphs_and_bad_input():
     frame = hr.DataFrame({"a": [0], "b": [1], "w": [float("inf")]})
     with pytest.raises(hr.InvalidArgumentError, match="not finite"):
         hr.graph.Graph(frame, weight="w").maximum_spanning_edges()
+
+
+@pytest.mark.parametrize("spread", [1e-12, 1.0, 1e300])
+def test_weights_that_floats_do_not_tell_apart(spread):
+    random = np.random.default_rng(7)
+    ends = np.sort(random.integers(0, 60, (700, 2)), 1)
+    ends = np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0)
+    weights = (1 + spread * random.integers(-9, 9, len(ends))) * random.choice([-1.0, 1.0])
+    graph = networkx.Graph()
+    for (a, b), weight in zip(ends.tolist(), weights.tolist(), strict=True):
+        graph.add_edge(a, b, weight=weight)
+    for way in ("minimum", "maximum"):
+        found = getattr(hr.graph, f"{way}_spanning_edges")(graph)
+        assert edges_of(found) == kruskal(graph, way)
+
+
+def test_a_long_path_and_a_star():
+    side = 200_000
+    for weight in (np.arange(side), np.arange(side)[::-1], np.ones(side)):
+        frame = hr.DataFrame(
+            {"a": np.arange(side), "b": np.arange(side) + 1, "w": weight.astype(float)}
+        )
+        assert len(hr.graph.Graph(frame, weight="w").minimum_spanning_edges()) == side
+        star = hr.DataFrame({"a": np.zeros(side, int), "b": np.arange(side) + 1, "w": weight})
+        graph = hr.graph.Graph(star, weight="w")
+        assert len(graph.minimum_spanning_edges()) == side
+        same_for_any_threads(lambda graph=graph: [graph.minimum_spanning_edges().b])

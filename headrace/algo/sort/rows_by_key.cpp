@@ -7,9 +7,12 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace hr {
@@ -154,6 +157,113 @@ void sort_buckets(const KeyedColumn& keys, int bits, const std::vector<int64_t>&
   });
 }
 
+/// Where the fields of a word are: what buckets leave of the key above the values of the columns.
+struct WordFields {
+  int low_bits = 0;                      // of the key
+  std::array<int, kMostColumns> bits{};  // of values, 0 behind the last column
+
+  int shift() const { return bits[0] + bits[1]; }
+
+  int all() const { return low_bits + shift(); }
+};
+
+/// None where a column has any values, or they do not fit into a word.
+std::optional<WordFields> fields_of(std::span<const KeyedColumn> columns, int64_t rows,
+                                    int low_bits) {
+  WordFields fields{low_bits};
+  if (columns.empty() || rows > std::numeric_limits<uint32_t>::max()) return std::nullopt;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const int64_t bound = columns[i].from ? columns[i].bound : rows;
+    if (columns[i].width != 4 || bound <= 0) return std::nullopt;
+    fields.bits[i] = std::bit_width(static_cast<uint64_t>(bound - 1));
+  }
+  if (fields.all() > 64) return std::nullopt;
+  return fields;
+}
+
+/// As sort_rows with buckets; key and values of a row are one word.
+template <class Word, class Key>
+void sort_words(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
+                std::span<const KeyedColumn> columns, const WordFields& fields,
+                const std::function<void()>& were_read, RowsByKey& made) {
+  constexpr int64_t kBits = 8 * sizeof(Word);
+  const int bits = fields.low_bits;
+  const auto* const key = reinterpret_cast<const Key*>(keys.from->data() + keys.begin);
+  std::array<const uint32_t*, kMostColumns> values{};
+  std::vector<BufferAccess> accesses{
+      {keys.from, 8 * keys.begin, 8 * keys.width, 8 * keys.width, rows}};
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i].from) continue;
+    values[i] = reinterpret_cast<const uint32_t*>(columns[i].from->data() + columns[i].begin);
+    accesses.push_back({columns[i].from, 8 * columns[i].begin, 32, 32, rows});
+  }
+  Buffer words = Buffer::allocate_temporary(rows * static_cast<int64_t>(sizeof(Word)));
+  auto* const word = words.mutable_as<Word>();
+  accesses.push_back({&words, 0, kBits, kBits, rows, 0, 0, true});
+  const auto value = [&](size_t column, int64_t row) {
+    return static_cast<Word>(values[column] ? values[column][row] : static_cast<uint32_t>(row));
+  };
+  const auto mask = static_cast<Word>((Word{1} << bits) - 1);
+  const RadixPartition partition(
+      rows, ((num_keys - 1) >> bits) + 1,
+      [&](int64_t begin, int64_t end, uint16_t* out) {
+        for (int64_t row = begin; row < end; ++row) {
+          out[row - begin] = static_cast<uint16_t>(key[row] >> bits);
+          word[row] = static_cast<Word>((static_cast<Word>(key[row]) & mask) << fields.shift()) |
+                      static_cast<Word>(value(0, row) << fields.bits[1]);
+        }
+        if (columns.size() == 2)
+          for (int64_t row = begin; row < end; ++row) word[row] |= value(1, row);
+      },
+      accesses);
+  Buffer sorted = Buffer::allocate_temporary(words.size_bytes());
+  partition.move(std::array{PartitionColumn{&words, 0, sizeof(Word), &sorted, 0}});
+  words = {};
+  if (were_read) were_read();
+  make_room(columns, rows, made);
+  const auto* const from = sorted.as<Word>();
+  auto* const offsets = made.offsets.mutable_as<int64_t>();
+  std::array<uint32_t*, kMostColumns> out{};
+  for (size_t i = 0; i < columns.size(); ++i) out[i] = made.columns[i].mutable_as<uint32_t>();
+  parallel_for(partition.num_buckets(), [&](int64_t bucket) {
+    const int64_t begin = partition.begins()[static_cast<size_t>(bucket)];
+    const int64_t end = begin + partition.size(bucket);
+    const int64_t first_key = bucket << bits;
+    const int64_t keys_here = std::min(num_keys, (bucket + 1) << bits) - first_key;
+    std::vector<PinnedRange> held{
+        {&made.offsets, 8 * first_key, 8 * (first_key + keys_here), true}};
+    if (begin < end) {
+      held.push_back({&sorted, static_cast<int64_t>(sizeof(Word)) * begin,
+                      static_cast<int64_t>(sizeof(Word)) * end});
+      for (const Buffer& column : made.columns) held.push_back({&column, 4 * begin, 4 * end, true});
+    }
+    const Pin pin(held);
+    const int shift = fields.shift();
+    // Where the next row of each key goes.
+    std::vector<uint32_t> next(static_cast<size_t>(keys_here));
+    for (int64_t i = begin; i < end; ++i) ++next[static_cast<size_t>(from[i] >> shift)];
+    uint32_t place = 0;
+    for (int64_t k = 0; k < keys_here; ++k) {
+      offsets[first_key + k] = begin + place;
+      place += std::exchange(next[static_cast<size_t>(k)], place);
+    }
+    const auto put = [&](auto&& write) {
+      for (int64_t i = begin; i < end; ++i)
+        write(begin + next[static_cast<size_t>(from[i] >> shift)]++, from[i]);
+    };
+    const auto low = [](Word all, int count) {
+      return static_cast<uint32_t>(all & ((Word{1} << count) - 1));
+    };
+    if (columns.size() == 1)
+      put([&](int64_t at, Word all) { out[0][at] = low(all, fields.bits[0]); });
+    else
+      put([&](int64_t at, Word all) {
+        out[0][at] = low(all >> fields.bits[1], fields.bits[0]);
+        out[1][at] = low(all, fields.bits[1]);
+      });
+  });
+}
+
 /// Keys that go along with the rows, as those of banded matrices and of graphs numbered by place:
 /// each chunk of rows counts its own span of keys alone, and its rows go to their places at once.
 template <class Key>
@@ -191,8 +301,9 @@ class NearKeys {
     for_chunks([&](Chunk& chunk, int64_t begin, int64_t end) {
       std::vector<PinnedRange> held;
       for (size_t i = 0; i < columns.size(); ++i) {
-        const auto [from, width, at] = columns[i];
-        if (from) held.push_back({from, at + begin * width, at + end * width});
+        const KeyedColumn& column = columns[i];
+        const int64_t width = column.width, at = column.begin;
+        if (column.from) held.push_back({column.from, at + begin * width, at + end * width});
         held.push_back(
             {&made.columns[i], chunk.first_place * width, chunk.last_place * width, true});
       }
@@ -323,6 +434,11 @@ void sort_rows(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
     make_room(columns, rows, made);
     return sort_buckets<Key>(keys, std::max(bits, 1), {0, rows}, columns, num_keys, made);
   }
+  const auto fields = bits > 0 ? fields_of(columns, rows, bits) : std::nullopt;
+  if (fields && fields->all() <= 32)
+    return sort_words<uint32_t, Key>(keys, rows, num_keys, columns, *fields, were_read, made);
+  if (fields)
+    return sort_words<uint64_t, Key>(keys, rows, num_keys, columns, *fields, were_read, made);
   const RadixPartition partition = partition_by<Key>(keys, rows, num_keys, bits);
   std::vector<PartitionColumn> moves;
   if (bits == 0) {

@@ -12,11 +12,13 @@
 namespace hr {
 
 /// Values that go with their rows, `width` 4 or 8 bytes each, from byte `begin` of `from`. Without
-/// `from` the value is the row's number.
+/// `from` the value is the row's number. Where values of 4 bytes are known to be below `bound`,
+/// keys and values may move as one word.
 struct KeyedColumn {
   const Buffer* from = nullptr;
   int64_t width = 4;
   int64_t begin = 0;
+  int64_t bound = 0;  ///< 0: not known
 };
 
 /// Key k has places offsets[k] to offsets[k + 1] of `columns`, in the order of the rows.

@@ -108,6 +108,46 @@ TEST_P(RowsByKeyTest, NumbersRows) {
   }
 }
 
+TEST_P(RowsByKeyTest, BoundedValuesMoveWithTheirKeys) {
+  constexpr int64_t kRows = 300001, kKeys = 70000;
+  for (const int64_t bound : {int64_t{1}, int64_t{1000}, int64_t{1} << 20, int64_t{1} << 32}) {
+    std::mt19937_64 random(static_cast<uint64_t>(bound));
+    std::vector<uint32_t> keys(kRows), values(kRows), others(kRows);
+    for (size_t i = 0; i < keys.size(); ++i) {
+      keys[i] = random() % 4 == 0 ? 5 : static_cast<uint32_t>(random() % kKeys);
+      values[i] = static_cast<uint32_t>(random() % static_cast<uint64_t>(bound));
+      others[i] = static_cast<uint32_t>(random());
+    }
+    values[0] = static_cast<uint32_t>(bound - 1);
+    const Buffer key_buffer = buffer_of(keys), first = buffer_of(values),
+                 second = buffer_of(others);
+    std::vector<uint32_t> order(keys.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, {}, [&](uint32_t row) { return keys[row]; });
+    const std::vector<std::vector<KeyedColumn>> cases{
+        {{&first, 4, 0, bound}},
+        {{&first, 4, 0, bound}, {&second, 4, 0, int64_t{1} << 32}},
+        {{&first, 4, 0, bound}, {nullptr, 4}},
+        {{nullptr, 4}, {&first, 4, 0, bound}}};
+    for (const std::vector<KeyedColumn>& columns : cases) {
+      bool was_read = false;
+      const RowsByKey made =
+          rows_by_key({&key_buffer}, kRows, kKeys, columns, [&] { was_read = true; });
+      EXPECT_TRUE(was_read);
+      const auto* offsets = made.offsets.as<int64_t>();
+      ASSERT_EQ(offsets[0], 0);
+      ASSERT_EQ(offsets[kKeys], kRows);
+      for (size_t i = 0; i < order.size(); ++i) {
+        for (size_t c = 0; c < columns.size(); ++c)
+          ASSERT_EQ(made.columns[c].as<uint32_t>()[i],
+                    columns[c].from ? columns[c].from->as<uint32_t>()[order[i]] : order[i]);
+        ASSERT_LE(offsets[keys[order[i]]], static_cast<int64_t>(i));
+        ASSERT_GT(offsets[keys[order[i]] + 1], static_cast<int64_t>(i));
+      }
+    }
+  }
+}
+
 TEST_P(RowsByKeyTest, WideKeysBeginAnywhere) {
   for (const int64_t num_keys : {3, 50000}) {
     std::vector<uint64_t> keys(100001), values(100002);

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace hr {
@@ -19,13 +18,10 @@ namespace {
 
 constexpr int64_t kStep = 1 << 10;  // vertices that one task takes away
 // Entries of those to be taken away, up to which one thread is the fastest: most rounds are small.
-constexpr int64_t kFewEntries = 1 << 17;
+constexpr int64_t kFewEntries = 1 << 20;
 constexpr size_t kOwners = 16;
-constexpr uint32_t kWindow = 64;  // degrees whose vertices are listed, so that few scans find them
 
 using Vertices = BudgetedVector<uint32_t>;
-
-constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 class Peeling {
  public:
@@ -36,6 +32,8 @@ class Peeling {
     vertices_ = graph.num_vertices();
     left_.resize(static_cast<size_t>(vertices_));
     degrees_.resize(left_.size());
+    // One more than there are vertices: what is written behind the last one does not count.
+    taken_.resize(left_.size() + 1);
     parallel_morsels(vertices_, [&](Morsel morsel) {
       for (int64_t v = morsel.begin; v < morsel.end; ++v) {
         const auto at = static_cast<size_t>(v);
@@ -46,15 +44,9 @@ class Peeling {
   }
 
   void run() {
-    while (open_window()) {
+    while (find_core()) {
       look_for_interrupt();
-      for (Vertices& listed : window_) {
-        std::swap(taken_, listed);
-        listed.clear();
-        std::erase_if(taken_, [&](uint32_t v) { return degrees_[v] != core_; });
-        while (!taken_.empty()) take_away();
-        ++core_;
-      }
+      while (done_ < end_) take_away();
     }
     parallel_morsels(vertices_, [&](Morsel morsel) {
       std::copy(degrees_.begin() + morsel.begin, degrees_.begin() + morsel.end,
@@ -69,90 +61,70 @@ class Peeling {
     return all;
   }
 
-  // Begins at the least degree of those left, and lists those of the degrees from there on; whether
-  // any are left. Degrees below `core_` are those of vertices taken away.
-  bool open_window() {
-    const auto rows = static_cast<int64_t>(left_.size());
-    std::vector<Vertices> kept(static_cast<size_t>(num_morsels(rows)));
-    std::vector<uint32_t> least(kept.size(), kNone);
-    parallel_morsels(rows, [&](Morsel morsel) {
-      const auto at = static_cast<size_t>(morsel.index);
-      for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-        const uint32_t v = left_[static_cast<size_t>(i)];
-        if (degrees_[v] < core_) continue;
-        kept[at].push_back(v);
-        least[at] = std::min(least[at], degrees_[v]);
-      }
-    });
-    if (rows > 0) begin_ = *std::ranges::min_element(least);
-    if (rows == 0 || begin_ == kNone) return false;
-    core_ = begin_;
-    end_ = begin_ + std::min(kWindow, kNone - begin_);
-    left_.clear();
-    for (const Vertices& each : kept)
-      for (const uint32_t v : each) {
-        if (degrees_[v] < end_)
-          window_[degrees_[v] - core_].push_back(v);
-        else
-          left_.push_back(v);
-      }
+  // The least degree of those left, which are then to be taken away; whether any are left. A vertex
+  // is looked at once for each core up to its own at most, so no more often than it has entries.
+  bool find_core() {
+    uint32_t least = std::numeric_limits<uint32_t>::max();
+    size_t kept = 0;
+    for (const uint32_t v : left_) {
+      const uint32_t degree = degrees_[v];
+      left_[kept] = v;
+      // Those of the core and below are taken away.
+      const bool is_left = !has_core_ || degree > core_;
+      kept += is_left;
+      least = is_left ? std::min(least, degree) : least;
+    }
+    left_.resize(kept);
+    if (left_.empty()) return false;
+    core_ = least;
+    has_core_ = true;
+    for (const uint32_t v : left_) {
+      taken_[end_] = v;
+      end_ += degrees_[v] == core_;
+    }
     return true;
   }
 
-  // Each neighbour of more than the core loses an edge; who comes down to it is taken next.
+  // Each neighbour of more than the core loses an edge; who comes down to it is taken, too.
   void take_away() {
+    const size_t begin = done_, end = end_;
     int64_t entries = 0;
-    for (const uint32_t v : taken_) entries += degree(v);
-    Vertices next;
-    if (entries <= kFewEntries || threads() == 1) {
-      visit_neighbours({0, 0, static_cast<int64_t>(taken_.size())}, [&](uint32_t target) {
-        take_edge(target, [&](uint32_t v, uint32_t left) { list(v, left, next); });
-      });
-      std::swap(taken_, next);
-      return;
-    }
-    // Hubs lose edges to many at once: tasks list who loses one, then each vertex has one owner.
-    const auto rows = static_cast<int64_t>(taken_.size());
+    for (size_t i = begin; i < end; ++i) entries += degree(taken_[i]);
+    done_ = end;
+    if (entries > kFewEntries && threads() > 1) return take_away_by_all(begin, end);
+    for (size_t i = begin; i < end; ++i)
+      for (const CsrRows& rows : rows_)
+        for (const uint32_t target : rows[taken_[i]]) {
+          // Without branches: whether a neighbour is left is as good as random.
+          const uint32_t degree = degrees_[target];
+          degrees_[target] = degree - (degree > core_);
+          taken_[end_] = target;
+          end_ += degree == core_ + 1;
+        }
+  }
+
+  // Hubs lose edges to many at once: tasks list who loses one, then each vertex has one owner.
+  void take_away_by_all(size_t begin, size_t end) {
+    const auto rows = static_cast<int64_t>(end - begin);
     std::vector<std::array<Vertices, kOwners>> lists(
         static_cast<size_t>((rows + kStep - 1) / kStep));
     parallel_for(static_cast<int64_t>(lists.size()), [&](int64_t task) {
       auto& own = lists[static_cast<size_t>(task)];
-      visit_neighbours(morsel_at(task, rows, kStep),
-                       [&](uint32_t target) { own[target / 16 % kOwners].push_back(target); });
+      const Morsel part = morsel_at(task, rows, kStep);
+      for (int64_t i = part.begin; i < part.end; ++i)
+        for (const CsrRows& of : rows_)
+          for (const uint32_t target : of[taken_[begin + static_cast<size_t>(i)]])
+            if (degrees_[target] > core_) own[target / 16 % kOwners].push_back(target);
     });
-    std::vector<BudgetedVector<std::pair<uint32_t, uint32_t>>> found(kOwners);
+    std::vector<Vertices> found(kOwners);
     parallel_for(kOwners, [&](int64_t owner) {
       const auto at = static_cast<size_t>(owner);
       for (const auto& each : lists)
         for (const uint32_t target : each[at])
-          take_edge(target, [&](uint32_t v, uint32_t left) { found[at].emplace_back(v, left); });
+          if (degrees_[target] > core_ && --degrees_[target] == core_) found[at].push_back(target);
     });
-    for (const auto& each : found)
-      for (const auto& [v, left] : each) list(v, left, next);
-    std::swap(taken_, next);
-  }
-
-  // A vertex that has come down to `left` edges.
-  void list(uint32_t v, uint32_t left, Vertices& next) {
-    if (left == core_)
-      next.push_back(v);
-    else
-      window_[left - begin_].push_back(v);
-  }
-
-  // Calls `visit` for the neighbours of more than the core of some that are taken away.
-  template <class F>
-  void visit_neighbours(Morsel taken, F&& visit) const {
-    for (int64_t i = taken.begin; i < taken.end; ++i)
-      for (const CsrRows& rows : rows_)
-        for (const uint32_t target : rows[taken_[static_cast<size_t>(i)]])
-          if (degrees_[target] > core_) visit(target);
-  }
-
-  // Calls `listed(v, degree)` where the window has the degree that is left.
-  template <class F>
-  void take_edge(uint32_t v, F&& listed) {
-    if (degrees_[v] > core_ && --degrees_[v] < end_) listed(v, degrees_[v]);
+    for (const Vertices& each : found)
+      for (const uint32_t v : each) taken_[end_++] = v;
   }
 
   std::vector<Csr> forms_{};
@@ -160,11 +132,11 @@ class Peeling {
   int64_t vertices_ = 0;
   int64_t* cores_;
   Vertices degrees_{};  // those of vertices taken away are their cores
-  Vertices left_{};     // those beyond the window when it was opened
-  Vertices taken_{};    // to be taken away now
+  Vertices left_{};     // and some that were taken away since the last look
+  Vertices taken_{};    // in their order; from `done_` on their neighbours still have the edges
+  size_t done_ = 0, end_ = 0;
   uint32_t core_ = 0;
-  uint32_t begin_ = 0, end_ = 0;            // of the window
-  std::array<Vertices, kWindow> window_{};  // vertices of each degree, and some that have less now
+  bool has_core_ = false;
 };
 
 }  // namespace

@@ -35,8 +35,8 @@ Buffer sources_of(const Csr& csr) {
 
 Csr transposed(Csr csr) {
   Buffer sources = sources_of(csr);
-  std::vector<KeyedColumn> columns{{&sources, 4}};
-  if (csr.edges) columns.push_back({&csr.edges, 4});
+  std::vector<KeyedColumn> columns{{&sources, 4, 0, csr.vertices}};
+  if (csr.edges) columns.push_back({&csr.edges, 4, 0, int64_t{1} << 32});
   const bool has_edges = static_cast<bool>(csr.edges);
   const int64_t vertices = csr.vertices;
   RowsByKey made = rows_by_key({&csr.targets}, csr.entries(), vertices, columns, [&] {

@@ -23,7 +23,7 @@ EdgeEnds edge_ends(std::string_view op, const Graph& graph) {
   return made;
 }
 
-Column wanted_edges(const BudgetedVector<uint8_t>& is_wanted) {
+Column wanted_edges(std::span<const uint8_t> is_wanted) {
   const auto edges = static_cast<int64_t>(is_wanted.size());
   const std::vector<int64_t> places = compact_offsets(edges, {}, [&](Morsel morsel) {
     int64_t count = 0;
@@ -34,8 +34,11 @@ Column wanted_edges(const BudgetedVector<uint8_t>& is_wanted) {
   auto* const out = made.mutable_as<int64_t>();
   parallel_morsels(edges, [&](Morsel morsel) {
     int64_t at = places[static_cast<size_t>(morsel.index)];
-    for (int64_t i = morsel.begin; i < morsel.end; ++i)
-      if (is_wanted[static_cast<size_t>(i)]) out[at++] = i;
+    const int64_t end = places[static_cast<size_t>(morsel.index) + 1];
+    for (int64_t i = morsel.begin; i < morsel.end && at < end; ++i) {
+      out[at] = i;  // without a branch: the next one takes its place
+      at += is_wanted[static_cast<size_t>(i)];
+    }
   });
   made.seal();
   return Column(TypeId::kInt64, places.back(), std::move(made));

@@ -5,6 +5,7 @@
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <array>
+#include <span>
 
 namespace hr {
 
@@ -15,6 +16,6 @@ using EdgeEnds = BudgetedVector<std::array<uint32_t, 2>>;
 HR_API EdgeEnds edge_ends(std::string_view op, const Graph& graph);
 
 /// The numbers of the edges that `is_wanted` has a 1 for, int64, ascending.
-HR_API Column wanted_edges(const BudgetedVector<uint8_t>& is_wanted);
+HR_API Column wanted_edges(std::span<const uint8_t> is_wanted);
 
 }  // namespace hr

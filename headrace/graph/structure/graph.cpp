@@ -76,8 +76,8 @@ Ends both_ways(const Buffer& source, const Buffer& target, int64_t edges, bool k
 
 // Rows by source, sorted: by target first, then the other way round.
 Csr sorted_rows(Ends ends, int64_t vertices, bool keep_edges) {
-  std::vector<KeyedColumn> columns{{&ends.from, 4}};
-  if (keep_edges) columns.push_back({ends.rows ? &ends.rows : nullptr, 4});
+  std::vector<KeyedColumn> columns{{&ends.from, 4, 0, vertices}};
+  if (keep_edges) columns.push_back({ends.rows ? &ends.rows : nullptr, 4, 0, int64_t{1} << 32});
   RowsByKey by_target = rows_by_key({&ends.to}, ends.count, vertices, columns, [&] { ends = {}; });
   ends = {};
   return transposed({vertices, std::move(by_target.offsets), std::move(by_target.columns[0]),

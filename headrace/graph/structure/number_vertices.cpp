@@ -10,19 +10,18 @@
 #include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/graph/structure/number_integers.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace hr {
 
 namespace {
-
-constexpr uint64_t kMostKeysARow = 64;  // of the range: 16 bytes of map a row
-constexpr int64_t kFewKeysOfMap = 1 << 16;
 
 // Rows [begin, begin + count) of all parts, numbered one after the other.
 std::vector<Buffer> split(const Buffer& all, const std::vector<std::vector<Column>>& parts) {
@@ -139,14 +138,14 @@ NumberedVertices number_vertices(std::string_view op,
   for (const std::vector<Column>& part : parts) rows += part[0].num_rows();
   if (rows > std::numeric_limits<uint32_t>::max())
     throw_error<UnsupportedError>(op, "more than 2^32 - 1 ends of edges", {{"ends", rows}});
+  for (const std::vector<Column>& part : parts)
+    for (const Column& column : part)
+      if (column.null_count() > 0 || column.dtype().is_floating()) refuse_missing(op, column);
+  if (std::optional<NumberedVertices> near = number_integers(parts)) return std::move(*near);
   std::vector<Column> columns;
   for (size_t key = 0; key < parts[0].size(); ++key) {
     std::vector<Column> chunks;
-    for (const std::vector<Column>& part : parts) {
-      if (part[key].null_count() > 0 || part[key].dtype().is_floating())
-        refuse_missing(op, part[key]);
-      chunks.push_back(part[key]);
-    }
+    for (const std::vector<Column>& part : parts) chunks.push_back(part[key]);
     columns.push_back(concatenate(op, chunks[0].dtype(), chunks));
   }
   const auto keys = NormalizedKeys::of(op, columns, {});
@@ -154,9 +153,8 @@ NumberedVertices number_vertices(std::string_view op,
     keys.read(row, count, out);
   };
   const uint64_t domain = keys.domain();
-  const auto most = static_cast<uint64_t>(std::max(rows, kFewKeysOfMap)) * kMostKeysARow;
   Buffer different;
-  if (rows > 0 && domain != 0 && domain <= most) {
+  if (rows > 0 && are_near(domain, rows)) {
     const RankMap map(rows, domain - 1, read, keys.accesses());
     made.count = map.size();
     made.numbers = ranked(keys, map, parts);

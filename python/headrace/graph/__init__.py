@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from headrace.graph.spanning import maximum_spanning_tree as maximum_spanning_tree
     from headrace.graph.spanning import minimum_spanning_edges as minimum_spanning_edges
     from headrace.graph.spanning import minimum_spanning_tree as minimum_spanning_tree
+    from headrace.graph.traversal import all_shortest_paths as all_shortest_paths
     from headrace.graph.traversal import bellman_ford as bellman_ford
     from headrace.graph.traversal import bfs as bfs
     from headrace.graph.traversal import ego_graph as ego_graph
@@ -118,11 +119,14 @@ _MODULES = {
     "spanning": (
         "maximum_spanning_edges maximum_spanning_tree minimum_spanning_edges minimum_spanning_tree"
     ),
-    "traversal": "bellman_ford bfs ego_graph shortest_path shortest_path_length",
+    "traversal": (
+        "all_shortest_paths bellman_ford bfs ego_graph shortest_path shortest_path_length"
+    ),
 }
 
 __all__ = [
     "Graph",
+    "all_shortest_paths",
     "approx_weighted_matching",
     "average_clustering",
     "bellman_ford",

@@ -352,8 +352,16 @@ class Graph:
         return changed(made, self._changes)
 
     def _picked_edges(self, numbers: _core.Node) -> DataFrame:
-        rows = array_of(numbers).to_numpy()
-        return self._edge_frame().iloc[rows].reset_index(drop=True)
+        frame = self._edge_frame()
+        if self.device != "host":
+            return frame.iloc[array_of(numbers).to_numpy()].reset_index(drop=True)
+        domain = _core.new_domain()
+        return frame_of(
+            {
+                n: _core.in_domain(_core.take(node, numbers), domain)
+                for n, node in frame._nodes.items()
+            }
+        )
 
     # ---- what there is ---------------------------------------------------------------------------
     def from_edgelist(

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace import _core
-from headrace.errors import InvalidArgumentError
-from headrace.frame.columns import frame_of_parts
+from headrace.errors import InvalidArgumentError, UnsupportedError
+from headrace.frame.columns import frame_of, frame_of_parts
 from headrace.graph.graph import graph_of
 from headrace.graph.sources import key_names
 from headrace.lazy.handle import mark
-from headrace.series.column import is_series
+from headrace.series.column import is_series, new_series, series_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from headrace.frame.dataframe import DataFrame
     from headrace.graph.graph import Graph
 
@@ -272,6 +274,120 @@ def shortest_path(G: Any, source: Any, target: Any, weight: str | bool | None = 
         raise _no_path("shortest_path", source, target)
     ids = [*key_names("vertex", keys), "distance"]
     return found[ids].iloc[path[::-1]].reset_index(drop=True)
+
+
+def all_shortest_paths(
+    G: Any, source: Any, target: Any, weight: str | bool | None = True
+) -> DataFrame:
+    """The vertices of each of the shortest paths from `source` to `target`.
+
+    Parameters
+    ----------
+    G : Graph, or what `Graph` takes
+    source, target : vertex
+    weight : str, True or None, default True
+        As `shortest_path_length` takes it; lengths are positive.
+
+    Returns
+    -------
+    DataFrame
+        ``path``, 0, 1, ..., ``vertex`` and ``distance`` from the source: paths of few vertices
+        first, then by their vertices, each from `source` to `target`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If there is no such vertex or no path, or a length is 0 or negative.
+    UnsupportedError
+        If the paths have 2^31 vertices and more together.
+
+    Notes
+    -----
+    8 bytes an edge and a search; then what the paths have. They are counted before they are made.
+
+    >>> paths = hr.graph.all_shortest_paths([(0, 1), (1, 3), (0, 2), (2, 3)], 0, 3)
+    >>> paths.path.to_list(), paths.vertex.to_list()
+    ([0, 0, 0, 1, 1, 1], [0, 1, 3, 0, 2, 3])
+    """
+    op = "all_shortest_paths"
+    graph = graph_of(G, op)
+    ends = [
+        graph._find(op, [each], word)[0] for each, word in ((source, "source"), (target, "target"))
+    ]
+    found = shortest_path_length(graph, source, weight=weight)
+    distance = found.distance.astype("float64").to_numpy()
+    if np.isnan(distance[ends[1]]):
+        raise _no_path(op, source, target)
+    begins, before = _vertices_before(graph, op, weight, distance)
+    steps = [(np.array([ends[1]]), np.zeros(1, np.int64))]
+    _check_count(op, begins, before, *ends, distance)
+    while (steps[-1][0] != ends[0]).any():
+        last = steps[-1][0]
+        counts = begins[last + 1] - begins[last]
+        behind = np.repeat(np.arange(len(last)), counts)
+        first = np.repeat(begins[last] - np.cumsum(counts) + counts, counts)
+        steps.append((before[first + np.arange(len(behind))], behind))
+    rows: list[npt.NDArray[np.int64]] = []
+    sizes: list[int] = []
+    for k, (vertices, _) in enumerate(steps):
+        place = np.flatnonzero(vertices == ends[0])
+        columns = []
+        for of, behind in steps[k::-1]:
+            columns.append(of[place])
+            place = behind[place]
+        made = np.stack(columns, 1)
+        rows.append(made[np.lexsort(made.T[::-1])].ravel())
+        sizes += [k + 1] * len(made)
+    keys = key_names("vertex", len(graph._given.source))
+    taken = found[[*keys, "distance"]].iloc[np.concatenate(rows)].reset_index(drop=True)
+    paths = new_series(np.repeat(np.arange(len(sizes)), sizes))
+    return frame_of({"path": paths._node, **taken._nodes})
+
+
+def _vertices_before(
+    graph: Graph, op: str, weight: str | bool | None, distance: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The vertices before each on shortest paths: where rows begin, and what they have."""
+    weights, edges = graph._weights(op, weight), graph._edge_frame()
+    ends = [graph._find_columns(edges[names]) for names in graph._given[1:3]]
+    lengths = np.ones(len(edges)) if weights is None else series_of(weights, None).to_numpy()
+    if len(lengths) and not lengths.min() > 0:
+        edge = int((~(lengths > 0)).argmax())
+        raise InvalidArgumentError(f"{op}: a length is not positive: edge={edge}, {lengths[edge]}")
+    u, v = ends
+    if not graph.is_directed():
+        u, v, lengths = np.concatenate([u, v]), np.concatenate([v, u]), np.tile(lengths, 2)
+    is_shortest = distance[u] + lengths == distance[v]
+    pairs = np.unique(np.stack([v, u], 1)[is_shortest], axis=0)
+    return np.searchsorted(pairs[:, 0], np.arange(len(distance) + 1)), pairs[:, 1]
+
+
+def _check_count(
+    op: str,
+    begins: npt.NDArray[np.int64],
+    before: npt.NDArray[np.int64],
+    source: int,
+    target: int,
+    distance: npt.NDArray[np.float64],
+) -> None:
+    """Raise where paths have more vertices than rows are made of."""
+    near, level = {target}, [target]
+    while level:
+        level = [u for v in level for u in before[begins[v] : begins[v + 1]].tolist()]
+        level = [u for u in dict.fromkeys(level) if u not in near]
+        near.update(level)
+    counts, rows = {source: 1}, {source: 1}
+    for v in sorted(near, key=distance.__getitem__):
+        if v == source:
+            continue
+        row = before[begins[v] : begins[v + 1]].tolist()
+        counts[v] = sum(counts[u] for u in row)
+        rows[v] = sum(rows[u] for u in row) + counts[v]
+    if rows[target] >= 2**31:
+        raise UnsupportedError(
+            f"{op}: the paths have 2^31 vertices and more: paths={counts[target]}, "
+            f"vertices={rows[target]}; shortest_path finds one of them"
+        )
 
 
 def _no_path(op: str, source: Any, target: Any) -> InvalidArgumentError:

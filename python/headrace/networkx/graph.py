@@ -40,7 +40,6 @@ class RowGraph:
     __networkx_backend__ = "headrace"
     original: Any
     nodes: list[Any]
-    numbers: dict[Any, int]
     rows: _core.OrderedRows
 
     def __init__(self, original: Any, attributes: dict[Any, Any] | None = None) -> None:
@@ -54,7 +53,7 @@ class RowGraph:
         """Walk the adjacency; NotImplementedError for what has no number in it."""
         kind = self.original.is_directed(), self.original.is_multigraph()
         adjacency = _plain(self.original._adj, kind[1])
-        self.nodes, self.numbers, self.rows, source, target, columns = _core.networkx_walk(
+        self.nodes, self.rows, source, target, columns = _core.networkx_walk(
             adjacency, attributes, *kind
         )
         self._ends = {"source": source, "target": target}
@@ -63,6 +62,11 @@ class RowGraph:
             self._columns[name] = values
             self._attributes[_key(*attribute)] = name, is_whole
         self.__dict__.pop("engine", None)
+
+    @cached_property
+    def numbers(self) -> dict[Any, int]:
+        """The number of each node."""
+        return dict(zip(self.nodes, range(len(self.nodes)), strict=True))
 
     @cached_property
     def engine(self) -> Graph:
