@@ -181,6 +181,32 @@ std::optional<WordFields> fields_of(std::span<const KeyedColumn> columns, int64_
   return fields;
 }
 
+/// Words [begin, end), of one bucket, to the places of their keys, which `offsets` are to say.
+template <class Word>
+void put_words(const Word* from, int64_t begin, int64_t end, const WordFields& fields,
+               int64_t* offsets, int64_t num_keys, std::array<uint32_t*, kMostColumns> out) {
+  const int shift = fields.shift();
+  std::vector<uint32_t> next(static_cast<size_t>(num_keys));  // where rows of each key go
+  for (int64_t i = begin; i < end; ++i) ++next[static_cast<size_t>(from[i] >> shift)];
+  uint32_t place = 0;
+  for (int64_t k = 0; k < num_keys; ++k) {
+    offsets[k] = begin + place;
+    place += std::exchange(next[static_cast<size_t>(k)], place);
+  }
+  const auto put = [&](auto&& write) {
+    for (int64_t i = begin; i < end; ++i)
+      write(begin + next[static_cast<size_t>(from[i] >> shift)]++, from[i]);
+  };
+  const auto low = [](Word all, int count) {
+    return static_cast<uint32_t>(all & ((Word{1} << count) - 1));
+  };
+  if (!out[1]) return put([&](int64_t at, Word all) { out[0][at] = low(all, fields.bits[0]); });
+  put([&](int64_t at, Word all) {
+    out[0][at] = low(all >> fields.bits[1], fields.bits[0]);
+    out[1][at] = low(all, fields.bits[1]);
+  });
+}
+
 /// As sort_rows with buckets; key and values of a row are one word.
 template <class Word, class Key>
 void sort_words(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
@@ -238,29 +264,7 @@ void sort_words(const KeyedColumn& keys, int64_t rows, int64_t num_keys,
       for (const Buffer& column : made.columns) held.push_back({&column, 4 * begin, 4 * end, true});
     }
     const Pin pin(held);
-    const int shift = fields.shift();
-    // Where the next row of each key goes.
-    std::vector<uint32_t> next(static_cast<size_t>(keys_here));
-    for (int64_t i = begin; i < end; ++i) ++next[static_cast<size_t>(from[i] >> shift)];
-    uint32_t place = 0;
-    for (int64_t k = 0; k < keys_here; ++k) {
-      offsets[first_key + k] = begin + place;
-      place += std::exchange(next[static_cast<size_t>(k)], place);
-    }
-    const auto put = [&](auto&& write) {
-      for (int64_t i = begin; i < end; ++i)
-        write(begin + next[static_cast<size_t>(from[i] >> shift)]++, from[i]);
-    };
-    const auto low = [](Word all, int count) {
-      return static_cast<uint32_t>(all & ((Word{1} << count) - 1));
-    };
-    if (columns.size() == 1)
-      put([&](int64_t at, Word all) { out[0][at] = low(all, fields.bits[0]); });
-    else
-      put([&](int64_t at, Word all) {
-        out[0][at] = low(all >> fields.bits[1], fields.bits[0]);
-        out[1][at] = low(all, fields.bits[1]);
-      });
+    put_words(from, begin, end, fields, offsets + first_key, keys_here, out);
   });
 }
 
