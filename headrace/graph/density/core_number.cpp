@@ -61,8 +61,8 @@ class Peeling {
     return all;
   }
 
-  // The least degree of those left, which are then to be taken away; whether any are left. A vertex
-  // is looked at once for each core up to its own at most, so no more often than it has entries.
+  // The least degree of those left, which are then to be taken away; whether any are left. Each
+  // vertex is read once for each core up to its own at most: no more often than it has entries.
   bool find_core() {
     uint32_t least = std::numeric_limits<uint32_t>::max();
     size_t kept = 0;
