@@ -311,16 +311,15 @@ def all_shortest_paths(
     """
     op = "all_shortest_paths"
     graph = graph_of(G, op)
-    ends = [
-        graph._find(op, [each], word)[0] for each, word in ((source, "source"), (target, "target"))
-    ]
+    named = (source, "source"), (target, "target")
+    ends = [int(graph._find(op, [each], word)[0]) for each, word in named]
     found = shortest_path_length(graph, source, weight=weight)
     distance = found.distance.astype("float64").to_numpy()
     if np.isnan(distance[ends[1]]):
         raise _no_path(op, source, target)
     begins, before = _vertices_before(graph, op, weight, distance)
     steps = [(np.array([ends[1]]), np.zeros(1, np.int64))]
-    _check_count(op, begins, before, *ends, distance)
+    _check_count(op, begins, before, ends[0], ends[1], distance)
     while (steps[-1][0] != ends[0]).any():
         last = steps[-1][0]
         counts = begins[last + 1] - begins[last]
