@@ -262,7 +262,7 @@ def test_latent_picture():
     assert counts.shape == (8, 8) and counts.sum() == 1000
 
 
-@promise("000 step 6: brush one chart, the others answer", later)
+@promise("000 step 6: brush one chart, the others answer")
 def test_cross_filter():
     frame = hr.DataFrame({"x": np.arange(10), "y": np.arange(10) % 2})
     board = hr.plot.dashboard(frame, [hr.plot.histogram("x"), hr.plot.histogram("y")])

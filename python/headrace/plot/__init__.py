@@ -16,17 +16,23 @@ if TYPE_CHECKING:
 
     from headrace.plot.chart import Chart
     from headrace.plot.condensed_tree import dendrogram
+    from headrace.plot.dashboards.board import Board, dashboard
+    from headrace.plot.dashboards.charts import (
+        LinkedChart,
+        bar,
+        choropleth,
+        heatmap,
+        histogram,
+        number,
+        points,
+        series,
+        table,
+        trend,
+    )
+    from headrace.plot.dashboards.views import View
     from headrace.plot.figure import Plot
     from headrace.plot.graphs import graph, raster_segments
-    from headrace.plot.models import (
-        confusion_matrix,
-        elbow,
-        embedding,
-        explained_variance,
-        feature_importances,
-        roc,
-    )
-    from headrace.plot.series import (
+    from headrace.plot.long_series import (
         Envelope,
         Pyramid,
         encode_png,
@@ -37,13 +43,27 @@ if TYPE_CHECKING:
         raster_envelope,
         raster_points,
     )
+    from headrace.plot.models import (
+        confusion_matrix,
+        elbow,
+        embedding,
+        explained_variance,
+        feature_importances,
+        roc,
+    )
 
 __all__ = [
+    "Board",
     "Chart",
     "Envelope",
+    "LinkedChart",
     "Plot",
     "Pyramid",
+    "View",
+    "bar",
+    "choropleth",
     "confusion_matrix",
+    "dashboard",
     "dendrogram",
     "elbow",
     "embedding",
@@ -52,23 +72,35 @@ __all__ = [
     "explained_variance",
     "feature_importances",
     "graph",
+    "heatmap",
+    "histogram",
     "line",
+    "number",
     "pack_codes",
+    "points",
     "pyramid",
     "raster_envelope",
     "raster_points",
     "raster_segments",
     "roc",
+    "series",
+    "table",
+    "trend",
 ]
 
 #: Modules, and the public names in them; each is imported on first use.
 _MODULES = {
     "chart": "Chart",
     "condensed_tree": "dendrogram",
+    "dashboards.board": "Board dashboard",
+    "dashboards.charts": """
+        LinkedChart bar choropleth heatmap histogram number points series table trend
+    """,
+    "dashboards.views": "View",
     "figure": "Plot",
     "graphs": "graph raster_segments",
     "models": "confusion_matrix elbow embedding explained_variance feature_importances roc",
-    "series": """
+    "long_series": """
         Envelope Pyramid encode_png envelope line pack_codes pyramid raster_envelope raster_points
     """,
 }

@@ -12,8 +12,8 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import new_frame
 from headrace.plot.chart import Chart, Side
 from headrace.plot.figure import COLORS
+from headrace.plot.long_series import envelope, raster_points
 from headrace.plot.marks import Band, Bars, Hexagons, Line, Mark, Picture, Points
-from headrace.plot.series import envelope, raster_points
 from headrace.signal import histogram as counts_of
 
 if TYPE_CHECKING:

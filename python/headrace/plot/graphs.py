@@ -21,8 +21,8 @@ from headrace.graph.layouts import layout, places_of
 from headrace.graph.sources import key_names
 from headrace.lazy.handle import array_of, mark
 from headrace.plot.figure import GREY, Axes, Plot, room, text
+from headrace.plot.long_series import encode_png
 from headrace.plot.models import coded
-from headrace.plot.series import encode_png
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:

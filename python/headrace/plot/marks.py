@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace.array.construct import asarray
-from headrace.plot.series import encode_png
+from headrace.plot.long_series import encode_png
 
 if TYPE_CHECKING:
     from collections.abc import Callable

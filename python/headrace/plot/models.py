@@ -15,7 +15,7 @@ from headrace.learn.metrics.classification import confusion_matrix as counts_of
 from headrace.learn.metrics.classification import labels_of, numbered
 from headrace.learn.metrics.ranking import area_of, curve_of, finite_scores
 from headrace.plot.figure import COLORS, GREY, Axes, Plot, box, room, text, thinned
-from headrace.plot.series import encode_png, envelope, raster_points
+from headrace.plot.long_series import encode_png, envelope, raster_points
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
