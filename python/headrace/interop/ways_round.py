@@ -17,6 +17,7 @@ _WAYS = {
     # frames and series
     "hist": "use df.plot.hist(), or np.histogram(column)",
     "boxplot": "use df.plot.box()",
+    "hr.plot.scatter": "use df.plot.scatter(), or hr.plot.points in a dashboard",
     "style": "use to_html(), or to_pandas().style",
     "ix": "use loc by label, iloc by position",
     "Series.append GroupBy.append": "use hr.concat([a, b])",
