@@ -282,7 +282,7 @@ class Board {
 
   /** Selections made in Python show here. */
   async poll() {
-    if (document.hidden || this.busy || this.waiting) return;
+    if (document.hidden || this.waiting || this.moves !== this.settled) return;
     const moves = this.moves;
     try {
       const news = await this.source.state(this.version);
