@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""In a browser the page of a dashboard shows Python's numbers, served and as a file."""
+
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+p = hr.plot
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Headless Chromium from the system; nothing is downloaded."""
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if not os.environ.get("CI"):
+        if program is None:
+            pytest.skip("chromium is not installed")
+        pytest.importorskip("playwright", reason="playwright is not installed")
+    assert program is not None, "the tests of dashboards need chromium"
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+def board_of(rows: int) -> p.Board:
+    nasty = "</script><b>&\u2028'\""
+    rng = np.random.default_rng(0)
+    frame = hr.DataFrame(
+        {
+            "delay": rng.gamma(2, 20, rows) - 20,
+            "hour": rng.integers(0, 24, rows),
+            "day": np.datetime64("2013-01-01") + rng.integers(0, 365, rows).astype("m8[D]"),
+            "carrier": np.array(["AA", "DL", nasty])[rng.integers(0, 3, rows)],
+            "distance": np.where(rng.random(rows) < 0.1, np.nan, rng.normal(1000, 200, rows)),
+        }
+    )
+    square = {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]]]}
+    shapes = [{"properties": {"name": n}, "geometry": square} for n in ("AA", "DL")]
+    charts = [
+        p.number("distance", "mean"), p.histogram("delay"), p.bar("carrier", "distance", "mean"),
+        p.heatmap("hour", "carrier"), p.points("delay", "distance", color="carrier"),
+        p.trend("day", "distance"), p.series("delay"), p.table(["carrier", "hour"], rows=10),
+        p.choropleth("carrier", {"features": shapes}, name="map"),
+    ]  # fmt: skip
+    return p.dashboard(frame, charts, title=f"Title {nasty}")
+
+
+class Opened:
+    """A page whose every message and request is kept."""
+
+    def __init__(self, browser, address, scheme="light"):
+        self.page = browser.new_page(
+            color_scheme=scheme,
+            viewport={"width": 1300, "height": 1200},
+            offline="file:" in address,
+        )
+        self.said, self.asked = [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(address)
+        self.page.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
+
+    def cells(self):
+        """Counts and sums of each chart, and the rows that are left."""
+        return self.page.evaluate(
+            "headrace.cells.map((c) => [[...c.counts], c.sums && [...c.sums]])"
+        )
+
+    def until(self, condition):
+        """Wait for what the page's policy does not let `wait_for_function` evaluate there."""
+        for _ in range(600):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(condition)
+
+    def choose(self, index, selection):
+        """As a brush does, and let go of."""
+        self.page.evaluate(
+            """async ([i, s]) => {
+              headrace.choose(i, s, false);
+              const key = JSON.stringify([i, headrace.others(i)]);
+              while (!headrace.source.direct && headrace.cube?.key !== key)
+                await new Promise((go) => setTimeout(go, 5));
+              headrace.refresh();
+            }""",
+            [index, selection],
+        )
+
+
+def same(cells, board):
+    """What the page holds is what Python counts."""
+    for (counts, sums), (ours, our_sums) in zip(cells, board._cells(), strict=True):
+        np.testing.assert_array_equal(np.array(counts), ours.ravel())
+        if our_sums is not None:
+            np.testing.assert_allclose(np.array(sums), our_sums.ravel(), rtol=1e-9)
+
+
+def random_selection(rng, board, index):
+    view, made = board._views[index], []
+    per = board._steps_of_cell(view)
+    axes = view._brushed()
+    if len(axes) == 1 and axes[0].kind == "key":
+        return sorted({int(each) for each in rng.integers(0, len(axes[0].labels), 2)})
+    for axis in axes:
+        wide = 1 if axis.kind == "key" else per
+        most = len(axis.labels) if axis.kind == "key" else axis.fine
+        ends = np.sort(rng.choice(-(-most // wide) + 1, 2, replace=False)) * wide
+        made.append([int(ends[0]), int(min(ends[1], most))])
+    return made
+
+
+@pytest.mark.parametrize("kind", ["served", "rows"])
+def test_the_page_equals_python(browser, tmp_path, kind):
+    board = board_of(5000)
+    board.save(tmp_path / "board.html")
+    shown = board.show(open=False) if kind == "served" else (tmp_path / "board.html").as_uri()
+    opened = Opened(browser, shown)
+    same(opened.cells(), board)
+    rng = np.random.default_rng(1)
+    brushed = [view._index for view in board._views if view._brushed()]
+    for _ in range(60):
+        index = int(rng.choice(brushed))
+        selection = random_selection(rng, board, index)
+        opened.choose(index, selection)
+        keep = {str(k): board._views[k]._shown(s) for k, (s, _) in board._selected.items()}
+        board._choose_steps({**keep, str(index): selection})
+        cells = opened.cells()
+        if kind == "served":  # the brushed chart keeps its own until the brush is let go
+            counts, sums = board._cells()[index]
+            cells[index] = [counts.ravel(), None if sums is None else sums.ravel()]
+        same(cells, board)
+    assert opened.said == []
+    board.close()
+
+
+def test_a_drag_selects_in_python(browser):
+    board = board_of(5000)
+    opened = Opened(browser, board.show(open=False), "dark")
+    canvas = opened.page.locator("canvas").first
+    box = canvas.bounding_box()
+    opened.page.mouse.move(box["x"] + 100, box["y"] + 100)
+    opened.page.mouse.down()
+    opened.page.mouse.move(box["x"] + 220, box["y"] + 100, steps=6)
+    opened.page.mouse.up()
+    opened.until("document.getElementById('status').textContent !== ''")
+    left = int(opened.page.locator("#left").inner_text().replace(",", ""))
+    assert 0 < left == len(board.frame) < 5000
+    same(opened.cells(), board)
+    assert opened.page.locator("tbody tr").count() == 10
+    board.select("carrier", ["AA"])
+    opened.until(f"headrace.version === {board._version}")
+    same(opened.cells(), board)
+    opened.page.locator("#clear").click()
+    opened.until("document.getElementById('left').textContent === '5,000'")
+    opened.until("headrace.waiting === false")
+    assert len(board.frame) == 5000
+    assert opened.said == [] and all(url.startswith("http://127.0.0.1:") for url in opened.asked)
+    board.close()
+
+
+def test_a_saved_page_needs_no_network(browser, tmp_path):
+    for rows in (3000, 210_000):
+        board = board_of(rows)
+        board.select("delay", 0, 10)  # a saved page begins with all rows
+        board.save(tmp_path / "board.html")
+        assert len(board.frame) < rows
+        board.clear()
+        address = (tmp_path / "board.html").as_uri()
+        opened = Opened(browser, address)
+        assert opened.asked == [address]
+        same(opened.cells(), board)
+        view = board.charts["delay"]
+        step = 1 if rows <= 200_000 else board._steps_of_cell(view, 1 << 18)
+        opened.choose(view._index, [[0, 4 * step]])
+        board._choose_steps({str(view._index): [[0, 4 * step]]})
+        same(opened.cells(), board)
+        words = opened.page.locator("#limits").inner_text()
+        assert "without a server" in words and ("one brush" in words) == (rows > 200_000)
+        assert opened.said == []
+        opened.page.close()
+
+
+def test_keyboards_select(browser, tmp_path):
+    board = board_of(2000)
+    board.save(tmp_path / "board.html")
+    opened = Opened(browser, (tmp_path / "board.html").as_uri())
+    slider = opened.page.get_by_role("slider", name="delay from").first
+    slider.focus()
+    for _ in range(3):
+        opened.page.keyboard.press("PageUp")
+    opened.until("headrace.selections[1]?.[0][0] === 30")
+    opened.page.keyboard.press("Escape")
+    opened.until("headrace.selections[1] === undefined")
+    box = opened.page.get_by_role("checkbox", name="AA").first
+    box.focus()
+    opened.page.keyboard.press("Space")
+    opened.until("headrace.selections[2]?.length === 1")
+    assert "selected AA" in opened.page.locator("canvas").nth(1).get_attribute("aria-label")
+    assert opened.said == []
