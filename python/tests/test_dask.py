@@ -170,6 +170,16 @@ def test_sort_over_partitions(key):
     assert sorted(ours.n.to_list()) == sorted(frame.n.to_list())
 
 
+def test_concat_of_other_columns_keeps_row_numbers():
+    first, second = frame_of(64)[["n"]], frame_of(65)[["n", "x"]]
+    parts = [dd.from_pandas(each, npartitions=3) for each in (first, second)]
+    for columns in (["n"], ["x", "n"]):
+        made = dd.concat(parts)[columns].compute()
+        whole = hr.concat([first, second])[columns]
+        assert made.index.to_list() == whole.index.to_list()
+        same(made, whole)
+
+
 def test_sort_of_partitions_of_many_rows():
     values = np.random.default_rng(1).permutation((1 << 21) + 10)
     parts = headrace.dask.from_frame(hr.DataFrame({"u": values}), partitions=1)

@@ -22,7 +22,7 @@ from headrace.dask.collections import DataFrame as FrameCollection
 from headrace.dask.collections import Index as IndexCollection
 from headrace.dask.collections import Series as SeriesCollection
 from headrace.dtypes import DType
-from headrace.frame.columns import frame_of
+from headrace.frame.columns import frame_of, is_frame
 from headrace.frame.concat import concat
 from headrace.frame.dataframe import DataFrame
 from headrace.frame.sort import sort_by_nodes
@@ -147,7 +147,10 @@ def concat_parts(
     if isinstance(first, Index):
         return labels_of(concat([series_of(part._node) for part in parts])._node, first.name)
     if axis == 0:  # parts without rows may be examples, which have no labels
-        parts = [part for part in parts if len(part)] or parts[:1]
+        filled = [part for part in parts if len(part)] or parts[:1]
+        known = {name for part in filled if is_frame(part) for name in part.columns}
+        more = [part for part in parts if is_frame(part) and not known.issuperset(part.columns)]
+        parts = [*more, *filled]  # `more` has no rows
     return concat(parts, axis=axis, join=join, ignore_index=ignore_index)
 
 

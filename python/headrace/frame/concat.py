@@ -80,20 +80,22 @@ def concat(
         parts = [_keyed(*pair, names or ()) for pair in zip(parts, keys, strict=True)]
     series = [part for part in parts if is_series(part)]
     tables = [part for part in parts if is_frame(part)]
-    if len(series) == len(parts):
+    if len(parts) not in (len(series), len(tables)):
+        raise TypeMismatchError(
+            "concat: expected only frames or only series: "
+            f"types={sorted({type(part).__name__ for part in parts})}"
+        )
+    if len(parts) == 1 and not ignore_index:
+        return parts[0].copy()  # with the row numbers, if these rows were selected
+    if series:
         called = {part.name for part in series}
         name = called.pop() if len(called) == 1 else None
         if not ignore_index and all(is_labelled(part) for part in series):
             return labelled_series(rows_of([part.to_frame("value") for part in series]), name)
         node = _core.concat([part._node for part in series])
-        if len(series) > 1 and not ignore_index:
+        if not ignore_index:
             node = _core.in_domain(node, picked_domain())
         return series_of(node, name)
-    if len(tables) < len(parts):
-        raise TypeMismatchError(
-            "concat: expected only frames or only series: "
-            f"types={sorted({type(part).__name__ for part in parts})}"
-        )
     return without_labels(rows_of(tables, join), ignore_index)
 
 
