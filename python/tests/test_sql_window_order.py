@@ -62,6 +62,8 @@ select max(a), (select max(t.a)), (select (select min(t.a)) + count(*) filter (w
 select s, (select sum(t.a) + 1) from t group by s;
 select a + 1 as z from t union all select k from u order by k;
 select s, grouping(s), count(*) from t group by s;
+select a from t union all select s from t;
+select 1 as x union select '1' union all select 'q' order by x;
 select entropy(distinct a), mode(distinct s) is null, median(distinct a), mad(distinct a) from t;
 select s, median(distinct a) filter (where a > 0), quantile_disc(distinct a, 0.5) from t group by s;
 """

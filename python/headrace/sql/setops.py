@@ -15,6 +15,7 @@ from headrace.sql.relation import Field, Relation, distinct_nodes, joined, one_r
 from headrace.sql.scope import COMPUTED, OUTER, Correlation, Scope
 from headrace.sql.syntax import exp, walk
 from headrace.sql.values import (
+    INTEGERS,
     NULL,
     Operand,
     Value,
@@ -55,7 +56,11 @@ def matched(left: Relation, right: Relation) -> tuple[Relation, Relation]:
         )
     lefts, rights = [], []
     for a, b in zip(mine, other, strict=True):
-        dtype = common_dtype([a.value, b.value], "UNION")
+        dtypes = {a.value.dtype, b.value.dtype}
+        if "string" in dtypes and len(dtypes & INTEGERS) == 1:  # as strings, as in DuckDB
+            dtype = "string"
+        else:
+            dtype = common_dtype([a.value, b.value], "UNION")
         lefts.append(Field("", a.name, _as(a.value, dtype, left)))
         rights.append(Field("", a.name, _as(b.value, dtype, right)))
     for field in left.fields:
