@@ -187,7 +187,8 @@ class Maker:
             f"first_value({alias}.i)",
         )
         over = f"partition by {alias}.{self.pick('s', 'b')} order by {order}"
-        over = self.pick(over, f"partition by {alias}.s", f"order by {alias}.i")
+        if not function.startswith("first_value"):  # which depends on the order of all rows
+            over = self.pick(over, f"partition by {alias}.s", f"order by {alias}.i")
         return f"select {alias}.i, {function} over ({over}) as v from {source}{where}"
 
 
