@@ -179,37 +179,37 @@ class StandardOperators(Deferred):
         self._node = made._node
         return self
 
-    def __iadd__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __iadd__(self, other: Any) -> Self:
         return self._rebound(self + other)
 
-    def __isub__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __isub__(self, other: Any) -> Self:
         return self._rebound(self - other)
 
-    def __imul__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __imul__(self, other: Any) -> Self:
         return self._rebound(self * other)
 
-    def __itruediv__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __itruediv__(self, other: Any) -> Self:
         return self._rebound(self / other)
 
     def __ifloordiv__(self, other: Any) -> Self:
         return self._rebound(self // other)
 
-    def __imod__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __imod__(self, other: Any) -> Self:
         return self._rebound(self % other)
 
-    def __ipow__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __ipow__(self, other: Any) -> Self:
         return self._rebound(self**other)
 
     def __imatmul__(self, other: Any) -> Self:
         return self._rebound(matmul(self, other))
 
-    def __iand__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __iand__(self, other: Any) -> Self:
         return self._rebound(self & other)
 
-    def __ior__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __ior__(self, other: Any) -> Self:
         return self._rebound(self | other)
 
-    def __ixor__(self, other: Any) -> Self:  # type: ignore[misc]
+    def __ixor__(self, other: Any) -> Self:
         return self._rebound(self ^ other)
 
     def __ilshift__(self, other: Any) -> Self:
