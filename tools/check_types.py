@@ -33,12 +33,12 @@ ALLOWED = (
     # A class that only the engine makes inherits `object.__init__`.
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
-    r"headrace\.\S+\.(Columns|Floats|Function|Integers|Numbers|Sources?|Values|torch|xgboost) is "
-    r"not present at runtime",
+    r"headrace\.\S+\.(Across|Color|Columns|Floats|Function|Integers|Numbers|Sources?|Values|torch"
+    r"|xgboost) is not present at runtime",
     r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not "
     r"present at runtime",
     r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",
-    r"headrace\.settings\.<callable subtype of object> is not present at runtime",
+    r"headrace\._first_use\.<callable subtype of object>\d* is not present at runtime",
     # Subclasses of int and tuple, and functions that a decorator gives one signature.
     r"headrace\.rows\._(Parts|Whole) is a disjoint base at runtime, .*",
     r"headrace\.sklearn\.loops\.\w+ is inconsistent, .*\"(__arg0|theirs)\".*",
@@ -46,8 +46,8 @@ ALLOWED = (
     r"headrace\.\S+\.(Advice|Device|NaPosition|Norm) is not a Union",
     # A function in a cache takes any arguments at run time.
     r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
-    r"|learn\.base\._requester|networkx\.table\._signature|series\.column_values\._domain_of"
-    r"|series\.timezone\._know"
+    r"|learn\.base\._requester|networkx\.table\._signature|plot\.letters\._table"
+    r"|series\.column_values\._domain_of|series\.timezone\._know"
     r"|zone_names\.zone_of) is inconsistent, .*",
     # Fields of a structure of ctypes are attributes that it makes.
     r"headrace\.learn\.boost\._ArrowArray\.(_fields_ variable differs from runtime type .*"
