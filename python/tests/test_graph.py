@@ -340,6 +340,13 @@ def test_same_bits_under_a_limit(memory_room):
         assert run() == expected
 
 
+def test_edges_that_no_disk_could_hold(memory_room):
+    edges = hr.graph.rmat(31, 465, seed=1)
+    with memory_room("64MB"), pytest.raises(hr.OutOfMemoryError, match=r"rmat.*requested=8\.0 TB"):
+        hr.eval(edges)
+    assert len(hr.graph.rmat(4, 2, seed=1)) == 32
+
+
 def test_counts_of_vertices(memory_room):
     for count in (-1, np.int64(-5)):
         with pytest.raises(hr.InvalidArgumentError, match=f"negative number of .*nodes={count}"):

@@ -3,8 +3,10 @@
 #include "headrace/graph/structure/rmat.h"
 
 #include "headrace/algo/random/philox.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/graph/structure/graph.h"
+#include "headrace/memory/spill/spill.h"
 
 #include <array>
 #include <cmath>
@@ -50,6 +52,8 @@ NodePtr rmat(const RmatOptions& options) {
                               border(options.a + options.b + options.c)};
   const auto run = [options, borders = std::array{borders[0], borders[1], borders[2]}](
                        const std::vector<bool>& wanted, std::span<const Value>) {
+    const int64_t bytes = checked_multiply("rmat", options.edges, 8);
+    if (bytes > attainable_bytes()) make_room(bytes);  // throws now, not when the disk is full
     Buffer source = Buffer::allocate_spillable(4 * options.edges);
     Buffer target = Buffer::allocate_spillable(4 * options.edges);
     if (options.edges > 0) {
