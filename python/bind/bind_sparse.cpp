@@ -8,6 +8,7 @@
 #include "headrace/algo/sparse/sparse_product.h"
 #include "headrace/algo/sparse/sparse_select.h"
 #include "headrace/algo/sparse/sparse_stack.h"
+#include "headrace/algo/sparse/sparse_transpose.h"
 #include "headrace/algo/sparse/spgemm.h"
 #include "headrace/base/error.h"
 

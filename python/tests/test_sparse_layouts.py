@@ -84,3 +84,88 @@ def test_coordinates_outside_of_the_shape(entry, row, column):
     with pytest.raises(hr.InvalidArgumentError, match=f"outside of the shape: entry={entry}, row"):
         hr.tensor.csr_matrix((np.ones(350_000), (rows, columns)), shape=(7, 9))
     assert hr.tensor.csr_matrix(([1.0], ([6], [8])), shape=(7, 9)).nnz == 1
+
+
+def random_rows(rng, rows, columns, entries, dtype, band=None):
+    """Unsorted rows with entries of one place, some rows without any."""
+    row = np.sort(rng.integers(0, rows, entries))
+    row = np.where(row % 5 == 3, row // 2, row)
+    row.sort()
+    column = rng.integers(0, columns, entries)
+    if band is not None:
+        column = np.clip(
+            row * columns // rows + rng.integers(-band, band + 1, entries), 0, columns - 1
+        )
+    pointers = np.searchsorted(row, np.arange(rows + 1)).astype(np.int32)
+    parts = numbers(rng, entries, dtype), column.astype(np.int32), pointers
+    return sparse.csr_matrix(parts, (rows, columns))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("band", [None, 0, 30, 5000])
+@pytest.mark.parametrize("rows, columns, entries", SIZES)
+def test_transpose(rows, columns, entries, band, dtype):
+    rng = np.random.default_rng(entries)
+    theirs = random_rows(rng, rows, columns, entries, dtype, band)
+    ours = hr.tensor.csr_matrix(theirs)
+    check(lambda: ours.tocsc(), theirs.tocsc(), canonical=False)
+    check(lambda: ours.T.tocsr(), theirs.T.tocsr(), canonical=False)
+    cut = slice(rows // 4, rows - rows // 3)
+    check(lambda: ours[cut].tocsc(), theirs[cut].tocsc(), canonical=False)
+    wide = [part.astype(np.int64) for part in (theirs.indices, theirs.indptr)]
+    check(
+        lambda: hr.tensor.csr_matrix((theirs.data, *wide), theirs.shape).tocsc(),
+        theirs.tocsc(),
+        canonical=False,
+    )
+
+
+def test_transpose_of_a_band_with_a_hub():
+    rng = np.random.default_rng(5)
+    theirs = random_rows(rng, 60_000, 60_000, 600_000, "float64", 20).tolil()
+    hub = np.arange(0, 60_000, 7)
+    places = sparse.coo_matrix((np.ones(len(hub)), (hub, np.full(len(hub), 999))), theirs.shape)
+    theirs = theirs.tocsr() + places.tocsr()
+    for known in (theirs, theirs.T.tocsr()):
+        ours = hr.tensor.csr_matrix(known)
+        check(lambda: ours.tocsc(), known.tocsc(), canonical=False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "rows, columns, diagonals",
+    [
+        (1, 1, [0]),
+        (64, 65, [-3, -2, -1, 0, 1]),
+        (90_000, 90_000, range(-5, 5)),
+        (90_000, 30_000, range(-7, 2)),  # the last rows have no entries
+        (30_000, 90_000, range(40_000, 40_009)),
+        (500, 500, range(-499, 500)),  # every element
+        (40_000, 40_000, [0, 1, 3]),  # no band
+        (9_000, 4, range(-9_000, 4)),
+    ],
+)
+def test_transpose_of_bands(rows, columns, diagonals, dtype):
+    values = [np.arange(max(rows, columns)) + float(k) for k in diagonals]
+    known = sparse.diags(values, list(diagonals), (rows, columns), "csr").astype(dtype)
+    for theirs in (known, known[rows // 3 :], known[:, columns // 3 :]):
+        ours = hr.tensor.csr_matrix(theirs)
+        check(lambda: ours.tocsc(), theirs.tocsc(), canonical=False)
+
+
+def test_transpose_of_rows_of_neighbouring_columns():
+    """Steps, gaps between rows and rows of any length; then one row that spoils the band."""
+    rng = np.random.default_rng(8)
+    first = np.cumsum(rng.integers(0, 4, 50_000)) + (np.arange(50_000) > 25_000) * 1000
+    last = np.maximum.accumulate(first + rng.integers(0, 40, 50_000))
+    lengths = last - first + 1
+    pointers = np.concatenate([[0], np.cumsum(lengths)])
+    columns = np.arange(pointers[-1]) - np.repeat(pointers[:-1] - first, lengths)
+    shape = (50_000, int(last[-1]) + 3)
+    for at, column in [(0, 0), (900_000, 3), (900_000, shape[1] - 1)]:
+        spoiled = columns.copy()
+        if at:
+            spoiled[at] = column
+        theirs = sparse.csr_matrix((rng.normal(size=len(columns)), spoiled, pointers), shape)
+        ours = hr.tensor.csr_matrix(theirs)
+        check(lambda: ours.tocsc(), theirs.tocsc(), canonical=False)

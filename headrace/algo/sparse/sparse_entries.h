@@ -72,6 +72,13 @@ class RowRanges {
   int64_t count_;
 };
 
+/// The bytes of the entries of rows, in indices or data.
+inline PinnedRange entry_range(const Sparse& matrix, const Tensor& part, RowRange rows) {
+  const int64_t width = part.dtype().size_bytes();
+  return {&part.buffer(), part.byte_offset() + matrix.row_begin(rows.begin) * width,
+          part.byte_offset() + matrix.row_begin(rows.end) * width};
+}
+
 /// As many ranges of rows as pay for a sum or counter of every column in each.
 inline int64_t num_column_chunks(const Sparse& matrix) {
   constexpr int64_t kLeast = int64_t{1} << 16, kMost = 16;
@@ -88,12 +95,8 @@ void for_row_ranges(const Sparse& matrix, F&& body) {
   const RowRanges ranges(matrix, 1 + std::max(matrix.num_entries(), matrix.rows()) / kWork);
   parallel_for(ranges.count(), [&](int64_t k) {
     const RowRange rows = ranges[k];
-    const auto range_of = [&](const Tensor& part) -> PinnedRange {
-      const int64_t width = part.dtype().size_bytes();
-      return {&part.buffer(), part.byte_offset() + matrix.row_begin(rows.begin) * width,
-              part.byte_offset() + matrix.row_begin(rows.end) * width};
-    };
-    const Pin pin{range_of(matrix.indices()), range_of(matrix.data())};
+    const Pin pin{entry_range(matrix, matrix.indices(), rows),
+                  entry_range(matrix, matrix.data(), rows)};
     if (shared) check_columns(matrix, rows);
     body(rows);
   });

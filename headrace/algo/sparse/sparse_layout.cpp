@@ -232,16 +232,6 @@ Sparse canonical(const Sparse& matrix) {
 Sparse sorted(const Sparse& matrix) {
   return is_sorted(matrix) ? matrix : sorted_rows(matrix, false);
 }
-Sparse transposed(const Sparse& matrix) {
-  const ScopedTag tag("transpose");
-  const int64_t entries = matrix.num_entries();
-  const Dtype index = index_dtype(matrix.columns(), matrix.rows(), entries);
-  const Tensor row = row_numbers(matrix, index), data = matrix.entry_data();
-  const Tensor column = matrix.entry_indices();
-  if (index == dtype_of<int32_t>())
-    return grouped<int32_t>(column, matrix.columns(), matrix.rows(), row, data);
-  return grouped<int64_t>(column, matrix.columns(), matrix.rows(), row, data);
-}
 
 Tensor row_numbers(const Sparse& matrix, Dtype dtype) {
   const ScopedTag tag("row_numbers");

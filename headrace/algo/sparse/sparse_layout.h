@@ -28,10 +28,6 @@ HR_API bool is_sorted(const Sparse& matrix);
 /// The row of each entry, int32 or int64.
 HR_API Tensor row_numbers(const Sparse& matrix, Dtype dtype);
 
-/// The transpose; where rows ascend all of its rows are sorted, entries of one place stay in their
-/// order. About 6 ns an entry and core.
-HR_API Sparse transposed(const Sparse& matrix);
-
 /// The same entries with pointers from 0 on: alone, where rows of a larger matrix were shared.
 HR_API Sparse packed(const Sparse& matrix);
 

@@ -5,6 +5,7 @@
 #include "headrace/algo/sparse/new_sparse.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/algo/sparse/sparse_product_kernels.h"
+#include "headrace/algo/sparse/sparse_transpose.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/zeroed.h"

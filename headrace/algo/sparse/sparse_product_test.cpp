@@ -6,6 +6,7 @@
 #include "headrace/algo/random/random.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/algo/sparse/sparse_select.h"
+#include "headrace/algo/sparse/sparse_transpose.h"
 #include "headrace/algo/sparse/spgemm.h"
 #include "headrace/base/error.h"
 #include "headrace/data/tensor_testing.h"
