@@ -4,6 +4,7 @@
 #include "headrace/algo/sparse/sparse_product.h"
 
 #include "headrace/algo/random/random.h"
+#include "headrace/algo/sparse/sparse_coordinates.h"
 #include "headrace/algo/sparse/sparse_layout.h"
 #include "headrace/algo/sparse/sparse_select.h"
 #include "headrace/algo/sparse/sparse_transpose.h"
