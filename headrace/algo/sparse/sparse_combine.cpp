@@ -6,8 +6,8 @@
 #include "headrace/base/error.h"
 #include "headrace/memory/log/tag.h"
 
-#include <cmath>
-#include <limits>
+#include <bit>
+#include <type_traits>
 
 namespace hr {
 namespace {
@@ -53,23 +53,72 @@ struct Minimum {
   }
 };
 
-/// Calls `visit(column, element)` for the elements of a row that are not 0.
-template <class Operation, class Index, class Number, class Visit>
-void merge_row(const Sparse& left, const Sparse& right, int64_t row, Index, Number, Visit&& visit) {
-  const auto* left_index = left.indices().as<Index>();
-  const auto* right_index = right.indices().as<Index>();
-  const auto* left_number = left.data().as<Number>();
-  const auto* right_number = right.data().as<Number>();
-  int64_t a = left.row_begin(row), b = right.row_begin(row);
-  const int64_t a_end = left.row_begin(row + 1), b_end = right.row_begin(row + 1);
-  while (a < a_end || b < b_end) {
-    const int64_t a_column = a < a_end ? left_index[a] : std::numeric_limits<int64_t>::max();
-    const int64_t b_column = b < b_end ? right_index[b] : std::numeric_limits<int64_t>::max();
-    const Number from_left = a_column <= b_column ? left_number[a++] : Number{0};
-    const Number from_right = b_column <= a_column ? right_number[b++] : Number{0};
-    const Number made = Operation::of(from_left, from_right);
-    if (made != 0) visit(static_cast<Index>(std::min(a_column, b_column)), made);
+template <class Index, class Number>
+struct Row {
+  const Index* index;
+  const Number* number;
+  int64_t count;
+};
+
+template <class Index, class Number>
+struct Rows {
+  const Sparse& matrix;
+  const Index* index = matrix.indices().as<Index>();
+  const Number* number = matrix.data().as<Number>();
+
+  Row<Index, Number> operator[](int64_t row) const {
+    const int64_t begin = matrix.row_begin(row);
+    return {index + begin, number + begin, matrix.row_begin(row + 1) - begin};
   }
+};
+
+/// How many entries of a row are before all of another, where none is between those; else -1.
+template <class Index, class Number>
+int64_t gap_for(Row<Index, Number> other, Row<Index, Number> row) {
+  constexpr int64_t kShort = 64;
+  if (other.count == 0 || row.count > kShort) return -1;
+  int64_t before = 0;
+  for (int64_t k = 0; k < row.count; ++k) before += row.index[k] < other.index[0] ? 1 : 0;
+  const bool fits = before == row.count || row.index[before] > other.index[other.count - 1];
+  return fits ? before : -1;
+}
+
+/// The number where `is_there`, else 0, without a branch.
+template <class Number>
+Number number_if(Number number, bool is_there) {
+  using Word = std::conditional_t<sizeof(Number) == 4, uint32_t, uint64_t>;
+  return std::bit_cast<Number>(std::bit_cast<Word>(number) & (Word{0} - Word{is_there}));
+}
+
+/// Calls `put(at, column, element)` for the elements of a row, and returns how many are not 0. An
+/// element that is 0 has the place of the next one. Which row is next is no branch: it cannot be
+/// predicted.
+template <class Operation, class Index, class Number, class Put>
+int64_t merge_row(Row<Index, Number> left, Row<Index, Number> right, Put&& put) {
+  int64_t a = 0, b = 0, at = 0;
+  const auto add = [&](Index column, Number made) {
+    put(at, column, made);
+    at += made != 0 ? 1 : 0;
+  };
+  // A row that fits into a gap of the other one, as a part of a band often does, goes there whole.
+  if (const int64_t before = gap_for(right, left); before >= 0) {
+    for (; a < before; ++a) add(left.index[a], Operation::of(left.number[a], Number{0}));
+    for (; b < right.count; ++b) add(right.index[b], Operation::of(Number{0}, right.number[b]));
+  } else if (const int64_t first = gap_for(left, right); first >= 0) {
+    for (; b < first; ++b) add(right.index[b], Operation::of(Number{0}, right.number[b]));
+    for (; a < left.count; ++a) add(left.index[a], Operation::of(left.number[a], Number{0}));
+  }
+  while (a < left.count && b < right.count) {
+    const Index a_column = left.index[a], b_column = right.index[b];
+    const bool is_left = a_column <= b_column, is_right = b_column <= a_column;
+    add(is_left ? a_column : b_column,
+        Operation::of(number_if(left.number[a], is_left), number_if(right.number[b], is_right)));
+    a += is_left ? 1 : 0;
+    b += is_right ? 1 : 0;
+  }
+  for (; a < left.count; ++a) add(left.index[a], Operation::of(left.number[a], Number{0}));
+  for (; b < right.count; ++b) add(right.index[b], Operation::of(Number{0}, right.number[b]));
+  return at;
 }
 
 template <class Operation, class Index, class Number>
@@ -77,23 +126,35 @@ Sparse merged(const Sparse& left, const Sparse& right) {
   const int64_t rows = left.rows();
   Buffer pointers = Buffer::allocate(pointer_bytes(rows));
   auto* pointer = pointers.mutable_as<int64_t>();
+  const Rows<Index, Number> left_rows{left}, right_rows{right};
+  const auto merge = [&](int64_t row, auto&& put) {
+    return merge_row<Operation>(left_rows[row], right_rows[row], put);
+  };
   for_row_ranges(left, [&](RowRange range) {
-    for (int64_t row = range.begin; row < range.end; ++row) {
-      int64_t count = 0;
-      merge_row<Operation>(left, right, row, Index(), Number(), [&](Index, Number) { ++count; });
-      pointer[row + 1] = count;
-    }
+    for (int64_t row = range.begin; row < range.end; ++row)
+      pointer[row + 1] = merge(row, [](int64_t, Index, Number) {});
   });
   add_up(pointer, rows);
   return with_index(rows, left.columns(), pointer[rows], [&]<class Out>(Out) {
     NewMatrix<Out, Number> made(pointer[rows]);
     for_row_ranges(left, [&](RowRange range) {
       for (int64_t row = range.begin; row < range.end; ++row) {
-        int64_t at = pointer[row];
-        merge_row<Operation>(left, right, row, Index(), Number(), [&](Index column, Number number) {
-          made.index[at] = static_cast<Out>(column);
-          made.number[at++] = number;
-        });
+        const int64_t begin = pointer[row];
+        Out* const index = made.index + begin;
+        Number* const number = made.number + begin;
+        const auto put = [=](int64_t at, Index column, Number element) {
+          index[at] = static_cast<Out>(column);
+          number[at] = element;
+        };
+        // Another thread may have filled what is behind the range: no 0 may go there.
+        const int64_t most = left.row_begin(row + 1) - left.row_begin(row) +
+                             right.row_begin(row + 1) - right.row_begin(row);
+        if (begin + most <= pointer[range.end])
+          merge(row, put);
+        else
+          merge(row, [=](int64_t at, Index column, Number element) {
+            if (element != 0) put(at, column, element);
+          });
       }
     });
     return made.finish(rows, left.columns(), pointer);

@@ -9,6 +9,7 @@
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 #include <vector>
 
@@ -20,25 +21,6 @@ constexpr const char* kOp = "matmul";
 // costs little.
 constexpr int64_t kProducts = int64_t{1} << 18, kFewProducts = int64_t{1} << 14, kColumns = 16;
 constexpr int64_t kTasks = 16;  // of small products
-
-/// Products before each row.
-Buffer count_work(const Sparse& left, const Sparse& right) {
-  Buffer work = Buffer::allocate(pointer_bytes(left.rows()));
-  auto* products = work.mutable_as<int64_t>();
-  visit_entries(left, [&]<class Index, class Number>(Index, Number) {
-    const auto* index = left.indices().as<Index>();
-    for_row_ranges(left, [&](RowRange rows) {
-      for (int64_t row = rows.begin; row < rows.end; ++row) {
-        int64_t total = 0;
-        for (int64_t k = left.row_begin(row); k < left.row_begin(row + 1); ++k)
-          total += right.row_begin(index[k] + 1) - right.row_begin(index[k]);
-        products[row + 1] = total;
-      }
-    });
-  });
-  add_up(products, left.rows());
-  return work;
-}
 
 /// Rows cut where about kProducts products are full.
 std::vector<int64_t> row_borders(const int64_t* products, int64_t rows, int64_t columns) {
@@ -85,8 +67,17 @@ Sparse product_of(const Sparse& left, const Sparse& right) {
                                                     right.indptr().data(),
                                                     right.indptr().dtype().size_bytes()};
   const int64_t rows = left.rows(), columns = right.columns();
-  Buffer work = count_work(left, right);
-  const std::vector<int64_t> borders = row_borders(work.as<int64_t>(), rows, columns);
+  Buffer work = Buffer::allocate(pointer_bytes(rows)),
+         entries = Buffer::allocate(pointer_bytes(rows)),
+         firsts = Buffer::allocate(pointer_bytes(rows));
+  const cpu::RowWindows windows{work.mutable_as<int64_t>(), entries.mutable_as<int64_t>(),
+                                firsts.mutable_as<int64_t>()};
+  std::atomic<bool> all_known = true;
+  for_row_ranges(left, [&](RowRange range) {
+    if (!cpu::find_windows(matrices, range, windows)) all_known = false;
+  });
+  add_up(windows.products, rows);
+  const std::vector<int64_t> borders = row_borders(windows.products, rows, columns);
   const auto for_tasks = [&](auto&& body) {
     parallel_for(static_cast<int64_t>(borders.size()) - 1, [&](int64_t task) {
       BitsOfRows bits(columns);
@@ -94,15 +85,17 @@ Sparse product_of(const Sparse& left, const Sparse& right) {
       body(RowRange{borders[at], borders[at + 1]}, bits.get());
     });
   };
-  auto* counts = work.mutable_as<int64_t>();
-  for_tasks([&](RowRange range, cpu::RowBits bits) {
-    cpu::count_products(matrices, range, bits, counts);
-  });
+  int64_t* const counts = windows.counts;
+  if (!all_known)
+    for_tasks([&](RowRange range, cpu::RowBits bits) {
+      cpu::count_products(matrices, range, bits, windows);
+    });
   add_up(counts, rows);
   return with_index(rows, columns, counts[rows], [&]<class Out>(Out) {
     NewMatrix<Out, Element> made(counts[rows]);
-    const cpu::SparseSums<Index, Number, Out> sums{matrices, counts, made.index,
-                                                   reinterpret_cast<Number*>(made.number)};
+    const cpu::SparseSums<Index, Number, Out> sums{
+        matrices,       counts,     windows.products,
+        windows.firsts, made.index, reinterpret_cast<Number*>(made.number)};
     for_tasks([&](RowRange range, cpu::RowBits bits) { cpu::add_products(sums, range, bits); });
     return made.finish(rows, columns, counts);
   });

@@ -5,10 +5,13 @@
 #include "headrace/base/simd_targets.h"
 
 #include <bit>
+#include <type_traits>
 
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
 
 HR_INLINE int64_t ones(uint64_t bits) {
   return __builtin_popcountll(bits);
@@ -146,9 +149,130 @@ HR_INLINE void clear_words(Touched touched, cpu::RowBits bits) {
     bits.groups[group] = 0;
 }
 
+/// Columns [low, high] of a row of the product, as long as the rows that it picks have neighbouring
+/// columns and no gaps are between them.
+struct Window {
+  int64_t low = 0;
+  int64_t high = -1;
+  bool is_whole = true;
+
+  HR_INLINE void add(int64_t first, int64_t last, int64_t count) {
+    if (high < low) {
+      low = first;
+      high = last;
+    }
+    is_whole = last - first == count - 1 && first <= high + 1 && last >= low - 1;
+    low = low < first ? low : first;
+    high = high > last ? high : last;
+  }
+};
+
 template <class Matrices>
-void count_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits, int64_t* counts) {
+bool find_row_windows(const Matrices& matrices, RowRange rows, cpu::RowWindows windows) {
+  constexpr int64_t kAhead = 16;
+  const Sparse *const left = matrices.left, *const right = matrices.right;
+  const int64_t all = left->row_begin(left->rows());
+  bool known = true;
+  int64_t k = left->row_begin(rows.begin);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
+    Window window;
+    int64_t products = 0;
+    for (const int64_t end = left->row_begin(row + 1); k < end; ++k) {
+      if (k + kAhead < all)
+        __builtin_prefetch(matrices.right_begin +
+                           matrices.right_begin_width * matrices.left_index[k + kAhead]);
+      const auto from = static_cast<int64_t>(matrices.left_index[k]);
+      const int64_t begin = right->row_begin(from), count = right->row_begin(from + 1) - begin;
+      products += count;
+      if (window.is_whole && count > 0)
+        window.add(static_cast<int64_t>(matrices.right_index[begin]),
+                   static_cast<int64_t>(matrices.right_index[begin + count - 1]), count);
+    }
+    known &= window.is_whole;
+    windows.products[row + 1] = products;
+    windows.counts[row + 1] = window.high - window.low + 1;
+    windows.firsts[row] = window.is_whole ? window.low : -1;
+  }
+  return known;
+}
+
+/// Sums of `count` neighbouring columns from `low` on, in kVectors vectors: each product has the
+/// place of its column, so that sums stay in registers.
+template <int kVectors, class Sums, class Number = typename Sums::Value>
+HR_INLINE void add_in_vectors(const Sums& sums, int64_t row, int64_t low, int64_t count,
+                              Number* HWY_RESTRICT out) {
+  using Place = std::conditional_t<sizeof(Number) == 4, float, double>;
+  const hn::ScalableTag<Number> d;
+  const hn::Rebind<Place, decltype(d)> places;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<decltype(d)> made[kVectors];
+  for (int v = 0; v < kVectors; ++v) made[v] = hn::Zero(d);
+  const auto iota = hn::Iota(places, Place{0});
+  const int64_t end = sums.left->row_begin(row + 1);
+  for (int64_t k = sums.left->row_begin(row); k < end; ++k) {
+    const auto from = static_cast<int64_t>(sums.left_index[k]);
+    const int64_t begin = sums.right->row_begin(from), stop = sums.right->row_begin(from + 1);
+    if (begin == stop) continue;
+    const int64_t first = static_cast<int64_t>(sums.right_index[begin]) - low;
+    const auto least = hn::Set(places, static_cast<Place>(first));
+    const auto most = hn::Set(places, static_cast<Place>(first + stop - begin));
+    const auto factor = hn::Set(d, sums.left_number[k]);
+    const Number* HWY_RESTRICT numbers = sums.right_number + (begin - first);
+    for (int v = 0; v < kVectors; ++v) {
+      const auto at = hn::Add(iota, hn::Set(places, static_cast<Place>(v * lanes)));
+      const auto mask = hn::RebindMask(d, hn::And(hn::Ge(at, least), hn::Lt(at, most)));
+      const auto values = hn::MaskedLoad(mask, d, numbers + v * lanes);
+      // Not 0 times a factor, which may be infinite. Sums are never -0, so 0 changes none.
+      made[v] = hn::Add(made[v], hn::IfThenElseZero(mask, hn::Mul(factor, values)));
+    }
+  }
+  const auto last = hn::Set(places, static_cast<Place>(count));
+  for (int v = 0; v < kVectors; ++v) {
+    const auto at = hn::Add(iota, hn::Set(places, static_cast<Place>(v * lanes)));
+    hn::BlendedStore(made[v], hn::RebindMask(d, hn::Lt(at, last)), d, out + v * lanes);
+  }
+}
+
+/// Sums of a row whose columns are neighbours.
+template <class Sums, class Number = typename Sums::Value>
+HR_INLINE void add_window(const Sums& sums, int64_t row, int64_t low, int64_t count,
+                          Number* HWY_RESTRICT out) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<Number>()));
+  const int64_t picked = sums.left->row_begin(row + 1) - sums.left->row_begin(row);
+  // Vectors that are mostly empty cost more than stores.
+  if (picked * count <= 4 * (sums.products[row + 1] - sums.products[row])) {
+    switch ((count + lanes - 1) / lanes) {
+#define HR_VECTORS(n) \
+  case n:             \
+    return add_in_vectors<n>(sums, row, low, count, out);
+      HR_VECTORS(1)
+      HR_VECTORS(2)
+      HR_VECTORS(3)
+      HR_VECTORS(4)
+      HR_VECTORS(5)
+      HR_VECTORS(6)
+      HR_VECTORS(7)
+      HR_VECTORS(8)
+#undef HR_VECTORS
+      default:
+        break;
+    }
+  }
+  for (int64_t i = 0; i < count; ++i) out[i] = 0;
+  visit_picked(sums, row, [&](int64_t at, int64_t stop, int64_t k) {
+    const Number factor = sums.left_number[k];
+    const Number* HWY_RESTRICT from = sums.right_number + at;
+    Number* HWY_RESTRICT to = out + (static_cast<int64_t>(sums.right_index[at]) - low);
+    for (int64_t i = 0; i < stop - at; ++i) to[i] += factor * from[i];
+  });
+}
+
+template <class Matrices>
+void count_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits,
+                cpu::RowWindows windows) {
+  int64_t* const counts = windows.counts;
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    if (windows.firsts[row] >= 0) continue;
     if (may_be_few(matrices, row))
       if (const auto few = few_sums(matrices, row); few.is_whole()) {
         counts[row + 1] = few.count;
@@ -169,6 +293,12 @@ void add_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits) {
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     Index* const columns = matrices.index + matrices.begins[row];
     Number* const sums = matrices.number + matrices.begins[row];
+    if (const int64_t low = matrices.firsts[row]; low >= 0) {
+      const int64_t count = matrices.begins[row + 1] - matrices.begins[row];
+      for (int64_t i = 0; i < count; ++i) columns[i] = static_cast<Index>(low + i);
+      add_window(matrices, row, low, count, sums);
+      continue;
+    }
     if (may_be_few(matrices, row))
       if (const auto few = few_sums(matrices, row); few.is_whole()) {
         for (int64_t i = 0; i < few.count; ++i) {
@@ -213,10 +343,17 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 
 template <class Index, class Number>
-void count_products(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowBits bits,
-                    int64_t* counts) {
+bool find_windows(const SparseMatrices<Index, Number>& matrices, RowRange rows,
+                  RowWindows windows) {
   using Matrices = SparseMatrices<Index, Number>;
-  HR_SIMD(count_rows<Matrices>)(matrices, rows, bits, counts);
+  return HR_SIMD(find_row_windows<Matrices>)(matrices, rows, windows);
+}
+
+template <class Index, class Number>
+void count_products(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowBits bits,
+                    RowWindows windows) {
+  using Matrices = SparseMatrices<Index, Number>;
+  HR_SIMD(count_rows<Matrices>)(matrices, rows, bits, windows);
 }
 
 template <class Index, class Number, class Out>
@@ -225,9 +362,11 @@ void add_products(const SparseSums<Index, Number, Out>& sums, RowRange rows, Row
   HR_SIMD(add_rows<Sums>)(sums, rows, bits);
 }
 
-#define HR_SPGEMM(Index, Number)                                                                   \
-  template void count_products(const SparseMatrices<Index, Number>&, RowRange, RowBits, int64_t*); \
-  template void add_products(const SparseSums<Index, Number, int32_t>&, RowRange, RowBits);        \
+#define HR_SPGEMM(Index, Number)                                                            \
+  template bool find_windows(const SparseMatrices<Index, Number>&, RowRange, RowWindows);   \
+  template void count_products(const SparseMatrices<Index, Number>&, RowRange, RowBits,     \
+                               RowWindows);                                                 \
+  template void add_products(const SparseSums<Index, Number, int32_t>&, RowRange, RowBits); \
   template void add_products(const SparseSums<Index, Number, int64_t>&, RowRange, RowBits);
 HR_SPGEMM(int32_t, float)
 HR_SPGEMM(int32_t, double)

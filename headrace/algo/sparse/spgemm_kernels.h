@@ -27,10 +27,21 @@ struct SparseMatrices {
   int64_t right_begin_width;
 };
 
-/// The number of entries in each row of the product, to counts[row + 1].
+/// What is known of each row of the product before its columns are looked at one by one.
+struct RowWindows {
+  int64_t* products;  ///< their number, at [row + 1]
+  int64_t* counts;    ///< entries, at [row + 1]
+  int64_t* firsts;    ///< the first column, where all columns are neighbours; else -1
+};
+
+/// Finds them, but counts only of rows whose columns are neighbours: whether all are.
+template <class Index, class Number>
+bool find_windows(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowWindows windows);
+
+/// The number of entries in each row of the product whose columns are no neighbours.
 template <class Index, class Number>
 void count_products(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowBits bits,
-                    int64_t* counts);
+                    RowWindows windows);
 
 /// The same, and the product, whose row r begins at entry begins[r].
 template <class Index, class Number, class Out>
@@ -38,6 +49,8 @@ struct SparseSums : SparseMatrices<Index, Number> {
   using OutIndex = Out;
 
   const int64_t* begins;
+  const int64_t* products;  // those before each row
+  const int64_t* firsts;
   Out* index;
   Number* number;
 };
