@@ -21,6 +21,7 @@ namespace hr {
 namespace {
 
 constexpr const char* kOp = "csr_matrix";
+constexpr size_t kFewKeys = 24;
 
 /// A column and the place of its entry in the row: what rows are sorted by.
 struct EntryKey {
@@ -32,6 +33,25 @@ struct EntryKey {
   }
 };
 
+/// Sorts few keys, none twice, by how many are less: no branch depends on their order, which in
+/// rows of a new matrix is random.
+void sort_few(std::vector<uint64_t>& keys) {
+  uint64_t sorted[kFewKeys];
+  uint32_t ranks[kFewKeys];
+  const size_t count = keys.size();
+  for (size_t i = 0; i < count; ++i) {
+    uint32_t rank = 0;
+    for (size_t j = 0; j < i; ++j) {
+      const uint32_t is_less = keys[j] < keys[i] ? 1 : 0;
+      rank += is_less;
+      ranks[j] += 1 - is_less;
+    }
+    ranks[i] = rank;
+  }
+  for (size_t i = 0; i < count; ++i) sorted[ranks[i]] = keys[i];
+  std::copy_n(sorted, count, keys.begin());
+}
+
 /// Sorts the entries of a row by column, those of one column in their order; `order` is room.
 template <class Index, class Visit>
 void visit_sorted(const Index* index, int64_t count, std::vector<uint64_t>& packed,
@@ -42,7 +62,10 @@ void visit_sorted(const Index* index, int64_t count, std::vector<uint64_t>& pack
     for (int64_t k = 0; k < count; ++k)
       packed[static_cast<size_t>(k)] =
           static_cast<uint64_t>(index[k]) << 32 | static_cast<uint64_t>(k);
-    std::sort(packed.begin(), packed.end());
+    if (packed.size() <= kFewKeys)
+      sort_few(packed);
+    else
+      std::sort(packed.begin(), packed.end());
     for (const uint64_t key : packed)
       visit(static_cast<Index>(key >> 32), static_cast<int64_t>(key & 0xffff'ffff));
     return;

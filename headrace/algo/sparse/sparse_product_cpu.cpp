@@ -10,16 +10,28 @@ namespace {
 
 template <class Product>
 void times_vector(const Product& product, RowRange rows) {
-  const auto [matrix, index, number, dense, width, out] = product;
+  const Sparse* const matrix = product.matrix;
+  const auto* HWY_RESTRICT index = product.index;
+  const auto* HWY_RESTRICT number = product.number;
+  const auto* HWY_RESTRICT dense = product.dense;
+  auto* HWY_RESTRICT out = product.out;
   int64_t k = matrix->row_begin(rows.begin);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
     const int64_t end = matrix->row_begin(row + 1);
-    typename Product::Value sums[4] = {};
-    for (; k + 4 <= end; k += 4)
-      for (int64_t lane = 0; lane < 4; ++lane)
-        sums[lane] += number[k + lane] * dense[index[k + lane]];
-    for (int64_t lane = 0; k < end; ++k, ++lane) sums[lane] += number[k] * dense[index[k]];
-    out[row] = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    const auto product_at = [&](int64_t at) HWY_ATTR { return number[at] * dense[index[at]]; };
+    // Four names, no array: one with a variable place would not be in registers.
+    typename Product::Value first = 0, second = 0, third = 0, fourth = 0;
+    for (; k + 4 <= end; k += 4) {
+      first += product_at(k);
+      second += product_at(k + 1);
+      third += product_at(k + 2);
+      fourth += product_at(k + 3);
+    }
+    if (k < end) first += product_at(k);
+    if (k + 1 < end) second += product_at(k + 1);
+    if (k + 2 < end) third += product_at(k + 2);
+    k = end;
+    out[row] = (first + second) + (third + fourth);
   }
 }
 

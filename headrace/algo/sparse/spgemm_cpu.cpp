@@ -20,8 +20,7 @@ HR_INLINE uint64_t bit_of(uint64_t place) {
   return uint64_t{1} << (place & 63);
 }
 
-/// The sums of a row of few products, by column: kept in order, without bits. A row that has more
-/// is left to these.
+/// The sums of a row of few products, by column: kept in order, without bits.
 template <class Number>
 struct FewSums {
   static constexpr int64_t kMost = 8;
@@ -29,7 +28,6 @@ struct FewSums {
   int64_t columns[kMost];
   Number sums[kMost];
   int64_t count = 0;
-  int64_t products = 0;
 
   HR_INLINE void add(int64_t column, Number value) {
     int64_t at = count;
@@ -45,9 +43,6 @@ struct FewSums {
     columns[at] = column;
     sums[at] = Number{0} + value;
   }
-
-  /// Whether all products of a row are in it.
-  bool is_whole() const { return products <= kMost; }
 };
 
 /// The words that a row has touched, from the lowest to the highest group.
@@ -112,25 +107,17 @@ HR_INLINE Touched mark_columns(const Matrices& matrices, int64_t row, cpu::RowBi
   return touched;
 }
 
-/// The products of a row, as far as these are few.
+/// The sums of a row of at most kMost products.
 template <class Matrices>
 HR_INLINE auto few_sums(const Matrices& matrices, int64_t row) {
   using Number = typename Matrices::Value;
   FewSums<Number> few;
   visit_picked(matrices, row, [&](int64_t at, int64_t stop, int64_t k) {
-    few.products += stop - at;
-    if (!few.is_whole()) return;
     for (; at < stop; ++at)
       few.add(static_cast<int64_t>(matrices.right_index[at]),
               matrices.left_number[k] * matrices.right_number[at]);
   });
   return few;
-}
-
-template <class Matrices>
-HR_INLINE bool may_be_few(const Matrices& matrices, int64_t row) {
-  return matrices.left->row_begin(row + 1) - matrices.left->row_begin(row) <=
-         FewSums<typename Matrices::Value>::kMost;
 }
 
 /// Calls `visit(word)` for the touched words in order.
@@ -173,25 +160,33 @@ bool find_row_windows(const Matrices& matrices, RowRange rows, cpu::RowWindows w
   const Sparse *const left = matrices.left, *const right = matrices.right;
   const int64_t all = left->row_begin(left->rows());
   bool known = true;
-  int64_t k = left->row_begin(rows.begin);
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    Window window;
+    const int64_t begin = left->row_begin(row), end = left->row_begin(row + 1);
     int64_t products = 0;
-    for (const int64_t end = left->row_begin(row + 1); k < end; ++k) {
+    for (int64_t k = begin; k < end; ++k) {
       if (k + kAhead < all)
         __builtin_prefetch(matrices.right_begin +
                            matrices.right_begin_width * matrices.left_index[k + kAhead]);
       const auto from = static_cast<int64_t>(matrices.left_index[k]);
-      const int64_t begin = right->row_begin(from), count = right->row_begin(from + 1) - begin;
-      products += count;
-      if (window.is_whole && count > 0)
-        window.add(static_cast<int64_t>(matrices.right_index[begin]),
-                   static_cast<int64_t>(matrices.right_index[begin + count - 1]), count);
+      products += right->row_begin(from + 1) - right->row_begin(from);
+    }
+    windows.products[row + 1] = products;
+    if (products <= FewSums<typename Matrices::Value>::kMost) {
+      windows.counts[row + 1] = few_sums(matrices, row).count;
+      windows.firsts[row] = cpu::RowWindows::kFew;
+      continue;
+    }
+    Window window;
+    for (int64_t k = begin; window.is_whole && k < end; ++k) {
+      const auto from = static_cast<int64_t>(matrices.left_index[k]);
+      const int64_t first = right->row_begin(from), count = right->row_begin(from + 1) - first;
+      if (count > 0)
+        window.add(static_cast<int64_t>(matrices.right_index[first]),
+                   static_cast<int64_t>(matrices.right_index[first + count - 1]), count);
     }
     known &= window.is_whole;
-    windows.products[row + 1] = products;
     windows.counts[row + 1] = window.high - window.low + 1;
-    windows.firsts[row] = window.is_whole ? window.low : -1;
+    windows.firsts[row] = window.is_whole ? window.low : cpu::RowWindows::kUnknown;
   }
   return known;
 }
@@ -272,12 +267,7 @@ void count_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits,
                 cpu::RowWindows windows) {
   int64_t* const counts = windows.counts;
   for (int64_t row = rows.begin; row < rows.end; ++row) {
-    if (windows.firsts[row] >= 0) continue;
-    if (may_be_few(matrices, row))
-      if (const auto few = few_sums(matrices, row); few.is_whole()) {
-        counts[row + 1] = few.count;
-        continue;
-      }
+    if (windows.firsts[row] != cpu::RowWindows::kUnknown) continue;
     const Touched touched = mark_columns(matrices, row, bits);
     int64_t count = 0;
     visit_words(touched, bits, [&](uint64_t word) { count += ones(bits.words[word]); });
@@ -299,14 +289,14 @@ void add_rows(const Matrices& matrices, RowRange rows, cpu::RowBits bits) {
       add_window(matrices, row, low, count, sums);
       continue;
     }
-    if (may_be_few(matrices, row))
-      if (const auto few = few_sums(matrices, row); few.is_whole()) {
-        for (int64_t i = 0; i < few.count; ++i) {
-          columns[i] = static_cast<Index>(few.columns[i]);
-          sums[i] = few.sums[i];
-        }
-        continue;
+    if (matrices.firsts[row] == cpu::RowWindows::kFew) {
+      const auto few = few_sums(matrices, row);
+      for (int64_t i = 0; i < few.count; ++i) {
+        columns[i] = static_cast<Index>(few.columns[i]);
+        sums[i] = few.sums[i];
       }
+      continue;
+    }
     const Touched touched = mark_columns(matrices, row, bits);
     uint32_t count = 0;
     visit_words(touched, bits, [&](uint64_t word) {

@@ -31,14 +31,17 @@ struct SparseMatrices {
 struct RowWindows {
   int64_t* products;  ///< their number, at [row + 1]
   int64_t* counts;    ///< entries, at [row + 1]
-  int64_t* firsts;    ///< the first column, where all columns are neighbours; else -1
+  int64_t* firsts;    ///< the first column, where all columns are neighbours; else one of these:
+
+  static constexpr int64_t kUnknown = -1, kFew = -2;
 };
 
-/// Finds them, but counts only of rows whose columns are neighbours: whether all are.
+/// Finds them, but counts only of rows of few products (kFew) or of neighbouring columns: whether
+/// those are all rows.
 template <class Index, class Number>
 bool find_windows(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowWindows windows);
 
-/// The number of entries in each row of the product whose columns are no neighbours.
+/// The number of entries in each row of the product that is kUnknown.
 template <class Index, class Number>
 void count_products(const SparseMatrices<Index, Number>& matrices, RowRange rows, RowBits bits,
                     RowWindows windows);
