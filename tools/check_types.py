@@ -33,8 +33,8 @@ ALLOWED = (
     # A class that only the engine makes inherits `object.__init__`.
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
-    r"headrace\.\S+\.(Across|Color|Columns|Floats|Function|Integers|Numbers|Sources?|Values|torch"
-    r"|xgboost) is not present at runtime",
+    r"headrace\.\S+\.(Across|Axes|Color|Columns|Floats|Function|Integers|Numbers|Shape|Sources?"
+    r"|Values|torch|xgboost) is not present at runtime",
     r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not "
     r"present at runtime",
     r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",

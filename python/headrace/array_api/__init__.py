@@ -467,11 +467,11 @@ if TYPE_CHECKING:
 
 __array_api_version__ = "2025.12"
 
-e = math.e
-inf = math.inf
-nan = math.nan
+e: float = math.e
+inf: float = math.inf
+nan: float = math.nan
 newaxis = None
-pi = math.pi
+pi: float = math.pi
 
 __getattr__: Callable[[str], Any] = missing_of_module(__name__)
 

@@ -18,6 +18,8 @@ class DataType:
 
     __slots__ = ("name",)
 
+    name: str
+
     def __init__(self, name: str) -> None:
         self.name = name
 
@@ -34,19 +36,19 @@ class DataType:
         return f"headrace.{self.name}"
 
 
-bool = DataType("bool")
-int8 = DataType("int8")
-int16 = DataType("int16")
-int32 = DataType("int32")
-int64 = DataType("int64")
-uint8 = DataType("uint8")
-uint16 = DataType("uint16")
-uint32 = DataType("uint32")
-uint64 = DataType("uint64")
-float32 = DataType("float32")
-float64 = DataType("float64")
-complex64 = DataType("complex64")
-complex128 = DataType("complex128")
+bool: DataType = DataType("bool")
+int8: DataType = DataType("int8")
+int16: DataType = DataType("int16")
+int32: DataType = DataType("int32")
+int64: DataType = DataType("int64")
+uint8: DataType = DataType("uint8")
+uint16: DataType = DataType("uint16")
+uint32: DataType = DataType("uint32")
+uint64: DataType = DataType("uint64")
+float32: DataType = DataType("float32")
+float64: DataType = DataType("float64")
+complex64: DataType = DataType("complex64")
+complex128: DataType = DataType("complex128")
 
 COMPLEX = ("complex64", "complex128")
 _KINDS = {
