@@ -1271,7 +1271,7 @@ def test_parquet_compression(tmp_path, compression):
     assert columns(frame) == {"x": [1, None, 3], "s": ["a", "b", None]}
 
 
-@promise("004: NumPy's functions on our arrays stay ours", later)
+@promise("004: NumPy's functions on our arrays stay ours")
 def test_array_functions():
     x = hr.asarray([3.0, 1.0, 2.0])
     for made in (np.sqrt(x), np.mean(x), np.where(x > 1, x, 0), np.concatenate([x, x])):
@@ -1279,7 +1279,7 @@ def test_array_functions():
     assert np.concatenate([x, x]).tolist() == [3.0, 1.0, 2.0] * 2
 
 
-@promise("004: code that names no library", later)
+@promise("004: code that names no library")
 def test_agnostic_code():
     def scaled(x):
         xp = x.__array_namespace__()

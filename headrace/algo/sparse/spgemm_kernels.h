@@ -27,7 +27,7 @@ struct SparseMatrices {
   int64_t right_begin_width;
 };
 
-/// What is known of each row of the product before its columns are looked at one by one.
+/// What is known of each row of the product before its columns are read one by one.
 struct RowWindows {
   int64_t* products;  ///< their number, at [row + 1]
   int64_t* counts;    ///< entries, at [row + 1]
