@@ -96,7 +96,8 @@ def test_asarray_shares_or_copies() -> None:
     ],
 )
 def test_quotients_of_infinities_are_the_standards(left: Any, right: Any, expected: Any) -> None:
-    for made in (frozen([left]) // frozen([right]), frozen([left]) // right):
+    for divisor in (frozen([right]), right):
+        made = hr.array_api.floor_divide(frozen([left]), divisor)
         np.testing.assert_array_equal(made.to_numpy(), [expected])
         assert (
             np.copysign(1, made.to_numpy())[0] == np.copysign(1, expected) or expected != expected

@@ -235,7 +235,7 @@ def test_errors():
         frame.nlargest(1, "no")
     with pytest.raises(hr.UnsupportedError, match="dimensions=2"):
         hr.sort(np.ones((2, 2)))
-    with pytest.raises(hr.UnsupportedError, match="axis=1"):
+    with pytest.raises(hr.InvalidArgumentError, match="axis=1"):
         np.sort(hr.asarray(np.ones(3)), axis=1)
     with pytest.raises(hr.TypeMismatchError):
         hr.argsort(np.ones(3, complex))

@@ -273,6 +273,7 @@ def test_another_user_is_refused() -> None:
     handle = hr.share(hr.asarray([1.0]))
     code = """
         import os
+        hr.attach  # loads what another user may not read
         os.setuid(65534)
         try:
             hr.attach(sys.argv[1])

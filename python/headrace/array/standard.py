@@ -122,21 +122,6 @@ class StandardOperators(Deferred):
         ours: Any = self
         return complex(ours.item())
 
-    def __floordiv__(self, other: Any) -> Self:
-        return self._floor_quotient(self, other)
-
-    def __rfloordiv__(self, other: Any) -> Self:
-        return self._floor_quotient(other, self)
-
-    def _floor_quotient(self, left: Any, right: Any) -> Self:
-        """`left // right`, of infinities as the standard says: inf // 2 is inf, 2 // -inf is -0."""
-        made = self._elementwise("floor_divide", left, right)
-        if made is NotImplemented or made._kind != "array" or made.dtype.kind != "f":
-            return made
-        exact = self._elementwise("divide", left, right)
-        endless = self._elementwise("isinf", left) | self._elementwise("isinf", right)
-        return self._elementwise("where", endless, exact, made)
-
     def __lshift__(self, other: Any) -> Self:
         return self._elementwise("left_shift", self, other)
 
