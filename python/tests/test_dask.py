@@ -16,6 +16,7 @@ dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 import headrace.dask  # noqa: E402
 from headrace.dask import dispatch, readers, transport  # noqa: E402
+from headrace.interop.sharing import in_own_memory  # noqa: E402
 
 #: Of 0, 1 and -1: workers of other versions and machines must agree.
 PINNED = ["4f329cadfaf7c73c", "e58def9f41dd3fa5", "554c35b79a7d06a5"]
@@ -241,6 +242,41 @@ def test_received_values_may_spill_once_they_take_much_of_the_limit():
     assert all(entry.asked for entry in copied)
     for again in held:
         assert again.equals(frame)
+
+
+LABELLED = [
+    lambda f: f.groupby("k").x.sum(),  # of a group-by, as its partial results arrive
+    lambda f: f.groupby("k").x.sum() * 2,
+    lambda f: f.groupby(["k", "n"]).x.sum().rename(None),
+    lambda f: f.set_index(["k", "n"]),
+    lambda f: f.set_index("k", drop=False),  # a column has the name of the labels
+    lambda f: f.set_index("k").rename(columns={"x": ("x", 1), "n": ("n", 2)}),
+    lambda f: f.assign(k=f.k.astype("category")).set_index("n").k,
+    lambda f: f.set_index(["k", "n"])[[]],
+    lambda f: f.set_index(["k", "n"]).index,
+    lambda f: f[f.n > 20],
+    lambda f: f.sort_values("n").head(9),
+    lambda f: f[["n", "x"]].sum(),
+]
+
+
+def assert_same(one, other):
+    """Values, labels, names and dtypes of two pandas objects."""
+    pd = pytest.importorskip("pandas")
+    kind = next(kind for kind in (pd.DataFrame, pd.Series, pd.Index) if isinstance(other, kind))
+    getattr(pd.testing, f"assert_{kind.__name__.lower().removeprefix('data')}_equal")(one, other)
+
+
+@pytest.mark.parametrize("make", LABELLED)
+def test_received_values_keep_their_labels_when_they_are_copied(make):
+    value = make(frame_of(100))
+    received = pickle.loads(pickle.dumps(value, protocol=5))
+    hr.memory.ledger().clear()
+    for each in (value, received):
+        copied = in_own_memory(each)
+        assert type(copied) is type(received)
+        assert_same(copied.to_pandas(), value.to_pandas())
+    assert [entry.op for entry in hr.memory.ledger()].count("receive") == 2
 
 
 BOTH = {end: {transport.SHARES: 1} for end in ("sender", "recipient")}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.errors import OutOfMemoryError, TypeMismatchError
-from headrace.frame.columns import frame_of_table, is_frame
+from headrace.frame.columns import Columns, frame_of_table, is_frame
 from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.series.column import series_of
 
@@ -216,12 +216,20 @@ def rebuilt(header: bytes, rejects: DataFrame | None, *buffers: Any) -> Any:
 
 
 def in_own_memory(value: Any) -> Any:
-    """A value that was received, copied into memory that may spill; itself if there is no room."""
-    data, name = _value_of(value, "receive")
-    try:
-        made = _handle_on(_core.in_own_memory("receive", data), name)
-    except OutOfMemoryError:
-        return value
+    """A value that was received, copied into memory that may spill; itself if there is no room.
+
+    What it consists of is what `pickle` takes apart: labels and names stay, each part is copied.
+    """
+    make, parts = value.__reduce_ex__(5)
+    if make is not rebuilt:
+        kinds = (Columns, Deferred)
+        made = make(*(in_own_memory(each) if isinstance(each, kinds) else each for each in parts))
+    else:
+        data, name = _value_of(value, "receive")
+        try:
+            made = _handle_on(_core.in_own_memory("receive", data), name)
+        except OutOfMemoryError:
+            return value
     if is_frame(value) and is_frame(made):
         made._rejects = value._rejects
     return made

@@ -207,7 +207,7 @@ class LabelledSeries(Series, role="_labelled"):
         return self._frame.to_pandas().iloc[:, 0].rename(self.name)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return LabelledSeries, (self._frame, self.name)
+        return labelled_series, (self._frame, self.name)
 
 
 def _labelled_values(
