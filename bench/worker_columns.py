@@ -58,7 +58,7 @@ def seconds(work: Callable[[], Any]) -> float:
 def main(megabytes: float) -> int:
     """Make, move, measure."""
     rows, missed = int(megabytes * 1e6 / 8), 0
-    with hr.cluster(workers=2, memory="8GB") as cluster:
+    with hr.cluster(workers=2, memory="12GB") as cluster:
         client = cluster.client
         here, there = client.run(copied)
         for way, least in LEAST.items():
