@@ -218,7 +218,7 @@ def test_a_child_writes_nothing_to_its_parents_file(tmp_path: Path) -> None:
 
 BUSY_FORK = """
 import os, sys, threading, headrace as hr
-hr.Series([1.0]).to_list()  # a child of a process that imports would wait for its imports
+(hr.Series([1.0]) * 2).to_list(), hr.memory.report()  # a child would wait for imports of threads
 stop = False
 def make():
     while not stop:
