@@ -2,6 +2,7 @@
 // Views with strides of zero.
 #include "headrace/tensor/broadcast_view.h"
 
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/tensor/tensor_of.h"
 
@@ -52,7 +53,8 @@ NodePtr broadcast_in_dim(const NodePtr& array, Shape shape, std::vector<int64_t>
                                         {{"axis", d}, {"size", size}, {"wanted", wanted}});
     before = axis;
   }
-  num_elements(shape);  // throws for negative sizes
+  // Throws for negative sizes, and for more bytes than any copy of the view could have.
+  checked_multiply("broadcast_to", num_elements(shape), from.dtype.size_bytes());
   return apply_operator(BroadcastView::make(shape, std::move(axes)),
                         array_signature(from.dtype, shape), {array});
 }

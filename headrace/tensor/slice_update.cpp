@@ -23,7 +23,9 @@ struct Concatenate final : OperatorOf<Concatenate> {
     const auto along = static_cast<size_t>(axis);
     Shape shape = std::get<Tensor>(inputs[0]).shape();
     shape[along] = 0;
-    for (const Value& input : inputs) shape[along] += std::get<Tensor>(input).shape()[along];
+    for (const Value& input : inputs)
+      shape[along] =
+          checked_add("concatenate", shape[along], std::get<Tensor>(input).shape()[along]);
     const Dtype dtype = std::get<Tensor>(inputs[0]).dtype();
     const int64_t width = dtype.size_bytes();
     Buffer buffer = Buffer::allocate(checked_multiply("concatenate", num_elements(shape), width));
@@ -93,7 +95,7 @@ NodePtr concatenate(const std::vector<NodePtr>& arrays, int64_t axis) {
                                           "evaluate the array first: len() does");
     Shape others = each.shape;
     if (static_cast<int64_t>(others.size()) == dimensions) {
-      along += others[static_cast<size_t>(axis)];
+      along = checked_add("concatenate", along, others[static_cast<size_t>(axis)]);
       others[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
     }
     if (others != shape)

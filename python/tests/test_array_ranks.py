@@ -380,3 +380,23 @@ def test_a_chain_of_complex_arithmetic_is_one_pass_over_each_part() -> None:
     x = frozen(n)
     made = (x * x + 1) * (x - 2j)
     np.testing.assert_allclose(made.to_numpy(), (n * n + 1) * (n - 2j), rtol=1e-13)
+
+
+def test_shapes_of_more_bytes_than_there_are_addresses() -> None:
+    calls = (
+        lambda: hr.zeros(2**61 + 1),
+        lambda: np.tile(hr.asarray([1.0]), 2**61 + 1),
+        lambda: np.concatenate([hr.zeros(2**62, "bool")] * 4 + [hr.zeros(1, "bool")]),
+        lambda: hr.random.default_rng(1).normal(size=2**61 + 1),
+    )
+    for call in calls:
+        with pytest.raises(hr.Error):
+            hr.eval(call())
+
+
+def test_a_whole_slice_of_unknown_length_is_a_view_of_its_own() -> None:
+    y = hr.arange(5)
+    y = y[y > 1]
+    z = y[:]
+    z[0] = 99
+    assert (y.tolist(), z.tolist()) == ([2, 3, 4], [99, 3, 4])

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/random/random_kernels.h"
 #include "headrace/algo/sort/sort.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/memory/log/tag.h"
 
@@ -18,7 +19,8 @@ void check_count(const char* op, int64_t count) {
 template <class T, class Fill>
 Tensor filled(int64_t count, Fill&& fill) {
   const Shape shape{count};
-  Buffer buffer = Buffer::allocate(num_elements(shape) * static_cast<int64_t>(sizeof(T)));
+  Buffer buffer =
+      Buffer::allocate(checked_multiply("random", count, static_cast<int64_t>(sizeof(T))));
   if (count > 0) fill(buffer.mutable_as<T>());
   return Tensor(dtype_of<T>(), shape, std::move(buffer));
 }

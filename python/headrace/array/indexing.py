@@ -81,7 +81,8 @@ def _trimmed(array: Array, keys: list[Any]) -> Array | None:
     cut = keys[0]
     first, last = cut.start or 0, -(cut.stop or 0)
     if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
-        trimmed = array_of(_core.trim(array._node, first, last)) if first or last else array
+        node = _core.trim(array._node, first, last) if first or last else array._node
+        trimmed = array_of(node)
         rest = keys[1:]
         if all(each == slice(None) for each in rest):
             return trimmed
