@@ -159,6 +159,16 @@ struct Sources {
                                  const std::vector<bool>& wanted, int64_t rows,
                                  const std::vector<RowRange>& ranges) const {
     const size_t s = source_of(group);
+    if (!any(own(wanted)))
+      return [self, wanted, s, rows, ranges, range = size_t{0},
+              read = int64_t{0}]() mutable -> std::optional<Table> {
+        if (range == ranges.size()) return std::nullopt;
+        const int64_t left = ranges[range].end - ranges[range].begin - read;
+        const int64_t count = std::min(left, rows);
+        read += count;
+        if (count == left) ++range, read = 0;
+        return self->with_values(Table(), wanted, always(s, count));
+      };
     return [self, wanted, s,
             next = each[s].read_ranges(group - first_group[s], own(wanted), rows,
                                        ranges)]() -> std::optional<Table> {

@@ -219,10 +219,10 @@ class Reading {
       if (!columns.empty() &&
           std::ranges::all_of(columns, [&](int64_t c) { return c == columns[0]; }))
         by_column_[static_cast<size_t>(columns[0])].add(each, own);
-      const bool waits = !is_limited_ && std::ranges::any_of(own, [](const Value& value) {
-        const auto* const column = std::get_if<Column>(&value);
-        return column && column->num_rows() > kFewRows;
-      });
+      const bool waits = most_together_ > 1 && std::ranges::any_of(own, [](const Value& value) {
+                           const auto* const column = std::get_if<Column>(&value);
+                           return column && column->num_rows() > kFewRows;
+                         });
       (waits ? waiting_ : soon_).add(each, own);
     }
   }
@@ -312,7 +312,9 @@ class Reading {
     parts_kept_ += parts.kept;
     parts_all_ += parts.all;
     rows.ranges = std::move(parts.ranges);
-    if (rows.ranges.empty() || parts.kept < parts.all) rows.coded.clear();
+    // Other tests of a column whole would hold it in memory.
+    const bool is_tight = most_together_ == 1 && !tests_without(rows.coded).predicates.empty();
+    if (rows.ranges.empty() || parts.kept < parts.all || is_tight) rows.coded.clear();
     if (rows.ranges.empty()) {
       rows.is_read = false;
     } else if (rows.coded.empty()) {

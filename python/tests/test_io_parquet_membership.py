@@ -286,3 +286,26 @@ def test_a_filter_of_a_wrong_size_or_place_is_an_error() -> None:
             scan = hr.scan_parquet(bad)
             scan[scan.k == 5].k.to_list()
         assert hr.read_parquet(bad).k.to_list() == frame.k.to_list()
+
+
+def test_many_values_beside_the_value_of_a_folder(tmp_path: Path) -> None:
+    """`isin` of many values waits for rows that tests of folders alone leave."""
+    rows = np.random.default_rng(3).permutation(50_000)
+    for year in (2020, 2021):
+        folder = tmp_path / f"year={year}"
+        folder.mkdir()
+        table = pa.table({"value": rows + 7 * (year - 2020)})
+        pq.write_table(
+            table,
+            folder / "a.parquet",
+            write_page_index=True,
+            use_dictionary=False,
+            data_page_size=999,
+        )
+    some = np.arange(0, 50_000, 2)
+    for years in ([2020], [2021], [2020, 2021], [1999]):
+        scan = hr.scan_parquet(tmp_path)
+        found = scan[scan.year.isin(years) & scan.value.isin(some)].value.to_numpy()
+        wanted = [rows + 7 * (year - 2020) for year in years if year != 1999]
+        every = np.concatenate([*wanted, np.zeros(0, int)])
+        assert np.array_equal(found, every[np.isin(every, some)])

@@ -338,6 +338,8 @@ void ChunkReader::load_dictionary(const Page& page) {
   const int64_t each = leaf_.stored_bytes > 0 ? leaf_.stored_bytes : least;
   if (count > static_cast<int64_t>(page.bytes.size()) / each)
     damaged("a dictionary has fewer values than it says");
+  if (leaf_.conversion == Conversion::kNull && count > 0)
+    damaged("a column of nulls has a dictionary with values");
   has_dictionary_ = true;
   dictionary_size_ = count;
   if (leaf_.conversion == Conversion::kNull) return;
