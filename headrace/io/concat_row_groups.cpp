@@ -112,6 +112,22 @@ struct Sources {
     return {value, value, Column(TypeId::kInt64, value.num_rows(), std::move(nulls))};
   }
 
+  // Batches of the values of a source alone, such as those of its folder: its file is not read.
+  static RowGroups::Batches value_batches(const std::shared_ptr<const Sources>& self, size_t s,
+                                          const std::vector<bool>& wanted, int64_t rows,
+                                          const std::vector<RowRange>& ranges) {
+    return [self, s, wanted, rows, ranges, range = size_t{0},
+            read = int64_t{0}]() mutable -> std::optional<Table> {
+      for (; range < ranges.size(); ++range, read = 0) {
+        const int64_t count = std::min(ranges[range].end - ranges[range].begin - read, rows);
+        if (count == 0) continue;
+        read += count;
+        return self->with_values(Table(), wanted, always(s, count));
+      }
+      return std::nullopt;
+    };
+  }
+
   RowGroups::Batches read_group(const std::shared_ptr<const Sources>& self, int64_t group,
                                 const std::vector<bool>& wanted, int64_t rows) const {
     const size_t s = source_of(group);
@@ -125,12 +141,7 @@ struct Sources {
         const int64_t count = batch->num_rows();
         return self->with_values(std::move(*batch), wanted, always(s, count));
       };
-    return [self, wanted, s, rows, left = all]() mutable -> std::optional<Table> {
-      if (left == 0) return std::nullopt;
-      const int64_t count = std::min(left, rows);
-      left -= count;
-      return self->with_values(Table(), wanted, always(s, count));
-    };
+    return value_batches(self, s, wanted, rows, {{0, all}});
   }
 
   // What is known of parts of a group, by its source; of the values of sources that they are one.
@@ -159,16 +170,7 @@ struct Sources {
                                  const std::vector<bool>& wanted, int64_t rows,
                                  const std::vector<RowRange>& ranges) const {
     const size_t s = source_of(group);
-    if (!any(own(wanted)))
-      return [self, wanted, s, rows, ranges, range = size_t{0},
-              read = int64_t{0}]() mutable -> std::optional<Table> {
-        if (range == ranges.size()) return std::nullopt;
-        const int64_t left = ranges[range].end - ranges[range].begin - read;
-        const int64_t count = std::min(left, rows);
-        read += count;
-        if (count == left) ++range, read = 0;
-        return self->with_values(Table(), wanted, always(s, count));
-      };
+    if (!any(own(wanted))) return value_batches(self, s, wanted, rows, ranges);
     return [self, wanted, s,
             next = each[s].read_ranges(group - first_group[s], own(wanted), rows,
                                        ranges)]() -> std::optional<Table> {
