@@ -18,7 +18,7 @@ from headrace.array.inverse_hyperbolic import (
 )
 from headrace.array.numpy_results import as_ours, deferred_in
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import Deferred
+from headrace.lazy.handle import UFUNC_REDUCTIONS, Deferred
 from headrace.linalg import matmul
 
 if TYPE_CHECKING:
@@ -37,17 +37,7 @@ UFUNCS: dict[str, Callable[..., Any]] = {
     "logaddexp": log_of_sum_of_exponentials,
     "conjugate": conj,
     "positive": operator.pos,
-    "floor_divide": operator.floordiv,
     "signbit": lambda x: x._elementwise("less", x._elementwise("copysign", 1.0, x), 0.0),
-}
-#: Their reductions, by our words.
-REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
-    "minimum": "min",
-    "maximum": "max",
-    "logical_and": "all",
-    "logical_or": "any",
 }
 #: Editions of the standard that `__array_namespace__` gives.
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
@@ -141,8 +131,12 @@ class StandardOperators(Deferred):
         options = {word: v for word, v in kwargs.items() if word == "axis" or v is not None}
         if method == "__call__" and not options and name in UFUNCS:
             return UFUNCS[name](*inputs)
-        if method == "reduce" and name in REDUCTIONS and options.keys() <= {"axis", "keepdims"}:
-            return reduce_axes(inputs[0], REDUCTIONS[name], options.pop("axis", 0), **options)
+        if (
+            method == "reduce"
+            and name in UFUNC_REDUCTIONS
+            and options.keys() <= {"axis", "keepdims"}
+        ):
+            return reduce_axes(inputs[0], UFUNC_REDUCTIONS[name], options.pop("axis", 0), **options)
         if method == "accumulate" and name in ("add", "multiply") and options.keys() <= {"axis"}:
             return cumulative(inputs[0], name == "multiply", options.get("axis", 0))
         return as_ours(super().__array_ufunc__(ufunc, method, *inputs, **kwargs))

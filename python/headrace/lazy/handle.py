@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 #: Tell the engine the operator and the user's line that the next nodes belong to.
 mark: Callable[[str], None] = _core.mark
 
-_UFUNC_REDUCTIONS = {
+#: Reductions of NumPy's ufuncs, by our words.
+UFUNC_REDUCTIONS = {
     "add": "sum",
     "multiply": "prod",
     "minimum": "min",
@@ -257,11 +258,11 @@ class Deferred(Operators, _core.BufferSource):
     # ---- NumPy's protocols -----------------------------------------------------------------------
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         name = ufunc.__name__
-        if method == "reduce" and len(inputs) == 1 and name in _UFUNC_REDUCTIONS:
+        if method == "reduce" and len(inputs) == 1 and name in UFUNC_REDUCTIONS:
             options = {word: v for word, v in kwargs.items() if word == "axis" or v is not None}
             axis = options.pop("axis", 0)
             if not options:
-                reduce: Callable[..., Any] = getattr(inputs[0], _UFUNC_REDUCTIONS[name])
+                reduce: Callable[..., Any] = getattr(inputs[0], UFUNC_REDUCTIONS[name])
                 return reduce() if axis is None or inputs[0].ndim == 1 else reduce(axis=axis)
         if method == "__call__" and not kwargs and name in _core.elementwise_ops():
             return self._elementwise(name, *inputs)
