@@ -76,7 +76,8 @@ struct SliceUpdate final : OperatorOf<SliceUpdate> {
 
 NodePtr concatenate(const std::vector<NodePtr>& arrays, int64_t axis) {
   if (arrays.empty())
-    throw_error<InvalidArgumentError>("concatenate", "there is no array", {{"arrays", 0}});
+    throw_error<InvalidArgumentError>("concatenate", "expected at least one array",
+                                      {{"arrays", 0}});
   const Signature& first = arrays[0]->signature();
   Shape shape = first.shape;
   const auto dimensions = static_cast<int64_t>(shape.size());

@@ -90,9 +90,9 @@ Number number_if(Number number, bool is_there) {
   return std::bit_cast<Number>(std::bit_cast<Word>(number) & (Word{0} - Word{is_there}));
 }
 
-/// Calls `put(at, column, element)` for the elements of a row, and returns how many are not 0. An
-/// element that is 0 has the place of the next one. Which row is next is no branch: it cannot be
-/// predicted.
+/// Calls `put(at, column, element)` for the elements of a row, and returns how many are not 0. The
+/// element after a 0 is put at the same `at` and overwrites it. The choice between the rows is
+/// branchless, as it cannot be predicted.
 template <class Operation, class Index, class Number, class Put>
 int64_t merge_row(Row<Index, Number> left, Row<Index, Number> right, Put&& put) {
   int64_t a = 0, b = 0, at = 0;

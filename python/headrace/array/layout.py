@@ -128,7 +128,7 @@ def arrays_of_one_dtype(op: str, values: Iterable[Any]) -> list[Array]:
     """Arrays in the dtype that they have in common, with known shapes."""
     arrays = [asarray(value) for value in values]
     if not arrays:
-        raise InvalidArgumentError(f"{op}: there is no array: arrays=0")
+        raise InvalidArgumentError(f"{op}: expected at least one array: arrays=0")
     word = common_dtype(*arrays)
     arrays = [array if str(array.dtype) == word else array.astype(word) for array in arrays]
     for array in arrays:

@@ -24,7 +24,7 @@ _KINDS = ("line", "scatter", "hist", "bar", "box", "hexbin")
 
 
 def _look(operator: str, given: Any) -> Look:
-    """The options of all charts; raises for one that there is not."""
+    """The options of all charts; raises TypeError for an unknown one."""
     mark(operator)
     for name in given:
         if name not in Look.__annotations__:

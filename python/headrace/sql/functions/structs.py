@@ -208,7 +208,7 @@ def _default(node: Expression, dtype: str, evaluate: Evaluate, like: _core.Node)
         return Constant(None, dtype)
     value = evaluate(node)
     if not isinstance(value, Constant):
-        raise UnsupportedError("sql: a default that is no constant: word='REMAP_STRUCT'")
+        raise UnsupportedError("sql: expected a constant default: word='REMAP_STRUCT'")
     return cast(value, dtype)
 
 
