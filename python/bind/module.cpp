@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The module: rooms in their order.
 #include "python/bind/bind.h"
+#include "python/bind/filters.h"
 #include "python/bind/interpreter.h"
 #include "python/bind/tensor.h"
 
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_group(m);
   bind_join(m);
   bind_signal(m);
+  bind_filters(m);
   bind_linalg(m);
   bind_tensor(m);
   bind_learn(m);

@@ -951,7 +951,7 @@ def test_fft(signal, name):
     assert close(getattr(hr.fft, name)(signal[:77]), getattr(np.fft, name)(signal[:77]), atol=1e-10)
 
 
-@promise("002: filters of the signal kit", later)
+@promise("002: filters of the signal kit")
 def test_filters(signal):
     scipy_signal = pytest.importorskip("scipy.signal")
     sections = hr.signal.butter(4, 0.2, output="sos")

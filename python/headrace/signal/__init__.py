@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals: wavelets, convolution, peaks, differences, histograms and segments.
+"""Signals: wavelets, convolution, filters, peaks, differences, histograms and segments.
 
 All functions are lazy and take arrays, series without nulls, or anything `hr.asarray` takes.
 """
@@ -11,6 +11,17 @@ from typing import Any
 
 from headrace.facade import missing_of_module
 from headrace.signal.convolution import fft_convolve
+from headrace.signal.filter_design import butter, cheby1, cheby2, iirfilter
+from headrace.signal.filter_fir_design import firwin, firwin2
+from headrace.signal.filter_windows import get_window
+from headrace.signal.filters import (
+    filtfilt,
+    lfilter,
+    lfilter_zi,
+    sosfilt,
+    sosfilt_zi,
+    sosfiltfilt,
+)
 from headrace.signal.peaks import non_max_suppression
 from headrace.signal.segments import diff, histogram, nonzero, segments
 from headrace.signal.segments import index_of_true as index_of_true
@@ -25,6 +36,22 @@ __all__ = [
     "nonzero",
     "ricker",
     "segments",
+]
+# Filters.
+__all__ += [
+    "butter",
+    "cheby1",
+    "cheby2",
+    "filtfilt",
+    "firwin",
+    "firwin2",
+    "get_window",
+    "iirfilter",
+    "lfilter",
+    "lfilter_zi",
+    "sosfilt",
+    "sosfilt_zi",
+    "sosfiltfilt",
 ]
 
 
