@@ -7,6 +7,7 @@
 #include "headrace/algo/select/filter.h"
 #include "headrace/algo/select/mask_prefix.h"
 #include "headrace/base/bits.h"
+#include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/profile.h"
@@ -14,6 +15,7 @@
 #include "headrace/plan/optimize/membership.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <numeric>
@@ -24,6 +26,7 @@ namespace {
 
 constexpr int64_t kFewRows = int64_t{1} << 14;
 constexpr int64_t kMostTogether = 64;
+constexpr int64_t kMostDistinctBytes = int64_t{1} << 25;  // of values that are tested together
 
 using Source = std::shared_ptr<const RowGroups>;
 
@@ -246,40 +249,76 @@ class Reading {
     return false;
   }
 
-  // Runs tests on the values that columns of groups may have, of all groups at once. A group of
-  // which none is true is not read.
+  // Runs tests on the values that columns of groups may have, of as many groups at once as have few
+  // bytes of them. A group of which none is true is not read.
   void test_distinct_values(std::vector<GroupRows>& groups) {
     for (size_t c = 0; c < wanted_.size(); ++c) {
-      const Tests& tests = by_column_[c];
-      if (tests.predicates.empty()) continue;
-      const auto column = static_cast<int64_t>(c);
-      std::vector<std::optional<Column>> values(groups.size());
-      parallel_for(std::ssize(groups), [&](int64_t task) {
-        const auto g = static_cast<size_t>(task);
-        if (groups[g].is_read) values[g] = source_.distinct_values(groups[g].group, column);
-      });
-      std::vector<Column> known;
-      for (const std::optional<Column>& each : values)
-        if (each) known.push_back(*each);
-      if (known.empty()) continue;
-      const Column all = concatenate(source_.op, known[0].dtype(), known);
-      const Column test =
-          evaluate_predicates(tests.predicates, [&](int64_t) { return all; }, tests.others);
-      int64_t at = 0;
-      for (size_t g = 0; g < groups.size(); ++g) {
-        if (!values[g]) continue;
-        const int64_t count = values[g]->num_rows();
-        Column own = test.slice(at, count);
-        at += count;
-        if (mask_prefix(Mask(own), count).picked > 0) {
-          if (!is_limited_) groups[g].coded.push_back({column, std::move(own)});
-          continue;
-        }
-        ++left_out_by_dictionary_;
-        groups[g].is_read = false;
-        groups[g].coded.clear();
+      if (by_column_[c].predicates.empty()) continue;
+      for (size_t begin = 0; begin < groups.size();) {
+        std::vector<std::optional<Column>> values(groups.size() - begin);
+        const size_t count = read_distinct_values(groups, begin, static_cast<int64_t>(c), values);
+        values.resize(count);
+        test_distinct_values(std::span(groups).subspan(begin, count), c, values);
+        begin += count;
       }
     }
+  }
+
+  // The values of groups from `begin` on, until they have many bytes; how many groups these are.
+  size_t read_distinct_values(const std::vector<GroupRows>& groups, size_t begin, int64_t column,
+                              std::vector<std::optional<Column>>& values) const {
+    std::atomic<int64_t> bytes{0};
+    std::vector<uint8_t> is_done(values.size(), 0);
+    parallel_for(std::ssize(values), [&](int64_t task) {
+      const auto g = static_cast<size_t>(task);
+      if (g > 0 && bytes.load() >= kMostDistinctBytes) return;
+      if (const GroupRows& rows = groups[begin + g]; rows.is_read)
+        values[g] = source_.distinct_values(rows.group, column);
+      if (values[g]) bytes += values[g]->size_bytes();
+      is_done[g] = 1;
+    });
+    return static_cast<size_t>(std::ranges::find(is_done, 0) - is_done.begin());
+  }
+
+  void test_distinct_values(std::span<GroupRows> groups, size_t column,
+                            const std::vector<std::optional<Column>>& values) {
+    for (size_t g = 0; g < groups.size();) {
+      std::vector<Column> known;
+      size_t end = g;  // behind the groups whose values can be put together
+      for (; end < groups.size(); ++end) {
+        if (!values[end]) continue;
+        if (!known.empty() && !is_joined(known[0], *values[end])) break;
+        known.push_back(*values[end]);
+      }
+      if (known.empty()) return;
+      const Column all = concatenate(source_.op, known[0].dtype(), known);
+      const Tests& tests = by_column_[column];
+      const Column test =
+          evaluate_predicates(tests.predicates, [&](int64_t) { return all; }, tests.others);
+      for (int64_t at = 0; g < end; ++g) {
+        if (!values[g]) continue;
+        const int64_t count = values[g]->num_rows();
+        take_distinct_test(groups[g], static_cast<int64_t>(column), test.slice(at, count));
+        at += count;
+      }
+    }
+  }
+
+  // Whether the order of categories stays when columns become one: a test may compare by it.
+  static bool is_joined(const Column& first, const Column& other) {
+    if (!first.dtype().is_category()) return true;
+    const DictionaryPtr &a = first.dictionary(), &b = other.dictionary();
+    return a->id() == b->id() || (!a->is_ordered() && !b->is_ordered());
+  }
+
+  void take_distinct_test(GroupRows& rows, int64_t column, Column test) {
+    if (mask_prefix(Mask(test), test.num_rows()).picked > 0) {
+      if (!is_limited_ && rows.is_read) rows.coded.push_back({column, std::move(test)});
+      return;
+    }
+    ++left_out_by_dictionary_;
+    rows.is_read = false;
+    rows.coded.clear();
   }
 
   // Reads the wanted rows of groups. Those that are read in the same way are so together.
@@ -430,14 +469,16 @@ class Reading {
     Columns behind = without(wanted_, tested);
     if (const Tests rest = on_codes ? tests_without(coded) : waiting_; !rest.predicates.empty()) {
       const Columns read = columns_of(rest);
-      const Table table = read_picked(groups, read);
-      const Column test =
-          table.num_rows() == 0 ? Column(TypeId::kBool, 0, Buffer()) : rest.evaluate(table, read);
-      const Mask mask(test);
-      pick_again(groups, test);
+      const std::vector<Table> tables = read_picked_to_test(groups, read);
+      std::vector<Column> tests;
+      for (const Table& table : tables)
+        tests.push_back(table.num_rows() == 0 ? Column(TypeId::kBool, 0, Buffer())
+                                              : rest.evaluate(table, read));
+      pick_again(groups, concatenate(source_.op, TypeId::kBool, tests));
       for (size_t c = 0; c < wanted_.size(); ++c) {
         if (!read[c] || !behind[c]) continue;
-        parts_[c].push_back(filter(column_of(table, read, c), mask));
+        for (size_t k = 0; k < tables.size(); ++k)
+          parts_[c].push_back(filter(column_of(tables[k], read, c), Mask(tests[k])));
         behind[c] = false;
       }
     }
@@ -466,7 +507,22 @@ class Reading {
     return rest;
   }
 
-  Table read_picked(const std::vector<GroupRows>& groups, const Columns& columns) const {
+  // Those of a group apart where they may be categories whose order differs from group to group.
+  std::vector<Table> read_picked_to_test(const std::vector<GroupRows>& groups,
+                                         const Columns& columns) const {
+    bool has_categories = false;
+    for (size_t c = 0; c < columns.size(); ++c)
+      has_categories |= columns[c] && source_.none.columns()[c].dtype().is_category();
+    if (!has_categories || groups.size() < 2) return {read_picked(groups, columns)};
+    std::vector<Table> tables(groups.size());
+    parallel_for(std::ssize(groups), [&](int64_t task) {
+      const auto g = static_cast<size_t>(task);
+      tables[g] = read_picked(std::span(groups).subspan(g, 1), columns);
+    });
+    return tables;
+  }
+
+  Table read_picked(std::span<const GroupRows> groups, const Columns& columns) const {
     std::vector<PickedGroup> picked;
     for (const GroupRows& rows : groups)
       if (rows.found > 0 || any(both(coded_, columns)))
@@ -514,9 +570,8 @@ class Reading {
 
   // Of a group without wanted rows, so that codes are those of the whole source.
   void read_codes(GroupRows& rows, const Columns& coded) {
-    const auto batches = source_.read_group(rows.group, coded, morsel_rows());
-    while (const std::optional<Table> batch = batches())
-      keep(rows.kept, batch->slice(0, 0), coded, nullptr);
+    const PickedGroup none{rows.group, Column(TypeId::kBool, 0, Buffer())};
+    keep(rows.kept, source_.read_picked(std::span(&none, 1), coded), coded, nullptr);
   }
 
   void keep(Kept& kept, const Table& batch, const std::vector<bool>& read, const Mask* mask) {

@@ -58,8 +58,12 @@ void ColumnReading::end(const ChunkReader& reader, size_t g, RowsTarget& to) {
 }
 
 Column ColumnReading::finish(std::string_view op, int64_t num_rows) {
-  if (!is_flat())
-    return parts_.empty() ? Column(column_.dtype, 0, {}) : concatenate(op, column_.dtype, parts_);
+  if (!is_flat()) {
+    std::vector<Column> parts;
+    for (std::optional<Column>& part : parts_)
+      if (part) parts.push_back(*std::move(part));
+    return concatenate(op, column_.dtype, parts);
+  }
   return rows_->finish(column_.leaf, num_rows,
                        std::accumulate(nulls_.begin(), nulls_.end(), int64_t{0}), std::move(text_));
 }

@@ -63,7 +63,7 @@ class ColumnReading {
   /// Of flat columns, for readers of group `g`: see ChunkReader.
   static uint32_t first_text(size_t g) { return static_cast<uint32_t>(2 * g); }
 
-  /// The rows of group `g`. Of other columns.
+  /// The rows of group `g`, which has none without this. Of other columns.
   void put(size_t g, Column rows) { parts_[g] = std::move(rows); }
 
   Column finish(std::string_view op, int64_t num_rows);
@@ -75,7 +75,7 @@ class ColumnReading {
   std::optional<FlatRows> rows_{};
   std::vector<int64_t> nulls_{};
   std::vector<Buffer> text_{};
-  std::vector<Column> parts_;
+  std::vector<std::optional<Column>> parts_;
 };
 
 }  // namespace hr::parquet

@@ -240,6 +240,7 @@ struct ParquetFile::State {
   static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
+  Column no_rows(const ByteSource& source, const ColumnSchema& column, int64_t g) const;
   Table read_picked(std::span<const PickedGroup> groups,
                     const std::vector<ColumnSchema>& wanted) const;
 
@@ -463,6 +464,18 @@ std::unique_ptr<ColumnCursor> ParquetFile::State::cursor(const ByteSource& sourc
   return std::make_unique<ColumnCursor>(column, std::move(reader));
 }
 
+// Categories with the dictionary of a row group. Pages are read where they may have other values.
+Column ParquetFile::State::no_rows(const ByteSource& source, const ColumnSchema& column,
+                                   int64_t g) const {
+  const ColumnChunk& found = chunk(column.leaf, g);
+  const int64_t bytes = found.data_page_offset - found.begin();
+  if (!found.is_all_coded || bytes == 0)
+    return read_whole(source, column, g, kFewBytes).slice(0, 0);
+  return ChunkReader(source, column.leaf, found, group(g).num_rows, bytes)
+      .read_dictionary()
+      .slice(0, 0);
+}
+
 // Of flat columns straight to their place, as the number of rows is known.
 Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
                                       const std::vector<ColumnSchema>& wanted) const {
@@ -477,7 +490,7 @@ Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
     picked.emplace_back(groups[place].test);
     begins.push_back(begins.back() + picked.back().count);
     for (const size_t c : longest_first(wanted, groups[place].group))
-      if (picked.back().count > 0 || !is_flat(wanted[c])) tasks.push_back({place, c});
+      if (picked.back().count > 0 || wanted[c].dtype.is_category()) tasks.push_back({place, c});
   }
   std::vector<ColumnReading> readings;
   readings.reserve(wanted.size());
@@ -492,6 +505,7 @@ Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
     const int64_t g = groups[place].group;
     const Column& test = groups[place].test;
     with_origin(origin(column, g), [&] {
+      if (picked[place].count == 0) return readings[c].put(place, no_rows(*source, column, g));
       if (!readings[c].is_flat())
         return readings[c].put(
             place, filter(read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
