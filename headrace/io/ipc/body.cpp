@@ -51,10 +51,11 @@ void unpack_lz4_frame(std::string_view frame, char* out, int64_t size) {
   if (out != end) fail();
 }
 
-void unpack(BodyCodec codec, std::string_view packed, char* out, int64_t size) {
+void unpack(BodyCodec codec, std::string_view packed, char* out, int64_t size, BodyMemory& memory) {
   if (codec == BodyCodec::kLz4) return unpack_lz4_frame(packed, out, size);
   try {
-    parquet::PageUnpacker(parquet::Codec::kZstd).unpack(packed, out, size);
+    if (!memory.zstd) memory.zstd = std::make_unique<parquet::PageUnpacker>(parquet::Codec::kZstd);
+    memory.zstd->unpack(packed, out, size);
   } catch (const parquet::Refusal& refusal) {
     if (!refusal.is_damage()) throw Unsupported(refusal.what());
     throw Damage("a buffer compressed by zstd is damaged");
@@ -70,40 +71,89 @@ const BodyRange& range_of(const Batch& batch, size_t index) {
   return range;
 }
 
-Buffer read_packed(const ByteSource& text, const Batch& batch, const BodyRange& range) {
-  if (range.length < 8) throw Damage("a compressed buffer has no size");
-  Buffer packed = Buffer::allocate(range.length);
-  text.read(batch.body + range.offset, packed.mutable_as<char>(), range.length);
-  const std::string_view bytes(packed.as<char>(), static_cast<size_t>(range.length));
-  const auto size = load<int64_t>(bytes, 0);
-  const std::string_view content = bytes.substr(8);
-  const auto held = std::ssize(content);
-  const auto codec = batch.codec == BodyCodec::kLz4 ? parquet::Codec::kLz4 : parquet::Codec::kZstd;
-  if (size < -1 || size > parquet::most_unpacked(codec, held))
-    throw Damage("a compressed buffer has an impossible size");
-  const int64_t unpacked = size < 0 ? held : size;
-  Buffer buffer = Buffer::allocate(unpacked + parquet::kUnpackSlack);
-  if (size < 0)
-    std::memcpy(buffer.mutable_data(), content.data(), content.size());
-  else
-    unpack(batch.codec, content, buffer.mutable_as<char>(), size);
-  buffer.shrink(unpacked);
-  return buffer;
+// A buffer of a batch that is compressed, as it lies in the text.
+struct PackedBuffer {
+  std::string_view content{};
+  int64_t size = 0;        // unpacked
+  bool is_stored = false;  // not compressed
+
+  PackedBuffer(const ByteSource& text, const Batch& batch, const BodyRange& range, Buffer& memory) {
+    if (range.length == 0) return;
+    if (range.length < 8) throw Damage("a compressed buffer has no size");
+    if (!memory || memory.size_bytes() < range.length) memory = Buffer::allocate(range.length);
+    text.read(batch.body + range.offset, memory.mutable_as<char>(), range.length);
+    const std::string_view bytes(memory.as<char>(), static_cast<size_t>(range.length));
+    size = load<int64_t>(bytes, 0);
+    content = bytes.substr(8);
+    const auto held = std::ssize(content);
+    const auto codec =
+        batch.codec == BodyCodec::kLz4 ? parquet::Codec::kLz4 : parquet::Codec::kZstd;
+    if (size < -1 || size > parquet::most_unpacked(codec, held))
+      throw Damage("a compressed buffer has an impossible size");
+    is_stored = size < 0;
+    if (is_stored) size = held;
+  }
+
+  void put(const Batch& batch, char* out, BodyMemory& memory) const {
+    if (is_stored && size > 0)
+      std::memcpy(out, content.data(), content.size());
+    else if (size > 0 || !content.empty())
+      unpack(batch.codec, content, out, size, memory);
+  }
+};
+
+[[noreturn]] void too_short() {
+  throw Damage("a buffer is too short for the rows of its batch");
 }
 
 }  // namespace
+
+BodyMemory BodyMemories::take() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return {};
+  BodyMemory last = std::move(idle_.back());
+  idle_.pop_back();
+  return last;
+}
+
+void BodyMemories::put(BodyMemory memory) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(memory));
+}
+
+std::string_view unpack_buffer(const ByteSource& text, const Batch& batch, size_t index,
+                               int64_t least, Buffer& to, BodyMemory& memory) {
+  const PackedBuffer packed(text, batch, range_of(batch, index), memory.packed);
+  if (packed.size < least) too_short();
+  if (packed.size == 0) return {};
+  if (!to || to.size_bytes() < packed.size) to = Buffer::allocate(packed.size);
+  packed.put(batch, to.mutable_as<char>(), memory);
+  return {to.as<char>(), static_cast<size_t>(packed.size)};
+}
+
+void unpack_buffer(const ByteSource& text, const Batch& batch, size_t index, char* out,
+                   int64_t size, BodyMemory& memory) {
+  const PackedBuffer packed(text, batch, range_of(batch, index), memory.packed);
+  if (packed.size < size) too_short();
+  if (packed.size == size) return packed.put(batch, out, memory);
+  Buffer all = Buffer::allocate(packed.size);
+  packed.put(batch, all.mutable_as<char>(), memory);
+  std::memcpy(out, all.data(), static_cast<size_t>(size));
+}
 
 Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int64_t least) {
   const BodyRange& range = range_of(batch, index);
   Buffer buffer;
   if (range.length > 0 && batch.codec != BodyCodec::kNone) {
-    buffer = read_packed(text, batch, range);
+    BodyMemory memory;
+    const PackedBuffer packed(text, batch, range, memory.packed);
+    buffer = Buffer::allocate(packed.size);
+    packed.put(batch, buffer.mutable_as<char>(), memory);
   } else if (range.length > 0 && !(buffer = text.share(batch.body + range.offset, range.length))) {
     buffer = Buffer::allocate(range.length);
     text.read(batch.body + range.offset, buffer.mutable_as<char>(), range.length);
   }
-  if ((buffer ? buffer.size_bytes() : 0) < least)
-    throw Damage("a buffer is too short for the rows of its batch");
+  if ((buffer ? buffer.size_bytes() : 0) < least) too_short();
   return buffer;
 }
 
@@ -115,14 +165,13 @@ void check_buffer(const Batch& batch, size_t index, int64_t least) {
   const int64_t held = buffer_bytes(batch, index);
   const auto codec = batch.codec == BodyCodec::kLz4 ? parquet::Codec::kLz4 : parquet::Codec::kZstd;
   if ((batch.codec == BodyCodec::kNone ? held : parquet::most_unpacked(codec, held)) < least)
-    throw Damage("a buffer is too short for the rows of its batch");
+    too_short();
 }
 
 void read_plain(const ByteSource& text, const Batch& batch, size_t index, int64_t offset, char* out,
                 int64_t size) {
   const BodyRange& range = range_of(batch, index);
-  if (offset > range.length || size > range.length - offset)
-    throw Damage("a buffer is too short for the rows of its batch");
+  if (offset > range.length || size > range.length - offset) too_short();
   text.read(batch.body + range.offset + offset, out, size);
 }
 

@@ -2,8 +2,11 @@
 // The buffers of a batch: read, unpacked, compared with what the field needs, imported as columns.
 #pragma once
 #include "headrace/io/ipc/messages.h"
+#include "headrace/io/parquet/codecs.h"
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +25,35 @@ struct FieldPlace {
 /// Where the top-level fields of a batch lie. Throws Damage unless the batch has just these.
 std::vector<FieldPlace> places_of(const std::vector<Field>& fields, const Batch& batch);
 
+/// What a task unpacks with and to, for the next one: fresh memory costs more than some buffers.
+struct BodyMemory {
+  Buffer packed{};
+  Buffer offsets{};
+  Buffer text{};
+  std::unique_ptr<parquet::PageUnpacker> zstd{};
+};
+
+/// Of tasks that ended, for others.
+class BodyMemories {
+ public:
+  BodyMemory take();
+  void put(BodyMemory memory);
+
+ private:
+  std::mutex mutex_{};
+  std::vector<BodyMemory> idle_{};
+};
+
 /// The bytes of a buffer, unpacked; at least `least` of them. Throws Damage.
 Buffer read_buffer(const ByteSource& text, const Batch& batch, size_t index, int64_t least);
+
+/// The same of a batch that is compressed, to `to`, which grows if it has to.
+std::string_view unpack_buffer(const ByteSource& text, const Batch& batch, size_t index,
+                               int64_t least, Buffer& to, BodyMemory& memory);
+
+/// The first `size` bytes of a buffer of a batch that is compressed, to `out`.
+void unpack_buffer(const ByteSource& text, const Batch& batch, size_t index, char* out,
+                   int64_t size, BodyMemory& memory);
 
 /// Throws Damage for a buffer that cannot hold `least` bytes, before anything is allocated for
 /// them.

@@ -262,7 +262,7 @@ class Reading {
     } else if (rows_ > 0 && !is_shared_ &&
                ipc::StringReading::can_read(field(c), batches, places)) {
       flat_[c].strings = std::make_unique<ipc::StringReading>(file_.op, text_, field(c), batches,
-                                                              std::move(places), rows_);
+                                                              std::move(places), rows_, memories_);
       flat_[c].strings->plan(soon, late);
     } else {
       plan_parts(c, soon);
@@ -311,9 +311,12 @@ class Reading {
       const Pin pin{{&values, at, at + bytes, true}};
       return ipc::read_plain(text_, batch, buffer, begin * width, out + at, bytes);
     }
-    const Buffer unpacked = ipc::read_buffer(text_, batch, buffer, bytes);
-    const Pin pin{{&values, at, at + bytes, true}};
-    std::memcpy(out + at, unpacked.data(), static_cast<size_t>(bytes));
+    ipc::BodyMemory memory = memories_.take();
+    {
+      const Pin pin{{&values, at, at + bytes, true}};
+      ipc::unpack_buffer(text_, batch, buffer, out + at, bytes, memory);
+    }
+    memories_.put(std::move(memory));
   }
 
   void plan_validity(size_t c, std::vector<ipc::BatchTask>& tasks) {
@@ -366,6 +369,7 @@ class Reading {
   std::vector<int64_t> first_{};  // row of each batch
   int64_t rows_ = 0;
   const bool is_shared_;  // buffers of the file are those of the columns
+  ipc::BodyMemories memories_{};
   std::vector<FlatColumn> flat_;
   std::vector<std::vector<Column>> parts_;
 };

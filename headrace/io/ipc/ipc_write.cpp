@@ -88,6 +88,25 @@ Content first_offset(int64_t width) {
   return content_of(Buffer::allocate_zeroed(width));
 }
 
+// The bytes of strings, each at its offset.
+void put_strings(const Column& column, const int32_t* at, char* out) {
+  const StringReader from(column);
+  const int64_t count = column.num_rows();
+  // Short strings are copied whole, as long as what this writes too much is overwritten.
+  const int32_t* const last = std::upper_bound(at, at + count, at[count] - kInline);
+  const int64_t whole = last - at;
+  const bool is_short = column.text_buffers().empty();
+  for (int64_t row = 0; is_short && row < whole; ++row)
+    std::memcpy(out + at[row], from.view(row).inlined, kInline);
+  for (int64_t row = is_short ? whole : 0; row < count; ++row) {
+    const int64_t size = at[row + 1] - at[row];
+    if (row < whole && size <= kInline)
+      std::memcpy(out + at[row], from.view(row).inlined, kInline);
+    else if (size > 0)
+      std::memcpy(out + at[row], from[row].data(), static_cast<size_t>(size));
+  }
+}
+
 // Offsets and bytes of strings; null rows are empty.
 std::pair<Content, Content> strings_of(const Column& column) {
   const int64_t rows = column.num_rows();
@@ -100,31 +119,13 @@ std::pair<Content, Content> strings_of(const Column& column) {
   ends[0] = 0;
   for (int64_t row = 0; row < rows; ++row) {
     if (!has_nulls || !column.is_null(row)) bytes += strings.view(row).size;
-    if (bytes > std::numeric_limits<int32_t>::max())
-      throw_error<UnsupportedError>(kOp, "a batch has more than 2 GiB of strings", {{"rows", rows}},
-                                    "write fewer rows to a file");
-    ends[row + 1] = static_cast<int32_t>(bytes);
+    ends[row + 1] = static_cast<int32_t>(bytes);  // of less than 2 GiB, which is asked below
   }
+  if (bytes > std::numeric_limits<int32_t>::max())
+    throw_error<UnsupportedError>(kOp, "a batch has more than 2 GiB of strings", {{"rows", rows}},
+                                  "write fewer rows to a file");
   Content text{.size = bytes};
-  text.make = [column, offsets](char* out) {
-    const StringReader from(column);
-    const auto* const at = offsets.as<int32_t>();
-    const int64_t count = column.num_rows();
-    // Short strings are copied whole, as long as what this writes too much is overwritten.
-    int64_t row = 0;
-    for (; row < count && at[row] + kInline <= at[count]; ++row) {
-      const int64_t size = at[row + 1] - at[row];
-      const StringView& view = from.view(row);
-      if (size == 0) continue;
-      if (size <= kInline)
-        std::memcpy(out + at[row], view.inlined, kInline);
-      else
-        std::memcpy(out + at[row], from[row].data(), static_cast<size_t>(size));
-    }
-    for (; row < count; ++row)
-      if (const int64_t size = at[row + 1] - at[row]; size > 0)
-        std::memcpy(out + at[row], from[row].data(), static_cast<size_t>(size));
-  };
+  text.make = [column, offsets](char* out) { put_strings(column, offsets.as<int32_t>(), out); };
   return {content_of(std::move(offsets)), std::move(text)};
 }
 
@@ -156,9 +157,15 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
 // Packs buffers, one after the other, for one thread.
 class BufferPacker {
  public:
-  // The size before compression and the compressed bytes, or the bytes as they are behind a -1.
-  Content pack(const Content& content) {
-    if (content.is_absent) return {};  // Polars wants a size of all others
+  // What a buffer may take.
+  int64_t most(const Content& content) const {
+    return content.is_absent ? 0 : 8 + std::max(packer_.most(content.size), content.size);
+  }
+
+  // To `out`: the size before compression and the compressed bytes, or the bytes as they are behind
+  // a -1. How many these are.
+  int64_t pack(const Content& content, char* out) {
+    if (content.is_absent) return 0;  // Polars wants a size of all others
     const int64_t size = content.size;
     std::string_view bytes(reinterpret_cast<const char*>(content.data), static_cast<size_t>(size));
     if (content.make) {
@@ -166,15 +173,12 @@ class BufferPacker {
       content.put(made_.mutable_as<char>());
       bytes = {made_.as<char>(), static_cast<size_t>(size)};
     }
-    Buffer buffer = Buffer::allocate(8 + std::max(packer_.most(size), size));
-    char* const out = buffer.mutable_as<char>();
     const int64_t packed = packer_.pack(bytes, out + 8);
     const bool is_smaller = packed < size;
     const int64_t said = is_smaller ? size : -1;
     std::memcpy(out, &said, sizeof said);
     if (!is_smaller && size > 0) std::memcpy(out + 8, bytes.data(), bytes.size());
-    buffer.shrink(8 + (is_smaller ? packed : size));
-    return content_of(std::move(buffer));
+    return 8 + (is_smaller ? packed : size);
   }
 
  private:
@@ -240,7 +244,7 @@ class Writer {
     add_column(values, batch, contents);
     Message message;
     std::unique_ptr<BufferPacker> packer;
-    make_message(std::move(batch), std::move(contents), &field, packer, message);
+    make_message(std::move(batch), contents, &field, packer, message);
     dictionaries_.push_back(block_of(message, at_));
     append({message.bytes.as<char>(), static_cast<size_t>(message.size)});
   }
@@ -275,25 +279,46 @@ class Writer {
     Batch batch{.length = rows.num_rows()};
     std::vector<Content> contents;
     for (const Column& column : rows.columns()) add_column(column, batch, contents);
-    make_message(std::move(batch), std::move(contents), nullptr, packer, message);
+    make_message(std::move(batch), contents, nullptr, packer, message);
   }
 
   // In the memory of another message, if it has room.
-  void make_message(Batch batch, std::vector<Content> contents, const ipc::Field* dictionary,
+  void make_message(Batch batch, const std::vector<Content>& contents, const ipc::Field* dictionary,
                     std::unique_ptr<BufferPacker>& packer, Message& message) const {
-    if (options_.compression == IpcCompression::kZstd && batch.length > 0) {
+    const bool packs = options_.compression == IpcCompression::kZstd && batch.length > 0;
+    if (packs) {
       if (!parquet::can_pack(parquet::Codec::kZstd))
         throw_error<UnsupportedError>(kOp, "this build does not include zstd", {},
                                       "write without compression");
       batch.codec = BodyCodec::kZstd;
       if (!packer) packer = std::make_unique<BufferPacker>();
-      for (Content& content : contents) content = packer->pack(content);
     }
-    int64_t body = 0;
-    for (const Content& content : contents) {
-      batch.buffers.push_back({body, content.size});
-      body += round_up(content.size, kAlignment);
+    // Buffers are packed to their place behind the header, whose size does not depend on theirs.
+    batch.buffers.resize(contents.size());
+    message.metadata = std::ssize(header_of(batch, dictionary, 0));
+    int64_t most = message.metadata;
+    for (const Content& content : contents)
+      most += round_up(packs ? packer->most(content) : content.size, kAlignment);
+    if (!message.bytes || message.bytes.size_bytes() < most) message.bytes = Buffer::allocate(most);
+    char* const out = message.bytes.mutable_as<char>();
+    int64_t at = message.metadata;
+    for (size_t k = 0; k < contents.size(); ++k) {
+      int64_t size = contents[k].size;
+      if (packs)
+        size = packer->pack(contents[k], out + at);
+      else
+        contents[k].put(out + at);
+      batch.buffers[k] = {at - message.metadata, size};
+      const int64_t end = round_up(size, kAlignment);
+      std::memset(out + at + size, 0, static_cast<size_t>(end - size));
+      at += end;
     }
+    message.size = at;
+    const std::string head = header_of(batch, dictionary, at - message.metadata);
+    std::memcpy(out, head.data(), head.size());
+  }
+
+  static std::string header_of(const Batch& batch, const ipc::Field* dictionary, int64_t body) {
     FlatBuilder out;
     ipc::FlatPlace header = ipc::build_batch(out, batch);
     if (dictionary) {
@@ -303,20 +328,7 @@ class Writer {
       header = out.finish_table();
     }
     const MessageKind kind = dictionary ? MessageKind::kDictionary : MessageKind::kBatch;
-    const std::string head = aligned(ipc::build_message(out, kind, header, body), 0);
-    message.metadata = std::ssize(head);
-    message.size = message.metadata + body;
-    if (!message.bytes || message.bytes.size_bytes() < message.size)
-      message.bytes = Buffer::allocate(message.size);
-    char* to = message.bytes.mutable_as<char>();
-    std::memcpy(to, head.data(), head.size());
-    to += head.size();
-    for (const Content& content : contents) {
-      content.put(to);
-      const int64_t end = round_up(content.size, kAlignment);
-      std::memset(to + content.size, 0, static_cast<size_t>(end - content.size));
-      to += end;
-    }
+    return aligned(ipc::build_message(out, kind, header, body), 0);
   }
 
   Sink& sink_;

@@ -48,13 +48,14 @@ bool StringReading::can_read(const Field& field, const std::vector<Batch>& batch
 
 StringReading::StringReading(std::string_view op, const ByteSource& text, const Field& field,
                              const std::vector<Batch>& batches, std::vector<FieldPlace> places,
-                             int64_t rows)
+                             int64_t rows, BodyMemories& memories)
     : op_(op),
       text_(text),
       field_(field),
       batches_(batches),
       places_(std::move(places)),
-      rows_(rows) {
+      rows_(rows),
+      memories_(memories) {
   int64_t row = 0;
   const int64_t width = field.layout == Layout::kOffsets64 ? 8 : 4;
   for (size_t b = 0; b < batches.size(); ++b) {
@@ -206,19 +207,30 @@ void StringReading::read_packed_offsets(size_t batch) {
   const Batch& of = batches_[batch];
   const FieldPlace& place = places_[batch];
   const int64_t rows = of.length, width = sizeof(Offset);
-  const Buffer offsets = read_buffer(text_, of, place.buffer + 1, (rows + 1) * width);
-  const Offset* const at = offsets.as<Offset>();
+  BodyMemory memory = memories_.take();
+  const auto* const at = reinterpret_cast<const Offset*>(
+      unpack_buffer(text_, of, place.buffer + 1, (rows + 1) * width, memory.offsets, memory)
+          .data());
   if (at[rows] < 0) throw Damage("an offset of a string is negative");
-  Buffer bytes = read_buffer(text_, of, place.buffer + 2, at[rows]);
+  const std::string_view bytes =
+      unpack_buffer(text_, of, place.buffer + 2, at[rows], memory.text, memory);
   const Buffer validity = validity_of(batch, 0, rows);
   const auto number = static_cast<uint32_t>(batch);
-  const int64_t size = bytes ? bytes.size_bytes() : 0;
-  const TextPiece piece{bytes ? bytes.as<char>() : nullptr, 0, size, size, number};
+  const int64_t size = std::ssize(bytes);
+  const int64_t readable = size > 0 ? memory.text.size_bytes() : 0;
+  const TextPiece piece{bytes.data(), 0, size, readable, number};
   const int64_t at_view = first_row_[batch] * kViewBytes;
-  const Pin pin{{&views_, at_view, at_view + rows * kViewBytes, true}};
-  if (write_views(TextOrigin{op_, field_.name, 0}, rows, at, piece,
-                  validity ? validity.as<uint8_t>() : nullptr, 0, views_at(batch, 0)))
-    stores_[batch]->bytes = std::move(bytes);
+  bool has_long;
+  {
+    const Pin pin{{&views_, at_view, at_view + rows * kViewBytes, true}};
+    has_long = write_views(TextOrigin{op_, field_.name, 0}, rows, at, piece,
+                           validity ? validity.as<uint8_t>() : nullptr, 0, views_at(batch, 0));
+  }
+  if (has_long) {
+    memory.text.shrink(size);
+    stores_[batch]->bytes = std::move(memory.text);
+  }
+  memories_.put(std::move(memory));
 }
 
 // ---- views
@@ -281,14 +293,15 @@ void StringReading::read_views(size_t batch, int64_t begin, int64_t rows) {
   const Buffer validity = validity_of(batch, begin, rows);
   StringView* const views = views_at(batch, begin);
   const int64_t at_view = (first_row_[batch] + begin) * kViewBytes;
-  Buffer unpacked;
-  if (is_packed(of)) unpacked = read_buffer(text_, of, place.buffer + 1, rows * kViewBytes);
   const Pin pin{{&views_, at_view, at_view + rows * kViewBytes, true}};
-  if (unpacked)
-    std::memcpy(views, unpacked.data(), static_cast<size_t>(rows * kViewBytes));
-  else
-    read_plain(text_, of, place.buffer + 1, begin * kViewBytes, reinterpret_cast<char*>(views),
-               rows * kViewBytes);
+  auto* const out = reinterpret_cast<char*>(views);
+  if (is_packed(of)) {
+    BodyMemory memory = memories_.take();
+    unpack_buffer(text_, of, place.buffer + 1, out, rows * kViewBytes, memory);
+    memories_.put(std::move(memory));
+  } else {
+    read_plain(text_, of, place.buffer + 1, begin * kViewBytes, out, rows * kViewBytes);
+  }
   mend_views(TextOrigin{op_, field_.name, begin}, rows, texts,
              validity ? validity.as<uint8_t>() : nullptr, 0, views);
 }

@@ -29,10 +29,11 @@ class StringReading {
   static bool can_read(const Field& field, const std::vector<Batch>& batches,
                        const std::vector<FieldPlace>& places);
 
-  /// `places`: of the field, by batch. All outlive this. Throws Damage for buffers that are too
-  /// short, OutOfMemoryError.
+  /// `places`: of the field, by batch. `memories`: those of all tasks. All outlive this. Throws
+  /// Damage for buffers that are too short, OutOfMemoryError.
   StringReading(std::string_view op, const ByteSource& text, const Field& field,
-                const std::vector<Batch>& batches, std::vector<FieldPlace> places, int64_t rows);
+                const std::vector<Batch>& batches, std::vector<FieldPlace> places, int64_t rows,
+                BodyMemories& memories);
 
   /// Tasks that run in any order, and those that wait for them.
   void plan(std::vector<BatchTask>& first, std::vector<BatchTask>& second);
@@ -87,6 +88,7 @@ class StringReading {
   std::vector<int64_t> first_row_{};
   std::vector<size_t> first_text_{};  // of each batch, among texts_
   int64_t rows_;
+  BodyMemories& memories_;
   Buffer views_{};
   std::vector<std::unique_ptr<Text>> texts_{};
   std::vector<std::unique_ptr<Store>> stores_{};

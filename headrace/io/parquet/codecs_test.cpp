@@ -110,6 +110,16 @@ TEST(Codecs, SnappyAndLz4UnpackWhatWasPacked) {
   EXPECT_EQ(unpacked(unpack_lz4_hadoop, made.lz4, made.text.size()), made.text);
 }
 
+TEST(Codecs, Lz4WritesNothingBehindItsEnd) {
+  const Packed made = some_text();
+  const size_t size = made.text.size();
+  const std::string guard(kUnpackSlack, '#');
+  std::string out = std::string(size, '#') + guard;
+  EXPECT_EQ(unpack_lz4_behind(made.lz4, out.data(), out.data(), static_cast<int64_t>(size)),
+            static_cast<int64_t>(size));
+  EXPECT_EQ(out, made.text + guard);
+}
+
 // Exact buffers, so that a sanitizer sees each byte that is read or written outside of them.
 TEST(Codecs, DamagedBlocksAreRefusedOrOfTheRightSize) {
   const Packed made = some_text();
@@ -121,7 +131,7 @@ TEST(Codecs, DamagedBlocksAreRefusedOrOfTheRightSize) {
       for (int k = static_cast<int>(random() % 3); k >= 0; --k)
         damaged[random() % damaged.size()] = static_cast<char>(random());
       const std::vector<char> exact(damaged.begin(), damaged.end());
-      std::vector<char> out(made.text.size() + kUnpackSlack);
+      std::vector<char> out(made.text.size() + (snappy ? kUnpackSlack : 0));
       const std::string_view bytes(exact.data(), exact.size());
       const auto size = static_cast<int64_t>(made.text.size());
       snappy ? unpack_snappy(bytes, out.data(), size) : unpack_lz4(bytes, out.data(), size);

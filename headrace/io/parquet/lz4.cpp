@@ -10,6 +10,10 @@ namespace hr::parquet {
 
 namespace {
 
+constexpr int64_t kFarPacked = 24;    // a token, 16 bytes of literals, a distance
+constexpr int64_t kFarUnpacked = 64;  // the most of both, and what is copied too much
+constexpr int64_t kMatchSlack = 16;   // that copy_match may write behind a match
+
 // Adds the bytes that a length of 15 continues in; false when they leave the block.
 bool take_more(const uint8_t*& p, const uint8_t* end, int64_t& length) {
   for (;;) {
@@ -52,15 +56,35 @@ int64_t unpack_lz4_behind(std::string_view block, const char* begin, char* out, 
   const char* const first = out;
   char* const out_end = out + most;
   while (p < end) {
+    // What most sequences are: short, and far from both ends.
+    while (end - p >= kFarPacked && out_end - out >= kFarUnpacked) {
+      const uint32_t token = *p;
+      const uint32_t literals = token >> 4, more = token & 15;
+      if (literals == 15 || more == 15) break;
+      std::memcpy(out, p + 1, 16);
+      p += 1 + literals;
+      out += literals;
+      uint16_t distance;
+      std::memcpy(&distance, p, sizeof distance);
+      if (distance == 0 || distance > out - begin) return -1;
+      p += sizeof distance;
+      if (distance >= 16) {
+        std::memcpy(out, out - distance, 16);
+        std::memcpy(out + 16, out + 16 - distance, 2);
+      } else if (distance >= 8) {
+        std::memcpy(out, out - distance, 8);
+        std::memcpy(out + 8, out + 8 - distance, 8);
+        std::memcpy(out + 16, out + 16 - distance, 2);
+      } else {
+        copy_match(out, distance, more + 4);
+      }
+      out += more + 4;
+    }
     const uint32_t token = *p++;
     int64_t length = token >> 4;
-    if (length < 15 && end - p >= 16 && length <= out_end - out) {
-      std::memcpy(out, p, 16);
-    } else {
-      if (length == 15 && !take_more(p, end, length)) return -1;
-      if (length > end - p || length > out_end - out) return -1;
-      if (length > 0) std::memcpy(out, p, static_cast<size_t>(length));
-    }
+    if (length == 15 && !take_more(p, end, length)) return -1;
+    if (length > end - p || length > out_end - out) return -1;
+    if (length > 0) std::memcpy(out, p, static_cast<size_t>(length));
     p += length;
     out += length;
     if (p == end) break;  // the last sequence has no match
@@ -71,7 +95,10 @@ int64_t unpack_lz4_behind(std::string_view block, const char* begin, char* out, 
     if (length == 15 && !take_more(p, end, length)) return -1;
     length += 4;
     if (distance == 0 || distance > out - begin || length > out_end - out) return -1;
-    copy_match(out, distance, length);
+    if (length <= out_end - out - kMatchSlack)
+      copy_match(out, distance, length);
+    else
+      for (int64_t i = 0; i < length; ++i) out[i] = out[i - distance];
     out += length;
   }
   return out - first;

@@ -6,12 +6,13 @@
 
 namespace hr::parquet {
 
-/// Unpacks a block to exactly `size` bytes at `out`, behind which kUnpackSlack more are writable.
-/// False when the block is damaged or holds another number of bytes.
+/// Unpacks a block to exactly `size` bytes at `out`. False when the block is damaged or holds
+/// another number of bytes.
 bool unpack_lz4(std::string_view block, char* out, int64_t size);
 
-/// Unpacks a block of at most `most` bytes to `out`, behind which kUnpackSlack more are writable;
-/// its matches may reach back to `begin`. The number of bytes; -1 when it is damaged or longer.
+/// Unpacks a block of at most `most` bytes to `out`; its matches may reach back to `begin`. The
+/// number of bytes; -1 when it is damaged or longer. What of `most` is behind them may be written
+/// too.
 int64_t unpack_lz4_behind(std::string_view block, const char* begin, char* out, int64_t most);
 
 /// `unpack_lz4` of blocks as Hadoop's codec frames them, each behind its two sizes; of a bare block
