@@ -285,8 +285,8 @@ class Writer {
   // In the memory of another message, if it has room.
   void make_message(Batch batch, const std::vector<Content>& contents, const ipc::Field* dictionary,
                     std::unique_ptr<BufferPacker>& packer, Message& message) const {
-    const bool packs = options_.compression == IpcCompression::kZstd && batch.length > 0;
-    if (packs) {
+    const bool is_packed = options_.compression == IpcCompression::kZstd && batch.length > 0;
+    if (is_packed) {
       if (!parquet::can_pack(parquet::Codec::kZstd))
         throw_error<UnsupportedError>(kOp, "this build does not include zstd", {},
                                       "write without compression");
@@ -298,13 +298,13 @@ class Writer {
     message.metadata = std::ssize(header_of(batch, dictionary, 0));
     int64_t most = message.metadata;
     for (const Content& content : contents)
-      most += round_up(packs ? packer->most(content) : content.size, kAlignment);
+      most += round_up(is_packed ? packer->most(content) : content.size, kAlignment);
     if (!message.bytes || message.bytes.size_bytes() < most) message.bytes = Buffer::allocate(most);
     char* const out = message.bytes.mutable_as<char>();
     int64_t at = message.metadata;
     for (size_t k = 0; k < contents.size(); ++k) {
       int64_t size = contents[k].size;
-      if (packs)
+      if (is_packed)
         size = packer->pack(contents[k], out + at);
       else
         contents[k].put(out + at);
