@@ -71,7 +71,7 @@ const BodyRange& range_of(const Batch& batch, size_t index) {
   return range;
 }
 
-// A buffer of a batch that is compressed, as it lies in the text.
+// A buffer of a batch that is compressed, as the text has it.
 struct PackedBuffer {
   std::string_view content{};
   int64_t size = 0;        // unpacked
