@@ -133,11 +133,19 @@ struct RasterOf : OperatorOf<Self> {
 };
 
 struct RasterPoints final : RasterOf<RasterPoints> {
+  int64_t num_groups = 1;
+
   std::string_view name() const override { return "raster_points"; }
 
+  static auto parameters(auto& self) {
+    return std::tuple_cat(RasterOf<RasterPoints>::parameters(self), std::tie(self.num_groups));
+  }
+
   Value execute(std::span<const Value> inputs) const override {
+    std::optional<PointGroups> groups;
+    if (inputs.size() > 2) groups = PointGroups{tensor(inputs[2]), num_groups};
     return raster_points(tensor(inputs[0]), tensor(inputs[1]), left, right, bottom, top, width,
-                         height);
+                         height, groups);
   }
 };
 
@@ -154,10 +162,16 @@ struct RasterSegments final : RasterOf<RasterSegments> {
 }  // namespace
 
 NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double right, double bottom,
-                      double top, int64_t width, int64_t height) {
+                      double top, int64_t width, int64_t height, const NodePtr& groups,
+                      int64_t num_groups) {
   std::vector<NodePtr> inputs{one_dimension("raster_points", x), one_dimension("raster_points", y)};
-  return apply_operator(RasterPoints::make(left, right, bottom, top, width, height),
-                        array_signature(TypeId::kInt64, {height, width}), std::move(inputs));
+  Shape shape{height, width};
+  if (groups) {
+    inputs.push_back(one_dimension("raster_points", groups));
+    shape.insert(shape.begin(), num_groups);
+  }
+  return apply_operator(RasterPoints::make(left, right, bottom, top, width, height, num_groups),
+                        array_signature(TypeId::kInt64, shape), std::move(inputs));
 }
 
 NodePtr raster_segments(const std::vector<NodePtr>& lines, double left, double right, double bottom,

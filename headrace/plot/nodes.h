@@ -26,7 +26,8 @@ HR_API NodePtr raster_envelope(const NodePtr& low, const NodePtr& high, double b
                                int64_t height, Color ink);
 
 HR_API NodePtr raster_points(const NodePtr& x, const NodePtr& y, double left, double right,
-                             double bottom, double top, int64_t width, int64_t height);
+                             double bottom, double top, int64_t width, int64_t height,
+                             const NodePtr& groups = nullptr, int64_t num_groups = 1);
 
 /// `lines` are x0, y0, x1 and y1.
 HR_API NodePtr raster_segments(const std::vector<NodePtr>& lines, double left, double right,

@@ -4,15 +4,18 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/working_memory.h"
 #include "headrace/memory/log/tag.h"
 #include "headrace/plot/raster_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hr {
 namespace {
 
 constexpr int64_t kMaxSide = 65536;
+constexpr int64_t kMaxGroups = 65535;
 
 void check_side(std::string_view op, std::string_view name, int64_t pixels) {
   if (pixels < 1 || pixels > kMaxSide)
@@ -38,13 +41,27 @@ void check_pair(std::string_view op, const Tensor& a, const Tensor& b) {
                                       {{"first", a.num_elements()}, {"second", b.num_elements()}});
 }
 
-Buffer counts_of(std::string_view op, double left, double right, double bottom, double top,
-                 int64_t width, int64_t height) {
+void check_grid(std::string_view op, double left, double right, double bottom, double top,
+                int64_t width, int64_t height) {
   check_range(op, "left", left, "right", right);
   check_range(op, "bottom", bottom, "top", top);
   check_side(op, "width", width);
   check_side(op, "height", height);
-  return Buffer::allocate_zeroed(height * width * static_cast<int64_t>(sizeof(int64_t)));
+}
+
+void check_groups(const PointGroups& groups, int64_t points) {
+  const Tensor& numbers = groups.numbers;
+  if (numbers.dtype() != dtype_of<uint16_t>() || numbers.num_dimensions() != 1 ||
+      !numbers.is_contiguous())
+    throw_error<TypeMismatchError>(
+        "raster_points", "expected groups as a contiguous 1-D array of uint16",
+        {{"dimensions", numbers.num_dimensions()}, {"dtype", numbers.dtype().name()}});
+  if (numbers.num_elements() != points)
+    throw_error<InvalidArgumentError>("raster_points", "each point needs a group",
+                                      {{"points", points}, {"groups", numbers.num_elements()}});
+  if (groups.count < 1 || groups.count > kMaxGroups)
+    throw_error<InvalidArgumentError>("raster_points", "unsupported number of groups",
+                                      {{"groups", groups.count}}, "use 1 to 65535");
 }
 
 }  // namespace
@@ -67,12 +84,31 @@ Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int6
 }
 
 Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right, double bottom,
-                     double top, int64_t width, int64_t height) {
+                     double top, int64_t width, int64_t height,
+                     const std::optional<PointGroups>& groups) {
+  const int64_t points = x.num_elements();
   check_pair("raster_points", x, y);
+  check_grid("raster_points", left, right, bottom, top, width, height);
+  if (groups) check_groups(*groups, points);
+  Shape shape{height, width};
+  if (groups) shape.insert(shape.begin(), groups->count);
+  const int64_t cells = num_elements(shape);
   const ScopedTag tag("raster_points");
-  Buffer counts = counts_of("raster_points", left, right, bottom, top, width, height);
-  cpu::raster_points(x, y, left, right, bottom, top, width, height, counts.mutable_as<int64_t>());
-  return Tensor(dtype_of<int64_t>(), {height, width}, std::move(counts));
+  const int64_t bytes = checked_multiply("raster_points", cells + 1, int64_t{sizeof(int64_t)});
+  // A table for each thread pays where points outnumber cells.
+  const bool many = points >= 2 * cells;
+  const WorkingMemory working({.all = many ? 0 : bytes, .thread = many ? bytes : 0});
+  const int64_t slots = std::clamp<int64_t>(points / cells, 1, working.threads());
+  Buffer counts = Buffer::allocate_zeroed(bytes);
+  Buffer more = Buffer::allocate_zeroed((slots - 1) * bytes);
+  auto* others = slots > 1 ? more.mutable_as<int64_t>() : nullptr;
+  const cpu::PointsJob job{{x, left, right, width, 1},
+                           {y, bottom, top, height, -width},
+                           groups ? &groups->numbers : nullptr,
+                           groups ? height * width : 0,
+                           cells};
+  cpu::raster_points(job, slots, counts.mutable_as<int64_t>(), others);
+  return Tensor(dtype_of<int64_t>(), shape, std::move(counts));
 }
 
 Tensor raster_segments(const LineEnds& lines, double left, double right, double bottom, double top,
@@ -85,7 +121,8 @@ Tensor raster_segments(const LineEnds& lines, double left, double right, double 
           {{"first", lines.x0.dtype().name()}, {"other", other->dtype().name()}});
   }
   const ScopedTag tag("raster_segments");
-  Buffer counts = counts_of("raster_segments", left, right, bottom, top, width, height);
+  check_grid("raster_segments", left, right, bottom, top, width, height);
+  Buffer counts = Buffer::allocate_zeroed(height * width * static_cast<int64_t>(sizeof(int64_t)));
   cpu::raster_segments(lines, left, right, bottom, top, width, height,
                        counts.mutable_as<int64_t>());
   return Tensor(dtype_of<int64_t>(), {height, width}, std::move(counts));

@@ -6,6 +6,7 @@
 #include "headrace/plot/envelope.h"
 
 #include <cstdint>
+#include <optional>
 #include <tuple>
 
 namespace hr {
@@ -30,13 +31,23 @@ struct Color {
 HR_API Tensor raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height,
                               Color ink = {});
 
+/// Points by group: a number of each, 1-D, uint16, contiguous; points of number `count` or beyond
+/// belong to none.
+struct PointGroups {
+  Tensor numbers;
+  int64_t count = 1;
+};
+
 /// Points for each cell of a grid, a two-dimensional histogram: int64 [height, width], row 0 on
-/// top. A cell takes its lower and left edge, the last ones also the upper and right edge. Points
-/// outside or NaN are not counted. `x` and `y` are 1-D, real, equally long, any stride.
+/// top; with groups [groups, height, width]. A cell takes its lower and left edge, the last ones
+/// also the upper and right edge. Points outside, NaN or of no group are not counted. `x` and `y`
+/// are 1-D, real, equally long, any stride. One pass on all cores; memory beyond the result: its
+/// size for each further thread, none where there are fewer points than cells.
 /// Throws InvalidArgumentError for empty or non-finite ranges, sizes beyond 1 to 65536 and unequal
 /// lengths, TypeMismatchError for other dtypes or dimensions.
 HR_API Tensor raster_points(const Tensor& x, const Tensor& y, double left, double right,
-                            double bottom, double top, int64_t width, int64_t height);
+                            double bottom, double top, int64_t width, int64_t height,
+                            const std::optional<PointGroups>& groups = {});
 
 /// The ends of lines: 1-D, real, of one dtype, equally long, any stride.
 struct LineEnds {

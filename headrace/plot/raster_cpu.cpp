@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans and points to pixels.
+// Spans and points to pixels. Compiled once for each SIMD level.
+#define HWY_TARGET_INCLUDE "headrace/plot/raster_cpu.cpp"
+#include "headrace/base/simd_targets.h"
+#include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plot/raster_kernels.h"
 
@@ -8,7 +11,59 @@
 #include <cmath>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+HWY_BEFORE_NAMESPACE();
+
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+/// Lower than any place by more than all cells: what is added to it stays negative.
+constexpr double kOutside = -1e300;
+
+/// The part of one side in the places of points. Plain loops that the compiler turns into vectors.
+template <class Value>
+void add_cells_of(int64_t count, const cpu::RasterSide& side, double* places, Value&& value) {
+  const double low = side.low, high = side.high, span = high - low;
+  const auto cells = static_cast<double>(side.cells), step = static_cast<double>(side.step);
+  for (int64_t i = 0; i < count; ++i) {
+    const double at = static_cast<double>(value(i));
+    const bool inside = at >= low && at <= high;
+    double cell = inside ? (at - low) / span * cells : 0.0;
+    cell = cell < cells - 1 ? cell : cells - 1;
+    cell = static_cast<double>(static_cast<int32_t>(cell));
+    places[i] += inside ? cell * step : kOutside;
+  }
+}
+
+template <class T>
+void add_cells(const T* values, int64_t stride, int64_t count, const cpu::RasterSide& side,
+               double* places) {
+  if (stride == 1)
+    add_cells_of(count, side, places, [&](int64_t i) { return values[i]; });
+  else
+    add_cells_of(count, side, places, [&](int64_t i) { return values[i * stride]; });
+}
+
+/// The first cell of each point's group; those of no group are outside.
+void add_groups(const uint16_t* groups, int64_t count, double group_cells, double cells,
+                double* places) {
+  for (int64_t i = 0; i < count; ++i) {
+    const double first = static_cast<double>(groups[i]) * group_cells;
+    places[i] += first < cells ? first : kOutside;
+  }
+}
+
+void place_points(int64_t count, double spare, double* places) {
+  for (int64_t i = 0; i < count; ++i) places[i] = places[i] >= 0 ? places[i] : spare;
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace hr::cpu {
 namespace {
 
@@ -64,13 +119,6 @@ class SpanReader {
   double scale_;
 };
 
-/// The cell of `value` among `cells` of equal width, or -1 outside.
-int64_t cell_of(double value, double low, double high, int64_t cells) {
-  if (!(value >= low && value <= high)) return -1;
-  const auto cell = static_cast<int64_t>((value - low) / (high - low) * static_cast<double>(cells));
-  return std::min(cell, cells - 1);
-}
-
 void count_one(int64_t& cell) {
   std::atomic_ref<int64_t>(cell).fetch_add(1, std::memory_order_relaxed);
 }
@@ -115,6 +163,15 @@ void step_along(double from, double d, double other, double other_d, double begi
   }
 }
 
+/// Reads the values of one side where they are.
+void add_side(const RasterSide& side, int64_t row, int64_t count, double* places) {
+  visit_real(side.values.dtype(), [&]<class T>(std::type_identity<T>) {
+    const int64_t stride = side.values.strides()[0];
+    HR_SIMD(add_cells<T>)
+    (side.values.as<T>() + row * stride, stride, count, side, places);
+  });
+}
+
 }  // namespace
 
 void raster_envelope(const Envelope& envelope, double bottom, double top, int64_t height, Color ink,
@@ -149,23 +206,36 @@ void raster_envelope(const Envelope& envelope, double bottom, double top, int64_
   });
 }
 
-void raster_points(const Tensor& x, const Tensor& y, double left, double right, double bottom,
-                   double top, int64_t width, int64_t height, int64_t* counts) {
-  visit_real(x.dtype(), [&]<class X>(std::type_identity<X>) {
-    visit_real(y.dtype(), [&]<class Y>(std::type_identity<Y>) {
-      const int64_t x_stride = x.strides()[0];
-      const int64_t y_stride = y.strides()[0];
-      parallel_morsels(x.num_elements(), [&](const Morsel& morsel) {
-        for (int64_t i = morsel.begin; i < morsel.end; ++i) {
-          const int64_t column =
-              cell_of(static_cast<double>(x.as<X>()[i * x_stride]), left, right, width);
-          const int64_t row =
-              cell_of(static_cast<double>(y.as<Y>()[i * y_stride]), bottom, top, height);
-          if (column < 0 || row < 0) continue;
-          count_one(counts[(height - 1 - row) * width + column]);
-        }
-      });
-    });
+void raster_points(const PointsJob& job, int64_t slots, int64_t* counts, int64_t* others) {
+  constexpr int64_t kBlock = 2048;  // its places stay in L1
+  const int64_t points = job.x.values.num_elements(), table = job.cells + 1;
+  std::vector<BufferAccess> accesses{reads(job.x.values), reads(job.y.values)};
+  if (job.groups) accesses.push_back(reads(*job.groups));
+  const auto base = static_cast<double>((job.y.cells - 1) * job.x.cells);
+  const auto spare = static_cast<double>(job.cells);
+  std::atomic<int64_t> next{0};
+  parallel_for(slots, [&](int64_t slot) {
+    int64_t* own = slot == 0 ? counts : others + (slot - 1) * table;
+    double places[kBlock];
+    for (int64_t k; (k = next.fetch_add(1)) < num_morsels(points);) {
+      const Morsel morsel = morsel_at(k, points);
+      const Pin pin(ranges_of(accesses, morsel.begin, morsel.end));
+      for (int64_t row = morsel.begin; row < morsel.end; row += kBlock) {
+        const int64_t count = std::min(kBlock, morsel.end - row);
+        std::fill_n(places, count, base);
+        for (const RasterSide* side : {&job.x, &job.y}) add_side(*side, row, count, places);
+        if (job.groups) HR_SIMD(add_groups)
+        (job.groups->as<uint16_t>() + row, count, static_cast<double>(job.group_cells), spare,
+         places);
+        HR_SIMD(place_points)(count, spare, places);
+        for (int64_t i = 0; i < count; ++i) ++own[static_cast<int64_t>(places[i])];
+      }
+    }
+  });
+  parallel_for(slots > 1 ? num_morsels(job.cells) : 0, [&](int64_t k) {
+    const Morsel part = morsel_at(k, job.cells);
+    for (int64_t slot = 0; slot < slots - 1; ++slot)
+      for (int64_t i = part.begin; i < part.end; ++i) counts[i] += others[slot * table + i];
   });
 }
 
@@ -197,3 +267,4 @@ void raster_segments(const LineEnds& lines, double left, double right, double bo
 }
 
 }  // namespace hr::cpu
+#endif

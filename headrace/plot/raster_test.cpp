@@ -99,11 +99,43 @@ TEST(RasterPoints, CountsEveryPointOfManyMorsels) {
     EXPECT_EQ(counts.as<int64_t>()[i], i / 10 == 9 - i % 10 ? kRows / 10 : 0);
 }
 
+TEST(RasterPoints, CountsEachGroup) {
+  for (const int64_t points : {0, 1, 63, 64, 65, 2047, 2049, 131071, 131073, 400'000}) {
+    std::vector<double> x, y;
+    Buffer numbers = Buffer::allocate(2 * points);
+    std::vector<int64_t> wanted(3 * 4 * 5);
+    uint64_t state = 7;
+    for (int64_t i = 0; i < points; ++i) {
+      state = state * 6364136223846793005U + 1442695040888963407U;
+      x.push_back(static_cast<double>(state >> 40) * 0x1p-24 * 6 - 0.5);
+      y.push_back(i % 97 == 0 ? kNan : static_cast<double>((state >> 20) % 4096) * 0x1p-10);
+      const auto group = static_cast<uint16_t>((state >> 60) % 5);
+      numbers.mutable_as<uint16_t>()[i] = group == 4 ? 65535 : group;
+      if (group > 2 || !(x.back() >= 0 && x.back() <= 5) || !(y.back() >= 0 && y.back() <= 4))
+        continue;
+      const auto column = std::min<int64_t>(static_cast<int64_t>(x.back() / 5 * 5), 4);
+      const auto row = std::min<int64_t>(static_cast<int64_t>(y.back() / 4 * 4), 3);
+      ++wanted[static_cast<size_t>((group * 4 + 3 - row) * 5 + column)];
+    }
+    const Tensor of(dtype_of<uint16_t>(), {points}, std::move(numbers));
+    const Tensor counts =
+        raster_points(tensor_of(x), tensor_of(y), 0, 5, 0, 4, 5, 4, PointGroups{of, 3});
+    ASSERT_EQ(counts.shape(), (Shape{3, 4, 5}));
+    for (int64_t i = 0; i < 60; ++i)
+      ASSERT_EQ(counts.as<int64_t>()[i], wanted[static_cast<size_t>(i)]) << points << " " << i;
+  }
+}
+
 TEST(RasterPoints, RefusesWhatItCannotCount) {
   const Tensor x = tensor_of({1, 2});
   EXPECT_THROW(raster_points(x, tensor_of({1}), 0, 1, 0, 1, 4, 4), InvalidArgumentError);
   EXPECT_THROW(raster_points(x, x, 0, 0, 0, 1, 4, 4), InvalidArgumentError);
   EXPECT_THROW(raster_points(x, x, 0, 1, 0, 1, 0, 4), InvalidArgumentError);
+  const Tensor one(dtype_of<uint16_t>(), {1}, Buffer::allocate_zeroed(2));
+  EXPECT_THROW(raster_points(x, x, 0, 1, 0, 1, 4, 4, PointGroups{one, 1}), InvalidArgumentError);
+  EXPECT_THROW(raster_points(x, x, 0, 1, 0, 1, 4, 4, PointGroups{x, 1}), TypeMismatchError);
+  EXPECT_THROW(raster_points(tensor_of({1}), tensor_of({1}), 0, 1, 0, 1, 4, 4, PointGroups{one, 0}),
+               InvalidArgumentError);
 }
 
 TEST(RasterSegments, StepsAlongTheLongerSide) {

@@ -68,8 +68,15 @@ void bind_plot(nb::module_& m) {
         return hr::raster_envelope(low, high, bottom, top, height, {red, green, blue, alpha});
       },
       "low"_a, "high"_a, "bottom"_a, "top"_a, "height"_a, "color"_a, Unlocked());
-  m.def("raster_points", lazy(&hr::raster_points), "x"_a, "y"_a, "left"_a, "right"_a, "bottom"_a,
-        "top"_a, "width"_a, "height"_a, Unlocked());
+  m.def(
+      "raster_points",
+      [](const NodePtr& x, const NodePtr& y, double left, double right, double bottom, double top,
+         int64_t width, int64_t height, const std::optional<NodePtr>& groups, int64_t num_groups) {
+        return hr::raster_points(x, y, left, right, bottom, top, width, height,
+                                 groups.value_or(nullptr), num_groups);
+      },
+      "x"_a, "y"_a, "left"_a, "right"_a, "bottom"_a, "top"_a, "width"_a, "height"_a,
+      "groups"_a = nb::none(), "num_groups"_a = 1, Unlocked());
   m.def("raster_segments", lazy(&hr::raster_segments), "lines"_a, "left"_a, "right"_a, "bottom"_a,
         "top"_a, "width"_a, "height"_a, Unlocked());
   m.def("encode_png", lazy(&hr::encode_png), "image"_a, Unlocked());

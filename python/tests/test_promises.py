@@ -255,7 +255,7 @@ def test_outlier():
     assert int(error.argmax()) == 17
 
 
-@promise("000 step 6: a cloud of points as a picture", later)
+@promise("000 step 6: a cloud of points as a picture")
 def test_latent_picture():
     x, y = np.random.default_rng(0).normal(size=(2, 1000))
     counts = np.asarray(hr.plot.raster(x, y, 8, 8))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from headrace.plot.chart import Chart
+    from headrace.plot.clouds import Raster, raster
     from headrace.plot.condensed_tree import dendrogram
     from headrace.plot.dashboards.board import Board, dashboard
     from headrace.plot.dashboards.charts import (
@@ -59,6 +60,7 @@ __all__ = [
     "LinkedChart",
     "Plot",
     "Pyramid",
+    "Raster",
     "View",
     "bar",
     "choropleth",
@@ -79,6 +81,7 @@ __all__ = [
     "pack_codes",
     "points",
     "pyramid",
+    "raster",
     "raster_envelope",
     "raster_points",
     "raster_segments",
@@ -100,6 +103,7 @@ _MODULES = {
     "figure": "Plot",
     "graphs": "graph raster_segments",
     "models": "confusion_matrix elbow embedding explained_variance feature_importances roc",
+    "clouds": "Raster raster",
     "long_series": """
         Envelope Pyramid encode_png envelope line pack_codes pyramid raster_envelope raster_points
     """,

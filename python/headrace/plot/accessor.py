@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from headrace.frame.dataframe import DataFrame
     from headrace.plot.chart import Chart
+    from headrace.plot.clouds import Raster
     from headrace.series.series import Series
 
-_KINDS = ("line", "scatter", "hist", "bar", "box", "hexbin")
+_KINDS = ("line", "scatter", "hist", "bar", "box", "hexbin", "raster")
 
 
 def _look(operator: str, given: Any) -> Look:
@@ -64,7 +65,7 @@ class FramePlot:
     def __call__(
         self, x: Any = None, y: Any = None, kind: str = "line", **options: Any
     ) -> Chart | Any:
-        """Draw a chart of a kind: "line", "scatter", "hist", "bar", "box" or "hexbin"."""
+        """Draw a chart: "line", "scatter", "hist", "bar", "box", "hexbin" or "raster"."""
         method = _method(self, kind)
         return method(y, **options) if kind in ("hist", "box") else method(x, y, **options)
 
@@ -173,6 +174,26 @@ class FramePlot:
             raise InvalidArgumentError(f"plot.hexbin: not positive: gridsize={gridsize}")
         options = (x, y, C, reduce_C_function, gridsize)
         return charts.hexbin(self._frame, *options, _look("plot.hexbin", look))
+
+    def raster(
+        self, x: Any, y: Any, c: Any = None, *, shade: str = "eq_hist", **look: Unpack[Look]
+    ) -> Raster | Any:
+        """Points of any number, counted in pixels and shaded: see `hr.plot.raster`.
+
+        Parameters
+        ----------
+        x, y : str
+            The columns of the place: numbers or moments.
+        c : str, optional
+            A column of labels: the seven most frequent have a colour.
+        shade : {"eq_hist", "log", "linear"}
+            How points become cover.
+
+        >>> df = hr.DataFrame({"x": [0, 1, 1], "y": [2, 3, 3], "kind": ["a", "b", "b"]})
+        >>> df.plot.raster("x", "y", "kind", title="three")
+        Plot('three')
+        """
+        return charts.raster(self._frame, x, y, c, shade, _look("plot.raster", look))
 
 
 @facade("Series.plot")

@@ -11,6 +11,7 @@ import numpy as np
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import new_frame
 from headrace.plot.chart import Chart, Side
+from headrace.plot.clouds import picture_of, shaded
 from headrace.plot.figure import COLORS
 from headrace.plot.long_series import envelope, raster_points
 from headrace.plot.marks import Band, Bars, Hexagons, Line, Mark, Picture, Points
@@ -172,7 +173,9 @@ def scatter(frame: DataFrame, x: Any, y: Any, look: Look) -> Any:
     wide, high = (int(inch * _DOTS_AN_INCH) for inch in inches)
     counts = raster_points(one, other, *ends, wide, high).to_numpy()
     look = {**look, "xlim": ends[0], "ylim": ends[1]}
-    return _chart([Picture("", color, _shaded(counts, color), *ends)], across, up, look)
+    return _chart(
+        [Picture("", color, shaded(counts[None], [color], "log"), *ends)], across, up, look
+    )
 
 
 def _plain(column: Series, operator: str) -> Series:
@@ -189,14 +192,20 @@ def _reach(column: Series) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _shaded(counts: Numbers, color: str) -> Numbers:
-    """Pixels whose cover grows with the logarithm of their points."""
-    pixels = np.zeros((*counts.shape, 4), np.uint8)
-    pixels[..., :3] = list(bytes.fromhex(color[1:7]))
-    some = counts > 0
-    most = np.log1p(counts.max(initial=1))
-    pixels[some, 3] = 80 + np.round(175 * np.log1p(counts[some]) / most)
-    return pixels
+def raster(frame: DataFrame, x: Any, y: Any, c: Any, shade: str, look: Look) -> Any:
+    """Points counted in pixels and shaded, coloured by the labels of a column."""
+    one, other = (_plain(frame[name], "plot.raster") for name in (x, y))
+    inches = look.get("figsize", (_SIZE[0] / _DOTS_AN_INCH, _SIZE[1] / _DOTS_AN_INCH))
+    wide, high = (int(inch * _DOTS_AN_INCH) for inch in inches)
+    times = [frame[name].dtype.kind == "M" for name in (x, y)]
+    across = Side(_labelled(x, look, "xlabel"), look.get("xlim"), is_time=times[0])
+    up = Side(_labelled(y, look), look.get("ylim"), is_time=times[1])
+    labels = None if c is None else frame[c]
+    made = picture_of(
+        "plot.raster", (one, other), (across, up), labels, shade, (wide, high),
+        look.get("title", ""),
+    )  # fmt: skip
+    return made if look.get("ax") is None else made.to_matplotlib(look["ax"])
 
 
 def hexbin(

@@ -20,9 +20,9 @@ from headrace.graph.graph import graph_of
 from headrace.graph.layouts import layout, places_of
 from headrace.graph.sources import key_names
 from headrace.lazy.handle import array_of, mark
+from headrace.plot.clouds import coded
 from headrace.plot.figure import GREY, Axes, Plot, room, text
 from headrace.plot.long_series import encode_png
-from headrace.plot.models import coded
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def graph(
         raise InvalidArgumentError("plot.graph: the graph has no vertices")
     places = layout(drawn, random_state=random_state) if pos is None else pos
     xy = _fitted(places_of(drawn, "plot.graph", places), width, height)
-    codes, layers = coded(_values(drawn, "color", color), len(drawn))
+    codes, layers = coded("plot.graph", _values(drawn, "color", color), len(drawn))
     inks = np.array([list(bytes.fromhex(each[1:])) for _, each in layers], np.uint8)
     radii, weights = _radii(drawn, size, width * height)
     ends = _ends(drawn)

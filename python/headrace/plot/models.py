@@ -11,11 +11,12 @@ from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import is_array
 from headrace.learn.base import clone
-from headrace.learn.metrics.classification import confusion_matrix as counts_of
+from headrace.learn.metrics.classification import confusion_matrix as matrix_of
 from headrace.learn.metrics.classification import labels_of, numbered
 from headrace.learn.metrics.ranking import area_of, curve_of, finite_scores
+from headrace.plot.clouds import coded, counts_of, ranges_of, shaded, spread
 from headrace.plot.figure import COLORS, GREY, Axes, Plot, box, room, text, thinned
-from headrace.plot.long_series import encode_png, envelope, raster_points
+from headrace.plot.long_series import encode_png
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -100,7 +101,7 @@ def confusion_matrix(
     >>> hr.plot.confusion_matrix(["a", "b", "b"], ["a", "b", "a"])
     Plot('Confusion matrix')
     """
-    found = counts_of(y_true, y_pred, labels=labels, normalize=normalize)
+    found = matrix_of(y_true, y_pred, labels=labels, normalize=normalize)
     levels = numbered(y_true, y_pred, labels)[2].tolist()
     names = [str(each) for each in levels]
     longest = 7.0 * max(map(len, names))
@@ -205,81 +206,23 @@ def embedding(
         raise InvalidArgumentError(
             f"embedding: expected rows of two coordinates: shape={rows.shape}; pass two columns"
         )
-    codes, names = coded(labels, len(rows))
-    across, (low, high) = _range(rows[:, 0]), _range(rows[:, 1])
-    layers = len(names)
-    # All layers in one raster, one above the other: whole numbers tell the row of a cell.
-    down = np.clip(np.floor((high - rows[:, 1]) * (height / (high - low))), 0, height - 1)
-    stacked = raster_points(
-        rows[:, 0], -0.5 - down - asarray(codes) * height, across, (-layers * height, 0),
-        width, layers * height,
-    )  # fmt: skip
-    counts = _spread(stacked.to_numpy().reshape(layers, height, width), len(rows))
-    png = bytes(encode_png(_shaded(counts, [color for _, color in names])).to_numpy())
+    codes, names = coded("embedding", labels, len(rows))
+    x, y = rows[:, 0], rows[:, 1]
+    across, up = map(_aired, ranges_of("embedding", (x, None), (y, None)))
+    counts = counts_of(x, y, codes, len(names), (across, up), width, height)
+    pixels = shaded(spread(counts, len(rows)), [color for _, color in names], "log")
+    png = bytes(encode_png(pixels).to_numpy())
     shown = [(name, color) for name, color in names if name]
-    axes = Axes(
-        across, (low, high), width, height, title=title, right=room([name for name, _ in shown])
-    )
+    axes = Axes(across, up, width, height, title=title, right=room([name for name, _ in shown]))
     axes.image(png)
     axes.legend(shown)
     return axes.plot()
 
 
-def coded(labels: Any, rows: int) -> tuple[np.ndarray[Any, Any], list[tuple[str, str]]]:
-    """The layer of each row, and name and colour of each layer: the most frequent labels."""
-    if labels is None:
-        return np.zeros(rows), [("", _COLOR)]
-    column = labels_of(labels, "labels")
-    levels = column.levels()
-    places = column.numbers(levels).to_numpy().astype(np.int64)
-    if len(places) != rows:
-        raise InvalidArgumentError(
-            f"embedding: each row needs a label: rows={rows}, labels={len(places)}"
-        )
-    named = np.array([str(level) != "-1" for level in levels], dtype=bool)
-    sizes = np.bincount(places[places >= 0], minlength=len(levels)) * named
-    most = np.sort(np.argsort(-sizes, kind="stable")[: len(COLORS) - 1])
-    most = most[sizes[most] > 0]
-    layer = np.full(len(levels) + 1, len(most))
-    layer[most] = np.arange(len(most))
-    names = [(str(levels[place]), COLORS[at]) for at, place in enumerate(most)]
-    codes = layer[places].astype(np.float64)
-    rest = "noise" if named.sum() == len(most) and not named.all() else "others"
-    return codes, [*names, (rest, GREY)] if (codes == len(most)).any() else names
-
-
-def _range(column: Any) -> tuple[float, float]:
-    """The smallest and the largest value, a little apart from the edges."""
-    low, high = (float(each[0]) for each in envelope(column, width=1))
-    if not np.isfinite([low, high]).all():
-        raise InvalidArgumentError(f"embedding: values must be finite: least={low}, most={high}")
-    air = (high - low) * 0.02 or 0.5
-    return low - air, high + air
-
-
-def _spread(counts: np.ndarray[Any, Any], points: int) -> np.ndarray[Any, Any]:
-    """Counts over the pixels of a dot, which is larger where there are few points."""
-    radius = sum(points < most for most in (2000, 20_000, 100_000))
-    made = np.zeros(counts.shape)
-    padded = np.pad(counts, ((0, 0), (radius, radius), (radius, radius)))
-    height, width = counts.shape[1:]
-    for down in range(-radius, radius + 1):
-        for across in range(-radius, radius + 1):
-            if down * down + across * across <= radius * radius + 1:
-                y, x = radius + down, radius + across
-                made += padded[:, y : y + height, x : x + width]
-    return made
-
-
-def _shaded(counts: np.ndarray[Any, Any], colors: list[str]) -> np.ndarray[Any, Any]:
-    """Pixels: red, green, blue and alpha."""
-    inks = np.array([list(bytes.fromhex(color[1:])) for color in colors], float)
-    total = counts.sum(axis=0)
-    some = total > 0
-    pixels = np.zeros((*total.shape, 4), np.uint8)
-    pixels[some, :3] = np.round(counts[:, some].T @ inks / total[some, None])
-    pixels[some, 3] = 80 + np.round(175 * np.log1p(total[some]) / np.log1p(total.max()))
-    return pixels
+def _aired(ends: tuple[float, float]) -> tuple[float, float]:
+    """A range a little apart from the edges."""
+    air = (ends[1] - ends[0]) * 0.02
+    return ends[0] - air, ends[1] + air
 
 
 def feature_importances(model: Any, names: Sequence[Any] | None = None, *, most: int = 20) -> Plot:
