@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 namespace hr {
@@ -50,7 +49,7 @@ void check_codes(const Tensor& tensor, std::string_view name) {
                                     {"dtype", tensor.dtype().name()}});
 }
 
-/// The number of cells.
+/// The number of cells, with one more along each axis: for rows that are in none.
 int64_t check_request(int64_t rows, const CubeRequest& request) {
   const auto axes = static_cast<int64_t>(request.axes.size());
   if (axes > kMostCubeAxes)
@@ -64,7 +63,7 @@ int64_t check_request(int64_t rows, const CubeRequest& request) {
     if (axis.num_cells < 1 || axis.num_cells > kMostAxisCells)
       throw_error<InvalidArgumentError>("count_cubes", "unsupported number of cells",
                                         {{"cells", axis.num_cells}}, "use 1 to 65535");
-    cells = checked_multiply("count_cubes", cells, axis.num_cells);
+    cells = checked_multiply("count_cubes", cells, axis.num_cells + 1);
     if (cells > kMostCubeCells)
       throw_error<InvalidArgumentError>("count_cubes", "a cube has too many cells",
                                         {{"cells", cells}, {"most", kMostCubeCells}},
@@ -86,61 +85,66 @@ int64_t check_request(int64_t rows, const CubeRequest& request) {
   return cells;
 }
 
-/// The tables of all axes: by code the place of a cell, one entry more than there are codes.
+/// The tables of all axes: by code the place of a cell.
 Buffer place_tables(std::span<const CubeRequest> requests, std::span<cpu::CubeJob> jobs) {
-  int64_t entries = 0;
-  for (const CubeRequest& request : requests)
-    for (const CubeAxis& axis : request.axes) entries += axis.cells.num_elements() + 1;
-  Buffer tables = Buffer::allocate(entries * static_cast<int64_t>(sizeof(uint32_t)));
-  auto* next = tables.mutable_as<uint32_t>();
+  int64_t axes = 0;
+  for (const CubeRequest& request : requests) axes += std::ssize(request.axes);
+  Buffer tables = Buffer::allocate(axes * cpu::kCodes * static_cast<int64_t>(sizeof(uint32_t)));
+  auto* next = axes > 0 ? tables.mutable_as<uint32_t>() : nullptr;
   for (size_t k = 0; k < requests.size(); ++k) {
     int64_t stride = jobs[k].cells;
     for (size_t a = 0; a < requests[k].axes.size(); ++a) {
       const CubeAxis& axis = requests[k].axes[a];
-      const int64_t count = axis.cells.num_elements();
-      stride /= axis.num_cells;
+      const int64_t count = std::min(axis.cells.num_elements(), cpu::kCodes);
+      stride /= axis.num_cells + 1;
       jobs[k].codes[a] = axis.codes.as<uint16_t>();
       jobs[k].places[a] = next;
-      jobs[k].last[a] = static_cast<uint32_t>(count);
       for (int64_t code = 0; code < count; ++code) {
-        const int64_t cell = axis.cells.as<uint16_t>()[code];
-        *next++ = cell < axis.num_cells ? static_cast<uint32_t>(cell * stride) : cpu::kNoCell;
+        const int64_t cell = std::min<int64_t>(axis.cells.as<uint16_t>()[code], axis.num_cells);
+        *next++ = static_cast<uint32_t>(cell * stride);
       }
-      *next++ = cpu::kNoCell;
+      next = std::fill_n(next, cpu::kCodes - count, static_cast<uint32_t>(axis.num_cells * stride));
     }
   }
   return tables;
 }
 
-/// The counts of a request, of all slots and their copies.
-Tensor total_counts(const cpu::CubeJob& job, Shape shape, int64_t slots, int64_t slot_cells,
-                    const uint32_t* counts) {
-  Buffer buffer = Buffer::allocate(job.cells * static_cast<int64_t>(sizeof(uint32_t)));
-  auto* out = buffer.mutable_as<uint32_t>();
-  parallel_for(divide_up(job.cells, kMorselRows), [&](int64_t k) {
-    const int64_t begin = k * kMorselRows, end = std::min(begin + kMorselRows, job.cells);
-    std::memcpy(out + begin, counts + job.first + begin,
-                static_cast<size_t>(end - begin) * sizeof(uint32_t));
-    for (int64_t copy = 1; copy < slots * job.lanes; ++copy) {
-      const uint32_t* from =
-          counts + copy / job.lanes * slot_cells + job.first + copy % job.lanes * (job.cells + 1);
-      for (int64_t i = begin; i < end; ++i) out[i] += from[i];
+/// Adds up cells of a job over copies that lie `steps` apart, without those of rows in none.
+template <class T>
+Tensor total_of(const Shape& shape, const T* from, std::span<const int64_t> steps) {
+  const int64_t wide = shape.empty() ? 1 : shape.back(), cells = num_elements(shape);
+  Buffer buffer = Buffer::allocate(cells * static_cast<int64_t>(sizeof(T)));
+  auto* out = buffer.mutable_as<T>();
+  const int64_t rows = cells / wide, step = std::max<int64_t>(kMorselRows / wide, 1);
+  parallel_for(divide_up(rows, step), [&](int64_t k) {
+    for (int64_t row = k * step; row < std::min((k + 1) * step, rows); ++row) {
+      // Where the row lies among those with one cell more along each axis.
+      int64_t at = 0, stride = 1, left = row;
+      for (auto axis = std::ssize(shape) - 1; axis >= 0; --axis) {
+        const int64_t size = shape[static_cast<size_t>(axis)];
+        if (axis + 1 < std::ssize(shape)) {
+          at += left % size * stride;
+          left /= size;
+        }
+        stride *= size + 1;
+      }
+      T* to = out + row * wide;
+      std::copy_n(from + steps[0] + at, wide, to);
+      for (const int64_t copy : steps.subspan(1))
+        for (int64_t i = 0; i < wide; ++i) to[i] += from[copy + at + i];
     }
   });
-  return Tensor(dtype_of<uint32_t>(), std::move(shape), std::move(buffer));
+  return Tensor(dtype_of<T>(), shape, std::move(buffer));
 }
 
-/// The sums of a request, those of the parts in their order.
-Tensor total_sums(const cpu::CubeJob& job, Shape shape, int64_t parts, int64_t part_sums,
-                  const double* sums) {
-  Buffer buffer = Buffer::allocate(job.cells * static_cast<int64_t>(sizeof(double)));
-  auto* out = buffer.mutable_as<double>();
-  std::copy_n(sums + job.first_sum, job.cells, out);
-  for (int64_t part = 1; part < parts; ++part) {
-    const double* from = sums + part * part_sums + job.first_sum;
-    for (int64_t i = 0; i < job.cells; ++i) out[i] += from[i];
-  }
-  return Tensor(dtype_of<double>(), std::move(shape), std::move(buffer));
+/// Where the copies of a request begin: those of each slot or part, in order.
+std::vector<int64_t> copies_of(const cpu::CubeJob& job, int64_t first, int64_t parts,
+                               int64_t part) {
+  std::vector<int64_t> made;
+  for (int64_t k = 0; k < parts; ++k)
+    for (int64_t lane = 0; lane < job.lanes; ++lane)
+      made.push_back(k * part + first + lane * (job.cells + 1));
+  return made;
 }
 
 }  // namespace
@@ -206,7 +210,7 @@ std::vector<Cube> count_cubes(int64_t rows, std::span<const CubeRequest> request
     job.first = slot_cells;
     job.first_sum = part_sums;
     slot_cells += round_up(job.lanes * (job.cells + 1), 16);
-    if (job.values) part_sums += round_up(job.cells + 1, 8);
+    if (job.values) part_sums += round_up(job.lanes * (job.cells + 1), 8);
     jobs.push_back(job);
   }
   const ScopedTag tag("count_cubes");
@@ -228,8 +232,11 @@ std::vector<Cube> count_cubes(int64_t rows, std::span<const CubeRequest> request
     Shape shape;
     for (const CubeAxis& axis : requests[k].axes) shape.push_back(axis.num_cells);
     Cube& cube = made.emplace_back();
-    cube.counts = total_counts(jobs[k], shape, slots, slot_cells, count);
-    if (jobs[k].values) cube.sums = total_sums(jobs[k], shape, parts.count, part_sums, sum);
+    cube.counts =
+        total_of<uint32_t>(shape, count, copies_of(jobs[k], jobs[k].first, slots, slot_cells));
+    if (jobs[k].values)
+      cube.sums = total_of<double>(shape, sum,
+                                   copies_of(jobs[k], jobs[k].first_sum, parts.count, part_sums));
   }
   return made;
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <limits>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -20,38 +21,27 @@ namespace {
 /// Plain loops that the compiler turns into vectors of this level.
 template <class T>
 void codes_of_floats(const T* values, int64_t count, const Grid<double>& grid, uint16_t* codes) {
-  const double inverse = 1 / grid.width;
+  const Grid<double> of = grid;  // in registers: codes may not change it
+  const double inverse = 1 / of.width;
   for (int64_t i = 0; i < count; ++i)
-    codes[i] = static_cast<uint16_t>(cell_on(static_cast<double>(values[i]), grid, inverse));
+    codes[i] = cell_on(static_cast<double>(values[i]), of, inverse);
 }
 
 template <class T>
 void codes_of_integers(const T* values, int64_t count, const Grid<int64_t>& grid, uint16_t* codes) {
-  const double inverse = 1 / static_cast<double>(grid.width);
-  for (int64_t i = 0; i < count; ++i)
-    codes[i] = static_cast<uint16_t>(cell_on(static_cast<int64_t>(values[i]), grid, inverse));
+  const Grid<int64_t> of = grid;
+  const double inverse = 1 / static_cast<double>(of.width);
+  if (static_cast<uint64_t>(of.cells) * static_cast<uint64_t>(of.width) < kExactSpan)
+    for (int64_t i = 0; i < count; ++i)
+      codes[i] = near_cell_on(static_cast<int64_t>(values[i]), of, inverse);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      codes[i] = cell_on(static_cast<int64_t>(values[i]), of, inverse);
 }
 
-/// The part of an axis in the places of rows.
-void add_places(const uint16_t* codes, const uint32_t* table, uint32_t last, int64_t count,
-                uint32_t* places) {
-  for (int64_t i = 0; i < count; ++i) {
-    const uint32_t code = codes[i];
-    places[i] += table[code < last ? code : last];
-  }
-}
-
-/// Values as float64; null ones become NaN, and the places of NaN the spare one.
 template <class T>
-void read_values(const T* values, int64_t count, uint32_t spare, uint32_t* places, double* read) {
-  for (int64_t i = 0; i < count; ++i) {
-    read[i] = static_cast<double>(values[i]);
-    places[i] = read[i] == read[i] ? places[i] : spare;
-  }
-}
-
-void limit_places(uint32_t spare, int64_t count, uint32_t* places) {
-  for (int64_t i = 0; i < count; ++i) places[i] = places[i] < spare ? places[i] : spare;
+void read_values(const T* values, int64_t count, double* read) {
+  for (int64_t i = 0; i < count; ++i) read[i] = static_cast<double>(values[i]);
 }
 
 }  // namespace
@@ -75,12 +65,11 @@ void clear_nulls(const Column& column, const Morsel& morsel, uint16_t none, uint
   }
 }
 
-constexpr int64_t kWords = 32;  // of 64 rows: a block whose places and values stay in L1
+constexpr int64_t kWords = 32;  // of 64 rows: a block whose values stay in L1
 constexpr int64_t kBlock = 64 * kWords;
 
 /// A block of rows of one request.
 struct Block {
-  uint32_t places[kBlock];
   double values[kBlock];
   uint64_t left[kWords];
 };
@@ -99,74 +88,139 @@ bool read_masks(const CubeJob& job, int64_t begin, int64_t count, uint64_t* left
   return any != 0;
 }
 
-/// Null rows of the values are in no cell.
-void drop_nulls(const CubeJob& job, int64_t begin, int64_t count, Block& block) {
-  const uint8_t* valid = job.values->validity();
+/// The values of a block as float64, NaN for null.
+void read_block(const Column& column, int64_t begin, int64_t count, double* values) {
+  visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+    HR_SIMD(read_values<T>)(column.values<T>().data() + begin, count, values);
+  });
+  const uint8_t* valid = column.validity();
   if (!valid) return;
   for (int64_t i = 0; i < count; i += 64) {
     const int64_t rows = std::min<int64_t>(64, count - i);
-    uint64_t null = ~load_bits(valid, job.values->offset() + begin + i, rows);
+    uint64_t null = ~load_bits(valid, column.offset() + begin + i, rows);
     if (rows < 64) null &= (uint64_t{1} << rows) - 1;
     for (; null; null &= null - 1)
-      block.places[i + std::countr_zero(null)] = static_cast<uint32_t>(job.cells);
+      values[i + std::countr_zero(null)] = std::numeric_limits<double>::quiet_NaN();
   }
 }
 
-void count_all(const uint32_t* places, int64_t count, int64_t copy, int64_t turn,
-               uint32_t* counts) {
-  for (int64_t i = 0; i < count; ++i) ++counts[(i & turn) * copy + places[i]];
-}
+/// Counts rows of a request with this number of axes. Neighbouring rows take turns among copies of
+/// the table.
+template <int64_t kAxes>
+class Counter {
+ public:
+  Counter(const CubeJob& job, int64_t begin, uint32_t* counts, double* sums)
+      : copy_(job.lanes > 1 ? job.cells + 1 : 0),
+        spare_(static_cast<uint32_t>(job.cells)),
+        counts_(counts),
+        sums_(sums) {
+    for (int64_t a = 0; a < kAxes; ++a) {
+      codes_[a] = job.codes[a] + begin;
+      places_[a] = job.places[a];
+    }
+  }
 
-void count_left(const uint32_t* places, int64_t count, const uint64_t* left, int64_t copy,
-                int64_t turn, uint32_t* counts) {
+  void count_rows(int64_t begin, int64_t end) const {
+    uint32_t* const turns[] = {counts_, counts_ + copy_, counts_ + 2 * copy_, counts_ + 3 * copy_};
+    int64_t row = begin;
+    for (; row + 4 <= end; row += 4) {
+      const uint32_t at[] = {place(row), place(row + 1), place(row + 2), place(row + 3)};
+      ++turns[0][at[0]];
+      ++turns[1][at[1]];
+      ++turns[2][at[2]];
+      ++turns[3][at[3]];
+    }
+    for (; row < end; ++row) ++turns[row & 3][place(row)];
+  }
+
+  void count_row(int64_t row) const { ++counts_[(row & 3) * copy_ + place(row)]; }
+
+  void add_rows(int64_t begin, int64_t end, const double* values) const {
+    for (int64_t row = begin; row < end; ++row) add_row(row, values);
+  }
+
+  void add_row(int64_t row, const double* values) const {
+    const double value = values[row];
+    const int64_t at = (row & 3) * copy_ + (value == value ? place(row) : spare_);
+    ++counts_[at];
+    sums_[at] += value;
+  }
+
+ private:
+  uint32_t place(int64_t row) const {
+    uint32_t sum = 0;
+    for (int64_t a = 0; a < kAxes; ++a) sum += places_[a][codes_[a][row]];
+    return sum;
+  }
+
+  const uint16_t* codes_[kAxes > 0 ? kAxes : 1];
+  const uint32_t* places_[kAxes > 0 ? kAxes : 1];
+  int64_t copy_;
+  uint32_t spare_;
+  uint32_t* counts_;
+  double* sums_;
+};
+
+/// Calls `rows(begin, end)` for whole words of rows and `row(i)` for single ones.
+template <class Rows, class Row>
+void for_rows_left(const CubeJob& job, int64_t count, const uint64_t* left, Rows&& rows,
+                   Row&& row) {
+  if (job.masks.empty()) return rows(int64_t{0}, count);
   for (int64_t i = 0; i < count; i += 64) {
     uint64_t bits = left[i / 64];
     if (bits == ~uint64_t{0})
-      count_all(places + i, 64, copy, turn, counts);
+      rows(i, i + 64);
     else
-      for (; bits; bits &= bits - 1) {
-        const int64_t row = i + std::countr_zero(bits);
-        ++counts[(row & turn) * copy + places[row]];
-      }
+      for (; bits; bits &= bits - 1) row(i + std::countr_zero(bits));
   }
 }
 
-void sum_left(const Block& block, int64_t count, uint32_t* counts, double* sums) {
-  for (int64_t i = 0; i < count; i += 64)
-    for (uint64_t bits = block.left[i / 64]; bits; bits &= bits - 1) {
-      const int64_t row = i + std::countr_zero(bits);
-      const uint32_t place = block.places[row];
-      ++counts[place];
-      sums[place] += block.values[row];
-    }
+template <int64_t kAxes>
+void count_block_of(const CubeJob& job, int64_t begin, int64_t count, Block& block,
+                    uint32_t* counts, double* sums) {
+  const Counter<kAxes> counter(job, begin, counts, sums);
+  if (job.values) {
+    read_block(*job.values, begin, count, block.values);
+    for_rows_left(
+        job, count, block.left,
+        [&](int64_t from, int64_t end) { counter.add_rows(from, end, block.values); },
+        [&](int64_t row) { counter.add_row(row, block.values); });
+  } else {
+    for_rows_left(
+        job, count, block.left, [&](int64_t from, int64_t end) { counter.count_rows(from, end); },
+        [&](int64_t row) { counter.count_row(row); });
+  }
 }
 
 void count_block(const CubeJob& job, int64_t begin, int64_t count, Block& block, uint32_t* counts,
                  double* sums) {
-  if (!read_masks(job, begin, count, block.left)) return;
-  const auto spare = static_cast<uint32_t>(job.cells);
-  std::fill(block.places, block.places + count, 0);
-  for (int64_t a = 0; a < job.num_axes; ++a) HR_SIMD(add_places)
-  (job.codes[a] + begin, job.places[a], job.last[a], count, block.places);
-  HR_SIMD(limit_places)(spare, count, block.places);
-  if (job.values) {
-    visit_real(job.values->dtype(), [&]<class T>(std::type_identity<T>) {
-      HR_SIMD(read_values<T>)
-      (job.values->values<T>().data() + begin, count, spare, block.places, block.values);
-    });
-    drop_nulls(job, begin, count, block);
-    sum_left(block, count, counts, sums);
-  } else if (job.masks.empty()) {
-    count_all(block.places, count, job.cells + 1, job.lanes - 1, counts);
-  } else {
-    count_left(block.places, count, block.left, job.cells + 1, job.lanes - 1, counts);
-  }
+  static_assert(kMostCubeAxes == 6);
+  if (!job.masks.empty() && !read_masks(job, begin, count, block.left)) return;
+  constexpr decltype(&count_block_of<0>) kByAxes[] = {
+      count_block_of<0>, count_block_of<1>, count_block_of<2>, count_block_of<3>,
+      count_block_of<4>, count_block_of<5>, count_block_of<6>};
+  kByAxes[job.num_axes](job, begin, count, block, counts, sums);
+}
+
+/// Bytes have few values: the cell of each is computed once.
+template <class T, class G>
+void codes_of_bytes(const Column& column, const Grid<G>& grid, uint16_t* codes) {
+  uint16_t cells[256];
+  const double inverse = 1 / static_cast<double>(grid.width);
+  for (int value = 0; value < 256; ++value)
+    cells[value] = cell_on(static_cast<G>(static_cast<T>(value)), grid, inverse);
+  const auto* values = reinterpret_cast<const uint8_t*>(column.values<T>().data());
+  parallel_morsels(column.num_rows(), {reads(column)}, [&](const Morsel& morsel) {
+    for (int64_t row = morsel.begin; row < morsel.end; ++row) codes[row] = cells[values[row]];
+    clear_nulls(column, morsel, static_cast<uint16_t>(grid.cells), codes);
+  });
 }
 
 }  // namespace
 
 void bin_codes(const Column& column, const Grid<double>& grid, uint16_t* codes) {
   visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (sizeof(T) == 1) return codes_of_bytes<T>(column, grid, codes);
     const T* values = column.values<T>().data();
     parallel_morsels(column.num_rows(), {reads(column)}, [&](const Morsel& morsel) {
       HR_SIMD(codes_of_floats<T>)
@@ -178,6 +232,7 @@ void bin_codes(const Column& column, const Grid<double>& grid, uint16_t* codes) 
 
 void bin_codes(const Column& column, const Grid<int64_t>& grid, uint16_t* codes) {
   visit_real(column.dtype().storage(), [&]<class T>(std::type_identity<T>) {
+    if constexpr (sizeof(T) == 1) return codes_of_bytes<T>(column, grid, codes);
     if constexpr (std::is_integral_v<T>) {
       const T* values = column.values<T>().data();
       parallel_morsels(column.num_rows(), {reads(column)}, [&](const Morsel& morsel) {
