@@ -17,7 +17,7 @@ from headrace.plot.chart import Chart, Side
 from headrace.plot.figure import COLORS, GREY
 from headrace.plot.long_series import envelope
 from headrace.plot.marks import Picture, Points
-from headrace.series.column import is_series
+from headrace.series.column import is_series, new_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -231,11 +231,10 @@ def coded(op: str, labels: Any, rows: int) -> tuple[Numbers, list[tuple[str, str
     """The group of each row, and name and colour of each group: the most frequent labels."""
     if labels is None:
         return np.zeros(rows, np.uint16), [("", COLORS[0])]
-    from headrace.learn.metrics.classification import labels_of  # on first use: loads much
-
-    column = labels_of(labels, "labels")
-    levels = column.levels()
-    places = np.asarray(column.numbers(levels).to_numpy())
+    column = labels if is_series(labels) else new_series(labels)
+    column = column.astype("category")
+    levels = column.cat.categories.to_list()
+    places = np.asarray(column.cat.codes.to_numpy())
     if len(places) != rows:
         raise InvalidArgumentError(
             f"{op}: each row needs a label: rows={rows}, labels={len(places)}"
