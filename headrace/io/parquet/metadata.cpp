@@ -241,12 +241,34 @@ bool keeps_coded(ThriftReader& in) {
          encoding == static_cast<int64_t>(Encoding::kPlainDictionary);
 }
 
+// Whether a list of encodings says that all data pages are indices: by their old name, since by the
+// new one the dictionary is plain, as data pages may be.
+bool lists_coded_alone(ThriftReader& in, Type element, int64_t count) {
+  bool has_indices = false, has_others = false;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t number = -1;
+    if (!take(in, element, number)) in.skip(element, true);
+    const auto is = [&](Encoding encoding) { return number == static_cast<int64_t>(encoding); };
+    if (is(Encoding::kPlainDictionary))
+      has_indices = true;
+    else if (!is(Encoding::kRle) && !is(Encoding::kBitPacked))  // of levels
+      has_others = true;
+  }
+  return has_indices && !has_others;
+}
+
 void parse_chunk_metadata(ThriftReader& in, ColumnChunk& chunk) {
   int64_t type_number = -1, codec = -1, values = -1, data_page = -1;
   for_each_field(in, [&](int64_t id, Type type) {
     switch (id) {
       case 1:
         return take(in, type, type_number);
+      case 2: {
+        if (type != Type::kList) return false;
+        const int64_t count = in.list_size(type);
+        chunk.is_all_coded = lists_coded_alone(in, type, count);
+        return true;
+      }
       case 4:
         return take(in, type, codec);
       case 5:

@@ -49,6 +49,35 @@ TEST(Metadata, OfAFile) {
     EXPECT_THROW(parse_file_metadata(std::string_view(bytes).substr(0, size)), Refusal);
 }
 
+// Whether all pages of a chunk are indices: as its pages are counted, or its encodings listed.
+TEST(Metadata, OfChunksWhosePagesAreAllCoded) {
+  const auto is_coded = [](const std::vector<int64_t>& encodings,
+                           const std::vector<ThriftStruct>& counts) {
+    ThriftStruct metadata;
+    metadata.number(1, 2).numbers(2, encodings).number(4, 1).number(5, 9).number(6, 100);
+    metadata.number(7, 50).number(9, 4);
+    if (!counts.empty()) metadata.list(13, counts);
+    const ThriftStruct chunk = ThriftStruct().number(2, 0).record(3, metadata);
+    const std::string bytes =
+        footer({group_of("root", 1), element("n", PhysicalType::kInt64)}, 9, 9, {chunk});
+    for (size_t size = 0; size < bytes.size(); ++size)
+      EXPECT_THROW(parse_file_metadata(std::string_view(bytes).substr(0, size)), Refusal);
+    return parse_file_metadata(bytes).row_groups.at(0).chunks.at(0).is_all_coded;
+  };
+  const auto pages = [](int64_t kind, int64_t encoding, int64_t count) {
+    return ThriftStruct().number(1, kind).number(2, encoding).number(3, count);
+  };
+  EXPECT_TRUE(is_coded({2}, {}));
+  EXPECT_TRUE(is_coded({2, 3, 4}, {}));
+  EXPECT_FALSE(is_coded({}, {}));
+  EXPECT_FALSE(is_coded({3}, {}));
+  EXPECT_FALSE(is_coded({2, 0}, {}));
+  EXPECT_FALSE(is_coded({8, 0, 3}, {}));  // the dictionary is plain, and perhaps a page
+  EXPECT_FALSE(is_coded({8, 3}, {}));
+  EXPECT_TRUE(is_coded({8, 0, 3}, {pages(2, 0, 1), pages(0, 8, 5)}));
+  EXPECT_FALSE(is_coded({2}, {pages(2, 2, 1), pages(0, 2, 5), pages(3, 0, 1)}));
+}
+
 TEST(Metadata, CountsFitTogether) {
   const ThriftStruct leaf = element("n", PhysicalType::kInt64);
   const auto refused = [](const std::string& bytes) {

@@ -48,6 +48,12 @@ class ThriftStruct {
     for (const ThriftStruct& each : values) all += each.bytes();
     return field(id, ThriftType::kList, all);
   }
+  ThriftStruct& numbers(int id, const std::vector<int64_t>& values) {
+    std::string all(1, static_cast<char>(15 << 4 | static_cast<int>(ThriftType::kInt32)));
+    all += varint(values.size());
+    for (const int64_t each : values) all += zigzag(each);
+    return field(id, ThriftType::kList, all);
+  }
 
   std::string bytes() const { return bytes_ + '\0'; }
 

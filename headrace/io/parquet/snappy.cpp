@@ -5,6 +5,8 @@
 #include "headrace/io/parquet/find_matches.h"
 #include "headrace/io/parquet/varint.h"
 
+#include <array>
+
 namespace hr::parquet {
 
 namespace {
@@ -12,6 +14,17 @@ namespace {
 constexpr int64_t kLongestLiteral = 60;  // whose length stands in its tag
 constexpr int64_t kMostShort = 64;       // bytes that a tag alone can stand for
 constexpr int kDistanceBytes[] = {0, 1, 2, 4};
+constexpr uint32_t kLiteralOfFour = 3 << 2;  // its tag
+constexpr uint32_t kDistanceBits = 0x700;
+
+// Of each tag of a copy: its length, and the bits of its distance that are in the tag.
+constexpr std::array<uint16_t, 256> kCopies = [] {
+  std::array<uint16_t, 256> copies{};
+  for (uint32_t tag = 0; tag < copies.size(); ++tag)
+    copies[tag] = static_cast<uint16_t>((tag & 3) == 1 ? (tag >> 2 & 7) + 4 + (tag >> 5 << 8)
+                                                       : (tag >> 2) + 1);
+  return copies;
+}();
 
 // The size that a block begins with; false when there is none.
 bool take_size(const uint8_t*& p, const uint8_t* end, uint64_t& size) {
@@ -42,27 +55,35 @@ bool unpack_snappy(std::string_view block, char* out, int64_t size) {
   char* const out_end = out + size;
   while (p < end) {
     // What most parts are: of a length that needs no more bytes, far from both ends.
-    while (end - p > kMostShort && out_end - out >= kMostShort) {
-      const uint32_t tag = *p;
-      int64_t length = (tag >> 2) + 1;
-      if ((tag & 3) == 0) {
-        if (length > kLongestLiteral) break;
-        std::memcpy(out, p + 1, 16);
-        if (length > 16) std::memcpy(out + 16, p + 17, kMostShort - 16);
-        p += 1 + length;
-        out += length;
-        continue;
+    while (end - p > kMostShort && out_end - out >= 2 * kMostShort) {
+      uint64_t word;
+      std::memcpy(&word, p, sizeof word);
+      if (const uint32_t tag = word & 0xFF; (tag & 3) == 0) {
+        if (tag > kLiteralOfFour) {
+          const int64_t length = (tag >> 2) + 1;
+          if (length > kLongestLiteral) break;
+          std::memcpy(out, p + 1, 16);
+          if (length > 16) std::memcpy(out + 16, p + 17, kMostShort - 16);
+          p += 1 + length;
+          out += length;
+          continue;
+        }
+        // The copy that mostly follows such a literal is in the word too: nothing is loaded for it.
+        const uint64_t literal = word >> 8;
+        std::memcpy(out, &literal, sizeof literal);
+        word >>= 2 * tag + 16;  // a tag, and a quarter of it and one more bytes
+        p += (tag >> 2) + 2;
+        out += (tag >> 2) + 1;
+        if ((word & 3) == 0) continue;
       }
-      // Where the next tag stands follows from this one alone.
-      const uint32_t kind = tag & 3;
+      // Where the next tag stands follows from this one alone. Both kinds of copies by a table: no
+      // guess which one comes can be wrong.
+      const uint32_t tag = word & 0xFF, kind = tag & 3;
       if (kind == 3) break;
-      uint16_t behind;
-      std::memcpy(&behind, p + 1, sizeof behind);
       p += 1 + kind;
-      // Both kinds of copies by arithmetic: no guess which one comes can be wrong.
-      const uint32_t near = 0u - (kind & 1);  // all ones, or zero
-      const int64_t distance = (behind & ~(near & 0xFF00u)) | ((tag << 3) & near & 0x700);
-      length = ((tag >> 2) & (63 ^ (near & 56))) + 1 + (near & 3);
+      const auto behind = static_cast<uint32_t>(word >> 8 & 0xFFFF >> (kind & 1) * 8);
+      const uint32_t entry = kCopies[tag];
+      const int64_t distance = behind | (entry & kDistanceBits), length = entry & 0xFF;
       if (distance == 0 || distance > out - begin) return false;
       if (distance >= 16) {
         const char* const from = out - distance;
