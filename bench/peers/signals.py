@@ -189,6 +189,37 @@ def counts(bench: Bench, x: Any, name: str) -> None:
         )
 
 
+def spectra(bench: Bench, x: Any, name: str) -> None:
+    """Analytic signals, spectra of segments and the way back, SciPy with all its threads."""
+    y = np.random.default_rng(5).normal(size=len(x)).astype(x.dtype)
+    near = close_to(256 * float(np.finfo(x.dtype).eps))
+
+    def back(stft: Any, istft: Any) -> Any:
+        return np.asarray(istft(stft(x)[2])[1])[: len(x)]
+
+    def theirs(call: Any) -> Any:
+        with scipy.fft.set_workers(WORKERS):
+            return call()
+
+    tasks = {
+        "hilbert": lambda room: room.hilbert(x),
+        "spectrogram": lambda room: room.spectrogram(x)[2],
+        "stft + istft": lambda room: back(room.stft, room.istft),
+        "welch": lambda room: room.welch(x)[1],
+        "csd": lambda room: room.csd(x, y)[1],
+        "correlate": lambda room: room.correlate(x, y[:4096], "same"),
+    }
+    for title, task in tasks.items():
+        bench.step(
+            f"{title} {name}",
+            lambda task=task: np.asarray(task(hr.signal)),
+            [Rival("scipy", lambda task=task: theirs(lambda: task(scipy.signal)), 1)],
+            near,
+            2 * x.nbytes,
+            len(x),
+        )
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure all of it on noise."""
     noise = np.random.default_rng(1).normal(size=rows)
@@ -196,7 +227,7 @@ def steps(bench: Bench, rows: int) -> None:
     for name, dtype in DTYPES.items():
         x = noise.astype(dtype)
         x.flags.writeable = False
-        for part in (convolve, suppress, windows, counts):
+        for part in (convolve, suppress, windows, counts, spectra):
             part(bench, x, name)
 
 

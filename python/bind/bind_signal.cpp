@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/signal/nodes.h"
+#include "headrace/signal/spectral_nodes.h"
 
 #include <utility>
 
@@ -39,6 +40,13 @@ constexpr std::pair<std::string_view, hr::FftKind> kKinds[] = {{"fft", hr::FftKi
 constexpr std::pair<std::string_view, hr::FftNorm> kNorms[] = {{"backward", hr::FftNorm::kBackward},
                                                                {"ortho", hr::FftNorm::kOrtho},
                                                                {"forward", hr::FftNorm::kForward}};
+constexpr std::pair<std::string_view, hr::Spectrum> kSpectra[] = {{"terms", hr::Spectrum::kTerms},
+                                                                  {"power", hr::Spectrum::kPower},
+                                                                  {"cross", hr::Spectrum::kCross}};
+constexpr std::pair<std::string_view, hr::Detrend> kDetrend[] = {
+    {"none", hr::Detrend::kNone},
+    {"constant", hr::Detrend::kConstant},
+    {"linear", hr::Detrend::kLinear}};
 
 }  // namespace
 
@@ -82,4 +90,24 @@ void bind_signal(nb::module_& m) {
                        choose(kind, "norm", norm, kNorms));
       },
       "kind"_a, "x"_a, "n"_a.none(), "norm"_a, Unlocked());
+  m.def(
+      "spectral_segments",
+      [](const NodePtr& x, std::optional<NodePtr> y, const NodePtr& window,
+         std::string_view spectrum, std::string_view detrend, int64_t first, int64_t step,
+         int64_t segments, int64_t n, bool one_sided, bool mean, double scale) {
+        return hr::spectral_segments(x, y.value_or(nullptr), window,
+                                     {choose("spectral_segments", "spectrum", spectrum, kSpectra),
+                                      choose("spectral_segments", "detrend", detrend, kDetrend),
+                                      first, step, segments, n, one_sided, mean, scale});
+      },
+      "x"_a, "y"_a.none(), "window"_a, "spectrum"_a, "detrend"_a, "first"_a, "step"_a, "segments"_a,
+      "n"_a, "one_sided"_a, "mean"_a, "scale"_a, Unlocked());
+  m.def(
+      "spectral_synthesis",
+      [](const NodePtr& spectra, const NodePtr& window, int64_t step, int64_t n, int64_t first,
+         int64_t count, bool one_sided, double scale) {
+        return hr::spectral_synthesis(spectra, window, {step, n, first, count, one_sided, scale});
+      },
+      "spectra"_a, "window"_a, "step"_a, "n"_a, "first"_a, "count"_a, "one_sided"_a, "scale"_a,
+      Unlocked());
 }

@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.facade import missing_of_module
-from headrace.lazy.handle import Deferred, mark
+from headrace.lazy.handle import Deferred, array_of, mark
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from headrace.array.array import Array
 
 Norm = Literal["backward", "ortho", "forward"]
 __all__ = ["fft", "fftfreq", "ifft", "irfft", "rfft", "rfftfreq"]
@@ -29,7 +30,7 @@ __getattr__: Callable[[str], Any] = missing_of_module(__name__)
 def _transform(kind: str, x: Any, n: int | None, norm: Norm) -> Array:
     mark(kind)
     node = x._node if isinstance(x, Deferred) else asarray(x)._node
-    return Array(_core.fft(kind, node, n, norm))
+    return array_of(_core.fft(kind, node, n, norm))
 
 
 def fft(x: Any, n: int | None = None, norm: Norm = "backward") -> Array:
