@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Signals: wavelets, convolution, filters, peaks, differences, histograms and segments.
+"""Signals: wavelets, convolution, filters, spectra, peaks, differences, histograms and segments.
 
 All functions are lazy and take arrays, series without nulls, or anything `hr.asarray` takes.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from headrace.facade import missing_of_module
 from headrace.signal.convolution import fft_convolve
+from headrace.signal.correlation import correlate, correlation_lags
 from headrace.signal.filter_design import butter, cheby1, cheby2, iirfilter
 from headrace.signal.filter_fir_design import firwin, firwin2
 from headrace.signal.filter_windows import get_window
@@ -26,6 +27,8 @@ from headrace.signal.peaks import non_max_suppression
 from headrace.signal.segments import diff, histogram, nonzero, segments
 from headrace.signal.segments import index_of_true as index_of_true
 from headrace.signal.segments import windows as windows
+from headrace.signal.spectral import coherence, csd, periodogram, spectrogram, welch
+from headrace.signal.spectral_transforms import hilbert, istft, stft
 from headrace.signal.wavelets import ricker
 
 __all__ = [
@@ -52,6 +55,19 @@ __all__ += [
     "sosfilt",
     "sosfilt_zi",
     "sosfiltfilt",
+]
+# Spectra.
+__all__ += [
+    "coherence",
+    "correlate",
+    "correlation_lags",
+    "csd",
+    "hilbert",
+    "istft",
+    "periodogram",
+    "spectrogram",
+    "stft",
+    "welch",
 ]
 
 
