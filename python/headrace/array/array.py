@@ -128,9 +128,11 @@ class Array(StandardOperators, role="_array"):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if self.ndim > 1:
-            return (self[row] for row in range(len(self)))
-        return iter(self.to_numpy())
+        if self._node.shape == ():
+            raise TypeError("iteration over a 0-d array")
+        if self.ndim == 1:
+            _core.force([self._node])  # elements are views, of one result
+        return (self[row] for row in range(len(self)))
 
     def __getitem__(self, key: Any) -> Array:
         """Index by slices, integers, new axes (views), masks and arrays of positions, as NumPy."""

@@ -7,6 +7,7 @@ import importlib
 import operator
 from typing import TYPE_CHECKING, Any, Self
 
+from headrace import _core
 from headrace.array import indexing, layout
 from headrace.array.axis_reductions import cumulative, reduce_axes
 from headrace.array.complex_numbers import conj, imag, real
@@ -18,7 +19,7 @@ from headrace.array.inverse_hyperbolic import (
 )
 from headrace.array.numpy_results import as_ours, deferred_in
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import UFUNC_REDUCTIONS, Deferred
+from headrace.lazy.handle import UFUNC_REDUCTIONS, Deferred, is_array
 from headrace.linalg import matmul
 
 if TYPE_CHECKING:
@@ -43,10 +44,34 @@ UFUNCS: dict[str, Callable[..., Any]] = {
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 
 
+def _has_unknown_length(value: Any) -> bool:
+    return isinstance(value, Deferred) and -1 in value._node.shape
+
+
+def _with_known_lengths(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands of several sources with the lengths that they turn out to have.
+
+    NumPy's code does not look first, and arrays, unlike columns, have no row sets to compare.
+    """
+    arrays = [v for v in values if isinstance(v, Deferred) and v._node.shape]
+    if len({v._node.domain for v in arrays}) == 1 or not all(is_array(v) for v in arrays):
+        return values
+    _core.force([v._node for v in arrays])
+    return tuple(
+        v._like(_core.data(v._node.value())) if any(v is each for each in arrays) else v
+        for v in values
+    )
+
+
 class StandardOperators(Deferred):
     """In-place operators give this handle another node: views made before keep the old values."""
 
     __slots__ = ()
+
+    def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Any:
+        if any(map(_has_unknown_length, values)):
+            values = _with_known_lengths(values)
+        return super()._elementwise(op, *values, missing_is_false=missing_is_false)
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         if api_version not in (None, *VERSIONS):

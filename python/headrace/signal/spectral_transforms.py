@@ -111,7 +111,7 @@ def stft(
 
 
 def istft(
-    Zxx: Any,  # noqa: N803
+    Zxx: Any,
     fs: float = 1.0,
     window: Window = "hann",
     nperseg: int | None = None,
@@ -232,7 +232,7 @@ def istft(
     return times, layout.moveaxis(made, -1, place)
 
 
-def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:  # noqa: N803
+def hilbert(x: Any, N: int | None = None, axis: int = -1) -> Array:
     """The analytic signal, as ``scipy.signal.hilbert``: its imaginary part is turned by 90 degrees.
 
     Parameters
