@@ -52,7 +52,7 @@ class Segments(NamedTuple):
         return len(self.window)
 
     def count(self, samples: int) -> int:
-        """Segments that lie in so many samples."""
+        """Segments that lie whole in a signal of this length."""
         return max((samples - self.nperseg) // self.step + 1, 0)
 
     def frequencies(self, fs: float) -> Array:
