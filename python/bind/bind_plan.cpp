@@ -9,6 +9,7 @@
 #include "headrace/exec/device_stream.h"
 #include "headrace/frame/row_set.h"
 #include "headrace/memory/device/simulated_device.h"
+#include "headrace/plan/execute/estimates.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/node.h"
@@ -266,6 +267,14 @@ void bind_plan(nb::module_& m) {
       "are_unique", [](const std::vector<NodePtr>& columns) { return hr::are_unique(columns); },
       "columns"_a, Unlocked());
   m.def("planned_rows", &hr::planned_rows, "node"_a);
+  m.def(
+      "estimate_keys",
+      [](const std::vector<NodePtr>& columns) {
+        const hr::KeyEstimate made = hr::estimate_keys(columns);
+        const auto keys = made.keys.value_or(hr::NdvEstimate{.distinct = -1, .domain = -1});
+        return std::tuple(made.rows, keys.distinct, keys.domain);
+      },
+      "columns"_a, Unlocked());
   m.def(
       "prefix",
       [](const std::vector<NodePtr>& nodes, int64_t rows, uint64_t domain) {

@@ -242,4 +242,11 @@ std::vector<StepCost> predicted_costs(std::span<const NodePtr> nodes) {
   return costs;
 }
 
+KeyEstimate estimate_keys(const std::vector<NodePtr>& columns) {
+  if (columns.empty()) return {};
+  const std::lock_guard lock(plan_mutex());
+  Estimates estimates(true);
+  return {.rows = estimates.rows(columns[0]), .keys = estimates.keys(columns)};
+}
+
 }  // namespace hr

@@ -42,4 +42,14 @@ class Estimates {
   std::map<std::vector<const Node*>, NdvEstimate> samples_{};
 };
 
+/// Of columns with the same rows: how many rows there may be, and what is known of them as keys.
+/// kUnknown and nothing where that cannot be told before anything runs.
+struct KeyEstimate {
+  int64_t rows = kUnknown;
+  std::optional<NdvEstimate> keys{};
+};
+
+/// Reads 4096 rows of what the columns are made of, as estimate_ndv does.
+HR_API KeyEstimate estimate_keys(const std::vector<NodePtr>& columns);
+
 }  // namespace hr

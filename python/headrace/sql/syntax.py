@@ -171,7 +171,7 @@ def conjuncts(condition: Expression | None) -> list[Expression]:
             rests = [[each for each in side if each not in shared] for side in sides]
             if not all(rests):
                 return shared
-            return [*shared, _any_of([_all_of(rest) for rest in rests])]
+            return [*shared, any_of([all_of(rest) for rest in rests])]
     return [condition]
 
 
@@ -184,14 +184,14 @@ def disjuncts(condition: Expression) -> list[Expression]:
     return [condition]
 
 
-def _all_of(conditions: list[Expression]) -> Expression:
+def all_of(conditions: list[Expression]) -> Expression:
     made = conditions[0].copy()
     for each in conditions[1:]:
         made = exp.And(this=made, expression=each.copy())
     return made
 
 
-def _any_of(conditions: list[Expression]) -> Expression:
+def any_of(conditions: list[Expression]) -> Expression:
     made = conditions[0]
     for each in conditions[1:]:
         made = exp.Or(this=made, expression=each)

@@ -63,10 +63,12 @@ def _padded(node: _core.Node, domain: int) -> _core.Node:
     """A column of one row or none as one row, null for none."""
     null = _core.slice(null_column(_one_row(), node.dtype), 0, 1)
     both = _core.concat([node, null])
-    return _core.in_domain(_core.slice(both, 0, 1), domain)
+    # Not a slice: the first part would be a plan of its own.
+    return _core.in_domain(_core.take(both, _one_row()), domain)
 
 
 def _one_row() -> _core.Node:
+    """A column of one row, zero."""
     return _core.data(_core.column_from_list([0], "int32"), "one row", 0)
 
 

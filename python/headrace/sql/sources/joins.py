@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from headrace import _core
@@ -13,7 +14,8 @@ from headrace.sql.elementwise import run, where
 from headrace.sql.expressions import condition, evaluate
 from headrace.sql.relation import Field, Key, Relation, joined, row_numbers
 from headrace.sql.scope import OUTER, Scope
-from headrace.sql.syntax import exp, named, queries_of, walk
+from headrace.sql.sources.join_order import Keys, Table, count_passing, joined_rows
+from headrace.sql.syntax import all_of, any_of, conjuncts, disjuncts, exp, named, queries_of, walk
 from headrace.sql.values import (
     Constant,
     Operand,
@@ -26,6 +28,8 @@ Expression = Any
 #: The table of hidden fields that count the rows of a side.
 ROW = " row"
 _KEY = " key"
+#: How many times fewer rows an equality of more than two tables is thought to leave.
+_ROUGH = 10.0
 
 
 def tables_of(node: Expression, scopes: list[Scope]) -> set[int] | None:
@@ -125,9 +129,7 @@ def join_pairs(
     lefts, rights = [k[0] for k in keys], [k[1] for k in keys]
     strict = [i for i, key in enumerate(keys) if not key[2]]
     if keys and len(strict) == len(keys) and how != "outer":
-        right, rights = without_null_keys(right, rights)
-        if how in ("inner", "semi"):
-            left, lefts = without_null_keys(left, lefts)
+        right, rights = without_null_keys(right, rights)  # then null finds none
     elif strict and any(keys[i][0].nullable and keys[i][1].nullable for i in strict):
         lefts, rights = _never_equal(lefts, rights, strict)
     return joined(left, right, list(zip(lefts, rights, strict=True)), how)
@@ -199,12 +201,16 @@ def completed(
     return _without_rows(made)
 
 
-def filtered(scope: Scope, conditions: list[Expression]) -> Scope:
+def filtered(scope: Scope, conditions: Sequence[Expression]) -> Scope:
     """The rows where all conditions are true."""
+    return scope.over(masked(scope.relation, _mask(scope, conditions)))
+
+
+def _mask(scope: Scope, conditions: Sequence[Expression]) -> Operand:
     mask: Operand = Constant(True, "bool")
     for each in conditions:
         mask = operators.logical("logical_and", mask, condition(each, scope))
-    return scope.over(masked(scope.relation, mask))
+    return mask
 
 
 def masked(relation: Relation, mask: Operand) -> Relation:
@@ -237,11 +243,28 @@ def inner_joins(
             others.append((each, tables))
         else:
             left.append(each)
+    for either, tables in others:
+        for place in tables:
+            own.setdefault(place, []).extend(_implied(either, place, scopes))
+    tables_found = [Table(each, len(own.get(i, ()))) for i, each in enumerate(scopes)]
+    if len(scopes) > 2:
+        count_passing(tables_found, own, _mask)
     for place, mine in own.items():
         scopes[place] = filtered(scopes[place], mine)
-    sizes = [_size(each.relation, len(own.get(i, ()))) for i, each in enumerate(scopes)]
-    made, left = _greedy(scopes, sizes, equalities, others, scope, left)
+    made, left = _greedy(scopes, tables_found, equalities, others, scope, left)
     return _in_order(made, relations), left
+
+
+def _implied(node: Expression, place: int, scopes: list[Scope]) -> list[Expression]:
+    """What an OR says of one table: one of the conditions that its sides have for it."""
+    sides = disjuncts(node)
+    found = []
+    for side in sides:
+        mine = [each for each in conjuncts(side) if tables_of(each, scopes) == {place}]
+        if not mine or len(sides) == 1:
+            return []
+        found.append(all_of(mine))
+    return [any_of(found)]
 
 
 def _in_order(made: Relation, relations: list[Relation]) -> Relation:
@@ -253,44 +276,70 @@ def _in_order(made: Relation, relations: list[Relation]) -> Relation:
     return Relation(fields, made.rows)
 
 
-def _size(relation: Relation, filters: int) -> float:
-    """A guess of the rows: as planned, fewer for each condition."""
-    return max(1, _core.planned_rows(relation.rows)) * 0.3 ** min(filters, 3)
+class _Side:
+    """Tables that are joined: their numbers, rows and how many these may be."""
+
+    __slots__ = ("count", "places", "scope")
+
+    def __init__(self, places: set[int], scope: Scope, count: float) -> None:
+        self.places: set[int] = places
+        self.scope: Scope = scope
+        self.count: float = count
 
 
 def _greedy(
     scopes: list[Scope],
-    sizes: list[float],
+    tables: list[Table],
     equalities: list[Equality],
     others: list[tuple[Expression, set[int]]],
     scope: Scope,
     left: list[Expression],
 ) -> tuple[Relation, list[Expression]]:
-    """Tables that equalities link first, each set from its largest one; then products of them."""
-    waiting = set(range(len(scopes)))
-    parts: list[tuple[float, set[int], Scope]] = []
-    while waiting:
-        start = max(waiting, key=lambda i: sizes[i])
-        waiting.discard(start)
-        together, current = {start}, scopes[start]
-        near = _neighbours(equalities, together, waiting)
-        while near:
-            chosen = min(near, key=lambda i: sizes[i])
-            waiting.discard(chosen)
-            links = _linking(equalities, together, chosen)
-            current = _joined_next(current, scopes[chosen], links, {chosen}, scope)
-            together.add(chosen)
-            current, equalities, others = _narrowed(current, equalities, others, together)
-            near = _neighbours(equalities, together, waiting)
-        parts.append((max(sizes[i] for i in together), together, current))
-    parts.sort(key=lambda part: -part[0])
-    _, together, current = parts[0]
-    for _, more, other in parts[1:]:
-        links = [each for each in equalities if _crosses(each, together, more)]
-        current = _joined_next(current, other, links, more, scope)
-        together = together | more
-        current, equalities, others = _narrowed(current, equalities, others, together)
-    return current.relation, left
+    """The two sides whose join gives the fewest rows first; last the products of what is left."""
+    sides = [_Side({i}, each, tables[i].rows) for i, each in enumerate(scopes)]
+    while len(sides) > 1:
+        found: tuple[tuple[bool, float, float], _Side, _Side, list[Equality]] | None = None
+        for i, one in enumerate(sides):
+            for other in sides[:i]:
+                links = [e for e in equalities if _crosses(e, one.places, other.places)]
+                count = _joined_count(one, other, links, tables) if len(sides) > 2 else 0.0
+                rank = (not links, count, one.count + other.count)
+                if found is None or rank < found[0]:
+                    found = rank, one, other, links
+        assert found is not None
+        (_, count, _), one, other, links = found
+        large, small = (one, other) if one.count >= other.count else (other, one)
+        made = _joined_next(large.scope, small.scope, links, small.places, scope)
+        places = one.places | other.places
+        made, equalities, others = _narrowed(made, equalities, others, places)
+        sides = [each for each in sides if each is not one and each is not other]
+        sides.append(_Side(places, made, max(1.0, count)))
+    return sides[0].scope.relation, left
+
+
+def _joined_count(one: _Side, other: _Side, links: list[Equality], tables: list[Table]) -> float:
+    """How many rows a join may give: by the keys that differ, those of two tables together."""
+    keys: dict[tuple[int, int], list[tuple[Expression, Expression]]] = {}
+    rough = 1.0
+    for link in links:
+        a, b, first, second = link.left, link.right, link.left_tables, link.right_tables
+        if not first <= one.places:
+            a, b, first, second = b, a, second, first
+        if len(first) == len(second) == 1:
+            keys.setdefault((*first, *second), []).append((a, b))
+        else:
+            rough *= _ROUGH
+    pairs = []
+    for (i, j), equal in keys.items():
+        pairs.append(
+            (_keys(tables[i], [a for a, _ in equal]), _keys(tables[j], [b for _, b in equal]))
+        )
+    return joined_rows(one.count, other.count, pairs) / rough
+
+
+def _keys(table: Table, keys: list[Expression]) -> Keys:
+    operands = [evaluate(each, table.scope) for each in keys]
+    return table.keys([each.node for each in operands if isinstance(each, Value)])
 
 
 def _narrowed(
@@ -306,36 +355,10 @@ def _narrowed(
     return (filtered(current, ready) if ready else current), equalities, others
 
 
-def _neighbours(equalities: list[Equality], together: set[int], waiting: set[int]) -> set[int]:
-    """The tables that an equality links with those that are joined."""
-    found: set[int] = set()
-    for each in equalities:
-        for mine, other in (
-            (each.left_tables, each.right_tables),
-            (each.right_tables, each.left_tables),
-        ):
-            if len(mine) == 1 and other <= together and mine <= waiting:
-                found |= mine
-    return found
-
-
 def _crosses(equality: Equality, ours: set[int], theirs: set[int]) -> bool:
     """Whether each side of an equality is one of tables that are joined already."""
     a, b = equality.left_tables, equality.right_tables
     return (a <= ours and b <= theirs) or (b <= ours and a <= theirs)
-
-
-def _linking(equalities: list[Equality], together: set[int], chosen: int) -> list[Equality]:
-    found = []
-    for each in equalities:
-        for mine, other in (
-            (each.left_tables, each.right_tables),
-            (each.right_tables, each.left_tables),
-        ):
-            if mine == {chosen} and other <= together:
-                found.append(each)
-                break
-    return found
 
 
 def _ready(
