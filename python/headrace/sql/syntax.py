@@ -185,6 +185,7 @@ def disjuncts(condition: Expression) -> list[Expression]:
 
 
 def all_of(conditions: list[Expression]) -> Expression:
+    """The conditions put together by AND."""
     made = conditions[0].copy()
     for each in conditions[1:]:
         made = exp.And(this=made, expression=each.copy())
@@ -192,6 +193,7 @@ def all_of(conditions: list[Expression]) -> Expression:
 
 
 def any_of(conditions: list[Expression]) -> Expression:
+    """The conditions put together by OR."""
     made = conditions[0]
     for each in conditions[1:]:
         made = exp.Or(this=made, expression=each)
