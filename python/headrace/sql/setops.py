@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from headrace import _core
 from headrace.errors import InvalidArgumentError, UnsupportedError
-from headrace.sql.aggregates import group
+from headrace.sql.aggregates import Folds, group
 from headrace.sql.casts import cast
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested.keys import as_keys
@@ -230,7 +230,8 @@ def grouped_by_sets(
         )
     )
     plain = [a for a in aggregates if not isinstance(a, exp.Grouping | exp.GroupingId)]
-    parts = [_of_set(scope, own, keys, plain, tests) for own in sets]
+    folds = Folds()
+    parts = [_of_set(scope, own, keys, plain, tests, folds) for own in sets]
     _, order = parts[0]
     relation = stacked([part for part, _ in parts])
     made = Scope(relation, scope.outer, scope.planner)
@@ -245,8 +246,9 @@ def _of_set(
     keys: list[Expression],
     aggregates: list[Expression],
     tests: list[Expression],
+    folds: Folds,
 ) -> tuple[Relation, dict[Expression, Any]]:
-    grouped = group(scope, own, aggregates, not own)
+    grouped = group(scope, own, aggregates, not own, folds)
     rows = grouped.relation.rows
     fields: list[Field] = []
     names: dict[Expression, Any] = {}

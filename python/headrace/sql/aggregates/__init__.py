@@ -13,10 +13,12 @@ from headrace.sql import operators
 from headrace.sql.aggregates.calls import (
     CALLS,
     Call,
+    any_nan,
     as_column,
     counted,
     name_and_arguments,
     name_of,
+    with_nan,
     word,
 )
 from headrace.sql.aggregates.folder import Folder
@@ -57,6 +59,74 @@ def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any],
         places.append(mine)
     found, values = groups_of(keys, words)
     return found, [[values[i] for i in mine] for mine in places]
+
+
+#: How parts of an aggregate are put together, where that gives the aggregate of the whole.
+_MERGES = {"sum": "sum", "size": "sum", "count": "sum", "min": "min", "max": "max"}
+
+
+class Folds:
+    """What sets of keys were folded to, so that sets of fewer keys are folded from these groups."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[list[Expression], list[Any], list[Call], list[list[Any]]]] = []
+
+    def keep(
+        self, keys: list[Expression], nodes: list[Any], calls: list[Call], found: list[list[Any]]
+    ) -> None:
+        """Remember the groups of a set, if others can be folded from them."""
+        words = [word for call in calls for word in call.words]
+        values = [node for nodes_of in found for node in nodes_of]
+        if all(_merges(w, n) for w, n in zip(words, values, strict=True)):
+            self._made.append((keys, nodes, calls, found))
+
+    def of(self, keys: list[Expression]) -> tuple[list[Any], list[Call], list[list[Any]]] | None:
+        """The keys, calls and folded values of a set, from the last one that has all its keys."""
+        for own, nodes, calls, found in reversed(self._made):
+            if len(keys) >= len(own) or not all(key in own for key in keys):
+                continue
+            grouping = [nodes[own.index(key)] for key in keys] or [_core.repeat(nodes[0], 0)]
+            parts = [_parts(w.aggregate, n) for w, n in _paired(calls, found)]
+            made, folded = _fold(grouping, [Call(words, value_of) for words in parts])
+            values = iter(_whole(each) for each in folded)
+            return made, calls, [[next(values) for _ in call.words] for call in calls]
+        return None
+
+
+def _is_simple(node: Expression) -> bool:
+    """Whether an aggregate is nothing but what the engine folds."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    simple = exp.Sum | exp.Count | exp.Avg | exp.Min | exp.Max
+    is_ordered = isinstance(call.this, exp.Order) or call.args.get("order") is not None
+    return isinstance(call, simple) and not (call.expressions or is_ordered or is_distinct(node))
+
+
+def _paired(calls: list[Call], found: list[list[Any]]) -> list[tuple[Words, _core.Node]]:
+    return [
+        pair
+        for call, nodes in zip(calls, found, strict=True)
+        for pair in zip(call.words, nodes, strict=True)
+    ]
+
+
+def _merges(each: Words, node: _core.Node) -> bool:
+    return (
+        each.aggregate in _MERGES
+        and each.other is None
+        and (node.dtype in ("float64", "int64") or _MERGES[each.aggregate] != "sum")
+    )
+
+
+def _parts(kind: str, node: _core.Node) -> list[Words]:
+    """How folded values are folded again; a sum may be NaN although no value is."""
+    words = [word(_MERGES[kind], node)]
+    if _MERGES[kind] == "sum" and node.dtype == "float64":
+        words += any_nan(value_of(node))
+    return words
+
+
+def _whole(folded: list[Any]) -> Any:
+    return folded[0] if len(folded) == 1 else with_nan(folded[0], folded[1])
 
 
 def _padded(node: _core.Node, domain: int) -> _core.Node:
@@ -125,10 +195,17 @@ def _plain(node: Expression) -> Expression:
     return node
 
 
-def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], whole: bool) -> Scope:
+def group(
+    scope: Scope,
+    keys: list[Expression],
+    aggregates: list[Expression],
+    whole: bool,
+    folds: Folds | None = None,
+) -> Scope:
     """One row for each group of the keys; `whole`: one row for all, even of no rows.
 
-    The scope that results knows the keys and the aggregates by their expressions.
+    The scope that results knows the keys and the aggregates by their expressions. `folds`: of
+    other sets of keys of the same rows.
     """
     relation = scope.relation
     hidden = [f for f in relation.fields if f.table == OUTER]
@@ -136,12 +213,18 @@ def group(scope: Scope, keys: list[Expression], aggregates: list[Expression], wh
     values = [evaluate(each, scope) for each in keys]
     columns = [as_column(each, like).node for each in values] + [f.value.node for f in hidden]
     plain = [each for each in aggregates if not _is_joined(each)]
-    folder = Folder(scope, columns)
-    calls = [folder.call(_plain(each), _first_values(each, folder, columns)) for each in plain]
-    grouping = columns or [_core.repeat(like, 0)]
-    if not calls:
-        calls = [Call([word("size")], counted, 0)] if not columns or not plain else calls
-    found_keys, found = _fold(grouping, calls)
+    folds = folds if all(map(_is_simple, aggregates)) and not hidden else None
+    coarser = folds.of(keys) if folds is not None else None
+    if coarser is not None:
+        found_keys, calls, found = coarser
+    else:
+        folder = Folder(scope, columns)
+        calls = [folder.call(_plain(each), _first_values(each, folder, columns)) for each in plain]
+        if not calls:
+            calls = [Call([word("size")], counted, 0)]
+        found_keys, found = _fold(columns or [_core.repeat(like, 0)], calls)
+        if folds is not None and keys:
+            folds.keep(keys, found_keys, calls, found)
     fields = _key_fields(keys, values, found_keys, scope)
     fields += [
         f._replace(value=f.value._replace(node=n))
