@@ -153,6 +153,32 @@ class FromList:
         pool = list(conditions)
         units[-1], links = _linked(units[-1])
         inner += links
+        #: LEFT joins that wait, since others may leave fewer rows; and all tables in their order.
+        waiting: list[tuple[Expression, Relation, list[Expression]]] = []
+        sequence = list(units)
+
+        def joined_now(place: int, every: bool) -> Relation:
+            """All of `units`, then the tables that wait; `every`: conditions of WHERE too."""
+            nonlocal inner, pool, units, sequence
+            later = [Scope(each, None, self) for each in sources[place:] if each is not None]
+            later += [Scope(right, None, self) for _, right, _ in waiting]
+            early = [*inner, *pool] if every else inner
+            if None in sources[place:]:  # whose columns are not known yet
+                seen = [Scope(unit, None, self) for unit in units]
+                early = [each for each in early if _reads_only(each, seen)]
+            early = [each for each in early if not _reads(each, later)]
+            left, rest = joins.inner_joins(units, early, Scope(units[0], correlation, self))
+            inner = [each for each in inner if each not in early or each in rest]
+            pool = [each for each in pool if each not in early or each in rest]
+            for join, right, on in waiting:
+                scope = Scope(left, correlation, self)
+                left = joins.outer_join(left, right, join, "left", scope, on)
+            if waiting:
+                left = joins.in_order(left, sequence)
+            waiting.clear()
+            units, sequence = [left], [left]
+            return left
+
         for place, (join, joined_one) in enumerate(zip(joins_of, sources, strict=True)):
             how, on = _kind(join), conjuncts(join.args.get("on"))
             by_place = next((c for each in on if (c := each.find(exp.PositionalColumn))), None)
@@ -169,21 +195,28 @@ class FromList:
             nearest = join.args.get("nearest")
             if nearest is not None and (right is None or on or how not in ("inner", "left")):
                 raise UnsupportedError(f"sql: a join of this kind: word='NEAREST', join={how!r}")
-            is_inner = how == "inner" and not using and not method
-            if is_inner and right is not None and nearest is None:
+            is_plain = right is not None and nearest is None and not using and not method
+            after = [Scope(each, None, self) for each in sources[place + 1 :] if each is not None]
+            can_wait = is_plain and how == "left" and not links and None not in sources[place:]
+            can_wait = can_wait and not any(_reads(each, after) for each in on)
+            if right is not None and can_wait:
+                own = Scope(right, None, self)
+                is_inner = any(_needs_value(each, own) for each in [*inner, *pool])
+                if not is_inner:
+                    waiting.append((join, right, on))
+                    sequence.append(right)
+                    continue
+            else:
+                is_inner = is_plain and how == "inner"
+            if right is not None and is_inner:
+                held = [Scope(each, None, self) for _, each, _ in waiting]
+                if any(_reads(each, held) for each in on):
+                    joined_now(place, True)
                 units.append(right)
+                sequence.append(right)
                 inner += [c for c in on if not (isinstance(c, exp.Boolean) and c.this)]
                 continue
-            later = [Scope(each, None, self) for each in sources[place:] if each is not None]
-            early = inner if how in ("full", "right") or method else [*inner, *pool]
-            if None in sources[place:]:  # whose columns are not known yet
-                seen = [Scope(unit, None, self) for unit in units]
-                early = [each for each in early if _reads_only(each, seen)]
-            early = [each for each in early if not _reads(each, later)]
-            scope = Scope(units[0], correlation, self)
-            left, rest = joins.inner_joins(units, early, scope)
-            inner = [each for each in inner if each not in early or each in rest]
-            pool = [each for each in pool if each not in early or each in rest]
+            left = joined_now(place, not (how in ("full", "right") or method))
             scope = Scope(left, correlation, self)
             if method == "natural" and right is not None:
                 using = _shared_names(left, right)
@@ -215,7 +248,9 @@ class FromList:
                     left = self._right_join(left, joined_one, join, how, scope)
                 else:
                     left = joins.outer_join(left, right, join, how, scope, on)
-            units = [left]
+            units, sequence = [left], [left]
+        if waiting:
+            joined_now(len(sources), True)
         scope = Scope(units[0], correlation, self)
         return joins.inner_joins(units, [*inner, *pool], scope)
 
@@ -345,6 +380,21 @@ def _reads(condition: Expression, scopes: list[Scope]) -> bool:
         scope.field(named(each.table), named(each.name)) is not None
         for each in condition.find_all(exp.Column)
         for scope in scopes
+    )
+
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
+
+
+def _needs_value(condition: Expression, scope: Scope) -> bool:
+    """Whether a condition is never true where the columns of a table are null: LEFT is INNER."""
+    is_in = isinstance(condition, exp.In) and not condition.args.get("query")
+    if not is_in and not isinstance(condition, _COMPARISONS):
+        return False
+    return any(
+        isinstance(each, exp.Column)
+        and scope.field(named(each.table), named(each.name)) is not None
+        for each in (condition.this, condition.args.get("expression"))
     )
 
 

@@ -262,7 +262,7 @@ def inner_joins(
         scopes[place] = scope.planner.filtered(scopes[place], [each])
         tables_found[place].rows *= _MEMBERS
     made, left = _greedy(scopes, tables_found, equalities, others, scope, left)
-    return _in_order(made, relations), left
+    return in_order(made, relations), left
 
 
 def _member_of(node: Expression, scopes: list[Scope]) -> int | None:
@@ -292,7 +292,7 @@ def _implied(node: Expression, place: int, scopes: list[Scope]) -> list[Expressi
     return [any_of(found)]
 
 
-def _in_order(made: Relation, relations: list[Relation]) -> Relation:
+def in_order(made: Relation, relations: list[Relation]) -> Relation:
     """The fields in the order of FROM, which is not that of the joins."""
     waiting: dict[tuple[str, str], list[Field]] = {}
     for field in made.fields:
