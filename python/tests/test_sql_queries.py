@@ -134,6 +134,26 @@ def check(query: str, ordered: bool | None = None) -> None:
 
 QUERIES = """
 select * from t
+select * from t left join u on a = k join u as x on t.a = x.k
+select * from t left join u on a = k left join u as x on u.k = x.k join u as y on a = y.k
+select * from t left join u on a = k, u as x where t.a = x.k and x.v > 10
+select * from t left join u on a = k, u as x where u.k = x.k
+select * from t left join u on a = k where u.v > 10
+select * from t left join u on a = k where u.v in (10, 20) or u.v is null
+select * from t left join u on a = k where u.v between 5 and 25
+select * from t left join u on a = k where coalesce(u.v, 0) < 15
+select * from t left join u on a = k join u as x on u.v = x.v
+select u.v from t left join u on a = k, u x where a = x.k and (u.v > 5 and x.v = 20 or u.k = 2)
+select a from t, u, u x where a = u.k and u.k = x.k and (b > 1 and x.v = 10 or b < 1 and x.k > 2)
+select a, u.v from t, u where a = k and a in (select k from u where v > 10)
+select a, u.v from t, u where a = k and a in (select x.k from u as x where x.v = t.a * 5)
+select a, u.v from t, u where a = k and t.a in (select k from none)
+select a from t, u, u x where a = u.k and s = x.w and x.k in (select max(k) from u group by w)
+select s, a, sum(b), count(*), avg(b), min(b), max(b), count(b) from t group by rollup (s, a)
+select s, p, sum(b / 0 * a) from t group by rollup (s, p)
+select s, p, a, sum(m), sum(a), count(distinct a) from t group by cube (s, p, a)
+select s, sum(a) filter (where a > 1), avg(a) from t group by grouping sets ((s), (s, p), (p), ())
+select p, s, sum(a) from none, t where none.k = t.a group by rollup (p, s)
 select a, b from t where a > 1
 select a + 1 as x, -a, a * 2, a / 2, a // 2, a % 2 from t
 select a / 0, b / 0 from t
