@@ -3,6 +3,7 @@
 #include "python/bind/bind.h"
 
 #include "headrace/algo/keys/integer_levels.h"
+#include "headrace/functions/strings/category_codes.h"
 #include "headrace/learn/eager.h"
 #include "headrace/learn/nodes.h"
 #include "headrace/learn/target_sums.h"
@@ -170,6 +171,8 @@ NodePtr target_encode(const NodePtr& level, const NodePtr& fold, const NodePtr& 
 void bind_learn(nb::module_& m) {
   m.def("distinct_integers", distinct_integers, "x"_a, Unlocked());
   m.def("level_places", level_places, "x"_a, "levels"_a, Unlocked());
+  m.def("category_codes", lazy(&hr::category_codes), "values"_a, "vocabulary"_a, "buckets"_a,
+        Unlocked());
   m.def("row_starts", row_starts, "entries"_a, "width"_a, Unlocked());
   m.def("pca_fit", pca_fit, "x"_a, "num_components"_a.none(), Unlocked());
   m.def("pca_transform", lazy(&hr::pca_transform), "mean"_a, "components"_a, "x"_a, Unlocked());

@@ -50,6 +50,11 @@ EXAMPLES = {
         learn.KNeighborsClassifier(), {"n_neighbors": [1, 2]}, random_state=0
     ),
 }
+EXAMPLES |= {
+    "HashEncoder": lambda: learn.HashEncoder(7),
+    "GroupStatistics": lambda: learn.GroupStatistics(["a", "b"], "c", ["mean", "count"]),
+    "Lag": lambda: learn.Lag("a", ["b"], [1, -2]),
+}
 NAMES = [name for name in learn.__all__ if hasattr(getattr(learn, name), "fit")]
 NAMES = [name for name in NAMES if inspect.isclass(getattr(learn, name))]
 
@@ -70,8 +75,10 @@ def fitted(name):
     if name.startswith("Label"):
         return model.fit(["b", "a", "c"] * 3), ["c", "a"]
     rows = np.abs(ROWS) if name in ("NMF", "TfidfTransformer") or name.endswith("NB") else ROWS
-    if name.endswith(("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")):
+    if name.endswith(("OneHotEncoder", "OrdinalEncoder", "TargetEncoder", "CategoryEncoder")):
         rows = np.round(ROWS)
+    if name in ("GroupStatistics", "Lag"):
+        rows = hr.DataFrame(dict(zip("abcd", np.round(ROWS).T, strict=True)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(rows, LABELS), rows
@@ -93,7 +100,8 @@ def same(one, other):
     assert one.keys() == other.keys() and one
     for name, parts in one.items():
         for mine, theirs in zip(parts, other[name], strict=True):
-            assert mine.dtype == theirs.dtype and np.array_equal(mine, theirs), name
+            nan = mine.dtype.kind == "f"
+            assert mine.dtype == theirs.dtype and np.array_equal(mine, theirs, equal_nan=nan), name
 
 
 def equal(one, other):

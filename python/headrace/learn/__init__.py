@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from headrace.learn.cluster.hdbscan import HDBSCAN as HDBSCAN
     from headrace.learn.cluster.kmeans import KMeans as KMeans
     from headrace.learn.cluster.minibatch import MiniBatchKMeans as MiniBatchKMeans
+    from headrace.learn.column_transformer import ColumnTransformer as ColumnTransformer
+    from headrace.learn.column_transformer import FeatureUnion as FeatureUnion
+    from headrace.learn.column_transformer import make_column_transformer as make_column_transformer
     from headrace.learn.counterparts import from_sklearn as from_sklearn
     from headrace.learn.decomposition.nmf import NMF as NMF
     from headrace.learn.decomposition.pca import PCA as PCA
@@ -48,17 +51,18 @@ if TYPE_CHECKING:
     from headrace.learn.neighbors import KNeighborsClassifier as KNeighborsClassifier
     from headrace.learn.neighbors import KNeighborsRegressor as KNeighborsRegressor
     from headrace.learn.neighbors import NearestNeighbors as NearestNeighbors
-    from headrace.learn.pipeline import ColumnTransformer as ColumnTransformer
-    from headrace.learn.pipeline import FeatureUnion as FeatureUnion
     from headrace.learn.pipeline import Pipeline as Pipeline
-    from headrace.learn.pipeline import make_column_transformer as make_column_transformer
     from headrace.learn.pipeline import make_pipeline as make_pipeline
     from headrace.learn.preparation.bins import KBinsDiscretizer as KBinsDiscretizer
     from headrace.learn.preparation.bins import QuantileTransformer as QuantileTransformer
+    from headrace.learn.preparation.category_encoder import CategoryEncoder as CategoryEncoder
+    from headrace.learn.preparation.category_encoder import HashEncoder as HashEncoder
     from headrace.learn.preparation.encoders import LabelBinarizer as LabelBinarizer
     from headrace.learn.preparation.encoders import LabelEncoder as LabelEncoder
     from headrace.learn.preparation.encoders import OneHotEncoder as OneHotEncoder
     from headrace.learn.preparation.encoders import OrdinalEncoder as OrdinalEncoder
+    from headrace.learn.preparation.group_features import GroupStatistics as GroupStatistics
+    from headrace.learn.preparation.group_features import Lag as Lag
     from headrace.learn.preparation.imputer import PolynomialFeatures as PolynomialFeatures
     from headrace.learn.preparation.imputer import SimpleImputer as SimpleImputer
     from headrace.learn.preparation.scalers import MaxAbsScaler as MaxAbsScaler
@@ -104,6 +108,8 @@ _MODULES = {
     "neighbors": "NearestNeighbors KNeighborsClassifier KNeighborsRegressor",
     "decomposition.pca": "IncrementalPCA PCA",
     "drift": "DriftDetector",
+    "preparation.category_encoder": "CategoryEncoder HashEncoder",
+    "preparation.group_features": "GroupStatistics Lag",
     "preparation.encoders": "LabelBinarizer LabelEncoder OneHotEncoder OrdinalEncoder",
     "ensemble": "ExtraTreesClassifier ExtraTreesRegressor "
     "IsolationForest RandomForestClassifier RandomForestRegressor",
@@ -117,7 +123,8 @@ _MODULES = {
     "linear.paths": "ElasticNetCV LassoCV enet_path lasso_path",
     "linear.ridge_cv": "RidgeCV",
     "decomposition.nmf": "NMF",
-    "pipeline": "ColumnTransformer FeatureUnion Pipeline make_column_transformer make_pipeline",
+    "column_transformer": "ColumnTransformer FeatureUnion make_column_transformer",
+    "pipeline": "Pipeline make_pipeline",
     "preparation.scalers": "MaxAbsScaler MinMaxScaler Normalizer RobustScaler StandardScaler",
     "decomposition.singular": "TruncatedSVD",
     "selection.candidates": "ParameterGrid ParameterSampler",
@@ -139,6 +146,7 @@ __all__ = [
     "SVR",
     "TSNE",
     "UMAP",
+    "CategoryEncoder",
     "ColumnTransformer",
     "ConvergenceWarning",
     "CountVectorizer",
@@ -151,7 +159,9 @@ __all__ = [
     "GaussianNB",
     "GridSearchCV",
     "GroupKFold",
+    "GroupStatistics",
     "HalvingGridSearchCV",
+    "HashEncoder",
     "HashingVectorizer",
     "IncrementalPCA",
     "IsolationForest",
@@ -162,6 +172,7 @@ __all__ = [
     "KNeighborsRegressor",
     "LabelBinarizer",
     "LabelEncoder",
+    "Lag",
     "Lasso",
     "LassoCV",
     "LinearRegression",

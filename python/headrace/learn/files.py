@@ -14,6 +14,7 @@ import inspect
 import json
 import math
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _BUILTINS = {each.__name__: each for each in (bool, float, int, object, str)}
 _CODES = ("?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16")
+_TIMES = r"date|datetime64\[(s|ms|us|ns)\]|timedelta64\[(s|ms|us|ns)\]"
 _NUMBERS = frozenset(np.dtype(code).name for code in _CODES)
 
 
@@ -106,7 +108,7 @@ class Writer:
         if is_array(value):
             return {"array": self._put(value)}
         if is_series(value):
-            return {"series": [self._put(value), value.name]}
+            return self._series(value, where)
         if isinstance(value, np.ma.MaskedArray):
             mask = np.ma.getmaskarray(value)
             return {"masked": [self._numpy(value.data, where), self._numpy(mask, where)]}
@@ -122,6 +124,22 @@ class Writer:
 
     def _all(self, values: Any, where: str) -> list[Any]:
         return [self.value(each, where) for each in values]
+
+    def _series(self, value: Any, where: str) -> dict[str, Any]:
+        """Strings as they are; of numbers and times the integers below, and which are missing."""
+        kind, word = value.dtype.kind, str(value.dtype)
+        if word == "string":
+            return {"series": [self._put(value), value.name]}
+        if kind not in "biufmM" or "," in word:
+            raise _refused(where, "a series of this dtype cannot be saved", word, "use strings")
+        plain = value.astype("int64") if kind in "mM" else value
+        there = None
+        if value._node.nullable:
+            there = self._put(asarray(value.notnull()))
+            plain = (
+                plain.fillna(0) if kind in "mM" else plain.fill_null(False if kind == "b" else 0)
+            )
+        return {"column": [self._put(asarray(plain)), there, word, value.name]}
 
     def _type(self, value: type, where: str) -> dict[str, str]:
         if _BUILTINS.get(value.__name__) is value:
@@ -240,6 +258,20 @@ class _Reader:
         found = self._data(place)
         return series_of((found.to_series() if is_array(found) else found)._node, name)
 
+    def _column(self, made: Any) -> Any:
+        place, there, word, name = made
+        found = self._array(place).to_series()
+        if str(found.dtype) != word:
+            if found.dtype != "int64" or not re.fullmatch(_TIMES, word):
+                raise TypeError(f"array {place} cannot be read as {word}")
+            found = found.astype(word)
+        if there is not None:
+            valid = self._array(there)
+            if valid.dtype != bool or valid.shape != (len(found),):
+                raise TypeError(f"array {there} does not say which values are missing")
+            found = found.where(valid.to_series())
+        return series_of(found._node, name)
+
     def _masked(self, made: Any) -> Any:
         values, mask = self._all(made)
         if np.shape(values) != np.shape(mask):
@@ -295,6 +327,7 @@ _KINDS: dict[str, Callable[..., Any]] = {
     "scalar": _Reader._scalar,
     "array": _Reader._array,
     "series": _Reader._series,
+    "column": _Reader._column,
     "masked": _Reader._masked,
     "numpy": _Reader._numpy,
     "objects": _Reader._objects,

@@ -67,6 +67,7 @@ _TABLE: dict[str, str] = {
     "LabelBinarizer": "classes_:x[c] y_type_:s",
     "OrdinalEncoder": _LEVELS,
     "OneHotEncoder": _LEVELS + "_dropped:*i?[d] _sizes:*i[d]",
+    "CategoryEncoder": "categories_:*any[d] counts_:*any[d]",
     "TargetEncoder": _LEVELS + "target_type_:s target_mean_:f[.?] encodings_:*f[.,.]",
     "TfidfTransformer": "idf_?:F[d]",
     "CountVectorizer": "_terms:text _columns?:any",
@@ -89,7 +90,7 @@ _TABLE: dict[str, str] = {
 #: Those of which no attribute says how many columns they have.
 _OF_COLUMNS = {
     *("PolynomialFeatures", "ColumnTransformer", "DriftDetector"),
-    *("SVC", "SVR", "IsolationForest"),
+    *("SVC", "SVR", "IsolationForest", "HashEncoder", "GroupStatistics", "Lag"),
 }
 #: Parameters that may be arrays, lists, dictionaries or models.
 _FREE = {
@@ -97,7 +98,7 @@ _FREE = {
     *("vocabulary", "stop_words", "refit", "class_prior", "priors", "cv", "param_grid", "dtype"),
     *("param_distributions", "precomputed_knn", "scoring", "metric_params", "monotonic_cst"),
     *("transformer_weights", "metric_kwds", "output_metric_kwds"),
-    *("target_metric_kwds", "tqdm_kwds"),
+    *("target_metric_kwds", "tqdm_kwds", "columns", "stats", "lags"),
 }
 _ENTRY = re.compile(r"(\w+)(\??):(\*?)(\w+)(\??)(?:\[([^]]*)\])?(?:([<=])(\w))?")
 _DTYPES = {"f": "f", "F": "f", "v": "f", "i": "iu", "w": "iu", "n": "fiu", "x": "fiubOU"}
@@ -178,6 +179,8 @@ def _check_params(model: Any) -> None:
             fine = value is None or isinstance(value, str | int | float | type | np.generic)
             fine = fine and not (isinstance(value, int) and abs(value) >= 2**63)
             fine = fine or name in _FREE
+        if name in ("tokenizer", "preprocessor"):  # functions, which no file holds
+            fine = value is None
         if name == "dtype" and value is not None:
             np.dtype(value)
         if not fine:

@@ -10,6 +10,7 @@ import numpy as np
 from headrace import _core
 from headrace.array.array import Array
 from headrace.array.construct import asarray
+from headrace.dtypes import DType
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
 from headrace.interop.pandas_types import CategoricalDtype
@@ -22,7 +23,7 @@ from headrace.learn.base import (
     is_ours,
     is_sparse,
 )
-from headrace.series.column import is_series, new_series, series_over
+from headrace.series.column import is_series, new_series, series_of, series_over
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,7 +104,11 @@ class Values:
         elif len(known) and (known.dtype.kind in "biuf") != (kind in "biuf"):
             known = known[:0]
         empty = series.isna()
-        if len(known):
+        vocabulary = series_over(known.copy())
+        if len(known) and vocabulary.dtype == value_dtype(series):
+            codes = series_of(_core.category_codes(series._node, vocabulary._node, 1))
+            places = np.maximum(codes - 3, -1).astype("int32")  # 1 is missing, 2 unknown
+        elif len(known):
             places = series.astype(CategoricalDtype(known.tolist())).cat.codes  # type: ignore[arg-type]
         else:
             places = empty.astype("int32") * 0 - 1
@@ -116,6 +121,11 @@ class Values:
         series = self.series.to("cpu") if is_on_device(self.series) else self.series
         found = series[np.asarray(mask)].unique().to_list()
         return sorted(found, key=lambda value: (value is None or value != value, str(value)))  # noqa: PLR0124
+
+
+def value_dtype(series: Series) -> Any:
+    """The dtype of the values: of categories that of what they stand for."""
+    return DType(series._node.item_dtype) if series.dtype == "category" else series.dtype
 
 
 def has_nan(levels: np.ndarray[Any, Any]) -> bool:

@@ -12,7 +12,7 @@ from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.learn.base import check_labels, frozen
-from headrace.learn.columns import stacked
+from headrace.learn.columns import framed
 from headrace.learn.preparation.encoders import LevelEncoder
 from headrace.learn.preparation.levels import Values
 from headrace.learn.selection.splits import (
@@ -22,11 +22,15 @@ from headrace.learn.selection.splits import (
     split_places,
     target_kind,
 )
+from headrace.random.generator import default_rng
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     Numbers = np.ndarray[Any, Any]
+
+#: From here on no permutation is made: it takes 8 bytes a row, and each split as much again.
+_MANY_ROWS = 1 << 22
 
 
 class TargetEncoder(LevelEncoder):
@@ -44,7 +48,8 @@ class TargetEncoder(LevelEncoder):
     smooth : "auto" or float, default "auto"
         The weight of the mean of all rows, in rows; "auto" takes it from the variances.
     cv : int, splitter or list of (train, test), default 5
-        Splits of `fit_transform`; an int is shuffled.
+        Splits of `fit_transform`; an int is shuffled. From 4,194,304 rows on an int draws the fold
+        of each row alone, so that folds are only about equally large and take 4 bytes a row.
     shuffle, random_state : optional
         For an int `cv`; deprecated in scikit-learn.
 
@@ -101,10 +106,11 @@ class TargetEncoder(LevelEncoder):
             raise InvalidArgumentError("Unknown label type: multilabel-indicator")
         labels = check_labels(self, y, len(columns[0].series))
         targets = self._targets(labels)
-        rows = targets.shape[1]
-        split = self._folds(labels, rows, groups) if apart else (np.zeros(rows, np.int32), 1)
-        fold, folds = frozen(split[0]), split[1]
-        means = targets.mean(axis=1)
+        rows = len(targets[0])
+        fold, folds = (
+            self._folds(labels, rows, groups) if apart else (frozen(np.zeros(rows, np.int32)), 1)
+        )
+        means = np.array([target.to_numpy().mean() for target in targets])
         self.target_mean_ = means if self.target_type_ == "multiclass" else float(means[0])
         made: list[Array] = []
         encodings: list[Numbers] = []
@@ -114,7 +120,7 @@ class TargetEncoder(LevelEncoder):
                 # Distances from a center: sums of squares lose nothing near zero. Unknown values
                 # have a level of their own, at the end.
                 sums = _core.target_sums(
-                    at._node, fold._node, frozen(target)._node, center, len(levels), folds
+                    at._node, fold._node, target._node, center, len(levels), folds
                 )
                 each = list(np.moveaxis(Array(sums).to_numpy(), 2, 0))
                 whole = [sums.sum(axis=1, keepdims=True) for sums in each]
@@ -126,7 +132,8 @@ class TargetEncoder(LevelEncoder):
         self.encodings_ = encodings
         return made
 
-    def _targets(self, y: Any) -> Numbers:
+    def _targets(self, y: Any) -> list[Array]:
+        """The target, or one for each class, as float64."""
         kinds = ("binary", "multiclass", "continuous")
         if self.target_type not in ("auto", *kinds):
             raise InvalidArgumentError(
@@ -141,13 +148,13 @@ class TargetEncoder(LevelEncoder):
             )
         self.classes_ = None
         if self.target_type_ == "continuous":
-            return np.asarray(y).astype(np.float64).reshape(1, -1)
+            return [asarray(y).astype("float64")]
         labels = Values("TargetEncoder", y)
         self.classes_ = labels.levels()
-        numbers = labels.numbers(self.classes_).to_numpy()
+        numbers = labels.numbers(self.classes_)
         if self.target_type_ == "binary":
-            return numbers.astype(np.float64).reshape(1, -1)
-        return (np.arange(len(self.classes_))[:, None] == numbers).astype(np.float64)
+            return [numbers.astype("float64")]
+        return [(numbers == place).astype("float64") for place in range(len(self.classes_))]
 
     def _encoded(self, totals: list[Numbers], center: float) -> Numbers:
         """Encodings by sums of distances from a center; the last, of unknown values, the mean."""
@@ -166,8 +173,12 @@ class TargetEncoder(LevelEncoder):
         made[-1] = mean
         return made + center
 
-    def _folds(self, y: Any, rows: int, groups: Any) -> tuple[Numbers, int]:
+    def _folds(self, y: Any, rows: int, groups: Any) -> tuple[Array, int]:
+        """The fold of each row, int32, and how many there are."""
         cv = self.cv
+        if isinstance(cv, int) and rows >= _MANY_ROWS and self.shuffle is not False:
+            seed = None if self.random_state == "deprecated" else self.random_state
+            return default_rng(seed).integers(0, cv, rows, dtype="int32"), cv
         if isinstance(cv, int):
             options = {"shuffle": True if self.shuffle == "deprecated" else self.shuffle}
             if self.random_state != "deprecated":
@@ -191,7 +202,7 @@ class TargetEncoder(LevelEncoder):
                 "Validation indices from `cv` must cover each sample index exactly once with no "
                 "overlap. Pass a splitter with non-overlapping validation folds as `cv`"
             )
-        return fold, count
+        return frozen(fold), count
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Fit to all rows, and encode the rows of each fold by those of the other folds.
@@ -206,7 +217,7 @@ class TargetEncoder(LevelEncoder):
             `groups`, for `cv`.
         """
         made = self._fit_all(X, y, params.get("groups"), apart=True)
-        return self._answer(X, stacked(made))
+        return framed(self, X, made)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -225,7 +236,7 @@ class TargetEncoder(LevelEncoder):
             at, mean = places[number // len(means)], means[number % len(means)]
             known = np.where(at < 0, len(table), at)
             columns.append(asarray(np.append(table, mean))[known])
-        return self._answer(X, stacked(columns))
+        return framed(self, X, columns)
 
     def _names_out(self, names: list[str]) -> list[str]:
         if self.target_type_ != "multiclass":
