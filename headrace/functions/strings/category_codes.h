@@ -6,7 +6,7 @@
 
 namespace hr {
 
-/// Codes that are no value of a vocabulary: 0 is left free, for padding.
+/// Codes before those of a vocabulary; 0 is left free, for padding.
 inline constexpr int32_t kMissingCode = 1;
 inline constexpr int32_t kFirstBucket = 2;
 

@@ -156,11 +156,26 @@ class CategoryEncoder(Transformer):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the values of each column of `X` and number them."""
+        self._fit(check_values(self, X, fit=True))
+        return self
+
+    def _fit(self, columns: list[Values]) -> None:
         self._check_params()
         vars(self).pop("_seen", None)
-        columns = check_values(self, X, fit=True)
         self._number([_counted(column.series) for column in columns], columns)
-        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, then transform the same rows; strings are looked up once for both."""
+        columns = check_values(self, X, fit=True)
+        for column in columns:
+            if column.series.dtype == "string":
+                node = _core.astype(column.series._node, "category")
+                column.series = series_of(node, column.series.name)
+        self._fit(columns)
+        mark("category_codes")
+        return framed(
+            self, X, code_columns("CategoryEncoder", columns, self.categories_, self.buckets)
+        )
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count the rows of `X` too: after all parts, codes are those of one `fit` to all rows.
@@ -225,11 +240,12 @@ class CategoryEncoder(Transformer):
 
 def _counted(series: Series) -> tuple[Series, Array]:
     """The values of a column in the order they are seen, and how often each comes."""
-    plain = series.astype(value_dtype(series)) if series.dtype == "category" else series
-    table = DataFrame({"value": plain})
+    table = DataFrame({"value": series})
     counted = table.groupby("value", sort=False, as_index=False).agg(rows=("value", "size"))
-    _core.force([counted["value"]._node, counted["rows"]._node])
-    return counted["value"], asarray(counted["rows"])
+    values = counted["value"]
+    values = values.astype(value_dtype(values)) if values.dtype == "category" else values
+    _core.force([values._node, counted["rows"]._node])
+    return values, asarray(counted["rows"])
 
 
 def _added(

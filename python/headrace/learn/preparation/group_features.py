@@ -86,7 +86,7 @@ class _OfColumns(Transformer):
 class GroupStatistics(_OfColumns):
     """Statistics of columns over the rows of `fit` with the same keys, as features of rows.
 
-    `transform` looks the group of each row up: a left join, in the order of the rows. Rows of
+    `transform` finds the group of each row by a left join, in the order of the rows. Rows of
     groups that `fit` did not see, and of missing keys, get no value (null, NaN in a matrix). Over
     the rows of `fit` itself a statistic of the target tells a row its own target: use
     `TargetEncoder`, which leaves it out. Costs a group-by, which moves to the disk what exceeds
