@@ -13,6 +13,7 @@
 #include "headrace/exec/zeroed.h"
 #include "headrace/functions/strings/string_compare.h"
 #include "headrace/relational/join/join_hash_table.h"
+#include "headrace/relational/join/join_slots.h"
 
 #include <algorithm>
 #include <array>
@@ -436,6 +437,17 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
                      JoinUnique unique) {
   check_rows("left", left_rows);
   check_rows("right", right_rows);
+  const auto is_there = [](const Column& column) { return !column.place().is_host(); };
+  if (std::ranges::any_of(left, is_there) || std::ranges::any_of(right, is_there)) {
+    std::string reason = why_no_slots(left, right);
+    if (reason.empty()) {
+      if (std::optional<JoinedRows> joined =
+              join_by_slots(left, left_rows, right, right_rows, kind, unique))
+        return *std::move(joined);
+      reason = kWideKeys;
+    }
+    throw_error<UnsupportedError>(kOp, reason, {}, "move the keys with to_place first");
+  }
   const auto [left_keys, right_keys] = keys_of(left, left_rows, right, right_rows);
   const std::string_view names[] = {unique.swapped ? "right" : "left",
                                     unique.swapped ? "left" : "right"};

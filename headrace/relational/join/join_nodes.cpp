@@ -11,10 +11,13 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
 #include "headrace/relational/join/join_cost.h"
+#include "headrace/relational/join/join_slots.h"
+#include "headrace/relational/join/joined_columns.h"
 #include "headrace/relational/join/semi_join_filter.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/row_nodes.h"
@@ -134,6 +137,12 @@ Column coalesce_keys(const Column& left, const Column& right, const JoinedRows& 
   return gather(both, Tensor(TypeId::kInt64, {joined.rows}, std::move(at)));
 }
 
+Column indicator_of(int64_t rows, Buffer codes) {
+  DictionaryBuilder words;
+  for (const char* word : {"left_only", "right_only", "both"}) words.add(word);
+  return Column::categories(rows, std::move(codes), words.finish());
+}
+
 // "left_only", "right_only" or "both".
 Column make_indicator(const JoinedRows& joined, bool swapped) {
   Buffer codes = Buffer::allocate_spillable(4 * joined.rows);
@@ -147,9 +156,37 @@ Column make_indicator(const JoinedRows& joined, bool swapped) {
         out[row] = left && left[row] < 0 ? !swapped : right && right[row] < 0 ? swapped : 2;
     });
   }
-  DictionaryBuilder words;
-  for (const char* word : {"left_only", "right_only", "both"}) words.add(word);
-  return Column::categories(joined.rows, std::move(codes), words.finish());
+  return indicator_of(joined.rows, std::move(codes));
+}
+
+// Rows of a join at another place.
+JoinedRows moved_rows(JoinedRows joined, Place place) {
+  for (Tensor* const rows : {&joined.left, &joined.right})
+    *rows = std::get<Tensor>(to_place(Value(*rows), place));
+  return joined;
+}
+
+// As join_rows, of keys on a CUDA device; on the host what has no kernel.
+JoinedRows join_there(const std::vector<Column>& left, int64_t left_rows,
+                      const std::vector<Column>& right, int64_t right_rows, JoinKind kind,
+                      JoinUnique unique, Place place) {
+  if (auto joined = join_by_slots(left, left_rows, right, right_rows, kind, unique))
+    return *std::move(joined);
+  std::vector<Value> keys(left.begin(), left.end());
+  keys.insert(keys.end(), right.begin(), right.end());
+  JoinedRows joined;
+  const PlaceWork match = [&](std::span<const Value> here) -> std::vector<Value> {
+    std::vector<Column> columns;
+    for (const Value& key : here) columns.push_back(std::get<Column>(key));
+    const auto middle = columns.begin() + static_cast<int64_t>(left.size());
+    joined = join_rows({columns.begin(), middle}, left_rows, {middle, columns.end()}, right_rows,
+                       kind, unique);
+    return {joined.left, joined.right};
+  };
+  const std::vector<Value> rows = run_on_host(kOp, std::string(kWideKeys), place, keys, match);
+  joined.left = std::get<Tensor>(rows[0]);
+  joined.right = std::get<Tensor>(rows[1]);
+  return joined;
 }
 
 }  // namespace
@@ -281,13 +318,30 @@ struct Join final : OperatorOf<Join, TableOperator> {
     return node(std::move(op), {inputs.begin(), inputs.end()});
   }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const std::array<std::vector<Column>, 2> sides = key_columns(inputs);
+    if (std::string reason = why_no_slots(sides[0], sides[1]); !reason.empty()) return reason;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const auto [left, right] = outputs[i];
+      if (left < 0 || right < 0 || dtypes[i].storage().is_real() || dtypes[i].is_bool()) continue;
+      return "a key of " + std::string(dtypes[i].name()) +
+             " from both sides has no kernel for CUDA";
+    }
+    return {};
+  }
+
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState* state) const override {
-    std::vector<LateColumn> columns;
-    for (const Value& input : inputs) columns.push_back({std::get<Column>(input), nullptr});
     std::vector<std::string> made;
     for (size_t i = 0; i < wanted.size(); ++i)
       if (wanted[i]) made.push_back(names[i]);
+    for (const Value& input : inputs)
+      if (const Place place = place_of(input); place.is_gpu())
+        return Table(std::move(made), columns_there(wanted, inputs, place, state));
+    std::vector<LateColumn> columns;
+    for (const Value& input : inputs) columns.push_back({std::get<Column>(input), nullptr});
     std::vector<Column> results;
     for (const LateColumn& column : execute_late(wanted, columns, state))
       results.push_back(column.made());
@@ -311,6 +365,7 @@ struct Join final : OperatorOf<Join, TableOperator> {
       return inputs[static_cast<size_t>(at)].column;
     };
     std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
+    if (joined) joined = moved_rows(*std::move(joined), host);
     if (!joined) {
       std::vector<Column> left, right;
       for (const OutputSource& key : keys) {
@@ -378,6 +433,58 @@ struct Join final : OperatorOf<Join, TableOperator> {
   }
 
  private:
+  std::array<std::vector<Column>, 2> key_columns(std::span<const Value> inputs) const {
+    std::array<std::vector<Column>, 2> sides;
+    for (const OutputSource& key : keys) {
+      sides[0].push_back(std::get<Column>(inputs[static_cast<size_t>(key.left)]));
+      sides[1].push_back(std::get<Column>(inputs[static_cast<size_t>(key.right)]));
+    }
+    return sides;
+  }
+
+  // The wanted columns on a CUDA device, those of a side together.
+  std::vector<Column> columns_there(const std::vector<bool>& wanted, std::span<const Value> inputs,
+                                    Place place, TableState* state) const {
+    const auto column = [&](int64_t at) -> const Column& {
+      return std::get<Column>(inputs[static_cast<size_t>(at)]);
+    };
+    std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
+    if (joined) {
+      joined = moved_rows(*std::move(joined), place);
+    } else {
+      const std::array<std::vector<Column>, 2> sides = key_columns(inputs);
+      joined = join_there(sides[0], column(rows.left).num_rows(), sides[1],
+                          column(rows.right).num_rows(), how, unique, place);
+    }
+    std::vector<Column> results;
+    std::vector<Column> sides[2];
+    std::vector<size_t> places[2];  // of these among the results
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i]) continue;
+      const auto [left, right] = outputs[i];
+      Column made;
+      if (left < 0 && right < 0) {
+        made = indicator_of(joined->rows, indicate_joined(*joined, is_turned, place));
+      } else if (left >= 0 && right >= 0) {
+        made = coalesce_joined(column(left), column(right), *joined);
+      } else if (left >= 0 && joined->keeps_left) {
+        made = column(left);
+      } else {
+        sides[left < 0].push_back(column(std::max(left, right)));
+        places[left < 0].push_back(results.size());
+      }
+      results.push_back(std::move(made));
+    }
+    const bool may_miss[] = {how == JoinKind::kOuter, how != JoinKind::kInner};
+    for (const size_t side : {0, 1}) {
+      if (sides[side].empty()) continue;
+      std::vector<Column> made =
+          gather_joined(sides[side], side == 0 ? joined->left : joined->right, may_miss[side]);
+      for (size_t c = 0; c < made.size(); ++c) results[places[side][c]] = std::move(made[c]);
+    }
+    return results;
+  }
+
   JoinPlaces places() const {
     JoinPlaces at{rows.left, rows.right, {}, {}, {}};
     for (const OutputSource& key : keys) {
