@@ -18,6 +18,7 @@ try:
     import cupy as cp
 except ImportError:
     sys.exit("cuda: CuPy is required for the comparison; install cupy-cuda13x")
+import cudf_joins
 import cudf_reader
 import device_blocks
 import measure
@@ -299,6 +300,59 @@ def order(bench: measure.Bench, x: Any, h: Any) -> None:
         )
 
 
+def same_rows(ours: Any, theirs: Any) -> str:
+    """Compare the rows of two joins, whatever their order."""
+    columns = [cp.asarray(ours[name]) for name in ours.columns]
+    for a, b in zip(columns, theirs, strict=True):
+        assert len(a) == len(b), f"{len(a)} and {len(b)} rows"
+    mine, yours = (cp.lexsort(cp.stack([c.view("i8") for c in x])) for x in (columns, theirs))
+    for a, b in zip(columns, theirs, strict=True):
+        cp.testing.assert_array_equal(a[mine], b[yours])
+    return f"{len(mine)} equal rows"
+
+
+def joins(bench: measure.Bench) -> None:
+    """Measure joins of 1e7 with 1e7 rows, an int64 key and a float64 of each side."""
+    if cudf_reader.missing:
+        bench.left_out("joins", "cudf", cudf_reader.missing)
+        return
+    cudf_reader.use_pool(2**34)
+    random = cp.random.default_rng(9)
+    rows = ROWS // 2
+
+    def side(keys: Any) -> list[Any]:
+        return [keys, random.standard_normal(rows)]
+
+    def frame(side: list[Any], name: str) -> Any:
+        return done(hr.DataFrame({"k": taken(side[0]), name: taken(side[1])}))
+
+    unique = [side(cp.argsort(random.standard_normal(rows))) for _ in range(2)]
+    thrice = [side(random.integers(0, rows // 3, rows)) for _ in range(2)]
+    for step, how, (left, right), least in (
+        ("inner join 1e7 x 1e7", "inner", unique, 2),
+        ("left join 1e7 x 1e7", "left", unique, 2),
+        ("semi join 1e7 x 1e7", "semi", unique, 3),
+        ("inner join, three matches a row", "inner", thrice, 2),
+    ):
+        a, b = frame(left, "x"), frame(right, "y")
+        bench.step(
+            step,
+            lambda a=a, b=b, how=how: done(a.merge(b, on="k", how=how)),
+            [
+                measure.Rival(
+                    "cudf",
+                    lambda how=how, sides=(left, right): there(
+                        lambda: cudf_joins.join(how, *sides)
+                    ),
+                    least,
+                )
+            ],
+            same_rows,
+            moved=48 * rows,
+            rows=rows,
+        )
+
+
 def blocks(bench: measure.Bench) -> None:
     """Measure allocating and freeing 1 MiB: one at a time, and 64 at once."""
     size, what = 1 << 20, "allocate + free 1 MiB"
@@ -401,6 +455,7 @@ def main() -> None:
         rows=ROWS,
     )
     order(bench, x, h)
+    joins(bench)
     bench.step(
         "histogram f64, 100 bins of a range",
         lambda: done(hr.signal.histogram(h, 100, range=(-4.0, 4.0))[0]),

@@ -65,12 +65,31 @@ def test_kinds_and_sizes(device, spread, nulls):
         right = side(keys(spread, others, 2), "y", nulls, 4)
         moved = there(left, device), there(right, device)
         for how in KINDS:
-            same(left.merge(right, on="k", how=how), moved[0].merge(moved[1], on="k", how=how), device)
+            same(
+                left.merge(right, on="k", how=how),
+                moved[0].merge(moved[1], on="k", how=how),
+                device,
+            )
     assert hr.fallbacks() == ()
 
 
 @pytest.mark.parametrize(
-    "dtype", ["i1", "i2", "i4", "u1", "u2", "u4", "u8", "f4", "f8", "?", "datetime64[D]", "M8[us]", "m8[ms]"]
+    "dtype",
+    [
+        "i1",
+        "i2",
+        "i4",
+        "u1",
+        "u2",
+        "u4",
+        "u8",
+        "f4",
+        "f8",
+        "?",
+        "datetime64[D]",
+        "M8[us]",
+        "m8[ms]",
+    ],
 )
 def test_dtypes_of_keys(device, dtype):
     random = np.random.default_rng(5)
