@@ -134,6 +134,21 @@ def test_categories_of_one_dictionary(device):
     assert hr.fallbacks() == ()
 
 
+def test_joins_of_joins(device):
+    random = np.random.default_rng(10)
+    lines = hr.DataFrame(
+        {"o": random.integers(0, 900, 20_000), "x": random.standard_normal(20_000)}
+    )
+    orders = hr.DataFrame({"o": np.arange(1000), "c": random.integers(0, 90, 1000)})
+    few = hr.DataFrame({"c": np.arange(5), "z": np.arange(5) / 8})
+
+    def work(*frames):
+        return frames[0].merge(frames[1], on="o").merge(frames[2], on="c", how="inner")
+
+    same(work(lines, orders, few), work(*(there(f, device) for f in (lines, orders, few))), device)
+    assert hr.fallbacks() == ()
+
+
 def test_errors_are_those_of_the_host(device):
     few = hr.DataFrame({"k": np.arange(500) % 40})
     texts = []

@@ -85,7 +85,8 @@ class Picks {
 };
 
 /// Column blockIdx.y of the keys.
-__global__ void ranges_kernel(SlotKeys keys, int64_t rows, Wide* least, Wide* greatest) {
+__global__ void ranges_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, Wide* least,
+                              Wide* greatest) {
   const SlotKey& key = keys.keys[blockIdx.y];
   Wide low = ~Wide{0}, high = 0;
   const int64_t step = int64_t{gridDim.x} * kThreads;
@@ -105,8 +106,8 @@ __global__ void ranges_kernel(SlotKeys keys, int64_t rows, Wide* least, Wide* gr
   atomicMax(&greatest[blockIdx.y], high);
 }
 
-__global__ void put_rows_kernel(SlotKeys keys, int64_t rows, SlotMap map, uint32_t* row_of,
-                                int64_t* has_twice) {
+__global__ void put_rows_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
+                                uint32_t* row_of, int64_t* has_twice) {
   if (*static_cast<volatile int64_t*>(has_twice) != 0) return;
   bool is_twice = false;
   for (int round = 0; round < kRounds; round += kAtOnce) {
@@ -127,7 +128,8 @@ __global__ void put_rows_kernel(SlotKeys keys, int64_t rows, SlotMap map, uint32
   if (is_twice) *has_twice = 1;
 }
 
-__global__ void put_marks_kernel(SlotKeys keys, int64_t rows, SlotMap map, uint8_t* marks) {
+__global__ void put_marks_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
+                                 uint8_t* marks) {
   for (int round = 0; round < kRounds; round += kAtOnce) {
     uint64_t numbers[kAtOnce];
     bool known[kAtOnce];
@@ -142,7 +144,7 @@ __global__ void put_marks_kernel(SlotKeys keys, int64_t rows, SlotMap map, uint8
   }
 }
 
-__global__ void probe_rows_kernel(SlotKeys keys, int64_t rows, SlotMap map,
+__global__ void probe_rows_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
                                   const uint32_t* __restrict__ row_of,
                                   uint32_t* __restrict__ matches, PickedTiles picked,
                                   uint8_t* marks) {
@@ -164,7 +166,7 @@ __global__ void probe_rows_kernel(SlotKeys keys, int64_t rows, SlotMap map,
   picks.finish(picked);
 }
 
-__global__ void probe_marks_kernel(SlotKeys keys, int64_t rows, SlotMap map,
+__global__ void probe_marks_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
                                    const uint8_t* __restrict__ marks, bool marked,
                                    PickedTiles picked) {
   __shared__ int sum;
@@ -239,8 +241,8 @@ __global__ void pair_all_kernel(int64_t rows, const uint32_t* __restrict__ match
   right[row] = matches[row];
 }
 
-__global__ void slots_kernel(SlotKeys keys, int64_t rows, SlotMap map, uint32_t* __restrict__ slots,
-                             uint32_t* __restrict__ numbers) {
+__global__ void slots_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
+                             uint32_t* __restrict__ slots, uint32_t* __restrict__ numbers) {
   const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= rows) return;
   uint64_t number = 0;
@@ -257,10 +259,10 @@ __global__ void bounds_kernel(const uint32_t* __restrict__ slots, int64_t rows, 
   if (i == rows - 1 || slots[i + 1] != slot) bounds[slot].y = static_cast<unsigned>(i) + 1;
 }
 
-__global__ void probe_bounds_kernel(SlotKeys keys, int64_t rows, SlotMap map,
-                                    const uint2* __restrict__ bounds, bool keeps_unmatched,
-                                    uint32_t* __restrict__ begins, uint32_t* __restrict__ made,
-                                    Wide* total, uint8_t* marks) {
+__global__ void probe_bounds_kernel(const __grid_constant__ SlotKeys keys, int64_t rows,
+                                    SlotMap map, const uint2* __restrict__ bounds,
+                                    bool keeps_unmatched, uint32_t* __restrict__ begins,
+                                    uint32_t* __restrict__ made, Wide* total, uint8_t* marks) {
   __shared__ Wide sum;
   if (threadIdx.x == 0) sum = 0;
   __syncthreads();
@@ -390,7 +392,8 @@ const uint32_t* sort_by_slots(DeviceCall& call, const SlotKeys& keys, int64_t ro
   const unsigned blocks = blocks_of(rows, kThreads);
   slots_kernel<<<blocks, kThreads, 0, stream_of(call)>>>(keys, rows, map, slots[0],
                                                          rows_by_slot[0]);
-  const int at = sort_pairs(call, slots, rows_by_slot, rows, bits_of_number(map.slots - 1));
+  const int at =
+      sort_pairs(call, slots, rows_by_slot, rows, std::max(bits_of_number(map.slots - 1), 1));
   bounds_kernel<<<blocks, kThreads, 0, stream_of(call)>>>(slots[at], rows,
                                                           reinterpret_cast<uint2*>(bounds));
   return rows_by_slot[at];

@@ -71,7 +71,7 @@ __device__ int move_bits(const RowMove& move, const Sources& from, int64_t rows,
   return zeros;
 }
 
-__global__ void move_kernel(RowMoves moves) {
+__global__ void move_kernel(const __grid_constant__ RowMoves moves) {
   __shared__ int nulls[kMostMoves];
   if (threadIdx.x < kMostMoves) nulls[threadIdx.x] = 0;
   __syncthreads();
