@@ -332,7 +332,7 @@ def joins(bench: measure.Bench) -> None:
         ("inner join 1e7 x 1e7", "inner", unique, 2),
         ("left join 1e7 x 1e7", "left", unique, 2),
         ("semi join 1e7 x 1e7", "semi", unique, 3),
-        ("inner join, three matches a row", "inner", thrice, 2),
+        ("inner join, three matches per row", "inner", thrice, 2),
     ):
         a, b = frame(left, "x"), frame(right, "y")
         bench.step(

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kOp = "merge";
 constexpr int64_t kMostRightRows = int64_t{1} << 30;  // their slots are 32 bits
 constexpr uint64_t kFewSlots = 4096;
-constexpr uint64_t kSlotsARow = 4;  // where numbers are slots: 16 bytes a row
+constexpr uint64_t kSlotsARow = 4;  // where numbers are slots: 16 bytes per row
 
 Place place_of_keys(const std::vector<Column>& keys) {
   for (const Column& key : keys)
@@ -264,7 +264,7 @@ class SlotJoin {
     return marks;
   }
 
-  // A bit a row, in whole tiles, then a number for each tile, and two more.
+  // A bit per row, in whole tiles, then a number for each tile, and two more.
   static int64_t num_tiles(int64_t rows) {
     return std::max<int64_t>((rows + cuda::kSlotTile - 1) / cuda::kSlotTile, 1);
   }

@@ -183,7 +183,7 @@ __global__ void probe_marks_kernel(const __grid_constant__ SlotKeys keys, int64_
   picks.finish(picked);
 }
 
-/// Of a row picked: what stands for it at its place.
+/// Of each row picked: what stands for it at its place.
 template <class Write>
 __device__ void compact(PickedTiles picked, const Write& write) {
   __shared__ int before[kTileWords];

@@ -17,7 +17,7 @@ std::vector<Column> gather_joined(const std::vector<Column>& columns, const Tens
 /// fixed width, no strings.
 Column coalesce_joined(const Column& left, const Column& right, const JoinedRows& joined);
 
-/// A code a row, int32: 0 for rows of the user's left side alone, 1 of the right side, 2 of both.
+/// A code per row, int32: 0 for rows of the user's left side alone, 1 of the right side, 2 of both.
 /// `swapped`: the user's left side is the right one here.
 Buffer indicate_joined(const JoinedRows& joined, bool swapped, Place place);
 
