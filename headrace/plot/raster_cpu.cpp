@@ -18,31 +18,42 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
+namespace hn = hwy::HWY_NAMESPACE;
+
 /// Lower than any place by more than all cells: what is added to it stays negative.
 constexpr double kOutside = -1e300;
 
-/// The part of one side in the places of points. Plain loops that the compiler turns into vectors.
-template <class Value>
-void add_cells_of(int64_t count, const cpu::RasterSide& side, double* places, Value&& value) {
-  const double low = side.low, high = side.high, span = high - low;
-  const auto cells = static_cast<double>(side.cells), step = static_cast<double>(side.step);
-  for (int64_t i = 0; i < count; ++i) {
-    const double at = static_cast<double>(value(i));
-    const bool inside = at >= low && at <= high;
-    double cell = inside ? (at - low) / span * cells : 0.0;
-    cell = cell < cells - 1 ? cell : cells - 1;
-    cell = static_cast<double>(static_cast<int32_t>(cell));
-    places[i] += inside ? cell * step : kOutside;
+/// The part of one side in the places of points.
+void add_cells(const double* values, int64_t count, const cpu::RasterSide& side, double* places) {
+  const hn::ScalableTag<double> d;
+  const double cells = static_cast<double>(side.cells), step = static_cast<double>(side.step);
+  const double span = side.high - side.low;
+  const auto low = hn::Set(d, side.low), high = hn::Set(d, side.high), wide = hn::Set(d, span);
+  const auto all = hn::Set(d, cells), last = hn::Set(d, cells - 1), by = hn::Set(d, step);
+  const auto outside = hn::Set(d, kOutside);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto value = hn::LoadU(d, values + i);
+    const auto inside = hn::And(hn::Ge(value, low), hn::Le(value, high));
+    auto cell = hn::IfThenElseZero(inside, hn::Mul(hn::Div(hn::Sub(value, low), wide), all));
+    cell = hn::Mul(hn::Floor(hn::Min(cell, last)), by);
+    const auto place = hn::Add(hn::LoadU(d, places + i), hn::IfThenElse(inside, cell, outside));
+    hn::StoreU(place, d, places + i);
+  }
+  for (; i < count; ++i) {
+    const bool inside = values[i] >= side.low && values[i] <= side.high;
+    const double cell = inside ? (values[i] - side.low) / span * cells : 0.0;
+    places[i] += inside ? std::floor(std::min(cell, cells - 1)) * step : kOutside;
   }
 }
 
 template <class T>
-void add_cells(const T* values, int64_t stride, int64_t count, const cpu::RasterSide& side,
-               double* places) {
+void read_values(const T* values, int64_t stride, int64_t count, double* read) {
   if (stride == 1)
-    add_cells_of(count, side, places, [&](int64_t i) { return values[i]; });
+    for (int64_t i = 0; i < count; ++i) read[i] = static_cast<double>(values[i]);
   else
-    add_cells_of(count, side, places, [&](int64_t i) { return values[i * stride]; });
+    for (int64_t i = 0; i < count; ++i) read[i] = static_cast<double>(values[i * stride]);
 }
 
 /// The first cell of each point's group; those of no group are outside.
@@ -66,6 +77,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace hr::cpu {
 namespace {
+
+constexpr int64_t kBlock = 2048;  // its values and places stay in L1
 
 /// A vertical span in pixels from the upper edge; `upper > lower` where there is none.
 struct Span {
@@ -167,8 +180,9 @@ void step_along(double from, double d, double other, double other_d, double begi
 void add_side(const RasterSide& side, int64_t row, int64_t count, double* places) {
   visit_real(side.values.dtype(), [&]<class T>(std::type_identity<T>) {
     const int64_t stride = side.values.strides()[0];
-    HR_SIMD(add_cells<T>)
-    (side.values.as<T>() + row * stride, stride, count, side, places);
+    double read[kBlock];
+    HR_SIMD(read_values<T>)(side.values.as<T>() + row * stride, stride, count, read);
+    HR_SIMD(add_cells)(read, count, side, places);
   });
 }
 
@@ -207,7 +221,6 @@ void raster_envelope(const Envelope& envelope, double bottom, double top, int64_
 }
 
 void raster_points(const PointsJob& job, int64_t slots, int64_t* counts, int64_t* others) {
-  constexpr int64_t kBlock = 2048;  // its places stay in L1
   const int64_t points = job.x.values.num_elements(), table = job.cells + 1;
   std::vector<BufferAccess> accesses{reads(job.x.values), reads(job.y.values)};
   if (job.groups) accesses.push_back(reads(*job.groups));

@@ -11,6 +11,7 @@ import pytest
 from headrace.demo import __main__ as command
 from headrace.demo import generator, job, page, run, truth
 from headrace.demo.meter import Meter
+from headrace.demo.unusual import is_noise, most_unusual
 
 import headrace as hr
 
@@ -151,6 +152,20 @@ def test_beats_and_outliers_are_found(results):
     np.testing.assert_array_equal(first.score, second.score)
 
 
+def test_unusual_beats_are_no_artefacts(results):
+    score = run.with_pca(results).score
+    beats, first = results.test.to_numpy(), len(results.train)
+    noise = is_noise(beats, results.train.to_numpy())
+    kinds = results.kinds[first:]
+    noisy = [k in ("burst", "no beat") for k in kinds]
+    worst = np.argsort(-score, kind="stable")[:12]
+    assert sum(noisy[k] for k in worst) >= 3  # what the highest scores alone would show
+    found = most_unusual(beats, score, noise, 12)
+    assert sum(noisy[k] for k in found.rows) <= 1
+    assert {"ventricular", "wide"} <= {kinds[k] for k in found.rows}
+    assert found.artefacts >= 3
+
+
 def test_explain_tells_the_passes(made):
     ecg = hr.asarray(hr.scan_csv(made.path, dtypes="float32").ecg)
     plan = job.plan(ecg, generator.RATE)
@@ -167,8 +182,9 @@ def test_the_report_gains_the_second_model(results, tmp_path):
     assert "<h2>Autoencoder" not in one
     assert "<h2>PCA: later beats</h2>" in two
     assert "<h2>Autoencoder: later beats</h2>" in two
-    assert one.count('id="blob-') == 4  # the series, some beats, later beats, unusual beats
-    assert two.count('id="blob-') == 4  # the same rows stand in the page once
+    # The series, the tachogram, some beats, later beats, unusual beats.
+    assert one.count('id="blob-') == 5
+    assert two.count('id="blob-') == 5  # the same rows stand in the page once
     assert (tmp_path / "ecg.svg").exists()
 
 

@@ -234,3 +234,101 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
 def test_errors():
     with pytest.raises(ValueError, match="expected=2, got=1"):
         Report("x").add_table("t", ["a", "b"], [[1]])
+
+
+# ---- an ECG --------------------------------------------------------------------------------------
+@pytest.fixture
+def ecg_page(browser, tmp_path, request):
+    """A series with the grid of ECG paper, kinds of marks, and marks that are dense."""
+    report = Report("ECG", "")
+    beats = np.arange(100, ROWS, 200)
+    report.add_envelope(
+        "Series", signal(), rate=RATE, unit="mV", ecg_grid=True,
+        marks={"beats": beats, "abnormal": [200_100, 50_100, 123_300]},
+        kinds={"abnormal": ["wide", "early", "early"]},
+    )  # fmt: skip
+    path = tmp_path / "ecg.html"
+    report.save(path)
+    opened = browser.new_page(viewport={"width": 1300, "height": 900})
+    said = []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
+    yield opened
+    assert said == []
+    opened.close()
+
+
+def test_next_goes_through_the_marks(ecg_page):
+    canvas = ecg_page.locator("canvas.plain")
+    forward = ecg_page.get_by_role("button", name="next")
+    seen = []
+    for _ in range(4):
+        forward.click()
+        ecg_page.wait_for_timeout(60)
+        seen.append(data_of(canvas, "sought"))
+        assert data_of(canvas, "begin") <= seen[-1] < data_of(canvas, "end")
+    assert seen == [200_100, 50_100, 123_300, 200_100]  # from the middle of the series, around
+    ecg_page.get_by_role("button", name="previous").click()
+    assert data_of(canvas, "sought") == 123_300
+    ecg_page.get_by_label("Marks to go through").select_option("beats")
+    canvas.press("n")
+    assert data_of(canvas, "sought") == 123_500
+
+
+def test_tips_name_marks_and_kinds(ecg_page):
+    canvas = ecg_page.locator("canvas.plain")
+    box = canvas.bounding_box()
+    middle = box["x"] + 58 + (box["width"] - 68) / 2
+    ecg_page.get_by_role("button", name="next").click()
+    ecg_page.wait_for_timeout(60)
+    ecg_page.mouse.move(middle, box["y"] + 100)
+    tip = canvas.get_attribute("data-tip")
+    assert tip == "beats, 0:13:20.400; wide: abnormal, 0:13:20.400"
+    ecg_page.get_by_role("button", name="Whole").click()
+    ecg_page.wait_for_timeout(60)
+    ecg_page.mouse.move(middle, box["y"] + 101)
+    assert re.match(r"\d+ beats", canvas.get_attribute("data-tip"))
+
+
+def test_calipers_measure(ecg_page):
+    canvas = ecg_page.locator("canvas.plain")
+    box = canvas.bounding_box()
+    ecg_page.evaluate("page.series.show(1000, 1000 + 4 * 250)")
+    ecg_page.get_by_role("button", name="Calipers").click()
+    left, wide = box["x"] + 58, box["width"] - 68
+    begin = data_of(canvas, "begin")
+    ecg_page.mouse.move(left + wide / 4, box["y"] + 100)
+    ecg_page.mouse.down()
+    ecg_page.mouse.move(left + wide / 2, box["y"] + 150, steps=4)
+    ecg_page.mouse.up()
+    time, value = canvas.get_attribute("data-caliper").split("; ")
+    assert time == "1 s, 60 a minute"
+    low, high = data_of(canvas, "low"), data_of(canvas, "high")
+    found = ecg_page.evaluate("[page.series.top, page.series.bottom]")
+    assert float(value.split()[0]) == pytest.approx(
+        50 * (high - low) / (found[1] - found[0]), rel=0.01
+    )
+    assert data_of(canvas, "begin") == begin  # a drag measures, it does not pan
+    canvas.press("Escape")
+    assert ecg_page.get_by_role("button", name="Calipers").get_attribute("aria-pressed") == "false"
+
+
+def test_kinds_match_marks():
+    with pytest.raises(ValueError, match="marks=2, kinds=1"):
+        Report("x").add_envelope("s", [1.0, 2.0], marks={"a": [0, 1]}, kinds={"a": ["k"]})
+
+
+def test_navigation_is_whole_and_wide_screens_are_used(browser, path):
+    for width in (500, 1200, 1900):
+        opened = browser.new_page(viewport={"width": width, "height": 900})
+        opened.goto(path.as_uri())
+        opened.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
+        for link in opened.locator("nav a").all():
+            box = link.bounding_box()
+            assert box["x"] >= 0 and box["x"] + min(box["width"], width - 48) <= width
+        wide = opened.evaluate("document.querySelector('main').clientWidth")
+        assert wide > 0.9 * width
+        assert opened.evaluate("document.documentElement.scrollWidth") <= width
+        opened.close()

@@ -5,8 +5,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headrace import memory
+from headrace import memory, plot, signal
 from headrace.demo import generator
+from headrace.demo.rhythm import Rhythm, bins, pairs, rhythm_of, tachogram, variability, windows
+from headrace.demo.unusual import is_noise, most_unusual
+from headrace.plot.chart import Chart, Side
+from headrace.plot.clouds import shaded
+from headrace.plot.figure import COLORS
+from headrace.plot.marks import Picture
 from headrace.report import Report
 from headrace.settings import info
 
@@ -14,15 +20,25 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    import numpy as np
+    import numpy.typing as npt
+
     from headrace.demo.run import Results, Scored
 
 _DRAWN = 12
 _MAX_POINTS = 30_000
+#: The sides of the Poincaré plot in pixels, and values of the tachogram each second.
+_PLANE, _MOMENTS = 420, 4
 
 
 def _clock(seconds: float) -> str:
     minutes, seconds = divmod(seconds, 60)
     return f"{int(minutes) // 60}:{int(minutes) % 60:02}:{seconds:04.1f}"
+
+
+def _hours(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"{minutes // 60}:{minutes % 60:02}"
 
 
 def _captions(results: Results, beats: Sequence[int]) -> list[str]:
@@ -34,15 +50,20 @@ def _captions(results: Results, beats: Sequence[int]) -> list[str]:
     ]
 
 
-def _facts(results: Results, models: Sequence[Scored]) -> dict[str, object]:
-    import numpy as np
+def _rhythm(results: Results) -> Rhythm:
+    return rhythm_of(results.plan.positions.to_numpy(), results.source.rate)
 
-    rate, found = results.source.rate, len(results.plan.positions)
-    typical = 60 * rate / float(np.median(results.plan.intervals.to_numpy()))
+
+def _facts(results: Results, models: Sequence[Scored]) -> dict[str, object]:
+    found = len(results.plan.positions)
+    whole = variability(_rhythm(results))
     facts: dict[str, object] = {
         "samples": len(results.plan.ecg),
         "beats found": found,
-        "beats a minute, median": f"{typical:.0f}",
+        "beats a minute, mean": f"{whole.rate:.0f}",
+        "SDNN": f"{whole.sdnn:.0f} ms",
+        "RMSSD": f"{whole.rmssd:.0f} ms",
+        "intervals not normal": f"{whole.left_out:.2%}",
     }
     if results.source.truth is not None and results.missed is not None:
         facts["of the true beats found"] = (
@@ -62,12 +83,18 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
     source, plan = results.source, results.plan
     first = len(results.train)
     marks = {"beats": plan.positions.to_numpy()}
+    kinds: dict[str, Sequence[str]] = {}
     if results.kinds is not None:
-        planted = np.isin(np.array(results.kinds), generator.KINDS[1:])
+        known = np.array(results.kinds)
+        planted = np.isin(known, generator.KINDS[1:])
         marks["planted abnormal beats"] = results.beats[planted]
+        kinds["planted abnormal beats"] = known[planted].tolist()
+    noise = _noise(results)
     for model in models:
-        worst = np.argsort(-model.score, kind="stable")[:_DRAWN]
-        marks[f"most unusual, {model.name}"] = np.sort(results.beats[first + worst])
+        shown = most_unusual(results.test.to_numpy(), model.score, noise, _DRAWN).rows
+        name = f"most unusual, {model.name}"
+        marks[name] = results.beats[first + np.array(shown, np.int64)]
+        kinds[name] = [f"score {model.score[k]:.3g}" for k in shown]
     report.add_envelope(
         "The whole recording",
         plan.ecg,
@@ -75,24 +102,32 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
         label=source.column,
         unit=source.unit,
         marks=marks,
+        kinds=kinds,
+        ecg_grid=True,
         note=(
-            "Zoom to single beats with the wheel or the buttons, drag to pan, "
-            "double-click to reset."
+            "Zoom to single beats with the wheel or the buttons, drag to pan, double-click to "
+            "reset. On the grid of ECG paper a small box is 0.04 s and 0.1 mV, a large one 0.2 s "
+            "and 0.5 mV."
         ),
     )
+    _add_rhythm(report, results)
     seconds = plan.intervals.to_numpy() / source.rate
+    count, low, high = bins(source.rate)
+    counts, edges = signal.histogram(plan.intervals, count, (low, high))
     report.add_histogram(
         "Beat-to-beat times",
-        plan.counts,
-        plan.edges,
+        counts,
+        edges.to_numpy() / source.rate,
         x="time to the next beat [s]",
         y="beats",
         lines={f"median {np.median(seconds):.3f} s": float(np.median(seconds))},
         note=(
-            f"{len(seconds) - len(results.beats):,} of {len(seconds):,} are dropped as "
-            "artefacts: not between 0.3 and 2 s."
+            f"{len(seconds) - len(results.beats):,} of {len(seconds):,} are dropped as artefacts: "
+            f"not between 0.3 and 2 s. A bin is {1000 * (high - low) / count / source.rate:.4g} "
+            "ms, a whole number of samples."
         ),
     )
+    _add_poincare(report, results)
     if results.kinds is None:
         chosen = np.linspace(0, len(results.beats) - 1, 6).astype(int).tolist()
     else:
@@ -110,8 +145,110 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
         rate=source.rate,
         label="beat, mean 0 and standard deviation 1",
         note="What the models see: 0.6 s around each beat, cut before the next one.",
+    )
+
+
+def _add_rhythm(report: Report, results: Results) -> None:
+    """Heart rate, tachogram, and the measures of each hour."""
+    import numpy as np
+
+    length = len(results.plan.ecg) / results.source.rate
+    rhythm = _rhythm(results)
+    parts = windows(length, 1500)
+    found = [variability(rhythm, *part) for part in parts]
+    unit, scale = ("h", 3600.0) if length >= 5400 else ("min", 60.0)
+    middles = [(begin + end) / 2 / scale for begin, end in parts]
+    report.add_lines(
+        "Heart rate",
+        {
+            "mean": (middles, [each.rate for each in found]),
+            "fastest": (middles, [each.fastest for each in found]),
+            "slowest": (middles, [each.slowest for each in found]),
+        },
+        x=f"time [{unit}]",
+        y="beats a minute",
+        zero=False,
+        note=(
+            f"Of normal intervals in each {parts[0][1] - parts[0][0]:.4g} s: those within 20 % of "
+            "the median of the 11 around them."
+        ),
+    )
+    report.add_envelope(
+        "RR tachogram",
+        tachogram(rhythm, length, _MOMENTS),
+        rate=_MOMENTS,
+        label="RR interval",
+        unit="s",
+        note=(
+            f"The normal interval between beats that holds at each moment, {_MOMENTS} a second. "
+            "Gaps are early beats, pauses and artefacts."
+        ),
+    )
+    hours = windows(length, 12)
+    if length > 7200:
+        hours = [(at, min(at + 3600, length)) for at in np.arange(0.0, length, 3600).tolist()]
+    planted = None
+    if results.kinds is not None:
+        known = zip(results.beats.tolist(), results.kinds, strict=True)
+        planted = [at / results.source.rate for at, kind in known if kind in generator.KINDS[1:]]
+    rows: list[list[object]] = []
+    for begin, end in hours:
+        each = variability(rhythm, begin, end)
+        rows.append([
+            f"{_hours(begin)} to {_hours(end)}", each.beats, round(each.rate, 1),
+            round(each.slowest, 1), round(each.fastest, 1), round(each.sdnn, 1),
+            round(each.rmssd, 1), each.left_out,
+        ])  # fmt: skip
+        if planted is not None:
+            rows[-1].append(sum(begin <= at < end for at in planted))
+    columns = ["time", "beats", "heart rate", "slowest", "fastest", "SDNN [ms]", "RMSSD [ms]"]
+    columns += ["not normal"] + (["planted abnormal"] if planted is not None else [])
+    report.add_table(
+        "Hour by hour" if length > 7200 else "Part by part",
+        columns,
+        rows,
+        bars=["not normal"],
+        note=(
+            "Heart rates in beats a minute. SDNN is the standard deviation of normal intervals, "
+            "RMSSD the root of the mean squared difference of neighbouring ones."
+        ),
+    )
+
+
+def _add_poincare(report: Report, results: Results) -> None:
+    """Each interval against the next one; pixels are whole samples."""
+    import numpy as np
+
+    rhythm = _rhythm(results)
+    one, other = pairs(rhythm)
+    if not len(one):
+        return
+    low, high = (float(each) for each in np.floor(np.percentile(np.r_[one, other], [0.05, 99.95])))
+    step = max(int(np.ceil((high - low + 1) / _PLANE)), 1)
+    cells = max(int(np.ceil((high - low + 1) / step)), 8)
+    scale = 1000 / rhythm.rate
+    ends = ((low - 0.5) * scale, (low - 0.5 + cells * step) * scale)
+    whole = variability(rhythm)
+    short = whole.rmssd / 2**0.5
+    long = max(2 * whole.sdnn**2 - short**2, 0.0) ** 0.5
+    counts = plot.raster_points(one * scale, other * scale, ends, ends, cells, cells).to_numpy()
+    picture = Picture("", COLORS[0], shaded(counts[None], [COLORS[0]], "eq_hist"), ends, ends)
+    sides = Side("RR interval [ms]", ends), Side("next RR interval [ms]", ends)
+    report.add_plot(
+        "Poincaré plot",
+        Chart([picture], *sides, size=(_PLANE, _PLANE)),
+        note=(
+            f"SD1 {short:.0f} ms across the diagonal, SD2 {long:.0f} ms along it (normal ones). "
+            "A cell is a whole number of samples wide; its cover follows the rank of its beats."
+        ),
         half=True,
     )
+
+
+def _noise(results: Results) -> npt.NDArray[np.bool_]:
+    """Which later beats are noise."""
+    train = results.train.to_numpy()
+    return is_noise(results.test.to_numpy(), train[:: max(len(train) // 5000, 1)])
 
 
 _MODELS = {
@@ -163,10 +300,12 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
         label="this beat",
         note=note,
     )
-    worst = order[:_DRAWN]
+    found = most_unusual(results.test.to_numpy(), model.score, _noise(results), _DRAWN)
+    worst = np.array(found.rows, np.int64)
+    told = zip(worst, found.alike, _captions(results, (first + worst).tolist()), strict=True)
     captions = [
-        f"{f'{model.score[k]:#.3g}'.rstrip('.')} {caption}"
-        for k, caption in zip(worst, _captions(results, (first + worst).tolist()), strict=True)
+        f"{f'{model.score[k]:#.3g}'.rstrip('.')} {caption}" + (f"\n{n:,} like it" if n else "")
+        for k, n, caption in told
     ]
     report.add_rows(
         f"{title}: most unusual",
@@ -177,7 +316,10 @@ def _add_model(report: Report, results: Results, model: Scored) -> None:
         reference_name="mean beat of the first 75 %",
         rate=results.source.rate,
         label="beat",
-        note="Highest scores first.",
+        note=(
+            "Highest scores first, one beat of each shape (those that correlate by 0.9); "
+            f"{found.artefacts:,} noisy beats of such scores are left out."
+        ),
     )
 
 

@@ -79,6 +79,25 @@ def _script(value: Any) -> str:
     return text
 
 
+def _marks(name: str, at: Any, kinds: Sequence[str] | None) -> dict[str, Any]:
+    """Rows in order, and of each the number of its word."""
+    import numpy as np
+
+    rows = _numpy(at, "<u4")
+    order = np.argsort(rows, kind="stable")
+    made = {"name": name, "at": _numbers(rows[order], "<u4")}
+    if kinds is None:
+        return made
+    if len(kinds) != len(rows):
+        raise InvalidArgumentError(
+            f"Report: each mark needs a kind: name={name!r}, marks={len(rows)}, kinds={len(kinds)}"
+        )
+    words = list(dict.fromkeys(map(str, kinds)))
+    number = {word: place for place, word in enumerate(words)}
+    codes = np.array([number[str(each)] for each in kinds], np.uint32)
+    return {**made, "words": words, "kinds": _numbers(codes[order], "<u4")}
+
+
 class _Section:
     """One section of a page: its HTML, the data for the page's script, and its packed series."""
 
@@ -178,6 +197,8 @@ class Report:
         label: str = "value",
         unit: str = "",
         marks: Mapping[str, Any] | None = None,
+        kinds: Mapping[str, Sequence[str]] | None = None,
+        ecg_grid: bool = False,
         note: str = "",
         after: str | None = None,
         max_values: int = 25_000_000,
@@ -198,7 +219,12 @@ class Report:
         label, unit : str
             Name and unit of the values.
         marks : mapping of str to array_like, optional
-            Row numbers to mark, by name, at most five.
+            Row numbers to mark, by name, at most five. Buttons go from one to the next.
+        kinds : mapping of str to sequence of str, optional
+            A word for each mark of a name, in the order of its rows in `marks`: shown with it.
+        ecg_grid : bool
+            Draw the grid of ECG paper where there is room: boxes of 0.04 s and 0.1, larger ones of
+            0.2 s and 0.5.
         note : str
             A sentence below the heading.
         after : str, optional
@@ -214,9 +240,9 @@ class Report:
             "rate": rate,
             "label": label,
             "unit": unit,
+            "grid": bool(ecg_grid and rate),
             "marks": [
-                {"name": name, "at": _numbers(sorted(_numpy(at, "<u4").tolist()), "<u4")}
-                for name, at in (marks or {}).items()
+                _marks(name, at, (kinds or {}).get(name)) for name, at in (marks or {}).items()
             ],
         }
         self._pack(section, x, max_values)

@@ -60,7 +60,9 @@ class SeriesView {
     this.count = section.series.count;
     this.rows = section.rows;
     this.pyramid = new MinMaxPyramid(codes, this.count, section.series.rows === 2);
-    this.marks = section.marks.map((mark) => ({ ...mark, at: numbers(mark.at) }));
+    this.marks = section.marks.map((mark) => ({ ...mark, at: numbers(mark.at), kinds: numbers(mark.kinds) }));
+    this.sought = Math.min(1, this.marks.length - 1);  // the first name is often every beat
+    this.caliper = null;  // two corners, as rows and values
     this.begin = 0;
     this.end = this.rows;
     this.fit = true;
@@ -90,7 +92,8 @@ class SeriesView {
       this.span = null;
       this.draw();
     });
-    this.canvas = make("canvas", { class: "plain", tabindex: 0, role: "img", "aria-label": `${this.section.title}: wheel or + and − zoom, drag or arrows pan, 0 resets` });
+    this.caliperButton = button("Calipers", "Drag over the series to measure times and values", () => this.measure(!this.measuring));
+    this.canvas = make("canvas", { class: "plain", tabindex: 0, role: "img", "aria-label": `${this.section.title}: wheel or + and − zoom, drag or arrows pan, 0 resets, n and p go to the next and the previous mark, c measures` });
     this.strip = make("canvas", { class: "strip", role: "img", "aria-label": "The whole series; click or drag to move the view" });
     this.root.append(
       make("div", { class: "tools" },
@@ -98,19 +101,25 @@ class SeriesView {
         button("+", "Zoom in", () => this.zoomAt(0.4, 0.5)),
         button("−", "Zoom out", () => this.zoomAt(2.5, 0.5)),
         ...this.spans().map(([text, rows]) => button(text, `Show ${text}`, () => this.around((this.begin + this.end) / 2, rows))),
-        this.fitButton, this.readout),
+        this.fitButton, this.caliperButton, ...this.seekers(), this.readout),
       this.canvas, this.strip,
       make("div", { class: "legend" },
         key({ kind: "band", color: "signal" }, this.section.label + (this.section.unit ? ` [${this.section.unit}]` : "")),
         ...this.marks.map((mark, i) => key({ kind: "triangle", color: KINDS[i] }, `${mark.name} (${mark.at.length.toLocaleString("en-US")})`)),
         make("span", { text: this.section.legend })));
     pansAndZooms(this.canvas, {
-      move: (dx) => this.show(this.begin - (dx * (this.end - this.begin)) / this.plot, null),
+      move: (dx) => this.measuring || this.show(this.begin - (dx * (this.end - this.begin)) / this.plot, null),
       zoom: (factor, x, y, upright) => (upright ? this.zoomHeight(factor, y) : this.zoomAt(factor, (x - this.left) / this.plot)),
       reset: () => { this.span = null; this.show(0, this.rows); },
-      hover: (x) => { this.pointer = x; this.draw(); },
+      hover: (x, y) => { this.pointer = x; this.stretch(x, y); this.draw(); },
       leave: () => { this.pointer = null; this.draw(); },
     });
+    this.canvas.addEventListener("pointerdown", (event) => {
+      if (!this.measuring || event.button !== 0) return;
+      const corner = this.cornerAt(event.offsetX, event.offsetY);
+      this.caliper = { from: corner, to: corner, held: true };
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => { if (this.caliper) this.caliper.held = false; });
     const jump = (event) => {
       if (event.buttons !== 1) return;
       const share = (event.clientX - this.strip.getBoundingClientRect().left - this.left) / this.plot;
@@ -122,6 +131,7 @@ class SeriesView {
       const span = this.end - this.begin;
       const actions = {
         ArrowLeft: () => this.show(this.begin - span / 8, null), ArrowRight: () => this.show(this.begin + span / 8, null),
+        n: () => this.seek(1), p: () => this.seek(-1), c: () => this.measure(!this.measuring), Escape: () => this.measure(false),
         "+": () => this.zoomAt(0.5, 0.5), "=": () => this.zoomAt(0.5, 0.5), "-": () => this.zoomAt(2, 0.5), 0: () => this.show(0, this.rows),
       };
       if (!actions[event.key]) return;
@@ -135,6 +145,54 @@ class SeriesView {
     const rate = this.section.rate;
     if (!rate) return [];
     return [["1 h", 3600], ["1 min", 60], ["10 s", 10], ["2 s", 2]].filter(([, s]) => s * rate < this.rows * 0.7).map(([text, s]) => [text, s * rate]);
+  }
+
+  /** Which marks to go through, and the buttons that do. */
+  seekers() {
+    if (!this.marks.some((mark) => mark.at.length)) return [];
+    const choice = make("select", { "aria-label": "Marks to go through", onchange: (event) => { this.sought = Number(event.target.value); this.name(); } },
+      ...this.marks.map((mark, k) => make("option", { value: k, text: mark.name })));
+    choice.value = this.sought;
+    this.seekButtons = [["‹ previous", -1], ["next ›", 1]].map(([text, by]) => make("button", { type: "button", text, onclick: () => this.seek(by) }));
+    this.name();
+    return [choice, ...this.seekButtons];
+  }
+
+  name() {
+    ["previous", "next"].forEach((word, k) => this.seekButtons[k].setAttribute("title", `${word} of: ${this.marks[this.sought].name} (${"pn"[k]})`));
+  }
+
+  /** Goes to the next or the previous mark of the chosen name, around the ends. */
+  seek(by) {
+    const mark = this.marks[this.sought];
+    if (!mark?.at.length) return;
+    const middle = (this.begin + this.end) / 2;
+    let place = by > 0 ? this.firstFrom(mark.at, Math.floor(middle) + 1) : this.firstFrom(mark.at, Math.ceil(middle)) - 1;
+    // At the ends of the series the view cannot have its mark in the middle.
+    if (this.seen?.name === mark.name && this.seen.begin === this.begin) place = this.seen.place + by;
+    place = (place + mark.at.length) % mark.at.length;
+    const near = this.section.rate ? Math.min(6 * this.section.rate, this.rows) : Math.min(2000, this.rows);
+    this.around(mark.at[place], Math.min(this.end - this.begin, near));
+    this.seen = { name: mark.name, place, begin: this.begin };
+    this.canvas.dataset.sought = mark.at[place];
+  }
+
+  measure(on) {
+    this.measuring = on;
+    this.caliper = null;
+    this.canvas.classList.toggle("measuring", on);
+    this.caliperButton.setAttribute("aria-pressed", on);
+    this.draw();
+  }
+
+  cornerAt(x, y) {
+    const [low, high] = this.heights;
+    const share = Math.min(Math.max((x - this.left) / this.plot, 0), 1);
+    return [this.begin + share * (this.end - this.begin), low + ((this.bottom - y) / (this.bottom - this.top)) * (high - low)];
+  }
+
+  stretch(x, y) {
+    if (this.caliper?.held) this.caliper.to = this.cornerAt(x, y);
   }
 
   /** Shows rows [begin, end); `end` null keeps the length. */
@@ -237,45 +295,151 @@ class SeriesView {
     }
   }
 
+  /** The first of ascending rows that is not before `row`. */
+  firstFrom(at, row) {
+    let low = 0;
+    let high = at.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (at[middle] < row) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Triangles where marks stand apart, else how many there are in each pixel. */
   drawMarks(ctx, toX, top, bottom) {
     this.marks.forEach((mark, k) => {
-      const lowerBound = (row) => {
-        let low = 0;
-        let high = mark.at.length;
-        while (low < high) {
-          const middle = (low + high) >> 1;
-          if (mark.at[middle] < row) low = middle + 1;
-          else high = middle;
-        }
-        return low;
-      };
-      const from = lowerBound(this.begin);
-      const to = lowerBound(this.end);
+      const from = this.firstFrom(mark.at, this.begin);
+      const to = this.firstFrom(mark.at, this.end);
       ctx.fillStyle = color(KINDS[k]);
       const y = top + 1 + 9 * k;
-      let drawn = -1;
       const few = to - from <= this.plot / 14;
+      if (!few) {
+        const counts = new Uint32Array(Math.ceil(this.plot / 2) + 1);
+        for (let i = from; i < to; ++i) ++counts[Math.floor((toX(mark.at[i]) - this.left) / 2)];
+        const most = Math.max(...counts);
+        counts.forEach((count, place) => {
+          if (!count) return;
+          ctx.globalAlpha = 0.15 + 0.85 * (count / most);
+          ctx.fillRect(this.left + 2 * place, y, 2, 7);
+        });
+        ctx.globalAlpha = 1;
+        return;
+      }
       for (let i = from; i < to; ++i) {
         const x = toX(mark.at[i]);
-        if (few) {
-          ctx.beginPath();
-          ctx.moveTo(x - 4, y);
-          ctx.lineTo(x + 4, y);
-          ctx.lineTo(x, y + 7);
-          ctx.fill();
-          ctx.globalAlpha = 0.22;
-          ctx.fillRect(x - 0.5, y + 7, 1, bottom - y - 7);
-          ctx.globalAlpha = 1;
-        } else if (Math.floor(x) !== drawn) {
-          drawn = Math.floor(x);
-          ctx.fillRect(drawn, y, 1, 6);
+        if (mark.kinds && to - from <= this.plot / 90) {
+          ctx.font = ctx.font.replace(/[\d.]+px/, "10.5px");
+          ctx.textAlign = "left";
+          ctx.textBaseline = "middle";
+          ctx.fillText(mark.words[mark.kinds[i]], x + 7, y + 4);
         }
+        ctx.beginPath();
+        ctx.moveTo(x - 4, y);
+        ctx.lineTo(x + 4, y);
+        ctx.lineTo(x, y + 7);
+        ctx.fill();
+        ctx.globalAlpha = 0.22;
+        ctx.fillRect(x - 0.5, y + 7, 1, bottom - y - 7);
+        ctx.globalAlpha = 1;
       }
     });
   }
 
+  /** The marks within a few pixels of a place, in words. */
+  marksNear(x) {
+    const each = (this.end - this.begin) / this.plot;
+    const row = this.begin + (x - this.left) * each;
+    return this.marks.map((mark, k) => {
+      const from = this.firstFrom(mark.at, row - 6 * each), to = this.firstFrom(mark.at, row + 6 * each);
+      if (to === from) return null;
+      if (to - from > 1) return { k, text: `${(to - from).toLocaleString("en-US")} ${mark.name}` };
+      const kind = mark.kinds ? `${mark.words[mark.kinds[from]]}: ` : "";
+      return { k, text: `${kind}${mark.name}, ${this.place(mark.at[from])}` };
+    }).filter(Boolean);
+  }
+
+  drawTip(ctx, lines, x, top) {
+    if (!lines.length) return;
+    const wide = Math.max(...lines.map((line) => ctx.measureText(line.text).width)) + 22;
+    const left = x + 12 + wide > this.left + this.plot ? x - 12 - wide : x + 12;
+    ctx.fillStyle = color("card");
+    ctx.strokeStyle = color("line");
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    ctx.roundRect(left, top + 4, wide, 18 * lines.length + 8, 6);
+    ctx.fill();
+    ctx.stroke();
+    ctx.textAlign = "left";
+    ctx.textBaseline = "middle";
+    lines.forEach((line, i) => {
+      ctx.fillStyle = color(KINDS[line.k]);
+      ctx.fillRect(left + 7, top + 13 + 18 * i, 6, 6);
+      ctx.fillStyle = color("ink");
+      ctx.fillText(line.text, left + 17, top + 17 + 18 * i);
+    });
+  }
+
+  /** Boxes of ECG paper, the small ones where they have four pixels. */
+  drawPaper(ctx, toX, toY, low, high, top, bottom) {
+    const rate = this.section.rate;
+    for (const [name, wide, tall] of [["box", 0.04, 0.1], ["boxes", 0.2, 0.5]]) {
+      const across = (wide * rate * this.plot) / (this.end - this.begin), up = (tall * (bottom - top)) / (high - low);
+      if (across < 4 || up < 2.5) continue;
+      ctx.strokeStyle = color(name);
+      ctx.lineWidth = 1;
+      ctx.beginPath();
+      for (let k = Math.ceil(this.seconds(this.begin) / wide); k * wide <= this.seconds(this.end); ++k) {
+        const x = Math.round(toX(k * wide * rate)) + 0.5;
+        ctx.moveTo(x, top);
+        ctx.lineTo(x, bottom);
+      }
+      for (let k = Math.ceil(low / tall); k * tall <= high; ++k) {
+        const y = Math.round(toY(k * tall)) + 0.5;
+        ctx.moveTo(this.left, y);
+        ctx.lineTo(this.left + this.plot, y);
+      }
+      ctx.stroke();
+    }
+  }
+
+  /** What lies between two corners: time, beats a minute, and values. */
+  drawCaliper(ctx, toX, toY, top, bottom) {
+    if (!this.caliper) return;
+    const { from, to } = this.caliper;
+    const rate = this.section.rate, rows = Math.abs(to[0] - from[0]);
+    const [left, right] = [toX(Math.min(from[0], to[0])), toX(Math.max(from[0], to[0]))];
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(this.left, top, this.plot, bottom - top);
+    ctx.clip();
+    ctx.fillStyle = color("signal-soft");
+    ctx.fillRect(left, top, right - left, bottom - top);
+    ctx.strokeStyle = color("ink");
+    ctx.lineWidth = 1;
+    ctx.beginPath();
+    for (const x of [left, right]) { ctx.moveTo(Math.round(x) + 0.5, top); ctx.lineTo(Math.round(x) + 0.5, bottom); }
+    for (const [, value] of [from, to]) { ctx.moveTo(left, Math.round(toY(value)) + 0.5); ctx.lineTo(right, Math.round(toY(value)) + 0.5); }
+    ctx.stroke();
+    ctx.restore();
+    const time = rate ? `${this.describe(rows / rate)}${rows > 0.2 * rate && rows < 3 * rate ? `, ${((60 * rate) / rows).toFixed(0)} a minute` : ""}` : `${Math.round(rows).toLocaleString("en-US")} rows`;
+    const values = `${brief(Number(Math.abs(to[1] - from[1]).toPrecision(3)))}${this.section.unit ? " " + this.section.unit : ""}`;
+    this.canvas.dataset.caliper = `${time}; ${values}`;
+    ctx.textAlign = "center";
+    ctx.textBaseline = "middle";
+    const text = `${time}  ·  ${values}`, wide = ctx.measureText(text).width + 16;
+    const middle = Math.min(Math.max((left + right) / 2, this.left + wide / 2), this.left + this.plot - wide / 2);
+    ctx.fillStyle = color("ink");
+    ctx.beginPath();
+    ctx.roundRect(middle - wide / 2, bottom - 30, wide, 22, 6);
+    ctx.fill();
+    ctx.fillStyle = color("card");
+    ctx.fillText(text, middle, bottom - 19);
+  }
+
   draw() {
-    const { ctx, width, height, scale } = context(this.canvas, 330);
+    const { ctx, width, height, scale } = context(this.canvas, Math.round(Math.min(Math.max(330, innerHeight * 0.42), 560)));
     this.left = 58;
     this.plot = Math.max(50, width - this.left - 10);
     const top = 8 + 9 * this.marks.length;
@@ -295,6 +459,7 @@ class SeriesView {
     Object.assign(this, { heights: [low, high], top, bottom });
     const toY = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
 
+    if (this.section.grid) this.drawPaper(ctx, toX, toY, low, high, top, bottom);
     ctx.fillStyle = color("soft");
     ctx.strokeStyle = color("grid");
     ctx.lineWidth = 1;
@@ -338,6 +503,7 @@ class SeriesView {
     else this.drawSpans(ctx, spans, toY, this.left, scale);
     ctx.restore();
     this.drawMarks(ctx, toX, 2, bottom);
+    this.drawCaliper(ctx, toX, toY, top, bottom);
 
     this.drawReadout(ctx, top, bottom);
     this.drawStrip();
@@ -363,6 +529,10 @@ class SeriesView {
     this.readout.textContent = `${this.place(row)}  ·  ${text}`;
     ctx.fillStyle = color("faint");
     ctx.fillRect(Math.round(this.pointer), top, 1, bottom - top);
+    if (this.caliper?.held) return;
+    const near = this.marksNear(this.pointer);
+    this.canvas.dataset.tip = near.map((each) => each.text).join("; ");
+    this.drawTip(ctx, near, this.pointer, top);
   }
 
   /** Seconds in the unit that a reader would choose. */
