@@ -259,3 +259,44 @@ def test_values_of_another_type_than_the_schema_says(format):
         data[at] = 0
     assert wrong > 0
     assert frames > 0
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_packed_batches_of_many_sizes(codec, tmp_path):
+    """Batches share memory while they are unpacked: text that one keeps is not another's."""
+    random = np.random.default_rng(3)
+    path = tmp_path / "a.arrow"
+    batches = []
+    for number, rows in enumerate([1000, 0, 1, 63, 64, 65, (1 << 17) + 1, 5000, 3000, 7]):
+        kind = number % 4
+        words = [f"w{k % 997}" for k in range(rows)]
+        if kind == 1:
+            words = [f"a text that no view of {k} bytes holds" for k in range(rows)]
+        if kind == 2:
+            words = [""] * rows
+        gaps = random.random(rows) < (1.0 if kind == 3 else 0.2)
+        batches.append(
+            pa.record_batch(
+                {
+                    "words": pa.array(words, pa.string()),
+                    "gaps": pa.array(words, pa.string(), mask=gaps),
+                    "large": pa.array(words, pa.large_string()),
+                    "noise": random.integers(-(2**62), 2**62, rows),
+                    "few": pa.array(np.arange(rows) % 7, mask=gaps, type=pa.int16()),
+                    "views": pa.array(words, pa.string_view()),
+                }
+            )
+        )
+    options = pa.ipc.IpcWriteOptions(compression=codec)
+    with pa.ipc.new_file(path, batches[0].schema, options=options) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    expected = pa.Table.from_batches(batches).to_pydict()
+    for threads in (1, 2, 4):
+        with hr.threads(threads):
+            made = hr.read_ipc(path)
+            for name, values in expected.items():
+                assert made[name].to_list() == values, name
+    with hr.memory.limit(hr.memory.stats().used_bytes + 30_000_000):
+        made = hr.read_ipc(path)
+        assert made.gaps.to_list() == expected["gaps"]
