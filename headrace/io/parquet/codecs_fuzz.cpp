@@ -24,16 +24,21 @@ constexpr Codec kCodecs[] = {Codec::kSnappy, Codec::kGzip, Codec::kBrotli,
                              Codec::kLz4,    Codec::kZstd, Codec::kLz4Raw};
 
 // Into room that was filled with `before`: bytes that are not written differ.
-std::string unpacked(Codec codec, std::string_view packed, int64_t size, int before) {
+std::string unpacked(Codec codec, std::string_view packed, int64_t size, char before) {
   if (size > most_unpacked(codec, std::ssize(packed))) return fuzzing::kTooLarge;
   Buffer out = Buffer::allocate(size + kUnpackSlack);
-  std::memset(out.mutable_data(), before, static_cast<size_t>(size));
+  std::memset(out.mutable_data(), before, static_cast<size_t>(out.size_bytes()));
+  std::string made;
   try {
     PageUnpacker(codec).unpack(packed, out.mutable_as<char>(), size);
+    made.assign(out.as<char>(), static_cast<size_t>(size));
   } catch (const Refusal& refusal) {
-    return std::string("refused: ") + refusal.what();
+    made = std::string("refused: ") + refusal.what();
   }
-  return {out.as<char>(), static_cast<size_t>(size)};
+  const auto* const behind = out.as<char>() + size;
+  if (codec != Codec::kSnappy && std::count(behind, behind + kUnpackSlack, before) != kUnpackSlack)
+    throw std::logic_error("bytes behind the end are written");
+  return made;
 }
 
 void expect_round_trip(Codec codec, std::string_view bytes, uint8_t level) {
@@ -43,7 +48,7 @@ void expect_round_trip(Codec codec, std::string_view bytes, uint8_t level) {
   PagePacker packer(codec, levels.least + level % (some - levels.least + 1));
   Buffer packed = Buffer::allocate(packer.most(std::ssize(bytes)));
   const auto size = static_cast<size_t>(packer.pack(bytes, packed.mutable_as<char>()));
-  const std::string again = unpacked(codec, {packed.as<char>(), size}, std::ssize(bytes), 0x55);
+  const std::string again = unpacked(codec, {packed.as<char>(), size}, std::ssize(bytes), '\x55');
   if (again != bytes) throw std::logic_error("what was packed is unpacked as something else");
 }
 
@@ -61,8 +66,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Codec codec = kCodecs[data[0] % std::size(kCodecs)];
   const int64_t wanted = data[1] | (data[2] & 31) << 8;
   const std::string packed(reinterpret_cast<const char*>(data + kOptionBytes), size - kOptionBytes);
-  const std::string once = unpacked(codec, packed, wanted, 0x00);
-  if (once != unpacked(codec, packed, wanted, 0xFF))
+  const std::string once = unpacked(codec, packed, wanted, '\x00');
+  if (once != unpacked(codec, packed, wanted, '\xFF'))
     throw std::logic_error("bytes are left unwritten");
   if (data[2] & 128) expect_round_trip(codec, packed, data[2] >> 5 & 3);
   hr::fuzzing::expect_memory_kept();
