@@ -365,12 +365,13 @@ void bind_plan(nb::module_& m) {
   m.def(
       "plan_fingerprint",
       [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);
-  m.def(
-      "copy_plan",
-      [](const std::vector<NodePtr>& nodes, const std::vector<NodePtr>& shared) {
-        return hr::copy_plan(nodes, shared);
-      },
-      "nodes"_a, "shared"_a);
+  nb::class_<hr::PlanTemplate>(m, "PlanTemplate")
+      .def(
+          "__init__",
+          [](hr::PlanTemplate* self, const std::vector<NodePtr>& nodes,
+             const std::vector<NodePtr>& shared) { new (self) hr::PlanTemplate(nodes, shared); },
+          "nodes"_a, "shared"_a)
+      .def("copy", &hr::PlanTemplate::copy);
   m.def(
       "unread_inputs", [](const std::vector<NodePtr>& nodes) { return hr::unread_inputs(nodes); },
       "nodes"_a);

@@ -37,17 +37,18 @@ NodePtr copied(const NodePtr& node, std::vector<NodePtr> inputs) {
 
 }  // namespace
 
-std::vector<NodePtr> copy_plan(std::span<const NodePtr> nodes, std::span<const NodePtr> shared) {
+PlanTemplate::PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodePtr> shared)
+    : nodes_(nodes.begin(), nodes.end()) {
   const std::lock_guard lock(plan_mutex());
-  std::unordered_map<const Node*, NodePtr> copies;
-  for (const NodePtr& node : shared) copies.emplace(node.get(), node);
+  std::unordered_map<const Node*, int64_t> places;
+  for (const NodePtr& node : shared) places.emplace(node.get(), kShared);
   const auto is_known = [&](const NodePtr& node) {
-    return node->is_ready() || copies.contains(node.get());
+    return node->is_ready() || places.contains(node.get());
   };
-  const auto copy_of = [&](const NodePtr& node) {
-    return node->is_ready() ? node : copies.at(node.get());
+  const auto place_of_node = [&](const NodePtr& node) {
+    return node->is_ready() ? kShared : places.at(node.get());
   };
-  std::vector<NodePtr> stack(nodes.begin(), nodes.end());
+  std::vector<NodePtr> stack(nodes_);
   while (!stack.empty()) {
     const NodePtr node = stack.back();
     if (is_known(node)) {
@@ -59,15 +60,32 @@ std::vector<NodePtr> copy_plan(std::span<const NodePtr> nodes, std::span<const N
     for (const NodePtr& input : inputs)
       if (!is_known(input)) stack.push_back(input);
     if (stack.size() > before) continue;
-    std::vector<NodePtr> made;
-    made.reserve(inputs.size());
-    for (const NodePtr& input : inputs) made.push_back(copy_of(input));
-    copies.emplace(node.get(), copied(node, std::move(made)));
+    Step step{.node = node, .inputs = {}};
+    for (const NodePtr& input : inputs) step.inputs.push_back(place_of_node(input));
+    places.emplace(node.get(), static_cast<int64_t>(steps_.size()));
+    steps_.push_back(std::move(step));
     stack.pop_back();
   }
+  for (const NodePtr& node : nodes_) made_by_.push_back(place_of_node(node));
+}
+
+std::vector<NodePtr> PlanTemplate::copy() const {
+  const std::lock_guard lock(plan_mutex());
+  std::vector<NodePtr> copies;
+  copies.reserve(steps_.size());
+  const auto copy_of = [&](int64_t place, const NodePtr& own) {
+    return place == kShared ? own : copies[static_cast<size_t>(place)];
+  };
+  for (const Step& step : steps_) {
+    const std::vector<NodePtr>& inputs = step.node->fields().inputs;
+    std::vector<NodePtr> made;
+    made.reserve(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) made.push_back(copy_of(step.inputs[i], inputs[i]));
+    copies.push_back(copied(step.node, std::move(made)));
+  }
   std::vector<NodePtr> made;
-  made.reserve(nodes.size());
-  for (const NodePtr& node : nodes) made.push_back(copy_of(node));
+  made.reserve(nodes_.size());
+  for (size_t i = 0; i < nodes_.size(); ++i) made.push_back(copy_of(made_by_[i], nodes_[i]));
   return made;
 }
 

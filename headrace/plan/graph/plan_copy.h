@@ -3,16 +3,34 @@
 #pragma once
 #include "headrace/plan/graph/node.h"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace hr {
 
-/// Nodes with the operators, inputs and rows of `nodes` whose values are apart from theirs: running
-/// the copy leaves nothing with the original. Nodes that have their value and those in `shared` are
-/// inputs of both.
-HR_API std::vector<NodePtr> copy_plan(std::span<const NodePtr> nodes,
-                                      std::span<const NodePtr> shared);
+/// A plan to be copied: what its copies have of their own, and in which order that is made.
+class HR_API PlanTemplate {
+ public:
+  /// Nodes that have their value and those in `shared` are inputs of all copies.
+  PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodePtr> shared);
+
+  /// Nodes with the operators, inputs and rows of the plan's whose values are apart from theirs:
+  /// running the copy leaves nothing with the original.
+  std::vector<NodePtr> copy() const;
+
+ private:
+  static constexpr int64_t kShared = -1;
+
+  struct Step {
+    NodePtr node;
+    std::vector<int64_t> inputs;  // the steps that make them, or kShared
+  };
+
+  std::vector<Step> steps_{};
+  std::vector<NodePtr> nodes_;
+  std::vector<int64_t> made_by_{};  // of nodes_
+};
 
 /// The inputs that a run of `nodes` never reads, as those of columns of joins that are not wanted:
 /// copies of a plan may share them.

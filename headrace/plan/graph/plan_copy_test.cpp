@@ -27,7 +27,8 @@ TEST(PlanCopy, RunsApartFromTheOriginal) {
     const NodePtr x = numbers(rows, new_domain());
     const NodePtr twice = elementwise(Op::kMultiply, {x, literal(Scalar::weak(int64_t{2}))});
     const std::vector<NodePtr> roots{twice, reduce(Aggregate::kSum, twice)};
-    const std::vector<NodePtr> first = copy_plan(roots, {}), second = copy_plan(roots, {});
+    const PlanTemplate plan(roots, {});
+    const std::vector<NodePtr> first = plan.copy(), second = plan.copy();
     ASSERT_EQ(first.size(), 2u);
     EXPECT_NE(first[0], roots[0]);
     EXPECT_EQ(first[0]->signature().domain, x->signature().domain);
@@ -44,7 +45,8 @@ TEST(PlanCopy, SharesWhatIsAskedForAndWhatIsThere) {
   const NodePtr x = numbers(10, new_domain());
   const NodePtr source = elementwise(Op::kNegative, {x});
   const NodePtr root = elementwise(Op::kAdd, {source, x});
-  const std::vector<NodePtr> made = copy_plan(std::vector{root, x, source}, std::vector{source});
+  const std::vector<NodePtr> made =
+      PlanTemplate(std::vector{root, x, source}, std::vector{source}).copy();
   EXPECT_NE(made[0], root);
   EXPECT_EQ(made[1], x);
   EXPECT_EQ(made[2], source);
@@ -55,7 +57,7 @@ TEST(PlanCopy, SharesWhatIsAskedForAndWhatIsThere) {
 TEST(PlanCopy, ALongChainDoesNotRecurse) {
   NodePtr node = numbers(3, new_domain());
   for (int i = 0; i < 100'000; ++i) node = elementwise(Op::kNegative, {node});
-  const std::vector<NodePtr> made = copy_plan(std::vector{node}, {});
+  const std::vector<NodePtr> made = PlanTemplate(std::vector{node}, {}).copy();
   EXPECT_EQ(total(reduce(Aggregate::kSum, made[0])), 3);
 }
 

@@ -48,7 +48,7 @@ class Tables:
         views: Mapping[str, Any],
         variables: bool,
     ) -> None:
-        self._frames = {named(name): frame for name, frame in frames.items()}
+        self._frames = {name.lower(): frame for name, frame in frames.items()}
         self._views = views
         self._variables = variables
         #: The columns that the query names; None for all.

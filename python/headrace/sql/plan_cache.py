@@ -28,8 +28,7 @@ class _Plan(NamedTuple):
     """What a query gave. Its nodes never run: each caller gets a copy."""
 
     names: list[str]
-    nodes: list[_core.Node]
-    unread: list[_core.Node]
+    template: _core.PlanTemplate
     sources: list[_Source]
 
 
@@ -48,7 +47,6 @@ class PlanCache:
         plan = self._plans.pop(key, None)
         if plan is None:
             return None
-        shared = list(plan.unread)
         for source in plan.sources:
             found = table(source.name)
             if source.view is not None:
@@ -60,10 +58,8 @@ class PlanCache:
             nodes = found._every()
             if [ref() for ref in source.nodes] != nodes:
                 return None
-            shared += [node for node in nodes if not node.is_ready]
         self._plans[key] = plan  # the newest one
-        made = _core.copy_plan(plan.nodes, shared)
-        return frame_of(dict(zip(plan.names, made, strict=True)))
+        return frame_of(dict(zip(plan.names, plan.template.copy(), strict=True)))
 
     def keep(self, key: Any, frame: Any, tables: Mapping[str, Any]) -> None:
         """Keep the plan of a frame that was made of these tables."""
@@ -81,8 +77,9 @@ class PlanCache:
             refs = tuple(weakref.ref(node, forget) for node in nodes)
             made.append(_Source(name, None, columns_of(table), refs))
             shared += nodes
-        copies = _core.copy_plan(list(frame._nodes.values()), shared)
-        self._plans[key] = _Plan(list(frame._nodes), copies, _core.unread_inputs(copies), made)
+        copies = _core.PlanTemplate(list(frame._nodes.values()), shared).copy()
+        template = _core.PlanTemplate(copies, [*shared, *_core.unread_inputs(copies)])
+        self._plans[key] = _Plan(list(frame._nodes), template, made)
         while len(self._plans) > _MOST:
             self._plans.pop(next(iter(self._plans)), None)
 
