@@ -83,7 +83,7 @@ class Join {
  public:
   /// `in_table`: the right rows, or those that the left ones may meet.
   Join(const JoinKeys& left, const JoinKeys& right, const JoinKeys& in_table, JoinKind kind)
-      : left_(left), right_(right), kind_(kind), table_(in_table) {}
+      : left_(left), right_(right), kind_(kind), table_(in_table, left.rows) {}
 
   const JoinHashTable& table() const { return table_; }
 
@@ -418,7 +418,7 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
     });
     return Column(TypeId::kBool, rows, std::move(bits));
   }
-  const JoinHashTable table(wanted);
+  const JoinHashTable table(wanted, rows);
   parallel_morsels(rows, {all.access()}, [&](Morsel morsel) {
     JoinHashTable::Matches matches;
     for (int64_t row = morsel.begin; row < morsel.end; row += JoinHashTable::kBlock) {

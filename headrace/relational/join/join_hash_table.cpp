@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kPartRows = int64_t{1} << 15;  // whose slots and rows stay in the L2 cache
 constexpr int64_t kFewSlots = 4096;
 constexpr uint64_t kMostKeysARow = 128;       // of the range: 32 bytes of map a row
+constexpr int64_t kMostKeys = int64_t{1} << 21;  // of the range for few rows: half of an L2 cache
 constexpr uint32_t kFewRows = 8;              // of a slot, compared one by one
 constexpr uint64_t kOne = uint64_t{1} << 16;  // row, in a hashed slot's entry
 
@@ -50,12 +51,13 @@ bool order_slot(uint64_t* keys, uint32_t* rows, uint64_t count) {
 }  // namespace
 
 // By the range of the keys, signed or unsigned, compared with their number.
-void JoinHashTable::choose_slots(const JoinKeys& keys) {
+void JoinHashTable::choose_slots(const JoinKeys& keys, int64_t probes) {
   if (num_rows_ == 0) return;
   range_ = range_of(keys);
   if (range_.width < static_cast<uint64_t>(std::max(kFewSlots, 2 * num_rows_))) {
     slots_ = range_.width + 1;
-  } else if (range_.width / kMostKeysARow < static_cast<uint64_t>(num_rows_)) {
+  } else if (range_.width / kMostKeysARow < static_cast<uint64_t>(num_rows_) ||
+             range_.width < static_cast<uint64_t>(std::min(probes, kMostKeys))) {
     kind_ = Slots::kRanks;
     const uint64_t* const data = keys.data();
     const uint64_t least = range_.least;
@@ -143,8 +145,8 @@ struct JoinHashTable::Build {
   }
 };
 
-JoinHashTable::JoinHashTable(const JoinKeys& keys) : num_rows_(keys.rows) {
-  choose_slots(keys);
+JoinHashTable::JoinHashTable(const JoinKeys& keys, int64_t probes) : num_rows_(keys.rows) {
+  choose_slots(keys, probes);
   if (num_rows_ == 0) return;
   const bool is_hashed = kind_ == Slots::kHashes;
   const int64_t end_bytes = is_hashed ? 8 : 4;

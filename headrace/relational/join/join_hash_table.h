@@ -17,8 +17,9 @@ namespace hr {
 /// number of threads.
 class HR_API JoinHashTable {
  public:
-  /// Fewer than 2^31 rows.
-  explicit JoinHashTable(const JoinKeys& keys);
+  /// Fewer than 2^31 rows. `probes`: how many keys will be asked for, if known: many are worth a
+  /// map of a wider range.
+  explicit JoinHashTable(const JoinKeys& keys, int64_t probes = 0);
 
   /// No two rows have the same key.
   bool is_unique() const { return unique_; }
@@ -45,7 +46,7 @@ class HR_API JoinHashTable {
 
   enum class Slots : uint8_t { kKeys, kRanks, kHashes };
 
-  void choose_slots(const JoinKeys& keys);
+  void choose_slots(const JoinKeys& keys, int64_t probes);
   uint64_t slot_of(uint64_t key) const;
   void probe_hashed(const uint64_t* keys, int64_t count, Matches& matches) const;
 
