@@ -315,7 +315,7 @@ class OverlapSave {
       : job_(job),
         signal_(signal),
         result_(out),
-        out_(out.mutable_as<T>()),
+        out_(out.mutable_as<T>() + job.first_output),
         plan_(PlanCache<ConvolvePlan<T>>::instance().get(
             convolve_block<T>(job.num_taps, job.num_outputs))),
         rows_(plan_->passes[0].rows),

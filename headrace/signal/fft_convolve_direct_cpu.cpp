@@ -113,7 +113,7 @@ constexpr int64_t kDirectRows = 8192;
 template <class T>
 void direct(const ConvolveJob& job, const StridedView<T>& signal, const StridedView<T>& all_taps,
             Buffer& result) {
-  T* const out = result.mutable_as<T>();
+  T* const out = result.mutable_as<T>() + job.first_output;
   T taps[kMostDirectTaps];
   fetch(all_taps, job.first_tap, job.num_taps, taps);
   const int64_t before = job.num_taps - 1;

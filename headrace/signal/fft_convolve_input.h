@@ -32,8 +32,10 @@ const T* fetch_or_borrow(const StridedView<T>& x, int64_t begin, int64_t count, 
 template <class T>
 std::vector<BufferAccess> accesses_of(const ConvolveJob& job, const StridedView<T>& signal,
                                       const Buffer& out) {
-  return {signal.access(job.num_taps - 1 - job.first_position, job.first_position),
-          writes(out, sizeof(T))};
+  BufferAccess outputs = writes(out, sizeof(T));
+  outputs.first_bit += job.first_output * outputs.item_bits;
+  outputs.items = job.num_outputs;
+  return {signal.access(job.num_taps - 1 - job.first_position, job.first_position), outputs};
 }
 
 }  // namespace hr::cpu

@@ -17,6 +17,7 @@ struct ConvolveJob {
   int64_t first_position;
   int64_t first_tap;
   int64_t num_taps;
+  int64_t first_output = 0;  ///< where they begin in the buffer for them
 };
 
 /// Taps [first, first + count), all that count.

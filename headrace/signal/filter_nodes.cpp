@@ -4,6 +4,9 @@
 
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/view.h"
+#include "headrace/signal/fft_convolve_rows.h"
+#include "headrace/signal/median_filter.h"
+#include "headrace/signal/polyphase_filter.h"
 
 #include <memory>
 #include <utility>
@@ -165,6 +168,241 @@ NodePtr recursive_filter_both_ways(std::string word, const NodePtr& x, FilterSec
   return apply_operator(FilterBothWays::make(std::move(word), std::move(sections), axis, single,
                                              std::move(steady), padding, padding_length),
                         std::move(signature), {array});
+}
+
+namespace {
+
+struct PolyphaseFilter final : OperatorOf<PolyphaseFilter> {
+  std::string word{};
+  std::vector<double> taps{};
+  int64_t up = 1;
+  int64_t down = 1;
+  int64_t shift = 0;
+  int64_t count = 0;
+  bool single = false;
+
+  std::string_view name() const override { return word; }
+
+  std::string arguments() const override {
+    return "taps=" + std::to_string(taps.size()) + ", up=" + std::to_string(up) +
+           ", down=" + std::to_string(down);
+  }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return polyphase_filter(tensor(inputs[0]), taps, up, down, shift, count, single);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.word, self.taps, self.up, self.down, self.shift, self.count, self.single);
+  }
+};
+
+struct MedianFilter final : OperatorOf<MedianFilter> {
+  int64_t size = 1;
+
+  std::string_view name() const override { return "medfilt"; }
+
+  std::string arguments() const override { return "size=" + std::to_string(size); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return median_filter(tensor(inputs[0]), size);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.size); }
+};
+
+}  // namespace
+
+NodePtr polyphase_filter(std::string word, const NodePtr& x, std::vector<double> taps, int64_t up,
+                         int64_t down, int64_t shift, int64_t count, bool single) {
+  const NodePtr array = float_array(word, x);
+  Signature signature = filtered_signature(array, single);
+  signature.shape.back() = count;
+  signature.domain = signature.shape.size() == 1 ? 0 : signature.domain;
+  return apply_operator(
+      PolyphaseFilter::make(std::move(word), std::move(taps), up, down, shift, count, single),
+      std::move(signature), {array});
+}
+
+NodePtr median_filter(const NodePtr& x, int64_t size) {
+  if (size < 1 || size % 2 == 0)
+    throw_error<InvalidArgumentError>("medfilt", "the window is not odd and positive",
+                                      {{"kernel_size", size}}, "add 1 to an even window");
+  const NodePtr array = as_tensor(x);
+  return apply_operator(MedianFilter::make(size), array->signature(), {array});
+}
+
+namespace {
+
+struct Convolve2d final : OperatorOf<Convolve2d> {
+  std::string word{};
+  ConvolveMode mode = ConvolveMode::kFull;
+  MatrixBoundary boundary = MatrixBoundary::kFill;
+  double fill = 0;
+
+  std::string_view name() const override { return word; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return convolve2d(tensor(inputs[0]), tensor(inputs[1]), mode, boundary, fill);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.word, self.mode, self.boundary, self.fill);
+  }
+};
+
+struct ConvolveWithEach final : OperatorOf<ConvolveWithEach> {
+  std::string word{};
+  std::vector<std::vector<double>> taps{};
+
+  std::string_view name() const override { return word; }
+
+  std::string arguments() const override { return "rows=" + std::to_string(taps.size()); }
+
+  int passes() const override { return static_cast<int>(taps.size()); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return convolve_with_each(tensor(inputs[0]), taps);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.word, self.taps); }
+};
+
+struct ConvolveWithEnds final : OperatorOf<ConvolveWithEnds> {
+  std::string word{};
+  std::vector<double> taps{};
+  std::vector<double> first{};
+  std::vector<double> last{};
+
+  std::string_view name() const override { return word; }
+
+  std::string arguments() const override { return "taps=" + std::to_string(taps.size()); }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return convolve_with_ends(tensor(inputs[0]), taps, first, last);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.word, self.taps, self.first, self.last);
+  }
+};
+
+}  // namespace
+
+NodePtr convolve2d(std::string word, const NodePtr& x, const NodePtr& kernel, ConvolveMode mode,
+                   MatrixBoundary boundary, double fill) {
+  const NodePtr array = float_array(word, x), taps = float_array(word, kernel);
+  const Shape &size = array->signature().shape, &by = taps->signature().shape;
+  if (size.size() != 2 || by.size() != 2 || array->signature().dtype != taps->signature().dtype)
+    throw_error<TypeMismatchError>(word, "expected two matrices of one dtype",
+                                   {{"dimensions", size.size()}, {"kernel_dimensions", by.size()}},
+                                   "reshape, convert with astype");
+  Shape shape = size;
+  bool known = true;
+  for (size_t d = 0; d < 2; ++d) {
+    known = known && size[d] != kUnknown && by[d] != kUnknown;
+    if (mode == ConvolveMode::kFull) shape[d] = size[d] + by[d] - 1;
+    if (mode == ConvolveMode::kValid) shape[d] = size[d] - by[d] + 1;
+  }
+  if (!known || by[0] == 0 || by[1] == 0 || size[0] == 0 || size[1] == 0 || shape[0] < 0 ||
+      shape[1] < 0)
+    throw_error<InvalidArgumentError>(word, "a matrix is empty, or smaller than its kernel",
+                                      {{"rows", size[0]},
+                                       {"columns", size[1]},
+                                       {"kernel_rows", by[0]},
+                                       {"kernel_columns", by[1]}},
+                                      "use mode='full' for large kernels");
+  const Dtype dtype = array->signature().dtype;
+  return apply_operator(Convolve2d::make(std::move(word), mode, boundary, fill),
+                        array_signature(dtype, std::move(shape)), {array, taps});
+}
+
+NodePtr convolve_with_each(std::string word, const NodePtr& x,
+                           std::vector<std::vector<double>> taps) {
+  const NodePtr array = float_array(word, x);
+  const Signature& signature = array->signature();
+  if (signature.shape.size() != 1)
+    throw_error<TypeMismatchError>(word, "expected one dimension",
+                                   {{"dimensions", signature.shape.size()}}, "select a row");
+  const auto rows = static_cast<int64_t>(taps.size());
+  return apply_operator(ConvolveWithEach::make(std::move(word), std::move(taps)),
+                        array_signature(signature.dtype, {rows, signature.rows()}), {array});
+}
+
+NodePtr convolve_with_ends(std::string word, const NodePtr& x, std::vector<double> taps,
+                           std::vector<double> first, std::vector<double> last) {
+  const NodePtr array = float_array(word, x);
+  return apply_operator(
+      ConvolveWithEnds::make(std::move(word), std::move(taps), std::move(first), std::move(last)),
+      array->signature(), {array});
+}
+
+namespace {
+
+/// Leaves the properties for PeakProperty, which runs after it, so it is equal to itself alone.
+struct FindPeaks final : Operator {
+  PeakOptions options{};
+  std::shared_ptr<Peaks> found = std::make_shared<Peaks>();
+
+  std::string_view name() const override { return "find_peaks"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    *found = find_peaks(tensor(inputs[0]), options);
+    return found->positions;
+  }
+};
+
+struct PeakProperty final : Operator {
+  PeakProperty(std::shared_ptr<const Peaks> from, Tensor Peaks::* which)
+      : found(std::move(from)), property(which) {}
+
+  std::string_view name() const override { return "peak_property"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value>) const override { return (*found).*property; }
+
+  std::shared_ptr<const Peaks> found;
+  Tensor Peaks::* property;
+};
+
+}  // namespace
+
+std::vector<NodePtr> find_peaks(const NodePtr& x, const PeakOptions& options) {
+  const Signature& given = x->signature();
+  if (given.dtype != Dtype(TypeId::kFloat64) || given.shape.size() != 1)
+    throw_error<TypeMismatchError>(
+        "find_peaks", "expected one dimension of float64",
+        {{"dtype", given.dtype.name()}, {"dimensions", given.shape.size()}},
+        "select a row, convert with astype");
+  auto op = std::make_shared<FindPeaks>();
+  op->options = options;
+  const uint64_t domain = new_domain();
+  const auto rows_of_peaks = [&](Dtype dtype) {
+    return array_signature(dtype, {kUnknown}, domain);
+  };
+  std::vector<NodePtr> nodes{apply_operator(op, rows_of_peaks(TypeId::kInt64), {as_tensor(x)})};
+  const auto add = [&](Tensor Peaks::* property, TypeId dtype) {
+    nodes.push_back(apply_operator(std::make_shared<PeakProperty>(op->found, property),
+                                   rows_of_peaks(dtype), {nodes[0]}));
+  };
+  if (options.plateau_size)
+    for (Tensor Peaks::* each : {&Peaks::plateau_sizes, &Peaks::left_edges, &Peaks::right_edges})
+      add(each, TypeId::kInt64);
+  if (options.height) add(&Peaks::heights, TypeId::kFloat64);
+  if (options.threshold)
+    for (Tensor Peaks::* each : {&Peaks::left_thresholds, &Peaks::right_thresholds})
+      add(each, TypeId::kFloat64);
+  if (options.prominence || options.width) {
+    add(&Peaks::prominences, TypeId::kFloat64);
+    add(&Peaks::left_bases, TypeId::kInt64);
+    add(&Peaks::right_bases, TypeId::kInt64);
+  }
+  if (options.width)
+    for (Tensor Peaks::* each :
+         {&Peaks::widths, &Peaks::width_heights, &Peaks::left_positions, &Peaks::right_positions})
+      add(each, TypeId::kFloat64);
+  return nodes;
 }
 
 }  // namespace hr

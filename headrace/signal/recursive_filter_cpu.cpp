@@ -4,6 +4,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
+#include "headrace/signal/line_offsets.h"
 #include "headrace/signal/recursive_filter_kernels.h"
 
 #include <algorithm>
@@ -338,23 +339,6 @@ class LineFilter {
   const FilterSections& sections_;
   int64_t size_;
   FilterMemory memory_{};
-};
-
-/// Where lines along an axis begin, in elements.
-struct LineOffsets {
-  const Shape& shape;
-  const Shape& strides;
-  int64_t axis;
-
-  int64_t operator[](int64_t line) const {
-    int64_t offset = 0;
-    for (int64_t d = static_cast<int64_t>(shape.size()) - 1; d >= 0; --d) {
-      if (d == axis) continue;
-      offset += line % shape[static_cast<size_t>(d)] * strides[static_cast<size_t>(d)];
-      line /= shape[static_cast<size_t>(d)];
-    }
-    return offset;
-  }
 };
 
 /// The lines of a tensor and of the result.

@@ -14,6 +14,7 @@ from headrace.signal.convolution import fft_convolve
 from headrace.signal.correlation import correlate, correlation_lags
 from headrace.signal.filter_design import butter, cheby1, cheby2, iirfilter
 from headrace.signal.filter_fir_design import firwin, firwin2
+from headrace.signal.filter_smoothing import medfilt
 from headrace.signal.filter_windows import get_window
 from headrace.signal.filters import (
     filtfilt,
@@ -23,12 +24,14 @@ from headrace.signal.filters import (
     sosfilt_zi,
     sosfiltfilt,
 )
-from headrace.signal.peaks import non_max_suppression
+from headrace.signal.peaks import find_peaks, non_max_suppression
+from headrace.signal.resample import decimate, resample, resample_poly, upfirdn
 from headrace.signal.segments import diff, histogram, nonzero, segments
 from headrace.signal.segments import index_of_true as index_of_true
 from headrace.signal.segments import windows as windows
 from headrace.signal.spectral import coherence, csd, periodogram, spectrogram, welch
 from headrace.signal.spectral_transforms import hilbert, istft, stft
+from headrace.signal.waveforms import chirp
 from headrace.signal.wavelets import ricker
 
 __all__ = [
@@ -45,16 +48,23 @@ __all__ += [
     "butter",
     "cheby1",
     "cheby2",
+    "chirp",
+    "decimate",
     "filtfilt",
+    "find_peaks",
     "firwin",
     "firwin2",
     "get_window",
     "iirfilter",
     "lfilter",
     "lfilter_zi",
+    "medfilt",
+    "resample",
+    "resample_poly",
     "sosfilt",
     "sosfilt_zi",
     "sosfiltfilt",
+    "upfirdn",
 ]
 # Spectra.
 __all__ += [

@@ -114,8 +114,8 @@ def _second_order(op: str, sos: Any) -> _Sections:
     return _Sections(op, rows[:, :3], rows[:, 3:], _is_single(given))
 
 
-def _float_node(x: Any) -> Any:
-    """The node of float32 or float64 numbers; complex ones as they are."""
+def float_array(x: Any) -> Array:
+    """An array of float32 or float64 numbers; complex ones as they are."""
     array = array_of(node_of(x))
     kind = str(array.dtype)
     return array if kind.startswith(("float32", "float64", "complex")) else array.astype("float64")
@@ -178,7 +178,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """
     mark("lfilter")
     sections = _coefficients("lfilter", b, a)
-    array = _float_node(x)
+    array = float_array(x)
     if zi is None:
         parts = _parts(array, lambda part: lfilter(b, a, part, axis))
         if parts is not None:
@@ -189,7 +189,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         if array.ndim == 1 and taps > _MOST_RECURSIVE_TAPS and not sections.a[0, 1:].any():
             return _by_taps(array, sections)
         return _filtered("lfilter", sections, array, along, None)[0]
-    state = _float_node(zi)
+    state = float_array(zi)
     others = [size for d, size in enumerate(array.shape) if d != along] if array.ndim > 1 else []
     wanted = (*others, sections.order)
     state = _broadcast_state("lfilter", state, along, wanted)
@@ -280,7 +280,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     """
     mark("sosfilt")
     sections = _second_order("sosfilt", sos)
-    array = _float_node(x)
+    array = float_array(x)
     if zi is None:
         parts = _parts(array, lambda part: sosfilt(sos, part, axis))
         if parts is not None:
@@ -288,7 +288,7 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     along = axis_number("sosfilt", axis, array.ndim)
     if zi is None:
         return _filtered("sosfilt", sections, array, along, None)[0]
-    state = _float_node(zi)
+    state = float_array(zi)
     others = [size for d, size in enumerate(array.shape) if d != along] if array.ndim > 1 else []
     shape = (sections.count, *others[:along], 2, *others[along:])
     if state.shape != shape:
@@ -316,7 +316,7 @@ def sosfilt_zi(sos: Any) -> Array:
 def _both_ways(
     op: str, sections: _Sections, x: Any, axis: int, padtype: Any, padlen: Any, usual: int
 ) -> Array:
-    array = _float_node(x)
+    array = float_array(x)
     parts = _parts(array, lambda part: _both_ways(op, sections, part, axis, padtype, padlen, usual))
     if parts is not None:
         return parts

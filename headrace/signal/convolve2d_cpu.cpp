@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution of matrices by tiles: a tile's inputs are copied with what lies beyond the edges, and
+// four rows of outputs share each tap.
+#define HWY_TARGET_INCLUDE "headrace/signal/convolve2d_cpu.cpp"
+#include "headrace/base/simd_targets.h"
+//
+#include "headrace/base/simd_vectors.h"
+//
+#include "headrace/base/checked.h"
+#include "headrace/exec/workers.h"
+#include "headrace/signal/convolve2d_kernels.h"
+
+#include <algorithm>
+#include <vector>
+
+HWY_BEFORE_NAMESPACE();
+namespace hr::HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kRows = 4;
+constexpr int64_t kVectors = 2;
+
+/// out[i][j] = sum over p, q of taps[p][q] x[i + p][j + q]; `rows` is a multiple of 4, `columns` of
+/// two vectors.
+template <class T>
+void sum_tile(const T* x, int64_t stride, const T* taps, int64_t tap_rows, int64_t tap_columns,
+              int64_t rows, int64_t columns, T* out) {
+  constexpr int64_t V = kWidth<T>;
+  for (int64_t i = 0; i < rows; i += kRows)
+    for (int64_t j = 0; j < columns; j += kVectors * V) {
+      Vector<T> sum[kRows][kVectors] = {};
+      for (int64_t p = 0; p < tap_rows; ++p) {
+        const T* from = x + (i + p) * stride + j;
+        for (int64_t q = 0; q < tap_columns; ++q) {
+          const T tap = taps[p * tap_columns + q];
+#pragma GCC unroll 4
+          for (int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+            for (int64_t u = 0; u < kVectors; ++u)
+              sum[r][u] += load(from + r * stride + q + u * V) * tap;
+        }
+      }
+#pragma GCC unroll 4
+      for (int64_t r = 0; r < kRows; ++r)
+#pragma GCC unroll 2
+        for (int64_t u = 0; u < kVectors; ++u)
+          store(sum[r][u], out + (i + r) * columns + j + u * V);
+    }
+}
+
+}  // namespace
+}  // namespace hr::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hr::cpu {
+
+namespace {
+
+constexpr int64_t kTileRows = 16;
+constexpr int64_t kTileColumns = 256;
+
+/// The place in [0, size) that stands for `i`; -1: the fill value.
+int64_t place_of(int64_t i, int64_t size, MatrixBoundary boundary) {
+  if (i >= 0 && i < size) return i;
+  if (boundary == MatrixBoundary::kFill) return -1;
+  const int64_t period = boundary == MatrixBoundary::kWrap ? size : 2 * size;
+  const int64_t within = (i % period + period) % period;
+  return within < size ? within : period - 1 - within;
+}
+
+/// x[row][first + k] for k < count.
+template <class T>
+void fetch_row(const Convolve2dJob& job, const Tensor& x, int64_t row, int64_t first, int64_t count,
+               T* out) {
+  const auto fill = static_cast<T>(job.fill);
+  const int64_t columns = x.shape()[1], step = x.strides()[1];
+  const int64_t from_row = place_of(row, x.shape()[0], job.boundary);
+  if (from_row < 0) return void(std::fill(out, out + count, fill));
+  const T* from = x.as<T>() + from_row * x.strides()[0];
+  const int64_t begin = std::clamp<int64_t>(-first, 0, count);
+  const int64_t end = std::clamp<int64_t>(columns - first, begin, count);
+  const auto beyond = [&](int64_t k) {
+    const int64_t column = place_of(first + k, columns, job.boundary);
+    return column < 0 ? fill : from[column * step];
+  };
+  for (int64_t k = 0; k < begin; ++k) out[k] = beyond(k);
+  if (step == 1)
+    std::copy(from + first + begin, from + first + end, out + begin);
+  else
+    for (int64_t k = begin; k < end; ++k) out[k] = from[(first + k) * step];
+  for (int64_t k = end; k < count; ++k) out[k] = beyond(k);
+}
+
+template <class T>
+void convolve_tiles(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, T* out) {
+  const int64_t tap_rows = kernel.shape()[0], tap_columns = kernel.shape()[1];
+  std::vector<T> taps(static_cast<size_t>(tap_rows * tap_columns));  // turned by half
+  for (int64_t p = 0; p < tap_rows; ++p)
+    for (int64_t q = 0; q < tap_columns; ++q)
+      taps[static_cast<size_t>(p * tap_columns + q)] =
+          kernel.as<T>()[(tap_rows - 1 - p) * kernel.strides()[0] +
+                         (tap_columns - 1 - q) * kernel.strides()[1]];
+  const int64_t tiles_across = divide_up(job.columns, kTileColumns);
+  const int64_t stride = kTileColumns + tap_columns - 1;
+  const int64_t high = kTileRows + tap_rows - 1;
+  parallel_for(divide_up(job.rows, kTileRows) * tiles_across, [&](int64_t task) {
+    const int64_t i = task / tiles_across * kTileRows, j = task % tiles_across * kTileColumns;
+    std::vector<T> block(static_cast<size_t>(high * stride));
+    for (int64_t u = 0; u < high; ++u)
+      fetch_row(job, x, i + job.first_row - (tap_rows - 1) + u,
+                j + job.first_column - (tap_columns - 1), stride, block.data() + u * stride);
+    std::vector<T> sums(static_cast<size_t>(kTileRows * kTileColumns));
+    HR_SIMD(sum_tile<T>)
+    (block.data(), stride, taps.data(), tap_rows, tap_columns, kTileRows, kTileColumns,
+     sums.data());
+    const int64_t width = std::min(kTileColumns, job.columns - j);
+    for (int64_t r = 0; r < std::min(kTileRows, job.rows - i); ++r)
+      std::copy_n(sums.data() + r * kTileColumns, width, out + (i + r) * job.columns + j);
+  });
+}
+
+}  // namespace
+
+void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, Buffer& out) {
+  visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    convolve_tiles(job, x, kernel, out.mutable_as<T>());
+  });
+}
+
+}  // namespace hr::cpu
+#endif

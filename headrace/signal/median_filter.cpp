@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Moving medians: checks, memory, dispatch.
+#include "headrace/signal/median_filter.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/signal/median_filter_kernels.h"
+
+namespace hr {
+
+Tensor median_filter(const Tensor& x, int64_t size) {
+  const ScopedTag tag("median_filter");
+  if (!(x.dtype().is_floating() || x.dtype() == Dtype(TypeId::kInt64)) || x.num_dimensions() == 0)
+    throw_error<TypeMismatchError>("median_filter", "expected float32, float64 or int64",
+                                   {{"dtype", x.dtype().name()}}, "use astype first");
+  if (size < 1 || size % 2 == 0)
+    throw_error<InvalidArgumentError>("median_filter", "the window is not odd and positive",
+                                      {{"size", size}}, "add 1 to an even window");
+  Buffer out =
+      Buffer::allocate(checked_multiply("median_filter", x.num_elements(), x.dtype().size_bytes()));
+  if (x.num_elements() > 0) cpu::median_filter(x, size, out);
+  return Tensor(x.dtype(), x.shape(), std::move(out));
+}
+
+}  // namespace hr

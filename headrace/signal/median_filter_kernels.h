@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernel of median_filter. The input is checked and has elements.
+#pragma once
+#include "headrace/data/tensor.h"
+
+namespace hr::cpu {
+void median_filter(const Tensor& x, int64_t size, Buffer& out);
+}  // namespace hr::cpu
