@@ -220,6 +220,126 @@ def spectra(bench: Bench, x: Any, name: str) -> None:
         )
 
 
+def filters(bench: Bench, x: Any) -> None:
+    """Recursive filters, smoothing and other rates."""
+    b, a = scipy.signal.butter(4, 0.2)
+    sections = scipy.signal.butter(4, 0.2, output="sos")
+    near = close_to(1e-9)
+    for name, ours, rivals in (
+        (
+            "lfilter order 4",
+            lambda: hr.signal.lfilter(b, a, x),
+            [Rival("scipy", lambda: scipy.signal.lfilter(b, a, x), 1, near)],
+        ),
+        (
+            "sosfilt order 4",
+            lambda: hr.signal.sosfilt(sections, x),
+            [Rival("scipy", lambda: scipy.signal.sosfilt(sections, x), 1, near)],
+        ),
+        (
+            "filtfilt order 4",
+            lambda: hr.signal.filtfilt(b, a, x),
+            [
+                Rival("scipy", lambda: scipy.signal.filtfilt(b, a, x), 1, near),
+                Rival("scipy sections", lambda: scipy.signal.sosfiltfilt(sections, x), 1, near),
+            ],
+        ),
+        (
+            "decimate 10",
+            lambda: hr.signal.decimate(x, 10),
+            [Rival("scipy", lambda: scipy.signal.decimate(x, 10), 1, near)],
+        ),
+        (
+            "resample_poly 3/2",
+            lambda: hr.signal.resample_poly(x, 3, 2),
+            [Rival("scipy", lambda: scipy.signal.resample_poly(x, 3, 2), 1, near)],
+        ),
+        (
+            "savgol 11, 3",
+            lambda: hr.signal.savgol_filter(x, 11, 3),
+            [Rival("scipy", lambda: scipy.signal.savgol_filter(x, 11, 3), 1, near)],
+        ),
+        (
+            "medfilt 5",
+            lambda: hr.signal.medfilt(x, 5),
+            [
+                Rival("scipy", lambda: scipy.signal.medfilt(x, 5), 1, equal),
+                Rival(
+                    "scipy ndimage",
+                    lambda: scipy.ndimage.median_filter(x, 5, mode="constant"),
+                    1,
+                    equal,
+                ),
+            ],
+        ),
+    ):
+        bench.step(name, lambda ours=ours: ours().to_numpy(), rivals, near, 2 * x.nbytes, len(x))
+
+
+def prominent(bench: Bench, x: Any) -> None:
+    """Peaks with their prominences."""
+
+    def ours() -> Any:
+        peaks, found = hr.signal.find_peaks(x, prominence=1.0)
+        return peaks.to_numpy(), found["prominences"].to_numpy()
+
+    def theirs() -> Any:
+        peaks, found = scipy.signal.find_peaks(x, prominence=1.0)
+        return peaks, found["prominences"]
+
+    rivals = [Rival("scipy", theirs, 1)]
+    bench.step("find_peaks prominence", ours, rivals, equal, x.nbytes, len(x))
+
+
+def transforms(bench: Bench, x: Any) -> None:
+    """Wavelets of 32 widths, and a matrix with a kernel of 31 x 31."""
+    widths = np.geomspace(1, 64, 32)
+    wavelets = [
+        hr.signal.ricker(max(1, int(min(10 * w, len(x)))), w).to_numpy()[::-1] for w in widths
+    ]
+
+    def by_rows(how: Any) -> Any:
+        made = np.empty((len(widths), len(x)))
+        for row, taps in zip(made, wavelets, strict=True):
+            row[:] = convolve_scipy(x, taps, how)
+        return made
+
+    bench.step(
+        "cwt 32 widths",
+        lambda: hr.signal.cwt(x, hr.signal.ricker, widths).to_numpy(),
+        [
+            Rival("scipy oaconvolve", lambda: by_rows(scipy.signal.oaconvolve), 1),
+            Rival("scipy fftconvolve", lambda: by_rows(scipy.signal.fftconvolve), 1),
+        ],
+        close_to(1e-10),
+        33 * x.nbytes,
+        len(x),
+    )
+    side = 4096 if len(x) >= 10**7 else 1024
+    image = np.random.default_rng(5).normal(size=(side, side))
+    kernel = np.random.default_rng(6).normal(size=(31, 31))
+    image.flags.writeable = False
+    bench.step(
+        f"convolve2d {side} x 31",
+        lambda: hr.signal.convolve2d(image, kernel, "same").to_numpy(),
+        [
+            Rival(
+                "scipy fftconvolve",
+                lambda: convolve_scipy(image, kernel, scipy.signal.fftconvolve),
+                1,
+            ),
+            Rival(
+                "scipy oaconvolve",
+                lambda: convolve_scipy(image, kernel, scipy.signal.oaconvolve),
+                1,
+            ),
+        ],
+        close_to(1e-10),
+        2 * image.nbytes,
+        image.size,
+    )
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Measure all of it on noise."""
     noise = np.random.default_rng(1).normal(size=rows)
@@ -229,6 +349,10 @@ def steps(bench: Bench, rows: int) -> None:
         x.flags.writeable = False
         for part in (convolve, suppress, windows, counts, spectra):
             part(bench, x, name)
+    x = noise
+    x.flags.writeable = False
+    for rest in (filters, prominent, transforms):
+        rest(bench, x)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ void check(const Tensor& x, const PeakOptions& options) {
 
 /// Keeps the items for which `keep(item)` holds.
 template <class T, class F>
-void keep_if(std::vector<T>& items, const F& keep) {
+void keep_if(BudgetedVector<T>& items, const F& keep) {
   size_t kept = 0;
   for (size_t k = 0; k < items.size(); ++k)
     if (keep(k)) items[kept++] = items[k];
@@ -42,7 +42,7 @@ void keep_if(std::vector<T>& items, const F& keep) {
 }
 
 template <class T, class Item, class F>
-Tensor column_of(const std::vector<Item>& items, const F& value) {
+Tensor column_of(const BudgetedVector<Item>& items, const F& value) {
   const auto count = static_cast<int64_t>(items.size());
   Buffer out = Buffer::allocate(count * static_cast<int64_t>(sizeof(T)));
   T* to = count > 0 ? out.mutable_as<T>() : nullptr;
@@ -59,7 +59,7 @@ Peaks find_peaks(const Tensor& strided, const PeakOptions& options) {
   const int64_t count = tensor.num_elements();
   const double* x = count > 0 ? tensor.as<double>() : nullptr;
   using cpu::PeakPlace;
-  std::vector<PeakPlace> peaks = cpu::local_maxima(x, count);
+  BudgetedVector<PeakPlace> peaks = cpu::local_maxima(x, count);
   if (options.plateau_size)
     keep_if(peaks, [&](size_t k) {
       return options.plateau_size->has(static_cast<double>(peaks[k].right - peaks[k].left + 1));
@@ -77,10 +77,10 @@ Peaks find_peaks(const Tensor& strided, const PeakOptions& options) {
   if (options.distance) {
     const auto distance =
         static_cast<int64_t>(std::min(std::ceil(*options.distance), static_cast<double>(count)));
-    const std::vector<uint8_t> keep = cpu::far_apart(x, peaks, distance);
+    const BudgetedVector<uint8_t> keep = cpu::far_apart(x, peaks, distance);
     keep_if(peaks, [&](size_t k) { return keep[k] != 0; });
   }
-  std::vector<cpu::PeakProminence> prominences;
+  BudgetedVector<cpu::PeakProminence> prominences;
   if (options.prominence || options.width)
     prominences = cpu::peak_prominences(x, count, peaks, options.window ? *options.window | 1 : 0);
   if (options.prominence) {
@@ -88,7 +88,7 @@ Peaks find_peaks(const Tensor& strided, const PeakOptions& options) {
     std::erase_if(prominences,
                   [&](const auto& each) { return !options.prominence->has(each.value); });
   }
-  std::vector<cpu::PeakWidth> widths;
+  BudgetedVector<cpu::PeakWidth> widths;
   if (options.width) {
     widths = cpu::peak_widths(x, peaks, prominences, options.relative_height);
     keep_if(peaks, [&](size_t k) { return options.width->has(widths[k].value); });

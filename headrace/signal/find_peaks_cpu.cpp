@@ -18,7 +18,7 @@ constexpr int64_t kPeaks = 4096;
 
 /// Appends the maxima that rise at [begin, end).
 void maxima_between(const double* x, int64_t count, int64_t begin, int64_t end,
-                    std::vector<PeakPlace>& peaks) {
+                    BudgetedVector<PeakPlace>& peaks) {
   int64_t rising[kBlockRows];
   for (int64_t first = begin; first < end; first += kBlockRows) {
     const int64_t last = std::min(first + kBlockRows, end);
@@ -48,7 +48,7 @@ class Extremes {
   };
 
   Extremes(const double* x, int64_t count) : x_(x), count_(count) {
-    std::vector<Block> first(static_cast<size_t>(divide_up(count, kFan)));
+    BudgetedVector<Block> first(static_cast<size_t>(divide_up(count, kFan)));
     parallel_morsels(static_cast<int64_t>(first.size()), [&](Morsel morsel) {
       for (int64_t k = morsel.begin; k < morsel.end; ++k) {
         Block block{x[k * kFan], x[k * kFan], false};
@@ -62,8 +62,8 @@ class Extremes {
     });
     levels_.push_back(std::move(first));
     while (levels_.back().size() > static_cast<size_t>(kFan)) {
-      const std::vector<Block>& below = levels_.back();
-      std::vector<Block> next;
+      const BudgetedVector<Block>& below = levels_.back();
+      BudgetedVector<Block> next;
       for (size_t k = 0; k < below.size(); k += static_cast<size_t>(kFan)) {
         Block block = below[k];
         for (size_t i = k; i < std::min(k + static_cast<size_t>(kFan), below.size()); ++i) {
@@ -79,22 +79,25 @@ class Extremes {
 
   /// The least sample, and the place of the one nearest to `peak`, from the peak in direction
   /// `step` to the one before a higher sample, a NaN, or `end`.
-  std::pair<double, int64_t> base(int64_t peak, int64_t end, int64_t step) const {
+  template <int64_t step>
+  std::pair<double, int64_t> base(int64_t peak, int64_t end) const {
     const double top = x_[peak];
     double least = top;
     int64_t place = peak;
     int64_t size = 1;  // of the block that holds the least sample nearest to the peak
     int64_t i = peak;
     while (i != end) {
-      const auto [length, block] = next_block(i, end, step, top);
-      if (length > 0) {
-        if (block->least < least) {
-          least = block->least;
-          place = i;
-          size = length;
+      if ((step > 0 ? i : i + 1) % kFan == 0) {
+        const auto [length, block] = next_block<step>(i, end, top);
+        if (length > 0) {
+          if (block->least < least) {
+            least = block->least;
+            place = i;
+            size = length;
+          }
+          i += step * length;
+          continue;
         }
-        i += step * length;
-        continue;
       }
       if (!(x_[i] <= top)) break;
       if (x_[i] < least) {
@@ -111,11 +114,11 @@ class Extremes {
 
  private:
   /// The largest block that begins at i, ends before `end` and holds nothing above `top`.
-  std::pair<int64_t, const Block*> next_block(int64_t i, int64_t end, int64_t step,
-                                              double top) const {
+  template <int64_t step>
+  std::pair<int64_t, const Block*> next_block(int64_t i, int64_t end, double top) const {
     std::pair<int64_t, const Block*> found{0, nullptr};
     int64_t length = kFan;
-    for (const std::vector<Block>& level : levels_) {
+    for (const BudgetedVector<Block>& level : levels_) {
       const int64_t edge = step > 0 ? i : i + 1;
       if (edge % length != 0) break;
       const int64_t begin = step > 0 ? i : i + 1 - length;
@@ -131,20 +134,20 @@ class Extremes {
 
   const double* x_;
   int64_t count_;
-  std::vector<std::vector<Block>> levels_{};
+  std::vector<BudgetedVector<Block>> levels_{};
 };
 
 }  // namespace
 
-std::vector<PeakPlace> local_maxima(const double* x, int64_t count) {
+BudgetedVector<PeakPlace> local_maxima(const double* x, int64_t count) {
   if (count < 3) return {};
   const int64_t rows = count - 2;
-  std::vector<std::vector<PeakPlace>> parts(static_cast<size_t>(num_morsels(rows)));
+  std::vector<BudgetedVector<PeakPlace>> parts(static_cast<size_t>(num_morsels(rows)));
   parallel_morsels(rows, [&](Morsel morsel) {
     maxima_between(x, count, morsel.begin + 1, morsel.end + 1,
                    parts[static_cast<size_t>(morsel.index)]);
   });
-  std::vector<PeakPlace> peaks = std::move(parts[0]);
+  BudgetedVector<PeakPlace> peaks = std::move(parts[0]);
   size_t total = 0;
   for (const auto& part : parts) total += part.size();
   peaks.reserve(peaks.size() + total);
@@ -153,17 +156,17 @@ std::vector<PeakPlace> local_maxima(const double* x, int64_t count) {
   return peaks;
 }
 
-std::vector<uint8_t> far_apart(const double* x, const std::vector<PeakPlace>& peaks,
-                               int64_t distance) {
+BudgetedVector<uint8_t> far_apart(const double* x, const BudgetedVector<PeakPlace>& peaks,
+                                  int64_t distance) {
   const auto count = static_cast<int64_t>(peaks.size());
   const auto at = [&](int64_t k) { return peaks[static_cast<size_t>(k)].middle; };
-  std::vector<int64_t> order(peaks.size());
+  BudgetedVector<int64_t> order(peaks.size());
   std::iota(order.begin(), order.end(), int64_t{0});
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     const double left = x[at(a)], right = x[at(b)];
     return left > right || (left == right && a > b);
   });
-  std::vector<uint8_t> keep(peaks.size(), 1);
+  BudgetedVector<uint8_t> keep(peaks.size(), 1);
   for (const int64_t k : order) {
     if (!keep[static_cast<size_t>(k)]) continue;
     for (int64_t i = k - 1; i >= 0 && at(k) - at(i) < distance; --i)
@@ -174,9 +177,10 @@ std::vector<uint8_t> far_apart(const double* x, const std::vector<PeakPlace>& pe
   return keep;
 }
 
-std::vector<PeakProminence> peak_prominences(const double* x, int64_t count,
-                                             const std::vector<PeakPlace>& peaks, int64_t window) {
-  std::vector<PeakProminence> result(peaks.size());
+BudgetedVector<PeakProminence> peak_prominences(const double* x, int64_t count,
+                                                const BudgetedVector<PeakPlace>& peaks,
+                                                int64_t window) {
+  BudgetedVector<PeakProminence> result(peaks.size());
   if (peaks.empty()) return result;
   const Extremes extremes(x, count);
   const auto all = static_cast<int64_t>(peaks.size());
@@ -185,18 +189,18 @@ std::vector<PeakProminence> peak_prominences(const double* x, int64_t count,
       const int64_t peak = peaks[static_cast<size_t>(k)].middle;
       const int64_t first = window > 0 ? std::max<int64_t>(peak - window / 2, 0) : 0;
       const int64_t last = window > 0 ? std::min(peak + window / 2, count - 1) : count - 1;
-      const auto [left, left_base] = extremes.base(peak, first - 1, -1);
-      const auto [right, right_base] = extremes.base(peak, last + 1, 1);
+      const auto [left, left_base] = extremes.base<-1>(peak, first - 1);
+      const auto [right, right_base] = extremes.base<1>(peak, last + 1);
       result[static_cast<size_t>(k)] = {x[peak] - std::max(left, right), left_base, right_base};
     }
   });
   return result;
 }
 
-std::vector<PeakWidth> peak_widths(const double* x, const std::vector<PeakPlace>& peaks,
-                                   const std::vector<PeakProminence>& prominences,
-                                   double relative_height) {
-  std::vector<PeakWidth> result(peaks.size());
+BudgetedVector<PeakWidth> peak_widths(const double* x, const BudgetedVector<PeakPlace>& peaks,
+                                      const BudgetedVector<PeakProminence>& prominences,
+                                      double relative_height) {
+  BudgetedVector<PeakWidth> result(peaks.size());
   const auto all = static_cast<int64_t>(peaks.size());
   parallel_for(divide_up(all, kPeaks), [&](int64_t task) {
     for (int64_t k = task * kPeaks; k < std::min((task + 1) * kPeaks, all); ++k) {

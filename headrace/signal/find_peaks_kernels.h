@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of find_peaks.
 #pragma once
+#include "headrace/memory/adaptors/allocator.h"
+
 #include <cstdint>
-#include <vector>
 
 namespace hr::cpu {
 
@@ -27,18 +28,19 @@ struct PeakWidth {
 };
 
 /// All maxima of x[0 ... count), ascending.
-std::vector<PeakPlace> local_maxima(const double* x, int64_t count);
+BudgetedVector<PeakPlace> local_maxima(const double* x, int64_t count);
 
 /// For each peak whether it stays when peaks nearer than `distance` to a higher one go.
-std::vector<uint8_t> far_apart(const double* x, const std::vector<PeakPlace>& peaks,
-                               int64_t distance);
+BudgetedVector<uint8_t> far_apart(const double* x, const BudgetedVector<PeakPlace>& peaks,
+                                  int64_t distance);
 
 /// `window`: samples around each peak, odd; 0: all.
-std::vector<PeakProminence> peak_prominences(const double* x, int64_t count,
-                                             const std::vector<PeakPlace>& peaks, int64_t window);
+BudgetedVector<PeakProminence> peak_prominences(const double* x, int64_t count,
+                                                const BudgetedVector<PeakPlace>& peaks,
+                                                int64_t window);
 
-std::vector<PeakWidth> peak_widths(const double* x, const std::vector<PeakPlace>& peaks,
-                                   const std::vector<PeakProminence>& prominences,
-                                   double relative_height);
+BudgetedVector<PeakWidth> peak_widths(const double* x, const BudgetedVector<PeakPlace>& peaks,
+                                      const BudgetedVector<PeakProminence>& prominences,
+                                      double relative_height);
 
 }  // namespace hr::cpu

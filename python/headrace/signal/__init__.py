@@ -10,11 +10,11 @@ from collections.abc import Callable
 from typing import Any
 
 from headrace.facade import missing_of_module
-from headrace.signal.convolution import fft_convolve
+from headrace.signal.convolution import convolve2d, correlate2d, fft_convolve
 from headrace.signal.correlation import correlate, correlation_lags
 from headrace.signal.filter_design import butter, cheby1, cheby2, iirfilter
 from headrace.signal.filter_fir_design import firwin, firwin2
-from headrace.signal.filter_smoothing import medfilt
+from headrace.signal.filter_smoothing import medfilt, savgol_filter
 from headrace.signal.filter_windows import get_window
 from headrace.signal.filters import (
     filtfilt,
@@ -32,7 +32,7 @@ from headrace.signal.segments import windows as windows
 from headrace.signal.spectral import coherence, csd, periodogram, spectrogram, welch
 from headrace.signal.spectral_transforms import hilbert, istft, stft
 from headrace.signal.waveforms import chirp
-from headrace.signal.wavelets import ricker
+from headrace.signal.wavelets import cwt, morlet2, ricker
 
 __all__ = [
     "diff",
@@ -49,6 +49,9 @@ __all__ += [
     "cheby1",
     "cheby2",
     "chirp",
+    "convolve2d",
+    "correlate2d",
+    "cwt",
     "decimate",
     "filtfilt",
     "find_peaks",
@@ -59,8 +62,10 @@ __all__ += [
     "lfilter",
     "lfilter_zi",
     "medfilt",
+    "morlet2",
     "resample",
     "resample_poly",
+    "savgol_filter",
     "sosfilt",
     "sosfilt_zi",
     "sosfiltfilt",

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices, smoothing polynomials and wavelet transforms against SciPy."""
+
+import numpy as np
+import pytest
+
+import headrace as hr
+from headrace import signal
+
+scipy_signal = pytest.importorskip("scipy.signal")
+
+MODES = ["full", "same", "valid"]
+
+
+def noise(*shape, seed=0):
+    x = np.random.default_rng(seed).normal(size=shape)
+    x.flags.writeable = False
+    return x
+
+
+def near(found, wanted, bound=1e-11):
+    found = np.asarray(found)
+    assert found.shape == wanted.shape
+    assert found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=bound, atol=bound)
+
+
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kernel", [(1, 1), (3, 3), (4, 2), (2, 5), (31, 31)])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 7), (31, 64), (65, 300)])
+def test_matrices(shape, kernel, mode, boundary):
+    x, h = noise(*shape), noise(*kernel, seed=1)
+    fits = kernel[0] <= shape[0] and kernel[1] <= shape[1]
+    for ours, theirs in (
+        (signal.convolve2d, scipy_signal.convolve2d),
+        (signal.correlate2d, scipy_signal.correlate2d),
+    ):
+        if mode == "valid" and not fits:
+            continue
+        if boundary != "fill" and not fits:
+            continue
+        near(ours(x, h, mode, boundary), theirs(x, h, mode, boundary))
+    if mode != "valid":
+        near(
+            signal.convolve2d(x, h, mode, fillvalue=2.5),
+            scipy_signal.convolve2d(x, h, mode, fillvalue=2.5),
+        )
+
+
+def test_matrices_of_other_dtypes():
+    x, h = np.arange(40).reshape(5, 8), np.arange(6).reshape(2, 3)
+    near(signal.convolve2d(x, h), scipy_signal.convolve2d(x, h))
+    single = noise(40, 30).astype("float32"), noise(3, 3).astype("float32")
+    near(signal.convolve2d(*single), scipy_signal.convolve2d(*single), 1e-5)
+    x = noise(60, 80)
+    near(
+        signal.convolve2d(x[::-2, ::3], x.T[:3, :4]),
+        scipy_signal.convolve2d(x[::-2, ::3], x.T[:3, :4]),
+    )
+    near(signal.convolve2d(x[:3, :3], x, "valid"), scipy_signal.convolve2d(x[:3, :3], x, "valid"))
+
+
+@pytest.mark.parametrize("mode", ["interp", "mirror", "nearest", "constant", "wrap"])
+@pytest.mark.parametrize("window", [(1, 0), (3, 1), (5, 2), (11, 3), (101, 4)])
+def test_smoothing(window, mode):
+    for rows in (101, 102, 1000, 131_073):
+        x = noise(rows)
+        for deriv in (0, 1, 2):
+            options = {"deriv": deriv, "delta": 0.5, "mode": mode}
+            near(
+                signal.savgol_filter(x, *window, **options),
+                scipy_signal.savgol_filter(x, *window, **options),
+                1e-9,
+            )
+    near(
+        signal.savgol_filter(x, *window, mode=mode, cval=2.0),
+        scipy_signal.savgol_filter(x, *window, mode=mode, cval=2.0),
+        1e-9,
+    )
+
+
+def test_smoothing_of_rows():
+    x = noise(30, 40, 50)
+    for axis in (0, 1, 2):
+        near(
+            signal.savgol_filter(x, 7, 2, axis=axis), scipy_signal.savgol_filter(x, 7, 2, axis=axis)
+        )
+    single = noise(500).astype("float32")
+    near(signal.savgol_filter(single, 7, 2), scipy_signal.savgol_filter(single, 7, 2), 1e-5)
+    x = np.arange(50) ** 2
+    near(signal.savgol_filter(x[::-1], 7, 2), scipy_signal.savgol_filter(x[::-1], 7, 2), 1e-8)
+
+
+def transform(x, wavelet, widths, **options):
+    """As scipy.signal.cwt was."""
+    rows = []
+    for width in widths:
+        taps = np.conj(wavelet(int(min(10 * width, len(x))), width, **options)[::-1])
+        rows.append(np.convolve(x, taps, "same"))
+    return np.array(rows)
+
+
+def ricker(points, width):
+    x = (np.arange(points) - (points - 1) / 2) / width
+    return 2 / (np.sqrt(3 * width) * np.pi**0.25) * (1 - x**2) * np.exp(-0.5 * x**2)
+
+
+def morlet2(points, width, w=5.0):
+    x = (np.arange(points) - (points - 1) / 2) / width
+    return np.exp(1j * w * x) * np.exp(-0.5 * x**2) * np.pi**-0.25 / np.sqrt(width)
+
+
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 1000, 20_001])
+def test_wavelet_transforms(rows):
+    x = noise(rows)
+    widths = [1, 2, 3.5, 8, 30, 64]
+    near(signal.cwt(x, signal.ricker, widths), transform(x, ricker, widths), 1e-10)
+    near(signal.cwt(x, signal.morlet2, widths, w=6.0), transform(x, morlet2, widths, w=6.0), 1e-10)
+    near(
+        signal.cwt(x.astype("float32"), signal.ricker, widths),
+        transform(x, ricker, widths).astype("float32"),
+        2e-4,
+    )
+
+
+def test_is_the_same_for_any_threads():
+    x, image = noise(300_001), noise(300, 400)
+    found = set()
+    for count in (1, 2, 4):
+        with hr.threads(count):
+            parts = [
+                signal.cwt(x, signal.ricker, [2, 20]),
+                signal.savgol_filter(x, 9, 3),
+                signal.convolve2d(image, image[:9, :9]),
+            ]
+            found.add(b"".join(each.to_numpy().tobytes() for each in parts))
+    assert len(found) == 1
+
+
+def test_bad_input_names_the_fix():
+    x, image = noise(100), noise(10, 10)
+    for bad in (
+        lambda: signal.convolve2d(image, image[:, :0]),
+        lambda: signal.convolve2d(image[:5], image[:, :5], "valid"),
+        lambda: signal.convolve2d(image, image, "same", "other"),
+        lambda: signal.savgol_filter(x, 4, 2),
+        lambda: signal.savgol_filter(x, 3, 3),
+        lambda: signal.savgol_filter(x, 101, 3),
+        lambda: signal.savgol_filter(x, 5, 3, mode="other"),
+        lambda: signal.cwt(x, signal.ricker, [0.0]),
+        lambda: signal.cwt(x[:0], signal.ricker, [1.0]),
+    ):
+        with pytest.raises(hr.InvalidArgumentError, match=r"^\w+: .*="):
+            bad()
+    with pytest.raises(hr.InvalidArgumentError, match=r"^convolve2d: .*in2.ndim=1"):
+        signal.convolve2d(image, x)
+    with pytest.raises(TypeError, match=r"^convolve2d: .*complex"):
+        signal.convolve2d(image * 1j, image)
+    assert signal.convolve2d([[2.0]], [[3.0]]).tolist() == [[6.0]]
