@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
     Complexes = npt.NDArray[np.complex128]
     Roots = tuple[Complexes, Complexes, float]
-    Band = Literal["lowpass", "highpass", "bandpass", "bandstop"]
     Output = Literal["ba", "zpk", "sos"]
 
 _BANDS = {
@@ -87,7 +86,7 @@ def _chebyshev2(order: int, attenuation: float) -> Roots:
 
 
 # ---- bands and the step to sampled signals -------------------------------------------------------
-def _to_band(roots: Roots, band: Band, edges: Floats) -> Roots:
+def _to_band(roots: Roots, band: str, edges: Floats) -> Roots:
     """The prototype's roots moved to a band with these edges, in rad/s."""
     import numpy as np
 
@@ -204,7 +203,7 @@ def _sections(roots: Roots) -> Floats:
     return result
 
 
-def _edges(op: str, band: Band, Wn: Any, fs: float | None, analog: bool) -> Floats:
+def _edges(op: str, band: str, Wn: Any, fs: float | None, analog: bool) -> Floats:
     """Band edges as shares of half of the sampling rate."""
     import numpy as np
 
@@ -253,10 +252,10 @@ def _design(
         )
     if int(N) != N or N < 0:
         raise InvalidArgumentError(f"{op}: the order is not a whole number >= 0: N={N!r}")
-    edges = _edges(op, word, Wn, fs, analog)  # type: ignore[arg-type]
+    edges = _edges(op, word, Wn, fs, analog)
     if not analog:
         edges = 2 * 2.0 * np.tan(np.pi * edges / 2.0)  # at a rate of 2
-    roots = _to_band(prototype(int(N)), word, edges)  # type: ignore[arg-type]
+    roots = _to_band(prototype(int(N)), word, edges)
     if not analog:
         roots = _sampled(roots, 2.0)
     if output == "zpk":
