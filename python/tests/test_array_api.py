@@ -157,3 +157,33 @@ def test_one_line_of_the_founding_documents() -> None:
     made = (np.sin(x) ** 2 + np.cos(x) ** 2 - 1 < 1e-12).all()
     assert "1 full-size pass" in made.explain()
     assert made.item()
+
+
+def test_a_loop_gives_arrays_without_dimensions() -> None:
+    x = frozen(np.array([3.0, 1.0]))
+    a, b = x
+    assert isinstance(a, hr.Array) and a.shape == ()
+    assert (a - b).item() == 2.0
+    assert [row.tolist() for row in frozen(np.eye(2))] == [[1.0, 0.0], [0.0, 1.0]]
+    assert list(x[x > 9]) == []
+    with pytest.raises(TypeError, match="0-d"):
+        iter(a)
+
+
+def test_lengths_that_follow_from_the_data_combine() -> None:
+    n, m = np.arange(6.0), np.array([5.0, -1.0, 2.0, 7.0])
+    x, y = frozen(n), frozen(m)
+    np.testing.assert_array_equal(x[x > 2] * y[y > 0], n[n > 2] * m[m > 0])
+    np.testing.assert_array_equal(x[x > 1] + y, n[n > 1] + m)
+    np.testing.assert_array_equal(xp.where(x[x > 2] > 3, y[y > 0], 0.0), [0.0, 2.0, 7.0])
+    chain = (x[x > 2] + 1) * x[x > 2]  # of one source: nothing is looked up
+    assert -1 in chain._node.shape
+    with pytest.raises(hr.errors.InvalidArgumentError):
+        x[x > 2] + y
+
+
+def test_sums_in_another_dtype() -> None:
+    x = frozen(np.full(3, 3e38, "float32"))
+    made = np.sum(x, dtype="float64", keepdims=True)
+    assert made.dtype == "float64" and made.shape == (1,)
+    assert made.item() == float(np.float32(3e38)) * 3

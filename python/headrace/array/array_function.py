@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def _method(name: str) -> Callable[..., Any]:
-    def call(x: Any, axis: Any = None, **kwargs: Any) -> Any:
+    def call(x: Any, axis: Any = None, dtype: Any = None, **kwargs: Any) -> Any:
+        kwargs = {word: value for word, value in kwargs.items() if value is not None}
+        x = x if dtype is None else x.astype(dtype)
         if is_array(x) and not kwargs.keys() - {"ddof", "keepdims", "correction"}:
             ddof = kwargs.pop("correction", kwargs.get("ddof", 0))
             return reduce_axes(x, name, axis, kwargs.get("keepdims", False), ddof)
