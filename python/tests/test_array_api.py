@@ -180,6 +180,9 @@ def test_lengths_that_follow_from_the_data_combine() -> None:
     assert -1 in chain._node.shape
     with pytest.raises(hr.errors.InvalidArgumentError):
         x[x > 2] + y
+    part = x[x > 1]
+    part += y
+    np.testing.assert_array_equal(part, n[n > 1] + m)
 
 
 def test_sums_in_another_dtype() -> None:

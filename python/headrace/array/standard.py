@@ -170,6 +170,8 @@ class StandardOperators(Deferred):
         """Put the handle on a result, which has its shape and dtype."""
         if made is NotImplemented:
             return made
+        if _has_unknown_length(self) != _has_unknown_length(made):
+            _core.force([self._node, made._node])
         if tuple(made._node.shape) != tuple(self._node.shape):
             raise InvalidArgumentError(
                 f"in place: the result has another shape: shape={tuple(self._node.shape)}, "
