@@ -54,7 +54,10 @@ def _with_known_lengths(values: tuple[Any, ...]) -> tuple[Any, ...]:
     NumPy's code does not look first, and arrays, unlike columns, have no row sets to compare.
     """
     arrays = [v for v in values if isinstance(v, Deferred) and v._node.shape]
-    if len({v._node.domain for v in arrays}) == 1 or not all(is_array(v) for v in arrays):
+    sources = {v._node.domain for v in arrays}
+    if len(sources) == 1 or not all(is_array(v) for v in arrays):
+        return values
+    if len(sources - {0}) < 2 and not any(map(_has_unknown_length, arrays)):
         return values
     _core.force([v._node for v in arrays])
     return tuple(
@@ -69,7 +72,7 @@ class StandardOperators(Deferred):
     __slots__ = ()
 
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Any:
-        if any(map(_has_unknown_length, values)):
+        if len(values) > 1:
             values = _with_known_lengths(values)
         return super()._elementwise(op, *values, missing_is_false=missing_is_false)
 
