@@ -239,7 +239,7 @@ def broadcast_shapes(*shapes: Shape) -> Shape:
             if size != made[-place] and size != 1:
                 if made[-place] != 1:
                     raise InvalidArgumentError(
-                        f"broadcast: the shapes do not broadcast: shapes={shapes}"
+                        f"broadcast: the shapes cannot be broadcast: shapes={shapes}"
                     )
                 made[-place] = size
     return tuple(made)
