@@ -69,6 +69,13 @@ class DType(str):
             return "O"
         return _KINDS.get(self[0], "U")
 
+    @property
+    def type(self) -> Any:
+        """NumPy's class of one element."""
+        import numpy as np
+
+        return np.dtype(self).type
+
     def is_of(self, kinds: str) -> bool:
         """Whether the dtype is of one of these kinds; decimals count as floats."""
         return self.kind in kinds or ("f" in kinds and self.startswith("decimal"))

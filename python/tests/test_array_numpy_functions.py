@@ -156,3 +156,25 @@ def test_a_result_that_numpy_made_is_listed() -> None:
     for call in (lambda: np.add(x, 1, out=x), lambda: np.copyto(x, 1), lambda: np.put(x, 0, 1)):
         with pytest.raises((hr.UnsupportedError, TypeError)):
             call()
+
+
+def test_dask_arrays_hold_chunks_of_ours():
+    da = pytest.importorskip("dask.array")
+    n = np.random.default_rng(0).normal(size=(700, 40))
+    chunked = da.from_array(hr.asarray(n), chunks=(300, 20), asarray=False)
+    for task in (
+        lambda a: a.sum(),
+        lambda a: a.mean(axis=0),
+        lambda a: a.std(axis=1),
+        lambda a: np.exp(a) + 1,
+        lambda a: a.T @ a,
+        lambda a: a[10:600:3, 5],
+        lambda a: a.max(axis=1),
+        lambda a: a.argmax(axis=0),
+        lambda a: a.cumsum(axis=0),
+        lambda a: np.concatenate([a, a]),
+        lambda a: np.where(a > 0, a, 0),
+    ):
+        found = task(chunked).compute(scheduler="synchronous")
+        assert isinstance(found, hr.Array)
+        np.testing.assert_allclose(found.to_numpy(), task(n), rtol=1e-10, atol=1e-12)

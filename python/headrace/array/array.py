@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from headrace import _core, linalg
-from headrace.array import convert, indexing, json_numbers, views
+from headrace.array import convert, indexing, json_numbers, layout, views
 from headrace.array.array_function import call_numpy
 from headrace.array.axis_reductions import reduce_axes
 from headrace.array.convert import Flags
@@ -114,6 +114,14 @@ class Array(StandardOperators, role="_array"):
         """
         return views.reshape(self, shape)
 
+    def squeeze(self, axis: int | tuple[int, ...] | None = None) -> Array:
+        """A view without axes of one element.
+
+        >>> hr.asarray([[1], [2]]).squeeze().tolist()
+        [1, 2]
+        """
+        return layout.squeeze(self, axis)
+
     def ravel(self) -> Array:
         """One dimension, row-major.
 
@@ -153,29 +161,37 @@ class Array(StandardOperators, role="_array"):
         return linalg.dot(self, other)
 
     # ---- reductions ------------------------------------------------------------------------------
-    def sum(self, axis: Axes = None, keepdims: bool = False) -> Array:
+    def sum(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: npt.DTypeLike | None = None
+    ) -> Array:
         """Sum: integers in 64 bits, floats in a fixed order, so the same for any thread count.
+
+        With `dtype`, the values are converted first.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).sum().item()
         9.0
         """
-        return reduce_axes(self, "sum", axis, keepdims)
+        return reduce_axes(self if dtype is None else self.astype(dtype), "sum", axis, keepdims)
 
-    def prod(self, axis: Axes = None, keepdims: bool = False) -> Array:
-        """Product.
+    def prod(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: npt.DTypeLike | None = None
+    ) -> Array:
+        """Product; `dtype` as in `sum`.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).prod().item()
         12.0
         """
-        return reduce_axes(self, "prod", axis, keepdims)
+        return reduce_axes(self if dtype is None else self.astype(dtype), "prod", axis, keepdims)
 
-    def mean(self, axis: Axes = None, keepdims: bool = False) -> Array:
-        """Arithmetic mean; NaN for no elements.
+    def mean(
+        self, axis: Axes = None, keepdims: bool = False, *, dtype: npt.DTypeLike | None = None
+    ) -> Array:
+        """Arithmetic mean; NaN for no elements; `dtype` as in `sum`.
 
         >>> hr.asarray([1.0, 2.0, 6.0]).mean().item()
         3.0
         """
-        return reduce_axes(self, "mean", axis, keepdims)
+        return reduce_axes(self if dtype is None else self.astype(dtype), "mean", axis, keepdims)
 
     def var(self, axis: Axes = None, ddof: float = 0, keepdims: bool = False) -> Array:
         """Variance with NumPy's default of `ddof=0`.
