@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kMostParts = 16;
 /// Below this number of cells neighbouring rows add to copies of a counter in turn: rows of one
 /// cell would wait for each other.
-constexpr int64_t kFewCells = 4096;
+constexpr int64_t kFewCells = 1024;
 constexpr int64_t kLanes = 4;
 
 void check_cells(int64_t cells) {

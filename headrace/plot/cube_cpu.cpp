@@ -12,6 +12,8 @@
 #include <atomic>
 #include <bit>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -53,6 +55,21 @@ void codes_of_doubles(const double* values, int64_t count, const Grid<double>& g
     hn::StoreU(hn::DemoteTo(narrow, hn::DemoteTo(whole, cell)), narrow, codes + i);
   }
   for (; i < count; ++i) codes[i] = cell_on(values[i], grid, inverse);
+}
+
+/// Cells of width 1, such as those of categories. Differences wrap, so what is below the origin is
+/// far beyond the end.
+template <class T>
+void codes_of_units(const T* values, int64_t count, const Grid<int64_t>& grid, uint16_t* codes) {
+  using Word = std::make_unsigned_t<T>;
+  const auto origin = static_cast<Word>(grid.origin);
+  const auto cells = static_cast<Word>(grid.cells);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto from = static_cast<Word>(static_cast<Word>(values[i]) - origin);
+    const auto cell =
+        static_cast<Word>(from - (from >= cells ? 1 : 0));  // the end, to the last cell
+    codes[i] = static_cast<uint16_t>(cell < cells ? cell : cells);
+  }
 }
 
 /// Distances from the origin of a grid that spans fewer than kExactSpan; -1 where outside.
@@ -270,9 +287,13 @@ void bin_codes(const Column& column, const Grid<int64_t>& grid, uint16_t* codes)
     if constexpr (sizeof(T) == 1) return codes_of_bytes<T>(column, grid, codes);
     if constexpr (std::is_integral_v<T>) {
       const T* values = column.values<T>().data();
+      const bool units = grid.width == 1 && std::in_range<T>(grid.origin) &&
+                         std::in_range<T>(grid.origin + grid.cells + 1);
       for_blocks(column, static_cast<uint16_t>(grid.cells), codes, [&](int64_t row, int64_t count) {
         double read[kBlock];
-        if (near) {
+        if (units) {
+          HR_SIMD(codes_of_units<T>)(values + row, count, grid, codes + row);
+        } else if (near) {
           HR_SIMD(read_distances<T>)(values + row, count, grid, read);
           HR_SIMD(codes_of_doubles)(read, count, exact, codes + row);
         } else {

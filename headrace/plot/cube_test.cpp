@@ -84,6 +84,34 @@ TEST_F(Cubes, CodesOfIntegersAreExact) {
   }
 }
 
+template <class T>
+void check_narrow_integers() {
+  const int64_t lowest = std::numeric_limits<T>::min(), highest = std::numeric_limits<T>::max();
+  std::vector<T> values{static_cast<T>(lowest), static_cast<T>(lowest + 1), static_cast<T>(highest),
+                        static_cast<T>(highest - 1)};
+  for (int value = -20; value < 130; ++value) values.push_back(static_cast<T>(value));
+  for (const int64_t width : {1, 2, 7})
+    for (const int64_t origin : {int64_t{-9}, int64_t{0}, int64_t{3}, int64_t{97}, highest - 3}) {
+      const Grid<int64_t> grid{origin, width, 40};
+      const auto codes = values_of<uint16_t>(bin_codes(column_of(values), grid));
+      for (size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(codes[i], naive_cell(static_cast<int64_t>(values[i]), grid))
+            << int64_t{values[i]} << " from " << origin << " by " << width;
+    }
+}
+
+TEST_F(Cubes, CodesOfNarrowIntegersAreExact) {
+  for (const SimdLevel level : {SimdLevel::kBase, best_simd_level()}) {
+    set_simd_level(level);
+    check_narrow_integers<int8_t>();
+    check_narrow_integers<uint8_t>();
+    check_narrow_integers<int16_t>();
+    check_narrow_integers<uint16_t>();
+    check_narrow_integers<int32_t>();
+    check_narrow_integers<uint32_t>();
+  }
+}
+
 TEST_F(Cubes, NullsAreInNoCell) {
   for (const int64_t rows : kSizes) {
     std::vector<int16_t> values(static_cast<size_t>(rows));
