@@ -232,7 +232,7 @@ TEST_F(JoinSlotsThere, SeveralKeysAndSlices) {
     for (int64_t i = 0; i < bits.size_bytes(); ++i)
       bits.mutable_as<uint8_t>()[i] = static_cast<uint8_t>(random());
     return std::vector<Column>{part(keys_of<int32_t>(rows, Spread::kFew, true, seed)),
-                               part(keys_of<double>(rows, Spread::kFew, false, seed + 1)),
+                               part(keys_of<float>(rows, Spread::kFew, false, seed + 1)),
                                part(Column(TypeId::kBool, rows, bits))};
   };
   expect_same(sides(3000, 1), sides(2000, 7), "three keys");
