@@ -2,6 +2,7 @@
 // Several key columns as one 64-bit key a row.
 #include "headrace/algo/keys/normalized_keys.h"
 
+#include "headrace/algo/bits/ordered_word_math.h"
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/keys/factorize.h"
@@ -25,27 +26,10 @@ namespace hr {
 
 namespace {
 
-// Bits of a float as an unsigned number of the same order; NaN is greater than all others and less
-// than the greatest number.
-uint64_t ordered_bits(double value) {
-  if (value != value) value = std::numeric_limits<double>::quiet_NaN();
-  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // -0.0 + 0.0 is 0.0
-  return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
-}
-
-uint64_t ordered_bits(float value) {
-  if (value != value) value = std::numeric_limits<float>::quiet_NaN();
-  const auto bits = std::bit_cast<uint32_t>(value + 0.0f);
-  return bits >> 31 ? static_cast<uint32_t>(~bits) : bits | uint32_t{1} << 31;
-}
-
-double value_of_ordered(uint64_t bits, double) {
-  return std::bit_cast<double>(bits >> 63 ? bits & ~(uint64_t{1} << 63) : ~bits);
-}
-
-float value_of_ordered(uint64_t bits, float) {
-  const auto small = static_cast<uint32_t>(bits);
-  return std::bit_cast<float>(small >> 31 ? small & ~(uint32_t{1} << 31) : ~small);
+// NaN is greater than all others and less than the greatest number.
+template <class T>
+uint64_t word_of_float(T value) {
+  return ordered_word(value != value ? std::numeric_limits<T>::quiet_NaN() : value);
 }
 
 // Least and greatest as bits; null slots count, which only widens the range.
@@ -491,7 +475,7 @@ void NormalizedKeys::read_as(int64_t row, int64_t count, Out* normalized_keys) c
           const T* values = column.values_buffer().as<T>() + column.offset() + row;
           if (options_.drop_missing)
             for (int64_t i = 0; i < count; ++i) dropped[i] |= values[i] != values[i];
-          add([&](int64_t i) { return ordered_bits(values[i]); });
+          add([&](int64_t i) { return word_of_float(values[i]); });
         });
         break;
       case Kind::kText: {
@@ -672,7 +656,8 @@ Column NormalizedKeys::decode_field(const Field& field, int64_t index,
       });
     case Kind::kFloating:
       return visit_floating(field.dtype, [&]<class T>(std::type_identity<T>) {
-        Buffer values = codes.values<T>([](uint64_t code) { return value_of_ordered(code, T{}); });
+        Buffer values = codes.values<T>(
+            [](uint64_t code) { return value_of_ordered_word<T>(static_cast<WordOf<T>>(code)); });
         return Column(field.dtype, rows, std::move(values), std::move(validity), unknown);
       });
     case Kind::kText: {

@@ -2,6 +2,7 @@
 // Kernels of sort on the CPU. Sorting in cache is by radix: 12 bits a pass, the leading 24 bits
 // first; what still ties there is nearly sorted and is finished by insertion.
 #define HWY_TARGET_INCLUDE "headrace/algo/sort/sort_cpu.cpp"
+#include "headrace/algo/bits/ordered_word_math.h"
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/simd_targets.h"
@@ -19,37 +20,23 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 template <class T>
-uint64_t ordered(T value) {
-  using U = std::make_unsigned_t<T>;
-  if constexpr (std::is_signed_v<T>)
-    return static_cast<U>(value) ^ (U{1} << (8 * sizeof(T) - 1));
-  else
-    return value;
-}
-
-template <class T>
 void integers(const std::byte* values, int64_t rows, uint64_t base, bool descending,
               uint64_t* out) {
   const T* in = reinterpret_cast<const T*>(values);
   if (descending)
-    for (int64_t i = 0; i < rows; ++i) out[i] = base - ordered(in[i]);
+    for (int64_t i = 0; i < rows; ++i) out[i] = base - ordered_word(in[i]);
   else
-    for (int64_t i = 0; i < rows; ++i) out[i] = ordered(in[i]) - base;
+    for (int64_t i = 0; i < rows; ++i) out[i] = ordered_word(in[i]) - base;
 }
 
 // Signed bits as a mask, 0.0 and -0.0 made one by the sum, NaN at the end.
 template <class F, class U>
 void floats(const std::byte* values, int64_t rows, bool descending, U missing, uint64_t* out) {
   const F* in = reinterpret_cast<const F*>(values);
-  constexpr U top = U{1} << (8 * sizeof(U) - 1);
   const U flip = descending ? static_cast<U>(~U{0}) : U{0};
   for (int64_t i = 0; i < rows; ++i) {
-    const F value = in[i] + F{0};
-    U bits;
-    std::memcpy(&bits, &value, sizeof bits);
-    const U mask = (bits & top) != 0 ? static_cast<U>(~U{0}) : top;
-    const U word = static_cast<U>((bits ^ mask) ^ flip);
-    out[i] = value != value ? missing : word;
+    const U word = static_cast<U>(ordered_word(in[i]) ^ flip);
+    out[i] = in[i] != in[i] ? missing : word;
   }
 }
 

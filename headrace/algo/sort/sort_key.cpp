@@ -3,6 +3,7 @@
 #include "headrace/algo/sort/sort_key.h"
 
 #include "headrace/algo/select/bitmap_builder.h"
+#include "headrace/algo/sort/category_ranks.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
@@ -15,7 +16,6 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <numeric>
 #include <optional>
 
 namespace hr {
@@ -51,21 +51,6 @@ int64_t common_prefix(std::string_view a, std::string_view b, int64_t most) {
   int64_t same = 0;
   while (same < most && a[static_cast<size_t>(same)] == b[static_cast<size_t>(same)]) ++same;
   return same;
-}
-
-// Ranks of the values of a dictionary.
-Buffer ranks_of(const Dictionary& dictionary) {
-  const int32_t size = dictionary.size();
-  Buffer ranks = Buffer::allocate(int64_t{size} * static_cast<int64_t>(sizeof(int32_t)));
-  if (size == 0) return ranks;
-  int32_t* const out = ranks.mutable_as<int32_t>();
-  if (dictionary.is_ordered()) {
-    std::iota(out, out + size, 0);
-    return ranks;
-  }
-  const std::vector<int32_t> codes = sorted_codes(dictionary.values());
-  for (int32_t rank = 0; rank < size; ++rank) out[codes[static_cast<size_t>(rank)]] = rank;
-  return ranks;
 }
 
 // Length of the longest string, and what all begin with; 0 where there is none.
@@ -243,7 +228,7 @@ void SortKeys::prepare(Key& key, const Column& column, bool alone) {
     return;
   }
   if (dtype.is_category()) {
-    key.ranks = ranks_of(*column.dictionary());
+    key.ranks = category_ranks(*column.dictionary());
     key.num_ranks = column.dictionary()->size();
     key.bits = std::bit_width(static_cast<uint64_t>(std::max<int64_t>(key.num_ranks - 1, 0)));
     return;
