@@ -6,6 +6,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device_copy.h"
+#include "headrace/data/device_kernels.h"
 #include "headrace/data/device_write_tracking.h"
 #include "headrace/exec/device_stream.h"
 #include "headrace/memory/device/pinned_resource.h"
@@ -172,6 +173,8 @@ Tensor output_at(std::string_view op, const Tensor& made, Place place) {
 int64_t count_bits_of(const Buffer& bitmap, int64_t offset, int64_t count) {
   if (bitmap.place().is_host()) return count_bits(bitmap.as<uint8_t>(), offset, count);
   if (count == 0) return 0;
+  if constexpr (built_with_cuda)
+    if (bitmap.place().is_gpu()) return cuda::count_bits(bitmap, offset, count);
   const int64_t first = offset / 8;
   const int64_t bytes = (offset + count + 7) / 8 - first;
   if (bitmap.place().is_gpu()) {

@@ -204,8 +204,6 @@ Aggregate kernel_of(Aggregate reduction) {
 }
 
 const char* why_unsupported(const Value& input, const Shape& shape) {
-  if (const auto* column = std::get_if<Column>(&input))
-    return column->null_count() > 0 ? "a column with nulls has no kernel for CUDA" : nullptr;
   const auto* tensor = std::get_if<Tensor>(&input);
   if (!tensor || tensor->num_elements() == 1) return nullptr;
   // It broadcasts to the shape, as was checked when the node was made.
@@ -224,14 +222,14 @@ const char* why_unsupported_power(const Program& program, const Node& node, Dtyp
 const char* why_unsupported(const Program& program, const Node& node, std::span<const Value> inputs,
                             const Shape& shape) {
   constexpr const char* kNoType = "this dtype has no kernel for CUDA";
+  if (node.op == Op::kIsNull) return nullptr;
   if (!type_of(node.dtype)) return kNoType;
   switch (node.op) {
     case Op::kInput:
       return why_unsupported(inputs[at(node.input)], shape);
     case Op::kConstant:
-      return node.constant.is_null() ? "a null has no kernel for CUDA" : nullptr;
+      return nullptr;
     case Op::kCast:
-    case Op::kIsNull:
     case Op::kFillNull:
     case Op::kWhere:
     case Op::kLogicalNot:
@@ -250,8 +248,22 @@ const char* why_unsupported(const Program& program, const Node& node, std::span<
   return type_of(of) ? nullptr : kNoType;
 }
 
+// Whether a value is read for its nulls alone, which columns of any dtype have.
+bool is_tested_for_null(const Program& program, const std::vector<bool>& needed, int value) {
+  for (const Program::Output& output : program.outputs())
+    if (output.value == value) return false;
+  for (size_t v = 0; v < program.nodes().size(); ++v) {
+    const Node& node = program.nodes()[v];
+    if (needed[v] && node.op != Op::kIsNull &&
+        std::ranges::find(node.operands, value) != std::end(node.operands))
+      return false;
+  }
+  return true;
+}
+
 uint64_t word_of(const Scalar& value, Dtype dtype) {
   uint64_t word = 0;
+  if (value.is_null()) return word;
   if (dtype.is_bool()) return value.as<uint8_t>() != 0;
   visit_real(dtype, [&]<class T>(std::type_identity<T>) {
     const T number = value.as<T>();
@@ -272,6 +284,7 @@ class Writer {
         shape_(shape),
         rows_(num_elements(shape)),
         needed_(needed_values(program)),
+        valid_(program.nodes().size()),
         groups_(divide_up(rows_, kGroupRows)),
         morsels_(divide_up(rows_, kMorselRows)) {
     for (const Value& value : values_)
@@ -286,7 +299,7 @@ class Writer {
     const int64_t groups_word = add_word(static_cast<uint64_t>(groups_));
     for (size_t v = 0; v < program_.nodes().size(); ++v)
       if (needed_[v]) write_value(static_cast<int>(v), call);
-    std::vector<Buffer> out;
+    std::vector<Made> out;
     std::vector<size_t> reductions;
     for (size_t o = 0; o < program_.outputs().size(); ++o) {
       if (program_.outputs()[o].kind == OutputKind::kReduction)
@@ -294,6 +307,9 @@ class Writer {
       else
         out.push_back(write_output(o, call));
     }
+    const Buffer valid_counts = call.scratch(8 * num_counted_);
+    if (num_counted_ > 0) call.fill(call.writes(valid_counts), 0, 8 * num_counted_);
+    const std::string valid_at = "a.word[" + std::to_string(add_word(address(valid_counts))) + "]";
     Buffer partials;
     Buffer merged;
     const auto count = static_cast<int64_t>(reductions.size());
@@ -304,18 +320,20 @@ class Writer {
     }
     const std::string partials_at = "a.word[" + std::to_string(add_word(address(partials))) + "]";
     const std::string merged_at = "a.word[" + std::to_string(add_word(address(merged))) + "]";
-    const std::string source = text(rows_word, groups_word, reductions, partials_at, merged_at);
+    const std::string source =
+        text(rows_word, groups_word, reductions, partials_at, merged_at, valid_at);
     std::vector<ReducePartial> found(at(count * morsels_));
+    std::vector<int64_t> valid(at(num_counted_), 0);
     if (rows_ > 0) {
       launch("program_kernel", source, groups_, kThreads, call);
-      for (const Buffer& buffer : out) call.writes(buffer);
-      if (count > 0) {
-        launch("merge_kernel", source, divide_up(morsels_, int64_t{64}), 64, call);
-        call.finish(0);
-        call.fetch(found.data(), merged.data(), count * morsels_ * size);
-      } else {
-        call.finish(0);
+      for (const Made& each : out) {
+        call.writes(each.values);
+        call.writes(each.validity);
       }
+      if (count > 0) launch("merge_kernel", source, divide_up(morsels_, int64_t{64}), 64, call);
+      call.finish(0);
+      if (count > 0) call.fetch(found.data(), merged.data(), count * morsels_ * size);
+      if (num_counted_ > 0) call.fetch(valid.data(), valid_counts.data(), 8 * num_counted_);
     }
     std::vector<Value> results;
     size_t next = 0;
@@ -323,9 +341,12 @@ class Writer {
     for (const Program::Output& output : program_.outputs()) {
       const Dtype dtype = program_.dtype(output.value);
       if (output.kind == OutputKind::kTensor) {
-        results.emplace_back(Tensor(dtype, shape_, std::move(out[next++])));
+        results.emplace_back(Tensor(dtype, shape_, std::move(out[next++].values)));
       } else if (output.kind == OutputKind::kColumn) {
-        results.emplace_back(Column(dtype, rows_, std::move(out[next++])));
+        Made& made = out[next++];
+        const int64_t nulls = made.counted < 0 ? 0 : rows_ - valid[at(made.counted)];
+        results.emplace_back(Column(dtype, rows_, std::move(made.values),
+                                    nulls > 0 ? std::move(made.validity) : Buffer(), nulls));
       } else {
         const Reducer reducer(output.reduction, dtype, output.options);
         PartialTree tree(reducer);
@@ -339,6 +360,14 @@ class Writer {
   }
 
  private:
+  /// An output with a value a row; of one with nulls the count of those that are there is one of
+  /// the counts.
+  struct Made {
+    Buffer values{};
+    Buffer validity{};
+    int64_t counted = -1;
+  };
+
   template <class F>
   static void visit_buffer(const Value& value, const F& visit) {
     if (const auto* tensor = std::get_if<Tensor>(&value)) visit(tensor->buffer());
@@ -364,6 +393,7 @@ class Writer {
   }
 
   void constant(int value, Dtype dtype, const Scalar& scalar) {
+    if (scalar.is_null()) valid_[at(value)] = "false";
     line(value, dtype,
          std::string("word_as<") + type_of(dtype) + ">(" + word(word_of(scalar, dtype)) + ")");
   }
@@ -378,6 +408,15 @@ class Writer {
     if (column.num_rows() != rows_)
       throw_error<InvalidArgumentError>("evaluate", "an input has another size",
                                         {{"size", column.num_rows()}, {"expected", rows_}});
+    if (column.null_count() > 0) {
+      if (!node.nullable)
+        throw_error<InvalidArgumentError>("evaluate",
+                                          "the input contains nulls but is declared without",
+                                          {{"input", node.input}});
+      call.reads(column.validity_buffer());
+      set_valid(value, bit_text(column.validity_buffer(), column.offset()));
+    }
+    if (!type_of(node.dtype)) return;  // asked for its nulls alone
     call.reads(column.values_buffer());
     if (!node.dtype.is_bool())
       return line(value, node.dtype,
@@ -385,10 +424,51 @@ class Writer {
                           word(address(column.values_buffer()) +
                                static_cast<uint64_t>(column.offset() * node.dtype.size_bytes())),
                           "i"));
-    const std::string bit = "(" + word(static_cast<uint64_t>(column.offset())) + " + i)";
-    line(value, node.dtype,
-         "((reinterpret_cast<const uint8_t*>(" + word(address(column.values_buffer())) + "))[" +
-             bit + " >> 3] >> (" + bit + " & 7)) & 1");
+    line(value, node.dtype, bit_text(column.values_buffer(), column.offset()));
+  }
+
+  /// Bit `offset` + i of a bitmap.
+  std::string bit_text(const Buffer& bitmap, int64_t offset) {
+    const std::string bit = "(" + word(static_cast<uint64_t>(offset)) + " + i)";
+    return "((reinterpret_cast<const uint8_t*>(" + word(address(bitmap)) + "))[" + bit +
+           " >> 3] >> (" + bit + " & 7)) & 1";
+  }
+
+  void set_valid(int value, const std::string& expression) {
+    if (expression.empty() || !program_.nullable(value)) return;
+    const std::string own = "valid" + std::to_string(value);
+    body_ += "    const bool " + own + " = " + expression + ";\n";
+    valid_[at(value)] = own;
+  }
+
+  /// Whether the result of an operation is there, of what its operands are: the rules of the CPU's
+  /// BoundProgram::set_validity.
+  std::string valid_text(const Node& node) const {
+    std::string operands[3];
+    bool any = false;
+    for (int k = 0; k < 3; ++k)
+      if (node.operands[k] >= 0) {
+        operands[k] = valid_[at(node.operands[k])];
+        any |= !operands[k].empty();
+      }
+    if (!any || node.op == Op::kIsNull) return "";
+    const auto known = [&](int k) { return operands[k].empty() ? "true" : operands[k]; };
+    const auto own = [&](int k) { return name(node.operands[k]); };
+    const bool on_bools = node.dtype.is_bool();
+    if (node.op == Op::kFillNull)
+      return operands[0].empty() || operands[1].empty() ? "" : operands[0] + " || " + operands[1];
+    if (node.op == Op::kWhere)
+      return known(0) + " && (" + own(0) + " ? " + known(1) + " : " + known(2) + ")";
+    const bool is_and = node.op == Op::kLogicalAnd || (node.op == Op::kBitwiseAnd && on_bools);
+    if (is_and || node.op == Op::kLogicalOr || (node.op == Op::kBitwiseOr && on_bools)) {
+      const std::string decides = is_and ? " && !" : " && ";  // Kleene: a false, or a true
+      return "(" + known(0) + " && " + known(1) + ") || (" + known(0) + decides + own(0) +
+             ") || (" + known(1) + decides + own(1) + ")";
+    }
+    std::string all;
+    for (const std::string& each : operands)
+      if (!each.empty()) all += (all.empty() ? "" : " && ") + each;
+    return all;
   }
 
   static std::string element(Dtype dtype, const std::string& address, const std::string& index) {
@@ -439,10 +519,15 @@ class Writer {
     const Node& node = program_.nodes()[at(value)];
     if (node.op == Op::kInput) return write_input(value, node, call);
     if (node.op == Op::kConstant) return constant(value, node.dtype, node.constant);
+    set_valid(value, valid_text(node));
     const Dtype of = program_.dtype(node.operands[node.op == Op::kWhere ? 1 : 0]);
     const std::string a = name(node.operands[0]);
     const std::string b = node.operands[1] >= 0 ? name(node.operands[1]) : "";
     const std::string both = "(" + a + (b.empty() ? "" : ", " + b) + ")";
+    if (node.op == Op::kIsNull) {
+      const std::string& valid = valid_[at(node.operands[0])];
+      return line(value, node.dtype, valid.empty() ? "0" : "!" + valid);
+    }
     const std::string type = type_of(of);
     bool shared = true;
     if (node.op == Op::kCast) {
@@ -452,8 +537,10 @@ class Writer {
                   "convert<" + to + ", " + from + ">(" + (of.is_bool() ? "Bool{" + a + "}" : a) +
                       ")" + (node.dtype.is_bool() ? ".byte" : ""));
     }
-    if (node.op == Op::kIsNull) return line(value, node.dtype, "0");
-    if (node.op == Op::kFillNull) return line(value, node.dtype, a);
+    if (node.op == Op::kFillNull) {
+      const std::string& valid = valid_[at(node.operands[0])];
+      return line(value, node.dtype, valid.empty() ? a : valid + " ? " + a + " : " + b);
+    }
     if (node.op == Op::kWhere)
       return line(value, node.dtype, a + " ? " + b + " : " + name(node.operands[2]));
     if (node.op == Op::kLogicalNot || (node.op == Op::kInvert && of.is_bool()))
@@ -491,22 +578,39 @@ class Writer {
     has_functions_ = true;
   }
 
-  Buffer write_output(size_t o, DeviceCall& call) {
+  Made write_output(size_t o, DeviceCall& call) {
     const Program::Output& output = program_.outputs()[o];
     const Dtype dtype = program_.dtype(output.value);
+    const std::string& valid = valid_[at(output.value)];
     const bool as_bits = output.kind == OutputKind::kColumn && dtype.is_bool();
-    const int64_t bytes = as_bits ? round_up(bitmap_bytes(rows_), 8)
-                                  : checked_multiply("evaluate", rows_, dtype.size_bytes());
-    const Buffer out = call.scratch(bytes);
-    const std::string first = word(address(out));
-    if (as_bits)  // the lanes of a warp are 32 rows
-      stores_ += "    { const unsigned bits = __ballot_sync(~0u, inside && " + name(output.value) +
-                 "); if (lane == 0 && inside) reinterpret_cast<unsigned*>(" + first +
-                 ")[i / 32] = bits; }\n";
+    const int64_t bitmap = round_up(bitmap_bytes(rows_), 8);
+    Made made;
+    made.values =
+        call.scratch(as_bits ? bitmap : checked_multiply("evaluate", rows_, dtype.size_bytes()));
+    const std::string first = word(address(made.values));
+    // The lanes of a warp are 32 rows: one word of a bitmap. Null slots are zero.
+    const auto store_bits = [&](const std::string& condition, const std::string& to,
+                                const std::string& also) {
+      stores_ += "    { const unsigned bits = __ballot_sync(~0u, inside && " + condition +
+                 "); if (lane == 0 && inside) reinterpret_cast<unsigned*>(" + to +
+                 ")[i / 32] = bits;" + also + " }\n";
+    };
+    const std::string value = name(output.value);
+    if (as_bits)
+      store_bits(valid.empty() ? value : valid + " && " + value, first, "");
     else
-      stores_ += std::string("    if (inside) reinterpret_cast<") + type_of(dtype) + "*>(" + first +
-                 ")[i] = " + name(output.value) + ";\n";
-    return out;
+      stores_ +=
+          std::string("    if (inside) reinterpret_cast<") + type_of(dtype) + "*>(" + first +
+          ")[i] = " +
+          (valid.empty() ? value
+                         : valid + " ? " + value + " : static_cast<" + type_of(dtype) + ">(0)") +
+          ";\n";
+    if (valid.empty() || output.kind != OutputKind::kColumn) return made;
+    made.validity = call.scratch(bitmap);
+    made.counted = num_counted_++;
+    store_bits(valid, word(address(made.validity)),
+               " there" + std::to_string(made.counted) + " += __popc(bits);");
+    return made;
   }
 
   /// `work` on the 1024 rows of a warp, 32 at once.
@@ -546,14 +650,16 @@ class Writer {
       const std::string skip = output.options.skip_nan ? "true" : "false";
       const std::string x = name(output.value);
       text.folds += "    " + fold + " " + own + ";\n";
-      text.takes += "    if (inside) " + own + ".take(" + x + ", i, " + skip + ");\n";
+      const std::string& valid = valid_[at(output.value)];
+      const std::string taken = valid.empty() ? "inside" : "inside && " + valid;
+      text.takes += "    if (" + taken + ") " + own + ".take(" + x + ", i, " + skip + ");\n";
       text.ends += "    " + own + ".fold_lanes();\n";
       if (kind == Aggregate::kVariance || kind == Aggregate::kStd)
         // The values once more, from the cache.
         text.ends += "    const double " + own + "_mean = __shfl_sync(~0u, " + own +
                      ".value, 0) / static_cast<double>(__shfl_sync(~0u, " + own + ".count, 0));\n" +
-                     row_loop(body_ + "    if (inside) " + own + ".take_square(" + x + ", " + own +
-                              "_mean, " + skip + ");\n") +
+                     row_loop(body_ + "    if (" + taken + ") " + own + ".take_square(" + x + ", " +
+                              own + "_mean, " + skip + ");\n") +
                      "    " + own + ".fold_squares();\n";
       text.ends += "    if (lane == 0) " + place + "[b] = " + own + ".partial();\n";
       const std::string lane = "(static_cast<int>(threadIdx.x) - " + std::to_string(8 * r) + ")";
@@ -568,7 +674,24 @@ class Writer {
   }
 
   std::string program_kernel_text(int64_t rows_word, int64_t groups_word, size_t reductions,
-                                  const ReductionText& text) const {
+                                  const ReductionText& text, const std::string& valid_at) const {
+    // Rows of each output that are there: by warp, by block of threads, of all.
+    std::string counts;
+    std::string adds;
+    for (int64_t c = 0; c < num_counted_; ++c) {
+      const std::string own = "there" + std::to_string(c);
+      const std::string place = std::to_string(c);
+      counts += "  unsigned " + own + " = 0;\n";
+      adds += "  if (lane == 0) atomicAdd(&there_all[" + place + "], " + own + ");\n";
+    }
+    if (num_counted_ > 0) {
+      const std::string size = std::to_string(num_counted_);
+      counts += "  __shared__ unsigned there_all[" + size + "];\n  for (int c = threadIdx.x; c < " +
+                size + "; c += 256) there_all[c] = 0;\n  __syncthreads();\n";
+      adds += "  __syncthreads();\n  for (int c = threadIdx.x; c < " + size +
+              "; c += 256) atomicAdd(reinterpret_cast<unsigned long long*>(" + valid_at +
+              ") + c, static_cast<unsigned long long>(there_all[c]));\n";
+    }
     std::string source =
         "extern \"C\" __global__ void __launch_bounds__(256) program_kernel(const "
         "__grid_constant__ Arguments a) {\n"
@@ -580,12 +703,11 @@ class Writer {
         "]);\n"
         "  const int lane = threadIdx.x & 31;\n"
         "  __shared__ Partial parts[" +
-        std::to_string(std::max<size_t>(reductions, 1)) +
-        "][16];\n"
+        std::to_string(std::max<size_t>(reductions, 1)) + "][16];\n" + counts +
         "  for (int b = threadIdx.x >> 5; b < 16; b += 8) {\n"
         "    const int64_t first = (static_cast<int64_t>(blockIdx.x) * 16 + b) * 1024;\n"
         "    if (first >= rows) break;\n" +
-        text.folds + row_loop(body_ + stores_ + text.takes) + text.ends + "  }\n";
+        text.folds + row_loop(body_ + stores_ + text.takes) + text.ends + "  }\n" + adds;
     if (reductions > 0)
       source +=
           "  const int64_t left = (rows - static_cast<int64_t>(blockIdx.x) * 16384 + 1023) / "
@@ -609,12 +731,13 @@ class Writer {
   }
 
   std::string text(int64_t rows_word, int64_t groups_word, const std::vector<size_t>& reductions,
-                   const std::string& partials, const std::string& merged) const {
+                   const std::string& partials, const std::string& merged,
+                   const std::string& valid_at) const {
     const ReductionText text = reduction_text(reductions, partials, merged);
     return "struct Arguments { uint64_t word[" + std::to_string(words_.size()) +
            "]; };\n"
            "}  // namespace hr\nusing namespace hr;\n" +
-           program_kernel_text(rows_word, groups_word, reductions.size(), text) +
+           program_kernel_text(rows_word, groups_word, reductions.size(), text, valid_at) +
            merge_kernel_text(groups_word, text);
   }
 
@@ -635,12 +758,14 @@ class Writer {
   const Shape& shape_;
   int64_t rows_;
   std::vector<bool> needed_;
+  std::vector<std::string> valid_;  // by value: whether it is there; empty: it always is
   int64_t groups_;
   int64_t morsels_;
   std::optional<Place> place_;
   std::vector<uint64_t> words_;
   std::map<int, bool> angles_;
   bool has_functions_ = false;
+  int64_t num_counted_ = 0;  // outputs that may have nulls
   std::string body_;
   std::string stores_;
 };
@@ -650,13 +775,21 @@ class Writer {
 std::string why_unsupported(const Program& program, std::span<const Value> inputs,
                             const Shape& shape) {
   const std::vector<bool> needed = needed_values(program);
-  for (size_t v = 0; v < program.nodes().size(); ++v)
-    if (const char* why =
-            needed[v] ? why_unsupported(program, program.nodes()[v], inputs, shape) : nullptr)
-      return why;
-  for (const Program::Output& output : program.outputs())
-    if (output.kind == OutputKind::kReduction && kernel_of(output.reduction) > Aggregate::kCount)
+  for (size_t v = 0; v < program.nodes().size(); ++v) {
+    const Node& node = program.nodes()[v];
+    if (!needed[v] || (node.op == Op::kInput && !type_of(node.dtype) &&
+                       is_tested_for_null(program, needed, static_cast<int>(v))))
+      continue;
+    if (const char* why = why_unsupported(program, node, inputs, shape)) return why;
+  }
+  for (const Program::Output& output : program.outputs()) {
+    if (output.kind != OutputKind::kReduction) continue;
+    if (kernel_of(output.reduction) > Aggregate::kCount)
       return "this aggregate has no kernel for CUDA";
+    if (!output.options.skip_null && program.nullable(output.value))
+      return "an aggregate that nulls make null has no kernel for CUDA";
+    if (!type_of(program.dtype(output.value))) return "this dtype has no kernel for CUDA";
+  }
   const auto reductions =
       std::count_if(program.outputs().begin(), program.outputs().end(),
                     [](const auto& output) { return output.kind == OutputKind::kReduction; });

@@ -52,7 +52,7 @@ namespace hr::cuda {
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                             const Shape& shape);
 
-/// Why there is no such kernel: nulls, layouts other than contiguous or one-dimensional, operations
+/// Why there is no such kernel: layouts other than contiguous or one-dimensional, operations
 /// of the host alone, no NVRTC; empty: there is one.
 std::string why_unsupported(const Program& program, std::span<const Value> inputs,
                             const Shape& shape);
