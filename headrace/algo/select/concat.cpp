@@ -2,8 +2,11 @@
 // Chunks of a column made one.
 #include "headrace/algo/select/concat.h"
 
+#include "headrace/algo/select/concat_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/ledger.h"
@@ -118,7 +121,30 @@ Children children_of(std::string_view op, Dtype dtype, std::span<const Column> c
   return made;
 }
 
+Column concatenate_there(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
+  if (dtype.is_nested() || !std::ranges::all_of(chunks, [&](const Column& each) {
+        return each.dictionary() == chunks[0].dictionary();
+      }))
+    throw_error<UnsupportedError>(op, "categories with different dictionaries have no kernel",
+                                  {{"dtype", dtype.name()}}, "move the values first: x.to('cpu')");
+  if constexpr (built_with_cuda) return cuda::concatenate(op, dtype, chunks);
+  for (const Column& chunk : chunks) check_on_host(op, chunk.place());
+  return chunks[0];
+}
+
 }  // namespace
+
+Column null_rows(std::string_view op, const Column& like, int64_t rows) {
+  if constexpr (built_with_cuda)
+    if (like.place().is_gpu()) return cuda::null_rows(op, like, rows);
+  check_on_host(op, like.place());
+  const Dtype dtype = like.dtype();
+  Buffer values = Buffer::allocate_zeroed(bytes_of(op, dtype, rows));
+  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
+  if (dtype.is_string())
+    return Column::strings(rows, std::move(values), {}, std::move(validity), rows);
+  return like.with_rows(rows, std::move(values), std::move(validity), rows);
+}
 
 Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
   if (chunks.size() > 1) {
@@ -138,6 +164,8 @@ Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> c
 Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks) {
   if (chunks.empty()) return Column(dtype, 0, {});
   if (chunks.size() == 1) return chunks[0];
+  if (std::ranges::any_of(chunks, [](const Column& each) { return each.place().is_gpu(); }))
+    return concatenate_there(op, dtype, chunks);
   int64_t rows = 0, nulls = 0;
   for (const Column& chunk : chunks) {
     rows = checked_add(op, rows, chunk.num_rows());

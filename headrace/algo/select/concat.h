@@ -15,7 +15,11 @@ namespace hr {
 /// OutOfMemoryError.
 HR_API Column concat_chunks(std::string_view op, Dtype dtype, std::span<const Column> chunks);
 
-/// The same as the result of an operator, which is no copy.
+/// The same as the result of an operator, which is no copy. On a CUDA device by copies there;
+/// throws UnsupportedError where categories have different dictionaries.
 HR_API Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chunks);
+
+/// Rows that are all null, of the dtype of `like` and where it lies.
+HR_API Column null_rows(std::string_view op, const Column& like, int64_t rows);
 
 }  // namespace hr

@@ -8,6 +8,7 @@
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/mask_cursor.h"
 #include "headrace/algo/select/nonzero.h"
+#include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -92,9 +93,8 @@ Buffer bitmap_from_mask(const Mask& mask) {
 }
 
 Tensor Mask::positions() const {
-  if (column_ && column_->null_count() > 0)
-    throw_error<UnsupportedError>("getitem", "masks with nulls are not supported on a device",
-                                  {{"nulls", column_->null_count()}}, "use fillna(False) first");
+  if constexpr (built_with_cuda)
+    if (column_ && column_->place().is_gpu()) return cuda::nonzero(*column_);  // nulls are false
   return column_ ? nonzero(*column_) : nonzero(*tensor_);
 }
 

@@ -11,7 +11,7 @@
 namespace hr {
 
 /// A mask: a bool column (null counts as false) or a 1-D bool tensor, borrowed for a call. It lies
-/// where the rows do; on a CUDA device it has no nulls.
+/// where the rows do, on the host or on a CUDA device.
 class HR_API Mask {
  public:
   /// Throws TypeMismatchError unless bool (and 1-D).
@@ -67,7 +67,7 @@ Buffer bitmap_from_mask(const Mask& mask);
 
 /// The rows of `column` where the mask is true, in order; strings share their text. Two passes over
 /// the mask, one over the column, in parallel. Throws InvalidArgumentError when the lengths differ,
-/// UnsupportedError for a mask with nulls on a CUDA device.
+/// DeviceError when they lie in different places.
 HR_API Column filter(const Column& column, const Mask& mask);
 
 /// The same for rows (first dimension) of a tensor; one that is not contiguous is copied first,

@@ -15,9 +15,23 @@ namespace {
 
 constexpr int kThreads = 256;
 
+/// Row numbers of either width; of int64 ones -1 stands for no row.
+struct Positions {
+  const int64_t* wide;
+  const unsigned* narrow;
+
+  __device__ int64_t operator[](int64_t i) const { return wide ? wide[i] : narrow[i]; }
+};
+
+Positions positions_of(const Tensor& positions) {
+  if (positions.dtype().id() == TypeId::kUInt32)
+    return {nullptr, reinterpret_cast<const unsigned*>(positions.as<uint32_t>())};
+  return {positions.as<int64_t>(), nullptr};
+}
+
 template <class T>
-__global__ void take_kernel(const T* __restrict__ in, const int64_t* __restrict__ positions,
-                            int64_t words, int64_t words_a_row, T* __restrict__ out) {
+__global__ void take_kernel(const T* __restrict__ in, Positions positions, int64_t words,
+                            int64_t words_a_row, T* __restrict__ out) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= words) return;
   const int64_t row = words_a_row == 1 ? i : i / words_a_row;
@@ -27,8 +41,7 @@ __global__ void take_kernel(const T* __restrict__ in, const int64_t* __restrict_
 
 // A lane a row; the lanes of a warp are one word of the result.
 __global__ void take_bits_kernel(const uint8_t* __restrict__ bits, int64_t begin,
-                                 const int64_t* __restrict__ positions, int64_t rows,
-                                 unsigned* __restrict__ out) {
+                                 Positions positions, int64_t rows, unsigned* __restrict__ out) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   const int64_t from = i < rows ? positions[i] : -1;
   const int64_t at = begin + from;
@@ -48,7 +61,7 @@ Buffer take_bits(std::string_view op, const Buffer& bitmap, int64_t begin,
   call.reads(positions.buffer());
   take_bits_kernel<<<blocks_of(rows, kThreads), kThreads, 0,
                      static_cast<cudaStream_t>(call.stream())>>>(
-      bitmap.as<uint8_t>(), begin, positions.as<int64_t>(), rows, call.writes_as<unsigned>(out));
+      bitmap.as<uint8_t>(), begin, positions_of(positions), rows, call.writes_as<unsigned>(out));
   call.finish(cudaGetLastError());
   return out;
 }
@@ -67,7 +80,7 @@ Buffer take_rows(std::string_view op, const Buffer& rows, int64_t begin, int64_t
     const int64_t words = bytes / word;
     take_kernel<T>
         <<<blocks_of(words, kThreads), kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
-            reinterpret_cast<const T*>(rows.data() + begin), positions.as<int64_t>(), words,
+            reinterpret_cast<const T*>(rows.data() + begin), positions_of(positions), words,
             width / word, call.writes_as<T>(out));
   };
   if (word == 1)

@@ -11,7 +11,7 @@
 namespace hr::cuda {
 
 /// Rows of `width` bytes from byte `begin` on, which are aligned to words of `word` bytes (1, 2, 4
-/// or 8); zeros where there is none. Errors carry `op`.
+/// or 8); zeros where there is none. Errors carry `op`. Positions of uint32 are rows, all of them.
 Buffer take_rows(std::string_view op, const Buffer& rows, int64_t begin, int64_t width,
                  int64_t word, const Tensor& positions);
 

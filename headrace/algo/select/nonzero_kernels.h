@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of nonzero. The gate is checked: 1-D bool, no nulls.
+// Kernels of nonzero. The gate is checked: 1-D bool; a null on a CUDA device counts as false.
 #pragma once
 #include "headrace/data/column.h"
 #include "headrace/data/tensor.h"

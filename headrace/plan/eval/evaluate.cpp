@@ -240,9 +240,14 @@ std::vector<Value> evaluate(const Program& program, std::span<const Value> input
   };
   std::vector<Value> values(inputs.begin(), inputs.end());
   if (any_on_gpu(inputs)) {
-    for (Value& value : values)
-      if (is_base(value)) value = filter(value, mask);
-    return evaluate_supported(program, values, Shape{mask.positions().num_elements()});
+    int64_t rows = kUnknown;
+    for (Value& value : values) {
+      if (!is_base(value)) continue;
+      value = filter(value, mask);
+      rows = signature_of(value).rows();
+    }
+    if (rows == kUnknown) rows = mask.positions().num_elements();
+    return evaluate_supported(program, values, Shape{rows});
   }
   for (Value& value : values)
     if (const auto* tensor = std::get_if<Tensor>(&value); tensor && is_base(value))

@@ -3,7 +3,6 @@
 #include "headrace/plan/execute/fused_inputs.h"
 
 #include "headrace/plan/eval/evaluate.h"
-#include "headrace/plan/graph/placement.h"
 
 namespace hr {
 
@@ -47,8 +46,6 @@ std::vector<Value> RowInputs::made() const {
 }
 
 std::string RowInputs::why_unsupported() const {
-  if (mask)
-    if (std::string why = why_nulls(*mask); !why.empty()) return why;
   return hr::why_unsupported(with_outputs(*this), values, Shape{rows});
 }
 

@@ -103,8 +103,6 @@ class ProgramBuilder {
     return dispatch_to_place(
         "evaluate",
         [&](std::span<const Value> where) {
-          std::string why = why_nulls(where.back());
-          if (!why.empty()) return why;
           return why_unsupported(program_, columns(where), Shape{signature_of(mask).rows()});
         },
         std::move(read),

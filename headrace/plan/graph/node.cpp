@@ -2,6 +2,7 @@
 // Making nodes.
 #include "headrace/plan/graph/node.h"
 
+#include "headrace/algo/select/compact_rows.h"
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/mapped_file.h"
@@ -17,7 +18,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace hr {
 
@@ -49,6 +52,16 @@ struct Relabel final : OperatorOf<Relabel> {
   Value execute(std::span<const Value> inputs) const override { return inputs[0]; }
 };
 
+// Only columns and arrays have rows, and are masks.
+template <class Rows, class By>
+Value compact_there(const Rows& rows, const By& mask) {
+  constexpr bool has_rows = std::is_same_v<Rows, Column> || std::is_same_v<Rows, Tensor>;
+  if constexpr (has_rows && (std::is_same_v<By, Column> || std::is_same_v<By, Tensor>))
+    return compact_rows(rows, mask);
+  else
+    throw_error<InternalError>("getitem", "these values have no rows");
+}
+
 struct Filter final : OperatorOf<Filter> {
   std::string detail{};
   bool live = false;
@@ -60,13 +73,16 @@ struct Filter final : OperatorOf<Filter> {
   bool supports(Place) const override { return true; }
 
   std::string why_unsupported(std::span<const Value> inputs) const override {
-    std::string why = why_nulls(inputs[1]);
-    return why.empty() ? why_strided(inputs[0]) : why;
+    return why_strided(inputs[0]);
   }
 
   RowLineage lineage() const override { return RowLineage::kFiltered; }
 
   Value execute(std::span<const Value> inputs) const override {
+    if (place_of(inputs[0]).is_gpu())
+      return std::visit(
+          [](const auto& rows, const auto& mask) { return compact_there(rows, mask); }, inputs[0],
+          inputs[1]);
     const Mask by = mask_of(inputs[1]);
     return !live && by.is_all() ? inputs[0] : filter(inputs[0], by);
   }

@@ -230,11 +230,6 @@ std::string why_strided(const Value& value) {
   return tensor && !tensor->is_contiguous() ? "a strided array has no kernel for CUDA" : "";
 }
 
-std::string why_nulls(const Value& mask) {
-  const auto* const column = std::get_if<Column>(&mask);
-  return column && column->null_count() > 0 ? "a mask with nulls has no kernel for CUDA" : "";
-}
-
 std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work) {
   if (inputs.empty()) {

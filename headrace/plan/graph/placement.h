@@ -32,8 +32,6 @@ using KernelLimits = std::function<std::string(std::span<const Value> inputs)>;
 inline const std::string kNoKernel = "no kernel for CUDA";
 /// Of work that takes contiguous arrays: the limit that this one does not keep, or nothing.
 std::string why_strided(const Value& value);
-/// The same of work that takes masks without nulls.
-std::string why_nulls(const Value& mask);
 
 /// Runs `work` where the inputs are and gives what it makes there. On the simulated device it sees
 /// the inputs as the host's. On a CUDA device it gets them as they are; where `limits` has a reason

@@ -71,6 +71,16 @@ struct Concat final : OperatorOf<Concat> {
 
   std::string_view name() const override { return "concat"; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const DictionaryPtr& first = std::get<Column>(inputs[0]).dictionary();
+    for (const Value& input : inputs)
+      if (std::get<Column>(input).dictionary() != first)
+        return "categories with different dictionaries have no kernel for CUDA";
+    return {};
+  }
+
   RowLineage lineage() const override { return RowLineage::kConcatenated; }
 
   Value execute(std::span<const Value> inputs) const override {
@@ -217,17 +227,6 @@ NodePtr concat(const std::vector<NodePtr>& columns) {
 
 namespace {
 
-// Rows of nulls in the dtype of a column.
-Column nulls_like(const Column& column, int64_t rows) {
-  const Dtype dtype = column.dtype();
-  const int64_t bytes = dtype.is_bool() ? bitmap_bytes(rows) : rows * dtype.size_bytes();
-  Buffer values = Buffer::allocate_zeroed(bytes);
-  Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(rows));
-  if (dtype.is_string())
-    return Column::strings(rows, std::move(values), {}, std::move(validity), rows);
-  return column.with_rows(rows, std::move(values), std::move(validity), rows);
-}
-
 struct Shift final : OperatorOf<Shift> {
   int64_t periods = 0;
 
@@ -235,11 +234,13 @@ struct Shift final : OperatorOf<Shift> {
 
   std::string arguments() const override { return std::to_string(periods); }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     const auto& from = std::get<Column>(inputs[0]);
     const int64_t rows = from.num_rows(), by = std::clamp(periods, -rows, rows);
     if (by == 0) return from;
-    const Column nulls = nulls_like(from, std::abs(by));
+    const Column nulls = null_rows(name(), from, std::abs(by));
     const Column kept = from.slice(std::max<int64_t>(-by, 0), rows - std::abs(by));
     return by > 0 ? concatenate(name(), from.dtype(), std::array{nulls, kept})
                   : concatenate(name(), from.dtype(), std::array{kept, nulls});
