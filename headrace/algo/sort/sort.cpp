@@ -2,8 +2,8 @@
 // Rows in order of keys: buckets between splitters, then each bucket in cache.
 #include "headrace/algo/sort/sort.h"
 
-#include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/gather.h"
+#include "headrace/algo/sort/device_sort_kernels.h"
 #include "headrace/algo/sort/radix_partition.h"
 #include "headrace/algo/sort/sort_bucket.h"
 #include "headrace/algo/sort/sort_kernels.h"
@@ -593,11 +593,8 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
     if constexpr (built_with_cuda)
       if (columns.size() == 1 && are_own_keys(keys, columns[0]))
         return {cuda::sort_integers(columns[0], orders[0])};
-    const Tensor order = argsort_there(keys, orders);
-    std::vector<Column> result;
-    if constexpr (built_with_cuda)
-      for (const Column& column : columns) result.push_back(cuda::take_rows("sort", column, order));
-    return result;
+    if constexpr (built_with_cuda) return cuda::sort_rows(keys, orders, columns);
+    check_on_host("sort", keys[0].place());
   }
   Sorter sorter(keys, orders);
   if (columns.empty() || sorter.is_sorted()) return columns;
@@ -716,6 +713,23 @@ class FirstCandidates {
   std::atomic<bool> too_many_{false};
 };
 
+// The first of these rows, which hold all that may be first.
+Tensor first_among(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
+                   const Tensor& numbers, int64_t count) {
+  std::vector<Column> few;
+  for (const Column& key : keys) few.push_back(gather(key, numbers));
+  return gather(numbers, cut(argsort(few, orders), count));
+}
+
+Tensor first_there(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
+                   int64_t count) {
+  if constexpr (built_with_cuda)
+    if (count > 0 && count <= kMostFirst && count <= keys[0].num_rows() / 8)
+      if (const auto candidates = cuda::first_candidates(keys, orders, count))
+        return first_among(keys, orders, *candidates, count);
+  return cut(argsort_there(keys, orders), count);
+}
+
 }  // namespace
 
 Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
@@ -723,7 +737,7 @@ Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>&
   check_sort_keys(keys, orders);
   const int64_t rows = keys[0].num_rows();
   count = std::clamp<int64_t>(count, 0, rows);
-  if (is_there(keys)) return cut(argsort_there(keys, orders), count);
+  if (is_there(keys)) return first_there(keys, orders, count);
   Sorter sorter(keys, orders);
   if (count == 0) return numbers_of({});
   if (count <= kMostFirst && count <= rows / 8) {
@@ -732,9 +746,7 @@ Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>&
         [&](int64_t begin, const uint64_t* words, int64_t size) { first.add(begin, words, size); });
     if (const auto candidates = first.rows()) {
       const Tensor numbers = numbers_of(*candidates);
-      std::vector<Column> few;
-      for (const Column& key : keys) few.push_back(gather(key, numbers));
-      return gather(numbers, cut(argsort(few, orders), count));
+      return first_among(keys, orders, numbers, count);
     }
   }
   return cut(argsort(keys, orders), count);
