@@ -10,6 +10,8 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
 #include "headrace/relational/aggregate/distinct_rows.h"
@@ -19,6 +21,7 @@
 #include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace hr {
@@ -94,6 +97,12 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   bool is_fusable() const override { return true; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value>) const override {
+    return finds_rows_there() ? "" : kNoKernel;
+  }
+
   int64_t unique_keys() const override { return static_cast<int64_t>(keys.size()); }
 
   bool finds_first_rows() const override {
@@ -110,6 +119,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState*) const override {
+    if (finds_rows_there() && place_of(inputs[static_cast<size_t>(keys[0])]).is_gpu())
+      return table_of(wanted, distinct_there(wanted, inputs));
     if (is_distinct(wanted)) return table_of(wanted, distinct(wanted, inputs));
     return table_of(
         wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
@@ -204,6 +215,36 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
            std::ranges::all_of(requests, [](const AggregateRequest& request) {
              return request.aggregate == Aggregate::kFirstRow;
            });
+  }
+
+  // Whether a kernel finds all that is asked: the first rows of keys, seen in their order.
+  bool finds_rows_there() const {
+    return options.order == GroupOrder::kFirstSeen && !options.drop_missing &&
+           key_filters.empty() && std::ranges::all_of(requests, [](const AggregateRequest& each) {
+             return each.aggregate == Aggregate::kFirstRow;
+           });
+  }
+
+  Grouped distinct_there(const std::vector<bool>& wanted, std::span<const Value> inputs) const {
+    std::vector<Column> columns;
+    for (const int64_t place : keys)
+      columns.push_back(std::get<Column>(inputs[static_cast<size_t>(place)]));
+    const Tensor rows = distinct_rows(columns);
+    Grouped grouped;
+    for (size_t k = 0; k < columns.size(); ++k)
+      grouped.keys.push_back(wanted[k] ? positive_zeros(gather(columns[k], rows)) : Column());
+    grouped.values.assign(wanted_requests(wanted).size(), as_column(rows));
+    return grouped;
+  }
+
+  // -0.0 becomes 0.0, as in keys that were packed.
+  static Column positive_zeros(const Column& column) {
+    if (!column.dtype().is_floating()) return column;
+    Program program;
+    const int value = program.input(0, column.dtype(), column.null_count() > 0);
+    program.add_column(
+        program.apply(Op::kAdd, std::array{value, program.constant(Scalar::weak(0.0))}));
+    return std::get<Column>(evaluate(program, std::array<Value, 1>{column}, column.num_rows())[0]);
   }
 
   Grouped distinct(const std::vector<bool>& wanted, std::span<const Value> inputs) const {

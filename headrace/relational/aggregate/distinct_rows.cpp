@@ -7,7 +7,9 @@
 #include "headrace/algo/keys/partition_runs.h"
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/bits.h"
+#include "headrace/data/device.h"
 #include "headrace/plan/eval/evaluate_kernels.h"
+#include "headrace/relational/aggregate/distinct_rows_kernels.h"
 
 #include <algorithm>
 #include <atomic>
@@ -369,6 +371,13 @@ Tensor distinct_rows(const NormalizedKeys& keys) {
   auto* const marked = marks.mutable_as<uint8_t>();
   partitions.find_first(marked);
   return nonzero(partitions.mask(marked));
+}
+
+Tensor distinct_rows(const std::vector<Column>& keys) {
+  if (keys[0].num_rows() == 0) return Tensor(TypeId::kInt64, {0}, Buffer());
+  if constexpr (built_with_cuda) return cuda::distinct_rows(keys);
+  check_on_host("drop_duplicates", keys[0].place());
+  return {};
 }
 
 int64_t count_distinct(const NormalizedKeys& keys) {

@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace hr {
 
@@ -14,6 +15,9 @@ namespace hr {
 /// that stay are marked in the order of all: about 13 bytes of memory a row, which cannot leave for
 /// the disk.
 HR_API Tensor distinct_rows(const NormalizedKeys& keys);
+
+/// The same of key columns on a CUDA device, of which null and NaN are keys, each one of its own.
+HR_API Tensor distinct_rows(const std::vector<Column>& keys);
 
 /// How many rows that gives, without marks.
 HR_API int64_t count_distinct(const NormalizedKeys& keys);
