@@ -20,6 +20,7 @@ except ImportError:
     sys.exit("cuda: CuPy is required for the comparison; install cupy-cuda13x")
 import cudf_joins
 import cudf_reader
+import cudf_rows
 import device_blocks
 import measure
 import numpy as np
@@ -353,6 +354,119 @@ def joins(bench: measure.Bench) -> None:
         )
 
 
+def columns_to_host(value: Any) -> list[Any]:
+    """The columns of a frame of ours, or arrays of CuPy, as NumPy arrays."""
+    if isinstance(value, hr.DataFrame):
+        return [np.asarray(value[name]) for name in value.columns]
+    return [cp.asnumpy(each) for each in value]
+
+
+def equal_columns(ours: Any, theirs: Any) -> str:
+    for a, b in zip(columns_to_host(ours), columns_to_host(theirs), strict=True):
+        np.testing.assert_array_equal(a, b)
+    return "equal"
+
+
+def frame_there(**columns: Any) -> hr.DataFrame:
+    """A frame of ours over values of CuPy arrays."""
+    return done(hr.DataFrame({name: taken(each) for name, each in columns.items()}))
+
+
+def rows_of_frames(bench: measure.Bench) -> None:
+    """Measure sorts, distinct rows, largest rows and filters of frames, compared with cuDF."""
+    rival = measure.Rival
+    if cudf_reader.missing:
+        bench.left_out("rows of frames", "cudf", cudf_reader.missing)
+        return
+    cudf_reader.use_pool(2**35)
+    draw = cp.random.default_rng(9)
+    for rows, size in ((10_000_000, "1e7"), (LONG, "1e8")):
+        key = draw.integers(-(2**62), 2**62, rows)
+        x = draw.random(rows)
+        ours, theirs = frame_there(key=key, x=x), cudf_rows.table_of(key, x)
+        by = cudf_rows.table_of(key)
+        bench.step(
+            f"sort i64 + f64 {size}",
+            lambda ours=ours: done(ours.sort_values("key")),
+            [
+                rival(
+                    "cudf",
+                    lambda theirs=theirs, by=by: there(
+                        lambda: cudf_rows.arrays_of(
+                            cudf_rows.sorted_by(theirs, by), "int64", "float64"
+                        )
+                    ),
+                    1.5,
+                )
+            ],
+            equal_columns,
+            moved=32 * rows,
+            rows=rows,
+        )
+        bench.step(
+            f"largest 100 of f64 {size}",
+            lambda ours=ours: done(ours[["x"]].nlargest(100, "x")),
+            [
+                rival(
+                    "cudf",
+                    lambda x=x: there(
+                        lambda: cudf_rows.arrays_of(
+                            cudf_rows.largest(cudf_rows.table_of(x), 100), "float64"
+                        )
+                    ),
+                    3,
+                )
+            ],
+            equal_columns,
+            moved=8 * rows,
+            rows=rows,
+        )
+        for groups, name in ((100, "100"), (rows, "63 %")):
+            few = draw.integers(0, groups, rows)
+            own, other = frame_there(key=few), cudf_rows.table_of(few)
+            bench.step(
+                f"distinct {name} of i64 {size}",
+                lambda own=own: done(own.drop_duplicates("key")),
+                [
+                    rival(
+                        "cudf",
+                        lambda other=other: there(
+                            lambda: cudf_rows.arrays_of(cudf_rows.distinct(other), "int64")
+                        ),
+                        3,
+                    )
+                ],
+                equal_columns,
+                moved=8 * rows,
+                rows=rows,
+            )
+            del few, own, other
+        narrow = key.astype("int32")
+        mask = x < 0.5
+        four = frame_there(key=key, x=x, y=x + 1, z=narrow)
+        wide, gate = cudf_rows.table_of(key, x, x + 1, narrow), cudf_rows.table_of(mask)
+        picked = done(four["x"] < 0.5)
+        bench.step(
+            f"filter 50 %, 4 columns {size}",
+            lambda four=four, picked=picked: done(four[picked]),
+            [
+                rival(
+                    "cudf",
+                    lambda wide=wide, gate=gate: there(
+                        lambda: cudf_rows.arrays_of(
+                            cudf_rows.filtered(wide, gate), "int64", "float64", "float64", "int32"
+                        )
+                    ),
+                    2,
+                )
+            ],
+            equal_columns,
+            moved=42 * rows,
+            rows=rows,
+        )
+        del ours, theirs, by, four, wide, gate, picked, narrow, mask, key, x
+
+
 def blocks(bench: measure.Bench) -> None:
     """Measure allocating and freeing 1 MiB: one at a time, and 64 at once."""
     size, what = 1 << 20, "allocate + free 1 MiB"
@@ -456,6 +570,7 @@ def main() -> None:
     )
     order(bench, x, h)
     joins(bench)
+    rows_of_frames(bench)
     bench.step(
         "histogram f64, 100 bins of a range",
         lambda: done(hr.signal.histogram(h, 100, range=(-4.0, 4.0))[0]),

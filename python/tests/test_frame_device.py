@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rows of frames on the simulated device, and on a GPU if there is one: the host's rows."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headrace as hr
+
+ROWS = (0, 1, 63, 64, 65, 2**17 + 1)
+
+
+def frame_of(rows):
+    """Columns of several dtypes, most of them with nulls; floats have NaN and -0.0, too."""
+    random = np.random.default_rng(rows)
+    x = random.standard_normal(rows)
+    x[random.random(rows) < 0.05] = np.nan
+    x[random.random(rows) < 0.05] = -0.0
+    words = np.array(["", "a", "bc", "a long text of many bytes", "abcdefgh", "abcdefghi"], object)
+
+    def nullable(values):
+        return pa.array(values, mask=random.random(rows) < 0.2)
+
+    return hr.from_arrow(
+        pa.table(
+            {
+                "wide": pa.array(random.integers(-(2**62), 2**62, rows)),
+                "few": nullable(random.integers(-50, 50, rows)),
+                "x": nullable(x),
+                "f": pa.array(random.random(rows).astype("f4")),
+                "flag": nullable(random.random(rows) < 0.5),
+                "word": nullable(words[random.integers(0, len(words), rows)]),
+                "day": nullable(random.integers(0, 10**6, rows).astype("M8[ms]")),
+            }
+        )
+    )
+
+
+def as_values(frame):
+    """The columns as lists, in which NaN is equal to NaN."""
+    table = frame.to_arrow()
+    return {
+        name: ["NaN" if value != value else value for value in table.column(name).to_pylist()]
+        for name in table.column_names
+    }
+
+
+WORK = {
+    "filter": lambda d: d[d["x"] > 0],
+    "filter by nulls": lambda d: d[(d["few"] > 3) & d["flag"].fillna(False)],
+    "filter and compute": lambda d: hr.DataFrame({"y": d[d["few"] > 0]["x"] * 2 + 1}),
+    "arithmetic": lambda d: hr.DataFrame({"a": d["few"] * 2 + d["wide"], "b": d["x"] / d["f"]}),
+    "comparisons": lambda d: hr.DataFrame({"a": d["few"] > d["x"], "b": d["few"] != 3}),
+    "nulls": lambda d: hr.DataFrame(
+        {"a": d["x"].fillna(7.0), "b": d["few"].isna(), "c": d["word"].isna()}
+    ),
+    "where": lambda d: hr.DataFrame({"a": d["x"].where(d["few"] > 0), "b": d["few"].fillna(0)}),
+    "sort with a column": lambda d: d[["wide", "x"]].sort_values("wide"),
+    "sort alone": lambda d: d[["wide"]].sort_values("wide", ascending=False),
+    "sort by two": lambda d: d.sort_values(["few", "x"]),
+    "sort by strings": lambda d: d.sort_values(["word", "day"], na_position="first"),
+    "sort both ways": lambda d: d.sort_values(["flag", "f"], ascending=[False, True]),
+    "first of a sort": lambda d: d.sort_values("x").head(17),
+    "largest": lambda d: d[["wide", "f"]].nlargest(10, "f"),
+    "distinct": lambda d: d.drop_duplicates("few"),
+    "distinct pairs": lambda d: d.drop_duplicates(["few", "flag"]),
+    "distinct floats": lambda d: d.drop_duplicates("x"),
+    "distinct strings": lambda d: d.drop_duplicates(["word", "flag"]),
+    "distinct wide": lambda d: d.drop_duplicates(["wide", "x", "day"]),
+    "concat": lambda d: hr.concat([d, d[d["f"] > 0.3]]),
+    "shift": lambda d: hr.DataFrame({"a": d["few"].shift(3), "b": d["word"].shift(-2)}),
+}
+
+
+@pytest.mark.parametrize("what", WORK)
+def test_rows_are_the_hosts(device, what):
+    for rows in ROWS:
+        frame = frame_of(rows)
+        there = frame.to(device)
+        assert as_values(WORK[what](there)) == as_values(WORK[what](frame)), rows
+    assert [each.operator for each in hr.fallbacks()] == []
+
+
+def test_sums_skip_nulls_there(device):
+    frame = frame_of(300_001)
+    there = frame.to(device)
+    for name in ("few", "x"):
+        for how in ("sum", "mean", "std", "min", "max", "count"):
+            ours, theirs = getattr(there[name], how)(), getattr(frame[name], how)()
+            assert np.float64(ours.item()).tobytes() == np.float64(theirs.item()).tobytes(), how
+    assert there["few"].isna().sum().item() == frame["few"].isna().sum().item()
+
+
+def test_categories_sort_by_their_values(device):
+    words = hr.Series(["b", None, "a", "c", "a", "b"] * 1000).astype("category")
+    frame = hr.DataFrame({"word": words, "row": np.arange(6000)})
+    there = frame.to(device)
+    assert as_values(there.sort_values("word")) == as_values(frame.sort_values("word"))
+    assert as_values(there.drop_duplicates("word")) == as_values(frame.drop_duplicates("word"))
