@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Order of rows on a CUDA device: the words of the keys, the last one first, each sorted by radix,
-// stably. Integers that are their own key, and one column beside it, move with the words.
+// stably. Integers that are their own key, and one column more, move with the words.
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/sort/device_sort_kernels.h"
-#include "headrace/algo/sort/packed_keys_kernels.h"
+#include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/algo/sort/radix_sort_kernels.h"
 #include "headrace/algo/sort/sort_kernels.h"
 #include "headrace/base/error.h"
@@ -56,7 +56,7 @@ struct Pair {
 
 /// Sorts a word of all rows and what else moves, first in the first places; where they are then.
 template <class Key, class Value>
-int sort_with(DeviceCall& call, const PackedKeys& keys, int word, Key* const (&words)[2],
+int sort_with(DeviceCall& call, const DeviceSortKeys& keys, int word, Key* const (&words)[2],
               Value* const (&values)[2], int64_t rows) {
   const int bits = keys.bits(word);
   if constexpr (sizeof(Key) == 8)
@@ -66,7 +66,7 @@ int sort_with(DeviceCall& call, const PackedKeys& keys, int word, Key* const (&w
 }
 
 /// The rows' numbers by all words; none where the rows stay as they are.
-std::optional<Buffer> order_of(DeviceCall& call, const PackedKeys& keys, int64_t rows) {
+std::optional<Buffer> order_of(DeviceCall& call, const DeviceSortKeys& keys, int64_t rows) {
   if (keys.num_words() == 0) return std::nullopt;
   const Pair<uint32_t> order(call, rows);
   int at = 0;
@@ -98,7 +98,7 @@ Column sort_alone(const Column& values, SortOrder order) {
   DeviceCall call("sort", values.place());
   const std::vector<Column> columns{values};
   const std::vector<SortOrder> orders{order};
-  const PackedKeys keys(call, values.place(), columns, orders);
+  const DeviceSortKeys keys(call, values.place(), columns, orders);
   const auto work = [&]<class Key>(std::type_identity<Key>) {
     const Pair<Key> words(call, rows);
     Key* const places[2] = {words.place(call, 0), words.place(call, 1)};
@@ -129,10 +129,11 @@ bool moves_with_words(const Column& column) {
   return column.null_count() == 0 && !column.dtype().is_bool() && (width == 4 || width == 8);
 }
 
-/// The values of a column beside the words of its key, which are sorted together.
+/// The values of a column that moves with the words of the key, and the key itself if wanted.
 template <class Key, class Value>
-std::pair<Buffer, Buffer> sort_beside(DeviceCall& call, const PackedKeys& keys,
-                                      const Column& column, const Column& key, bool wants_key) {
+std::pair<Buffer, Buffer> sort_with_column(DeviceCall& call, const DeviceSortKeys& keys,
+                                           const Column& column, const Column& key,
+                                           bool wants_key) {
   const int64_t rows = column.num_rows();
   const Place place = column.place();
   const auto width = static_cast<int64_t>(sizeof(Value));
@@ -155,11 +156,12 @@ std::pair<Buffer, Buffer> sort_beside(DeviceCall& call, const PackedKeys& keys,
 }
 
 template <class Key>
-std::pair<Buffer, Buffer> sort_beside(DeviceCall& call, const PackedKeys& keys,
-                                      const Column& column, const Column& key, bool wants_key) {
+std::pair<Buffer, Buffer> sort_with_column(DeviceCall& call, const DeviceSortKeys& keys,
+                                           const Column& column, const Column& key,
+                                           bool wants_key) {
   if (column.dtype().size_bytes() == 4)
-    return sort_beside<Key, uint32_t>(call, keys, column, key, wants_key);
-  return sort_beside<Key, uint64_t>(call, keys, column, key, wants_key);
+    return sort_with_column<Key, uint32_t>(call, keys, column, key, wants_key);
+  return sort_with_column<Key, uint64_t>(call, keys, column, key, wants_key);
 }
 
 }  // namespace
@@ -176,7 +178,7 @@ Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& or
   check_rows(rows);
   if (rows == 0) return Tensor(TypeId::kInt64, {0}, Buffer());
   DeviceCall call("sort", place);
-  const PackedKeys packed(call, place, keys, orders);
+  const DeviceSortKeys packed(call, place, keys, orders);
   const std::optional<Buffer> order = order_of(call, packed, rows);
   const Buffer out = allocate_result(rows * 8, place);
   widen_kernel<<<blocks_of(rows, kThreads), kThreads, 0, stream_of(call)>>>(
@@ -201,7 +203,7 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
   std::vector<size_t> left;
   {
     DeviceCall call("sort", place);
-    const PackedKeys packed(call, place, keys, orders);
+    const DeviceSortKeys packed(call, place, keys, orders);
     if (packed.num_words() == 0) {
       call.finish(cudaGetLastError());
       return columns;
@@ -210,13 +212,14 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
     for (size_t c = 0; c < columns.size(); ++c)
       (packed.gives_back() && is_own(columns[c]) ? own : left).push_back(c);
     if (packed.gives_back() && left.size() == 1 && moves_with_words(columns[left[0]])) {
-      const Column& beside = columns[left[0]];
-      call.reads(beside.values_buffer());
+      const Column& moved = columns[left[0]];
+      call.reads(moved.values_buffer());
       const auto [values, key] =
-          packed.bits(0) > 32 ? sort_beside<uint64_t>(call, packed, beside, keys[0], !own.empty())
-                              : sort_beside<uint32_t>(call, packed, beside, keys[0], !own.empty());
+          packed.bits(0) > 32
+              ? sort_with_column<uint64_t>(call, packed, moved, keys[0], !own.empty())
+              : sort_with_column<uint32_t>(call, packed, moved, keys[0], !own.empty());
       call.finish(cudaGetLastError());
-      result[left[0]] = beside.with_rows(rows, values, Buffer(), 0);
+      result[left[0]] = moved.with_rows(rows, values, Buffer(), 0);
       for (const size_t c : own) result[c] = columns[c].with_rows(rows, key, Buffer(), 0);
       return result;
     }

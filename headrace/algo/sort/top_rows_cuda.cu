@@ -3,7 +3,7 @@
 // tell how far its values go.
 #include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/algo/sort/device_sort_kernels.h"
-#include "headrace/algo/sort/packed_keys_kernels.h"
+#include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/data/device_launch.h"
@@ -51,7 +51,7 @@ __global__ void at_most_kernel(const Key* __restrict__ words, int64_t count, int
 
 /// The rows up to a digit's end, as bits; nothing where too many tie.
 template <class Key>
-std::optional<Buffer> first_bits(DeviceCall& call, const PackedKeys& keys, Place place,
+std::optional<Buffer> first_bits(DeviceCall& call, const DeviceSortKeys& keys, Place place,
                                  int64_t rows, int64_t wanted) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const Buffer room = call.scratch(rows * static_cast<int64_t>(sizeof(Key)));
@@ -97,7 +97,7 @@ std::optional<Tensor> first_candidates(const std::vector<Column>& keys,
   std::optional<Buffer> bits;
   {
     DeviceCall call("sort", place);
-    const PackedKeys packed(call, place, keys, orders);
+    const DeviceSortKeys packed(call, place, keys, orders);
     if (packed.num_words() > 0)
       bits = packed.bits(0) > 32 ? first_bits<uint64_t>(call, packed, place, rows, count)
                                  : first_bits<uint32_t>(call, packed, place, rows, count);

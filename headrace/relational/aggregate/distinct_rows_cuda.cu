@@ -2,7 +2,7 @@
 // The first row of each key on a CUDA device: of few keys in a table by key, else by a stable sort,
 // after which equal keys are side by side and the first of them is the first row.
 #include "headrace/algo/select/nonzero_kernels.h"
-#include "headrace/algo/sort/packed_keys_kernels.h"
+#include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/algo/sort/radix_sort_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -61,7 +61,7 @@ cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
 }
 
-void mark_by_table(DeviceCall& call, const PackedKeys& keys, Place place, int64_t rows,
+void mark_by_table(DeviceCall& call, const DeviceSortKeys& keys, Place place, int64_t rows,
                    unsigned* marks) {
   const Buffer room = call.scratch(4 * rows);
   auto* const words = call.writes_as<uint32_t>(room);
@@ -76,7 +76,7 @@ void mark_by_table(DeviceCall& call, const PackedKeys& keys, Place place, int64_
                                                                                   marks);
 }
 
-void mark_by_sort(DeviceCall& call, const PackedKeys& keys, int64_t rows, unsigned* marks) {
+void mark_by_sort(DeviceCall& call, const DeviceSortKeys& keys, int64_t rows, unsigned* marks) {
   const Buffer numbers[2] = {call.scratch(4 * rows), call.scratch(4 * rows)};
   const Buffer room[2] = {call.scratch(8 * rows), call.scratch(8 * rows)};
   uint32_t* order[2] = {call.writes_as<uint32_t>(numbers[0]), call.writes_as<uint32_t>(numbers[1])};
@@ -128,7 +128,7 @@ Tensor distinct_rows(const std::vector<Column>& keys) {
     call.fill(call.writes(bits), 0, bytes);
     auto* const marks = call.writes_as<unsigned>(bits);
     const std::vector<SortOrder> orders(keys.size());
-    const PackedKeys packed(call, place, keys, orders, MissingKeys::kNullAndNan);
+    const DeviceSortKeys packed(call, place, keys, orders, MissingKeys::kNullAndNan);
     if (packed.num_words() == 0)
       call.fill(call.writes(bits), 1, 1);  // all rows are equal
     else if (packed.num_words() == 1 && packed.bits(0) <= kTableBits)

@@ -14,7 +14,7 @@ namespace hr::cuda {
 enum class KeyPart : uint8_t { kValue, kMissing, kPiece, kLength, kHigh, kLow };
 
 /// Where a part lies and what becomes of it; read by kernels.
-struct PackedPart {
+struct DeviceKeyPart {
   const void* values = nullptr;
   const uint8_t* valid = nullptr;  // bits, or null
   int64_t offset = 0;
@@ -34,12 +34,13 @@ enum class MissingKeys : uint8_t { kTogether, kNullAndNan };
 /// Words of the keys' rows, the first word to be compared first. Numbers take the bits of their
 /// range and one value more where some are missing, so that several keys often share a word;
 /// strings take eight bytes a part as far as the longest goes, then their length.
-class PackedKeys {
+class DeviceSortKeys {
  public:
   /// Waits once for the ranges of all parts; where there are strings, before that for the longest.
   /// The keys are checked, have rows and outlive this.
-  PackedKeys(DeviceCall& call, Place place, const std::vector<Column>& keys,
-             const std::vector<SortOrder>& orders, MissingKeys missing = MissingKeys::kTogether);
+  DeviceSortKeys(DeviceCall& call, Place place, const std::vector<Column>& keys,
+                 const std::vector<SortOrder>& orders,
+                 MissingKeys missing = MissingKeys::kTogether);
 
   /// None where all rows are equal.
   int num_words() const { return static_cast<int>(words_.size()); }
@@ -66,7 +67,7 @@ class PackedKeys {
   struct Part {
     size_t key = 0;
     KeyPart kind = KeyPart::kValue;
-    PackedPart part{};
+    DeviceKeyPart part{};
     uint64_t span = 0;  // from the least to the greatest word
     bool takes_missing = false;
     int bits = 0;

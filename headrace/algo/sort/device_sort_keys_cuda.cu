@@ -2,7 +2,7 @@
 // Words of keys on a CUDA device: one pass for the range of each part, one to write it.
 #include "headrace/algo/bits/ordered_word_math.h"
 #include "headrace/algo/sort/category_ranks.h"
-#include "headrace/algo/sort/packed_keys_kernels.h"
+#include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/data/device_launch.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ __device__ bool bit_at(const void* bits, int64_t at) {
   return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
 }
 
-__device__ Word piece_of(const StringView& view, const PackedPart& part) {
+__device__ Word piece_of(const StringView& view, const DeviceKeyPart& part) {
   const char* const text = view.size <= sizeof view.inlined
                                ? view.inlined
                                : part.texts[view.indirect.buffer] + view.indirect.offset;
@@ -50,7 +50,7 @@ __device__ Word piece_of(const StringView& view, const PackedPart& part) {
 
 /// The ascending word of a row; false where it is missing.
 template <class T>
-__device__ bool word_at(const PackedPart& part, int64_t row, Word& word) {
+__device__ bool word_at(const DeviceKeyPart& part, int64_t row, Word& word) {
   const int64_t at = part.offset + row;
   const bool is_valid = !part.valid || bit_at(part.valid, at);
   if constexpr (std::is_same_v<T, Missing>) {
@@ -87,7 +87,7 @@ struct Range {
 };
 
 template <class T>
-__global__ void range_kernel(PackedPart part, int64_t count, Range* range) {
+__global__ void range_kernel(DeviceKeyPart part, int64_t count, Range* range) {
   Word least = ~Word{0};
   Word greatest = 0;
   bool has_missing = false;
@@ -113,7 +113,7 @@ __global__ void range_kernel(PackedPart part, int64_t count, Range* range) {
   if (any_missing) range->has_missing = 1;  // all write the same
 }
 
-__global__ void longest_kernel(PackedPart part, int64_t count, unsigned* longest) {
+__global__ void longest_kernel(DeviceKeyPart part, int64_t count, unsigned* longest) {
   unsigned most = 0;
   const int64_t step = int64_t{gridDim.x} * kThreads;
   for (int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x; row < count; row += step) {
@@ -125,7 +125,7 @@ __global__ void longest_kernel(PackedPart part, int64_t count, unsigned* longest
 }
 
 template <class T, class Key>
-__global__ void write_kernel(PackedPart part, const unsigned* __restrict__ order, int64_t count,
+__global__ void write_kernel(DeviceKeyPart part, const unsigned* __restrict__ order, int64_t count,
                              bool adds, Key* __restrict__ out) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= count) return;
@@ -138,7 +138,7 @@ __global__ void write_kernel(PackedPart part, const unsigned* __restrict__ order
 }
 
 template <class T, class Key>
-__global__ void integers_kernel(const Key* __restrict__ words, PackedPart part, int64_t count,
+__global__ void integers_kernel(const Key* __restrict__ words, DeviceKeyPart part, int64_t count,
                                 T* __restrict__ out) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= count) return;
@@ -178,8 +178,8 @@ bool is_integral(Dtype dtype) {
 
 }  // namespace
 
-PackedKeys::PackedKeys(DeviceCall& call, Place place, const std::vector<Column>& keys,
-                       const std::vector<SortOrder>& orders, MissingKeys missing)
+DeviceSortKeys::DeviceSortKeys(DeviceCall& call, Place place, const std::vector<Column>& keys,
+                               const std::vector<SortOrder>& orders, MissingKeys missing)
     : call_(call), place_(place), keys_(keys), orders_(orders), rows_(keys[0].num_rows()) {
   for (const Column& key : keys) {
     call.reads(key.values_buffer());
@@ -211,7 +211,7 @@ PackedKeys::PackedKeys(DeviceCall& call, Place place, const std::vector<Column>&
 }
 
 // The parts of a key; of a string's pieces the first one.
-void PackedKeys::add_key(size_t k, const Column& column, MissingKeys missing) {
+void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing) {
   const bool nullable = column.null_count() > 0;
   Part part;
   part.key = k;
@@ -248,7 +248,7 @@ void PackedKeys::add_key(size_t k, const Column& column, MissingKeys missing) {
   add(KeyPart::kLength);
 }
 
-std::vector<int64_t> PackedKeys::find_longest(const std::vector<size_t>& strings) {
+std::vector<int64_t> DeviceSortKeys::find_longest(const std::vector<size_t>& strings) {
   const auto bytes = static_cast<int64_t>(4 * strings.size());
   const Buffer room = call_.scratch(bytes);
   call_.fill(call_.writes(room), 0, bytes);
@@ -261,7 +261,7 @@ std::vector<int64_t> PackedKeys::find_longest(const std::vector<size_t>& strings
   return {found.begin(), found.end()};
 }
 
-void PackedKeys::find_ranges() {
+void DeviceSortKeys::find_ranges() {
   std::vector<Range> found(parts_.size(), Range{~Word{0}, 0, 0});
   const auto bytes = static_cast<int64_t>(found.size() * sizeof(Range));
   const Buffer room = call_.table(found.data(), bytes);
@@ -292,7 +292,7 @@ void PackedKeys::find_ranges() {
 
 // Bits of the parts. Missing rows take one more value of numbers, or where all 64 bits are used, a
 // part of their own.
-void PackedKeys::settle() {
+void DeviceSortKeys::settle() {
   std::vector<Part> settled;
   for (Part& part : parts_) {
     const bool first = orders_[part.key].missing_first;
@@ -318,7 +318,7 @@ void PackedKeys::settle() {
 }
 
 // From the last part to the first; a word that has no room for the next one is full.
-void PackedKeys::place_words() {
+void DeviceSortKeys::place_words() {
   std::vector<WordParts> words;
   for (size_t p = parts_.size(); p-- > 0;) {
     Part part = parts_[p];
@@ -331,7 +331,7 @@ void PackedKeys::place_words() {
   words_.assign(words.rbegin(), words.rend());
 }
 
-int PackedKeys::leading_bits(int word) const {
+int DeviceSortKeys::leading_bits(int word) const {
   const WordParts& one = words_[static_cast<size_t>(word)];
   if (rows_ < kLeastRows || one.parts.size() > 1 || one.parts[0].kind != KeyPart::kValue)
     return one.bits;
@@ -342,7 +342,7 @@ int PackedKeys::leading_bits(int word) const {
 }
 
 template <class Key>
-void PackedKeys::write_as(int word, const uint32_t* order, Key* out) const {
+void DeviceSortKeys::write_as(int word, const uint32_t* order, Key* out) const {
   bool adds = false;
   for (const Part& part : words_[static_cast<size_t>(word)].parts) {
     visit_part(part.kind, keys_[part.key].dtype(), [&]<class T>(std::type_identity<T>) {
@@ -353,16 +353,16 @@ void PackedKeys::write_as(int word, const uint32_t* order, Key* out) const {
   }
 }
 
-void PackedKeys::write(int word, const uint32_t* order, uint32_t* out) const {
+void DeviceSortKeys::write(int word, const uint32_t* order, uint32_t* out) const {
   write_as(word, order, out);
 }
 
-void PackedKeys::write(int word, const uint32_t* order, uint64_t* out) const {
+void DeviceSortKeys::write(int word, const uint32_t* order, uint64_t* out) const {
   write_as(word, order, out);
 }
 
 template <class Key>
-void PackedKeys::give_back_as(const Key* words, std::byte* out) const {
+void DeviceSortKeys::give_back_as(const Key* words, std::byte* out) const {
   visit_real(keys_[0].dtype().storage(), [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_integral_v<T>)
       integers_kernel<T, Key><<<blocks_of(rows_, kThreads), kThreads, 0, stream_of(call_)>>>(
@@ -370,11 +370,11 @@ void PackedKeys::give_back_as(const Key* words, std::byte* out) const {
   });
 }
 
-void PackedKeys::give_back(const uint32_t* words, std::byte* out) const {
+void DeviceSortKeys::give_back(const uint32_t* words, std::byte* out) const {
   give_back_as(words, out);
 }
 
-void PackedKeys::give_back(const uint64_t* words, std::byte* out) const {
+void DeviceSortKeys::give_back(const uint64_t* words, std::byte* out) const {
   give_back_as(words, out);
 }
 
