@@ -25,7 +25,7 @@ constexpr int kFloatBits = 8;  // signs and exponents, of which most are not use
 
 using Word = unsigned long long;
 
-// What a part is read as, where that is no number.
+// Kinds of parts other than numbers.
 struct Bit {};
 struct Rank {};
 struct Missing {};

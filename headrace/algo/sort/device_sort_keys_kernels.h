@@ -95,7 +95,7 @@ class DeviceSortKeys {
   int64_t rows_;
   std::vector<Part> parts_{};
   std::vector<WordParts> words_{};
-  std::vector<Buffer> tables_{};  // ranks and addresses of texts
+  std::vector<Buffer> tables_{};  // ranks and addresses of text buffers
   bool gives_back_ = false;
 };
 

@@ -50,7 +50,7 @@ constexpr int kThreads = 256;
 constexpr int kRowsAThread = 8;
 constexpr int64_t kTile = int64_t{kThreads} * kRowsAThread;
 constexpr int kMostRun = 64;        // rows of a run that one thread puts in order
-constexpr int64_t kRowsAHead = 16;  // room for a run in so many rows
+constexpr int64_t kRowsAHead = 16;  // one run is expected in this number of rows
 
 struct Runs {
   unsigned count;

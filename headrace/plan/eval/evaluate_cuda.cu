@@ -189,7 +189,7 @@ class Writer {
   }
 
  private:
-  /// An output with a value a row; of one with nulls the count of those that are there is one of
+  /// An output of one value per row; of one with nulls the count of those that are there is one of
   /// the counts.
   struct Made {
     Buffer values{};
