@@ -72,13 +72,18 @@ WORK = {
 }
 
 
+WITH_STRINGS = "strings"
+
+
 @pytest.mark.parametrize("what", WORK)
 def test_rows_are_the_hosts(device, what):
     for rows in ROWS:
         frame = frame_of(rows)
         there = frame.to(device)
         assert as_values(WORK[what](there)) == as_values(WORK[what](frame)), rows
-    assert [each.operator for each in hr.fallbacks()] == []
+    told = [reason for _, reason, *_ in hr.fallbacks()]
+    falls_back = device == "cuda" and WITH_STRINGS in what
+    assert told == (["a key of strings has no kernel for CUDA"] if falls_back else [])
 
 
 def test_sums_skip_nulls_there(device):

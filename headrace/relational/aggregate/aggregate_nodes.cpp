@@ -99,7 +99,12 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   bool supports(Place) const override { return true; }
 
-  std::string why_unsupported(std::span<const Value>) const override {
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    for (const int64_t key : keys) {
+      const Dtype dtype = signature_of(inputs[static_cast<size_t>(key)]).dtype;
+      if (dtype.is_string() || dtype.is_category())
+        return "a key of strings has no kernel for CUDA";
+    }
     return finds_rows_there() ? "" : kNoKernel;
   }
 
