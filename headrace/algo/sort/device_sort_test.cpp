@@ -101,9 +101,6 @@ std::vector<Column> keys(int64_t rows, uint32_t seed) {
     const Buffer flags = random_bits(rows, seed++);
     all.push_back(Column(TypeId::kBool, rows, flags, nulls ? random_bits(rows, seed++) : Buffer(),
                          nulls ? -1 : 0));
-    all.push_back(strings(rows, seed++, nulls, 3, ""));
-    all.push_back(strings(rows, seed++, nulls, 12, "https://"));
-    all.push_back(strings(rows, seed++, nulls, 40, ""));
     all.push_back(
         drawn<int64_t>(rows, seed++, nulls, wide).with_dtype(Dtype::timestamp(TimeUnit::kNano)));
     const Column text = strings(50, seed++, false, 9, "");

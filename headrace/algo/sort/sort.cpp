@@ -562,7 +562,13 @@ class Sorter {
 namespace {
 
 bool is_there(const std::vector<Column>& keys) {
-  return !keys.empty() && keys[0].place().is_gpu();
+  if (keys.empty() || !keys[0].place().is_gpu()) return false;
+  for (const Column& key : keys)
+    if (key.dtype().is_string())
+      throw_error<UnsupportedError>("sort", "string keys are not supported on a CUDA device",
+                                    {{"dtype", key.dtype().name()}},
+                                    "move the values first: x.to('cpu')");
+  return true;
 }
 
 // Only the order of equal values of such a column could tell that its rows were not moved.
