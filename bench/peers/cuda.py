@@ -18,6 +18,7 @@ try:
     import cupy as cp
 except ImportError:
     sys.exit("cuda: CuPy is required for the comparison; install cupy-cuda13x")
+import cudf_groups
 import cudf_joins
 import cudf_reader
 import cudf_rows
@@ -467,6 +468,44 @@ def rows_of_frames(bench: measure.Bench) -> None:
         del ours, theirs, by, four, wide, gate, picked, narrow, mask, key, x
 
 
+def same_groups(ours: Any, theirs: Any) -> str:
+    """Compare sums of groups, which cuDF has in any order."""
+    keys, sums = (cp.asnumpy(x) for x in theirs)
+    turn = np.argsort(keys)
+    np.testing.assert_array_equal(np.asarray(ours.reset_index()["k"]), keys[turn])
+    return measure.close_to(1e-9)(np.asarray(ours["s"]), sums[turn])
+
+
+def groups(bench: measure.Bench) -> None:
+    """Measure sums of 1e8 rows by 100 keys, one of which may have most rows, and by 63e6."""
+    random = cp.random.default_rng(9)
+    v = random.standard_normal(LONG)
+    for step, most, heavy, least in (
+        ("sum by 100 keys", 100, 0.0, 12),
+        ("sum by 100 keys, one in 90 %", 100, 0.9, 5),
+        ("sum by 63e6 keys", LONG, 0.0, 5),
+    ):
+        k = random.integers(0, most, LONG)
+        if heavy > 0:
+            k = cp.where(random.random(LONG) < heavy, 7, k)
+        frame = hr.DataFrame({"k": hr.asarray(k), "v": hr.asarray(v)})
+        rivals = []
+        if cudf_reader.missing:
+            bench.left_out(step, "cudf", cudf_reader.missing)
+        else:
+            theirs = functools.partial(there, functools.partial(cudf_groups.sums, k, v))
+            rivals = [measure.Rival("cudf", theirs, least)]
+        bench.step(
+            step,
+            lambda frame=frame: done(frame.groupby("k").agg(s=("v", "sum"))),
+            rivals,
+            same_groups,
+            moved=16 * LONG,
+            rows=LONG,
+        )
+        del frame, k
+
+
 def blocks(bench: measure.Bench) -> None:
     """Measure allocating and freeing 1 MiB: one at a time, and 64 at once."""
     size, what = 1 << 20, "allocate + free 1 MiB"
@@ -571,6 +610,7 @@ def main() -> None:
     order(bench, x, h)
     joins(bench)
     rows_of_frames(bench)
+    groups(bench)
     bench.step(
         "histogram f64, 100 bins of a range",
         lambda: done(hr.signal.histogram(h, 100, range=(-4.0, 4.0))[0]),

@@ -7,6 +7,7 @@
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -272,6 +273,13 @@ void read_valid(const Column& column, int64_t row, int64_t count, uint8_t* valid
   }
 }
 
+uint64_t start_word(Accumulator accumulator, ValueClass value_class) {
+  if (keeps_row(accumulator)) return static_cast<uint64_t>(int64_t{-1});
+  return visit_class(value_class, [&]<class T>(std::type_identity<T>) {
+    return std::bit_cast<uint64_t>(first_state<T>(accumulator));
+  });
+}
+
 void start_accumulators(const AccumulatorInput& input, int64_t slots, bool second,
                         AccumulatorStates& states) {
   states.values.resize(input.accumulators.size());
@@ -282,13 +290,8 @@ void start_accumulators(const AccumulatorInput& input, int64_t slots, bool secon
     const int64_t items = slots * width_of(accumulator, input.top);
     states.values[k] = Buffer::allocate(8 * items);
     if (slots == 0) continue;
-    if (keeps_row(accumulator)) {
-      std::fill_n(states.values[k].mutable_as<int64_t>(), slots, int64_t{-1});
-    } else {
-      visit_class(input.value_class, [&]<class T>(std::type_identity<T>) {
-        std::fill_n(states.values[k].mutable_as<T>(), items, first_state<T>(accumulator));
-      });
-    }
+    std::fill_n(states.values[k].mutable_as<uint64_t>(), items,
+                start_word(accumulator, input.value_class));
     if (is_argument(accumulator)) {
       states.rows[k] = Buffer::allocate(8 * slots);
       std::fill_n(states.rows[k].mutable_as<int64_t>(), slots, int64_t{-1});

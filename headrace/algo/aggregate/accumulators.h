@@ -51,6 +51,9 @@ struct AccumulatorStates {
   Buffer other_means{};
 };
 
+/// What a fresh state is filled with, as bits.
+HR_API uint64_t start_word(Accumulator accumulator, ValueClass value_class);
+
 /// Fresh states of `slots` slots; of the first or of the second pass.
 HR_API void start_accumulators(const AccumulatorInput& input, int64_t slots, bool second,
                                AccumulatorStates& states);

@@ -92,32 +92,25 @@ class KeyWork {
 
 }  // namespace
 
-bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses) {
-  constexpr int64_t kManyRows = 1 << 16;  // numbering those of fewer costs little
-  // Where they come but a few times each, the one table is mostly made by one thread.
-  constexpr int64_t kTimes = 8;
-  return rows >= kManyRows &&
-         has_more_keys(rows, read, accesses, std::min(kFewKeys, rows / kTimes));
+namespace {
+
+// Where keys come but a few times each, the one table is mostly made by one thread.
+constexpr int64_t kTimes = 8;
+
+int64_t most_of(int64_t rows) {
+  return std::min(kFewKeys, rows / kTimes);
 }
 
-bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,
-                   int64_t most) {
+KeySample sample_of(int64_t rows, int64_t most) {
   constexpr int64_t kMostSample = 1 << 14, kLeastSample = 1 << 11;
   // So many that of `most` keys 500 come twice.
   const auto enough = static_cast<int64_t>(32 * std::sqrt(static_cast<double>(most)));
-  const int64_t sample = std::min(rows, std::clamp(enough, kLeastSample, kMostSample));
-  if (sample == 0) return false;
-  const int64_t step = rows / sample;
-  std::vector<uint64_t> keys(static_cast<size_t>(sample));
-  const bool may_be_gone = memory_limit() != INT64_MAX;
-  constexpr int64_t kTogether = 512;
-  parallel_for(divide_up(sample, kTogether), [&](int64_t part) {
-    for (int64_t i = part * kTogether; i < std::min((part + 1) * kTogether, sample); ++i) {
-      const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
-                                : std::vector<PinnedRange>());
-      read(i * step, 1, &keys[static_cast<size_t>(i)]);
-    }
-  });
+  const int64_t count = std::min(rows, std::clamp(enough, kLeastSample, kMostSample));
+  return {count, rows / std::max<int64_t>(count, 1)};
+}
+
+bool tells_of_more(const std::vector<uint64_t>& keys, int64_t most) {
+  const auto sample = static_cast<int64_t>(keys.size());
   // How often each comes.
   const int bits = std::bit_width(static_cast<uint64_t>(2 * sample - 1));
   struct Slot {
@@ -139,6 +132,38 @@ bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferA
     ++distinct;
   }
   return taken >= sample / 4 && taken - distinct < taken * taken / (2 * most);
+}
+
+}  // namespace
+
+// Numbering the keys of fewer than kManyRows costs little.
+bool has_many_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses) {
+  return rows >= KeySample::kManyRows && has_more_keys(rows, read, accesses, most_of(rows));
+}
+
+KeySample many_keys_sample(int64_t rows) {
+  return sample_of(rows, most_of(rows));
+}
+
+bool are_many_keys(int64_t rows, const std::vector<uint64_t>& keys) {
+  return tells_of_more(keys, most_of(rows));
+}
+
+bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,
+                   int64_t most) {
+  const auto [sample, step] = sample_of(rows, most);
+  if (sample == 0) return false;
+  std::vector<uint64_t> keys(static_cast<size_t>(sample));
+  const bool may_be_gone = memory_limit() != INT64_MAX;
+  constexpr int64_t kTogether = 512;
+  parallel_for(divide_up(sample, kTogether), [&, step = step, sample = sample](int64_t part) {
+    for (int64_t i = part * kTogether; i < std::min((part + 1) * kTogether, sample); ++i) {
+      const Pin pin(may_be_gone ? ranges_of(accesses, i * step, i * step + 1)
+                                : std::vector<PinnedRange>());
+      read(i * step, 1, &keys[static_cast<size_t>(i)]);
+    }
+  });
+  return tells_of_more(keys, most);
 }
 
 FactorizedKeys factorize(int64_t rows, const ReadKeys& read,

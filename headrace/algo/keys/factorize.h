@@ -61,6 +61,19 @@ HR_API bool has_many_keys(int64_t rows, const ReadKeys& read,
 HR_API bool has_more_keys(int64_t rows, const ReadKeys& read,
                           const std::vector<BufferAccess>& accesses, int64_t most);
 
+/// Which rows `has_many_keys` reads where there are at least `kManyRows`: i * step for each i below
+/// count.
+struct KeySample {
+  static constexpr int64_t kManyRows = 1 << 16;
+
+  int64_t count = 0;
+  int64_t step = 0;
+};
+
+HR_API KeySample many_keys_sample(int64_t rows);
+/// What `has_many_keys` tells of these.
+HR_API bool are_many_keys(int64_t rows, const std::vector<uint64_t>& keys);
+
 struct FactorizedKeys {
   Buffer numbers{};  ///< uint32 a row, sealed; empty when there were more than `most` keys
   KeyMap table{};    ///< the keys

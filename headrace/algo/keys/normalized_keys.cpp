@@ -7,12 +7,14 @@
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/factorize_partitioned.h"
+#include "headrace/algo/keys/normalized_keys_kernels.h"
 #include "headrace/algo/keys/short_text_kernels.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/algo/sort/sort_key.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
 #include "headrace/data/dictionary.h"
 
 #include <array>
@@ -226,12 +228,10 @@ NormalizedKeys::Field NormalizedKeys::field_of(std::string_view op, const Column
     field.entries = std::move(numbered.texts);
     field.top = static_cast<uint64_t>(field.entries.num_rows() - 1);
   } else if (column.dtype().is_string() || column.dtype().is_category()) {
-    if (column.dtype().is_string()) field.column = dictionary_encode(column);
-    field.kind = Kind::kNumbers;
-    const Column& entries = field.column.dictionary()->values();
-    field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
-    if (!field.column.dictionary()->is_ordered() && options.ordered)
-      std::tie(field.turn, field.turn_back) = value_ranks(entries);
+    field =
+        category_field(column.dtype().is_string() ? dictionary_encode(column) : column, options);
+    field.dtype = column.dtype();
+    field.can_miss = column.null_count() > 0;
   } else if (column.dtype().is_bool()) {
     field.kind = Kind::kBool;
     field.top = 1;
@@ -248,6 +248,20 @@ NormalizedKeys::Field NormalizedKeys::field_of(std::string_view op, const Column
     throw_error<TypeMismatchError>(op, "this dtype cannot be a key",
                                    {{"dtype", field.dtype.name()}});
   }
+  return field;
+}
+
+NormalizedKeys::Field NormalizedKeys::category_field(const Column& column,
+                                                     NormalizeOptions options) {
+  Field field;
+  field.kind = Kind::kNumbers;
+  field.column = column;
+  field.dtype = column.dtype();
+  field.can_miss = column.null_count() > 0;
+  const Column& entries = column.dictionary()->values();
+  field.top = static_cast<uint64_t>(std::max<int64_t>(entries.num_rows(), 1) - 1);
+  if (!column.dictionary()->is_ordered() && options.ordered)
+    std::tie(field.turn, field.turn_back) = value_ranks(entries);
   return field;
 }
 
@@ -295,6 +309,60 @@ NormalizedKeys NormalizedKeys::of(std::string_view op, const std::vector<Column>
   }
   packed.place(std::move(fields));
   return packed;
+}
+
+std::optional<NormalizedKeys> NormalizedKeys::of_device(const std::vector<Column>& columns,
+                                                        NormalizeOptions options) {
+  NormalizedKeys packed;
+  packed.options_ = options;
+  packed.num_rows_ = columns[0].num_rows();
+  if (packed.num_rows_ > UINT32_MAX || columns.size() > kMostDeviceKeys) return {};
+  std::vector<Column> integers;
+  for (const Column& column : columns) {
+    const Dtype dtype = column.dtype();
+    if (dtype.is_category() || dtype.is_bool()) continue;
+    if (!dtype.storage().is_integer()) return {};
+    integers.push_back(column);
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  if constexpr (built_with_cuda)
+    if (!integers.empty()) ranges = cuda::integer_ranges(integers);
+  if (ranges.size() < integers.size()) return {};
+  auto range = ranges.begin();
+  std::vector<Field> fields;
+  int bits = 0;
+  for (const Column& column : columns) {
+    Field field;
+    if (column.dtype().is_category()) {
+      field = category_field(column, options);
+    } else {
+      field.column = column;
+      field.dtype = column.dtype();
+      field.can_miss = column.null_count() > 0;
+      field.kind = column.dtype().is_bool() ? Kind::kBool : Kind::kInteger;
+      field.top = 1;
+      if (field.kind == Kind::kInteger) {
+        field.least = range->first;
+        field.top = range->second - range->first;
+        ++range;
+      }
+    }
+    if (field.can_miss && field.top == UINT64_MAX) return {};
+    bits += bits_of(field.last());
+    packed.given_.push_back({column.dtype(), static_cast<int64_t>(fields.size()), 1});
+    fields.push_back(std::move(field));
+  }
+  if (bits > 64) return {};
+  packed.place(std::move(fields));
+  return packed;
+}
+
+std::vector<KeyField> NormalizedKeys::key_fields() const {
+  std::vector<KeyField> result;
+  for (const Field& field : fields_)
+    result.push_back({field.column, field.turn, field.least, field.top + 1, field.last(),
+                      field.shift, field.can_miss && field.column.validity() != nullptr});
+  return result;
 }
 
 bool NormalizedKeys::normalizes_by_value(Dtype dtype) {

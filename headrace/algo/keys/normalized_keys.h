@@ -15,6 +15,11 @@
 
 namespace hr {
 
+struct KeyField;  // normalized_keys_kernels.h
+
+/// The most key columns that kernels for CUDA read.
+inline constexpr int kMostDeviceKeys = 8;
+
 struct NormalizeOptions {
   /// Equal keys get equal normalized keys in any case; true: normalized keys order as the keys do,
   /// the first column first, strings and categories by bytes (ordered categories by their codes),
@@ -48,6 +53,15 @@ class HR_API NormalizedKeys {
                                                              const std::vector<Column>& left,
                                                              const std::vector<Column>& right,
                                                              const std::vector<Column>& both);
+
+  /// Of columns on a CUDA device, where integers are read once for their range; none unless these
+  /// are at most kMostDeviceKeys columns of integers, times, bools or categories that fit into 64
+  /// bits together.
+  static std::optional<NormalizedKeys> of_device(const std::vector<Column>& columns,
+                                                 NormalizeOptions options);
+
+  /// What kernels read of the columns that `of_device` took.
+  std::vector<KeyField> key_fields() const;
 
   int64_t num_rows() const { return num_rows_; }
 
@@ -107,6 +121,7 @@ class HR_API NormalizedKeys {
   /// each other.
   static Field field_of(std::string_view op, const Column& column, NormalizeOptions options,
                         bool short_texts);
+  static Field category_field(const Column& column, NormalizeOptions options);
   static void widen(Field& a, Field& b);
   static Field join(std::vector<Field> fields, int64_t rows, NormalizeOptions options);
   void place(std::vector<Field> fields);

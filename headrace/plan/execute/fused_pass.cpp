@@ -3,6 +3,7 @@
 #include "headrace/plan/execute/fused_pass.h"
 
 #include "headrace/base/error.h"
+#include "headrace/memory/device/cuda_device.h"
 #include "headrace/plan/eval/evaluate_filtered.h"
 #include "headrace/plan/execute/fused_inputs.h"
 #include "headrace/plan/graph/constants.h"
@@ -246,7 +247,10 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
           take(where);
           return inputs.made();
         });
-    made = dispatch_to_place(table->op(), has_no_kernel, std::move(made),
+    const auto own_limits = [&](std::span<const Value> where) {
+      return op.supports(cuda_place()) ? op.why_unsupported(where) : kNoKernel;
+    };
+    made = dispatch_to_place(table->op(), own_limits, std::move(made),
                              [&](std::span<const Value> where) -> std::vector<Value> {
                                return {op.execute(wanted, where, fields.of_table->state.get())};
                              });

@@ -5,14 +5,20 @@
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/radix_order.h"
+#include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 #include "headrace/relational/aggregate/decimal_aggregate.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <numeric>
+#include <optional>
+#include <span>
 
 namespace hr {
 
@@ -22,6 +28,12 @@ struct Found {
   std::vector<GroupResults> results{};  ///< sorted where that is asked for
   bool first_seen = false;
 };
+
+bool has_few_slots(const NormalizedKeys& packed) {
+  const uint64_t domain = packed.domain();
+  return domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
+         domain <= static_cast<uint64_t>(std::max<int64_t>(4096, packed.num_rows() / 2));
+}
 
 PayloadStream key_stream(const NormalizedKeys& packed) {
   return {8,
@@ -47,7 +59,8 @@ Found aggregate_factorized(const NormalizedKeys& packed, const AggregatePlan& pl
     partition.keys = Buffer::allocate(8 * slots);
     std::memcpy(partition.keys.mutable_data(), numbered.table.keys(),
                 static_cast<size_t>(8 * slots));
-    found.results.push_back(finalize_partition(packed, plan, partition, sort));
+    found.results.push_back(
+        finalize_partition(packed, plan, partition, sort ? SlotOrder::kKeys : SlotOrder::kSlots));
     return found;
   }
   std::vector<uint32_t> order(static_cast<size_t>(slots)), place(order.size());
@@ -81,8 +94,7 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
     return partitioned_aggregate(plan, packed, {key_stream(packed), slots, nullptr, sort},
                                  wants_first);
   };
-  if (domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
-      domain <= static_cast<uint64_t>(std::max<int64_t>(4096, rows / 2))) {
+  if (has_few_slots(packed)) {
     if (!plan.ranked.empty()) return {in_partitions(domain)};
     const SlotReader reader{
         [&](int64_t row, int64_t count, uint32_t* slots) { packed.read(row, count, slots); },
@@ -90,7 +102,9 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
     AggregatePartition partition =
         dense_aggregate(plan, rows, static_cast<int64_t>(domain), reader);
     if (wants_first) partition.first_rows = first_rows(rows, reader, partition);
-    return {{finalize_partition(packed, plan, partition, false)}};
+    return {{finalize_partition(packed, plan, partition,
+                                wants_first ? SlotOrder::kFirstRows : SlotOrder::kSlots)},
+            wants_first};
   }
   const ReadKeys read = [&](int64_t row, int64_t count, uint64_t* keys) {
     packed.read(row, count, keys);
@@ -104,6 +118,98 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
   if (numbered.numbers) return aggregate_factorized(packed, plan, numbered, sort);
   return {in_partitions(dense ? domain : 0)};
 }
+
+// Columns on a CUDA device: what has no kernel goes through the host.
+class DeviceGroups {
+ public:
+  DeviceGroups(const std::vector<Column>& keys, const std::vector<Column>& values,
+               const std::vector<AggregateRequest>& requests, GroupOptions options)
+      : keys_(keys),
+        values_(values),
+        requests_(requests),
+        options_(options),
+        place_(keys[0].place()) {}
+
+  Grouped run() const {
+    std::string why = why_host();
+    if (!why.empty()) return run_there(why);
+    const AggregatePlan plan = plan_aggregates(values_, requests_);
+    why = why_no_dense_kernel(plan);
+    if (!why.empty()) return run_there(why);
+    if (keys_[0].num_rows() == 0) return run_there("no rows");
+    const std::optional<NormalizedKeys> packed = NormalizedKeys::of_device(
+        keys_,
+        {.ordered = options_.order == GroupOrder::kSorted, .drop_missing = options_.drop_missing});
+    if (!packed) return run_there("keys other than integers, times and categories");
+    if (!has_few_slots(*packed)) {
+      why = why_no_partitioned_kernel(plan, *packed, options_.order);
+      return why.empty() ? partitioned_aggregate_on_device(plan, *packed) : run_there(why);
+    }
+    const bool wants_first = options_.order == GroupOrder::kFirstSeen;
+    const AggregatePartition partition = dense_aggregate_on_device(plan, *packed, wants_first);
+    std::vector<GroupResults> results{finalize_partition(
+        *packed, plan, partition, wants_first ? SlotOrder::kFirstRows : SlotOrder::kSlots)};
+    Grouped grouped = finalize_groups(*packed, static_cast<int64_t>(keys_.size()), plan, values_,
+                                      std::move(results), wants_first, options_);
+    for (std::vector<Column>* columns : {&grouped.keys, &grouped.values})
+      for (Column& column : *columns) column = sent(column);
+    return grouped;
+  }
+
+ private:
+  std::string why_host() const {
+    for (const AggregateRequest& request : requests_) {
+      if (request.column < 0) continue;
+      const Dtype dtype = values_[static_cast<size_t>(request.column)].dtype();
+      if (dtype.is_decimal()) return "decimals";
+      if ((dtype.is_string() || dtype.is_category()) && aggregate_row(request.aggregate).compares())
+        return "comparisons of strings";
+    }
+    return {};
+  }
+
+  Grouped run_there(const std::string& what) const {
+    std::vector<Value> columns(keys_.begin(), keys_.end());
+    columns.insert(columns.end(), values_.begin(), values_.end());
+    const auto split = [&](std::span<const Value> all) {
+      std::array<std::vector<Column>, 2> parts;
+      for (size_t k = 0; k < all.size(); ++k)
+        parts[k >= keys_.size()].push_back(std::get<Column>(all[k]));
+      return parts;
+    };
+    const std::vector<Value> made =
+        run_on_host("groupby", what + " have no kernel for CUDA", place_, columns,
+                    [&](std::span<const Value> here) {
+                      const auto [keys, values] = split(here);
+                      const Grouped grouped = group_by(keys, values, requests_, options_);
+                      std::vector<Value> results(grouped.keys.begin(), grouped.keys.end());
+                      results.insert(results.end(), grouped.values.begin(), grouped.values.end());
+                      return results;
+                    });
+    auto [keys, values] = split(made);
+    return {std::move(keys), std::move(values)};
+  }
+
+  // A small result of the host, on the device.
+  Column sent(const Column& column) const {
+    const auto send = [&](const Buffer& buffer, int64_t bytes) {
+      if (!buffer || !buffer.place().is_host()) return buffer;
+      return output_at("groupby", Tensor(TypeId::kUInt8, {bytes}, buffer), place_).buffer();
+    };
+    const int64_t rows = column.num_rows(), bits = bitmap_bytes(rows);
+    const Dtype dtype = column.dtype();
+    return column.with_rows(
+        rows, send(column.values_buffer(), dtype.is_bool() ? bits : rows * dtype.size_bytes()),
+        column.null_count() > 0 ? send(column.validity_buffer(), bits) : Buffer(),
+        column.null_count());
+  }
+
+  const std::vector<Column>& keys_;
+  const std::vector<Column>& values_;
+  const std::vector<AggregateRequest>& requests_;
+  const GroupOptions options_;
+  const Place place_;
+};
 
 // Strings and decimals compare as their places in the order of all.
 struct OrderedStrings {
@@ -133,6 +239,7 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
         throw_error<InvalidArgumentError>(
             "groupby", "the columns have different lengths",
             {{"rows", column.num_rows()}, {"key_rows", keys[0].num_rows()}});
+  if (keys[0].place().is_gpu()) return DeviceGroups(keys, given, given_requests, options).run();
   std::vector<Column> values = given;
   std::vector<AggregateRequest> requests = given_requests;
   std::vector<OrderedStrings> ordered;

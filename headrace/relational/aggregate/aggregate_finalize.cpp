@@ -6,6 +6,7 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/bits.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/exec/zeroed.h"
 #include "headrace/memory/budget/budget.h"
@@ -298,7 +299,8 @@ class Collector {
     const size_t from = static_cast<size_t>(std::max<int64_t>(aggregate.request.column, 0));
     if (picks) {
       const Column& source = values[from];
-      const Column taken = gather(source, Tensor(TypeId::kInt64, {groups_}, out));
+      const Tensor rows(TypeId::kInt64, {groups_}, out);
+      const Column taken = gather(source, output_at("groupby", rows, source.place()));
       return taken.with_rows(groups_, taken.values_buffer(), validity, unknown);
     }
     if (dtype.is_bool())
@@ -378,7 +380,7 @@ void sort_by_key(const AggregatePartition& partition, uint32_t* slots, int64_t c
 }  // namespace
 
 GroupResults finalize_partition(const NormalizedKeys& packed, const AggregatePlan& plan,
-                                const AggregatePartition& partition, bool sort) {
+                                const AggregatePartition& partition, SlotOrder order) {
   Buffer kept = Buffer::allocate(4 * std::max<int64_t>(partition.slots, 1));
   auto* slots = kept.mutable_as<uint32_t>();
   int64_t groups = 0;
@@ -389,7 +391,11 @@ GroupResults finalize_partition(const NormalizedKeys& packed, const AggregatePla
       if (sizes[slot] > 0 && !(drops && partition.key(slot) == packed.missing()))
         slots[groups++] = slot;
   }
-  if (sort) sort_by_key(partition, slots, groups);
+  if (order == SlotOrder::kKeys) sort_by_key(partition, slots, groups);
+  if (order == SlotOrder::kFirstRows)
+    std::sort(slots, slots + groups, [&](uint32_t a, uint32_t b) {
+      return partition.first_rows[a] < partition.first_rows[b];
+    });
   GroupResults results;
   results.groups = groups;
   if (groups == 0) return results;

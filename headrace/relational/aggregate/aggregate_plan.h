@@ -65,9 +65,11 @@ struct GroupResults {
   std::vector<int64_t> valid_at{};  ///< where those of an aggregate begin; -1: all are there
 };
 
-/// The groups of a partition, in the order of their slots or of their keys.
+/// In which order the groups of a partition are.
+enum class SlotOrder : uint8_t { kSlots, kKeys, kFirstRows };
+
 GroupResults finalize_partition(const NormalizedKeys& packed, const AggregatePlan& plan,
-                                const AggregatePartition& partition, bool sort);
+                                const AggregatePartition& partition, SlotOrder order);
 
 /// Results of several partitions one after the other, sealed.
 GroupResults concat_results(const std::vector<GroupResults>& partitions, const AggregatePlan& plan);

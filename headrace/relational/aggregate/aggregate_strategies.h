@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -49,6 +50,13 @@ AggregatePartition dense_aggregate(const AggregatePlan& plan, const AccumulatorS
 AggregatePartition dense_aggregate(const AggregatePlan& plan, int64_t rows, int64_t slots,
                                    const SlotReader& reader);
 
+/// The same over columns on a CUDA device, with the keys' domain as slots, where
+/// `why_no_dense_kernel` is empty; the partition is on the host. `wants_first`: with first rows.
+AggregatePartition dense_aggregate_on_device(const AggregatePlan& plan,
+                                             const NormalizedKeys& packed, bool wants_first);
+/// Why no kernel folds this; empty: one does.
+std::string why_no_dense_kernel(const AggregatePlan& plan);
+
 /// The first row of each slot that has rows: mostly found after few rows.
 std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader,
                                 const AggregatePartition& partition);
@@ -62,6 +70,14 @@ struct PartitionKeys {
       nullptr;        ///< normalized keys of the keys of a domain that are none themselves
   bool sort = false;  ///< without a domain: partitions in the order of their keys
 };
+
+/// Many groups on a CUDA device: columns there, in the order of the keys, where
+/// `why_no_partitioned_kernel` is empty.
+Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed);
+/// Why no kernel folds this, or the host would not fold a group in one chain; empty: one does. May
+/// read a sample of the keys.
+std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                      GroupOrder order);
 
 /// Many groups: the rows in partitions, each with a table of its own.
 std::vector<GroupResults> partitioned_aggregate(const AggregatePlan& plan,

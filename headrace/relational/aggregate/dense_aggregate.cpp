@@ -2,9 +2,12 @@
 // Group-by of few groups: each run of rows has states of its own.
 #include "headrace/algo/aggregate/grouped_sum.h"
 #include "headrace/base/checked.h"
+#include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/dense_aggregate_kernels.h"
 
 #include <algorithm>
 #include <span>
@@ -45,6 +48,12 @@ struct InputRows {
   uint8_t valid_[kBlockRows];
 };
 
+// Morsels of a run. Merging costs little compared with the rows. Rows that come later change no run
+// before them: what folds a stream has the same runs.
+int64_t run_morsels_of(int64_t slots) {
+  return std::max<int64_t>(divide_up(8 * slots, morsel_rows()), 1);
+}
+
 Buffer zeroed_sizes(int64_t slots) {
   return Buffer::allocate_zeroed(4 * slots);
 }
@@ -84,10 +93,8 @@ class DenseAggregator {
  public:
   DenseAggregator(const AggregatePlan& plan, const AccumulatorSource& source)
       : plan_(plan), source_(source), slots_(source.slots + source.has_others) {
-    // Merging costs little compared with the rows. Rows that come later change no run before them:
-    // what folds a stream has the same runs.
     morsels_ = divide_up(source.rows, morsel_rows());
-    run_morsels_ = std::max<int64_t>(divide_up(8 * source.slots, morsel_rows()), 1);
+    run_morsels_ = run_morsels_of(source.slots);
     runs_ = std::max<int64_t>(divide_up(morsels_, run_morsels_), 1);
     partitions_.resize(static_cast<size_t>(std::min(runs_, together())));
   }
@@ -224,6 +231,26 @@ AggregatePartition dense_aggregate(const AggregatePlan& plan, int64_t rows, int6
   source.begin_of = [rows](int64_t morsel) { return std::min(morsel * morsel_rows(), rows); };
   source.reader = [&] { return std::make_unique<ColumnReader>(plan, reader); };
   return dense_aggregate(plan, source);
+}
+
+std::string why_no_dense_kernel(const AggregatePlan& plan) {
+  if (!plan.ranked.empty()) return "aggregates of sorted values";
+  for (const AccumulatorInput& input : plan.inputs) {
+    const Dtype dtype = input.values.dtype();
+    if (input.has_other || input.top > 0) return "correlations and the greatest values of groups";
+    if (input.value_class != ValueClass::kNothing &&
+        (dtype.is_category() || (!dtype.is_bool() && !dtype.storage().is_real())))
+      return "values of " + std::string(dtype.name());
+  }
+  return {};
+}
+
+AggregatePartition dense_aggregate_on_device(const AggregatePlan& plan,
+                                             const NormalizedKeys& packed, bool wants_first) {
+  const int64_t run_rows = run_morsels_of(static_cast<int64_t>(packed.domain())) * morsel_rows();
+  if constexpr (built_with_cuda)
+    return cuda::dense_aggregate(plan, packed, std::min(run_rows, packed.num_rows()), wants_first);
+  throw_error<InternalError>("groupby", "built without CUDA");
 }
 
 std::vector<int64_t> first_rows(int64_t rows, const SlotReader& reader,

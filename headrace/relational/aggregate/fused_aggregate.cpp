@@ -201,7 +201,8 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
                                          input_values.values);
   };
   AggregatePartition partition = dense_aggregate(plan, source);
-  if (options.order == GroupOrder::kFirstSeen)
+  const bool first_seen = options.order == GroupOrder::kFirstSeen;
+  if (first_seen)
     partition.first_rows =
         first_rows(inputs.rows,
                    {[&](int64_t row, int64_t count, uint32_t* out) {
@@ -209,9 +210,10 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
                     },
                     {}},
                    partition);
-  std::vector<GroupResults> results{finalize_partition(packed, plan, partition, false)};
+  std::vector<GroupResults> results{finalize_partition(
+      packed, plan, partition, first_seen ? SlotOrder::kFirstRows : SlotOrder::kSlots)};
   return finalize_groups(packed, static_cast<int64_t>(keys.size()), plan, values,
-                         std::move(results), false, options);
+                         std::move(results), first_seen, options);
 }
 
 }  // namespace hr

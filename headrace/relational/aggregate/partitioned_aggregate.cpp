@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group-by of many groups: the rows in partitions, each with a table of its own.
+#include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/hash.h"
+#include "headrace/algo/keys/normalized_keys_kernels.h"
 #include "headrace/algo/keys/range_partitioner.h"
 #include "headrace/base/checked.h"
+#include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/partitioned_aggregate_kernels.h"
 
 #include <algorithm>
 #include <atomic>
@@ -226,7 +230,9 @@ class PartitionedAggregator {
     partition.ranked.resize(plan_.aggregates.size());
     partition.ranked_counts.resize(plan_.ranked.size());
     for (size_t k = 0; k < plan_.ranked.size(); ++k) rank_input(p, k, slots, partition);
-    return finalize_partition(packed_, plan_, partition, keys_.domain == 0 && keys_.sort);
+    const bool sort = keys_.domain == 0 && keys_.sort;
+    return finalize_partition(packed_, plan_, partition,
+                              sort ? SlotOrder::kKeys : SlotOrder::kSlots);
   }
 
   void accumulate_input(int64_t p, size_t k, const uint32_t* slots, AggregatePartition& partition) {
@@ -305,6 +311,61 @@ std::vector<GroupResults> partitioned_aggregate(const AggregatePlan& plan,
                                                 const NormalizedKeys& packed, PartitionKeys keys,
                                                 bool wants_first) {
   return PartitionedAggregator(plan, packed, std::move(keys), wants_first).run();
+}
+
+namespace {
+
+bool has_device_fold(Aggregate aggregate) {
+  using enum Aggregate;
+  return aggregate == kSum || aggregate == kProduct || aggregate == kMean || aggregate == kMin ||
+         aggregate == kMax || aggregate == kCount || aggregate == kSize;
+}
+
+// The host makes a chain of each group, in partitions, if these are many.
+std::string why_no_chains(const NormalizedKeys& packed) {
+  const int64_t rows = packed.num_rows();
+  const bool is_dense = packed.domain() <= static_cast<uint64_t>(rows / 2);
+  if (!is_dense && rows < KeySample::kManyRows) return "few groups of keys far apart";
+  std::vector<uint64_t> keys;
+  const auto [count, step] = many_keys_sample(rows);
+  if constexpr (built_with_cuda) keys = cuda::sampled_keys(packed, count, step);
+  if (!is_dense && !are_many_keys(rows, keys)) return "few groups of keys far apart";
+  // A thread adds up the rows of a key one after the other.
+  constexpr int64_t kMostRows = 1 << 17;
+  std::sort(keys.begin(), keys.end());
+  int64_t most = 0, same = 0;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    same = k > 0 && keys[k] == keys[k - 1] ? same + 1 : 1;
+    most = std::max(most, same);
+  }
+  constexpr int64_t kChance = 16;  // so often keys come that have fewer rows
+  return most > kChance && most * step > kMostRows ? "many groups of which one holds most rows"
+                                                   : "";
+}
+
+}  // namespace
+
+std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                      GroupOrder order) {
+  const uint64_t domain = packed.domain();
+  if (order == GroupOrder::kFirstSeen) return "many groups in the order of their first rows";
+  if (domain == 0 || domain > std::min(uint64_t{1} << 32, uint64_t{4} * packed.num_rows()))
+    return "keys far apart";
+  for (const KeyField& field : packed.key_fields())
+    if (field.column.dtype().is_bool() || field.turn || (field.can_miss && !packed.has_missing()))
+      return "many groups by bools, nulls or categories that are not in order";
+  for (const PlannedAggregate& aggregate : plan.aggregates)
+    if (!has_device_fold(aggregate.request.aggregate))
+      return "aggregates of many groups other than sum, prod, mean, min, max, count and size";
+  for (const AccumulatorInput& input : plan.inputs)
+    if (input.value_class != ValueClass::kFloating && input.can_miss())
+      return "nulls among integers of many groups";
+  return why_no_chains(packed);
+}
+
+Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed) {
+  if constexpr (built_with_cuda) return cuda::partitioned_aggregate(plan, packed);
+  throw_error<InternalError>("groupby", "built without CUDA");
 }
 
 }  // namespace hr

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group-by of few slots on a CUDA device. A block of threads takes a run of rows, tile by tile: it
+// ranks the rows of a tile by bucket (slot modulo the threads), stably, puts their values in that
+// order into shared memory, and each thread folds the rows of its own bucket, one after the other.
+// So a slot's rows are added in the CPU's order, without atomics. Runs are joined in order then.
+#include "headrace/algo/keys/normalized_keys_device.h"
+#include "headrace/relational/aggregate/dense_aggregate_kernels.h"
+#include "headrace/relational/aggregate/device_folds.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace hr::cuda {
+
+namespace {
+
+using namespace groups;
+
+/// The states of runs joined in order by join(first, second), a thread a state.
+template <class T, class Join>
+__device__ void join_runs(const T* __restrict__ from, T* __restrict__ to, int64_t count,
+                          int64_t runs, Join join) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  T total = from[i];
+  int64_t run = 1;
+  constexpr int kRuns = 16;
+  for (; run + kRuns <= runs; run += kRuns) {
+    T next[kRuns];
+#pragma unroll
+    for (int k = 0; k < kRuns; ++k) next[k] = from[(run + k) * count + i];
+#pragma unroll
+    for (int k = 0; k < kRuns; ++k) total = join(total, next[k]);
+  }
+  for (; run < runs; ++run) total = join(total, from[run * count + i]);
+  to[i] = total;
+}
+
+template <class T>
+__device__ void join_fold(Accumulator accumulator, const T* from, T* to, int64_t count,
+                          int64_t runs) {
+  switch (accumulator) {
+    case Accumulator::kProduct:
+      return join_runs(from, to, count, runs, [](T a, T b) { return times(a, b); });
+    case Accumulator::kMin:
+      return join_runs(from, to, count, runs, [](T a, T b) { return b < a ? b : a; });
+    case Accumulator::kMax:
+      return join_runs(from, to, count, runs, [](T a, T b) { return a < b ? b : a; });
+    default:
+      return join_runs(from, to, count, runs, [](T a, T b) { return plus(a, b); });
+  }
+}
+
+template <class T>
+__device__ void join_arguments(bool least, const T* values, const int64_t* rows, T* to,
+                               int64_t* row_to, int64_t slots, int64_t runs) {
+  const int64_t slot = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (slot >= slots) return;
+  T value = values[slot];
+  int64_t row = rows[slot];
+  for (int64_t run = 1; run < runs; ++run) {
+    const T other = values[run * slots + slot];
+    const int64_t at = rows[run * slots + slot];
+    const bool better = least ? other < value : value < other;
+    if (at < 0 || (row >= 0 && !better)) continue;
+    value = other;
+    row = at;
+  }
+  to[slot] = value;
+  row_to[slot] = row;
+}
+
+struct Joined {
+  Fold fold;
+  ValueClass value_class;
+  uint64_t* to;
+  int64_t* rows_to;
+};
+
+template <class T>
+__device__ void join_values(const Joined& joined, int64_t slots, int64_t runs) {
+  const Accumulator accumulator = joined.fold.accumulator;
+  const auto* const from = reinterpret_cast<const T*>(joined.fold.states);
+  auto* const to = reinterpret_cast<T*>(joined.to);
+  if (joined.rows_to)
+    return join_arguments(accumulator == Accumulator::kArgmin, from, joined.fold.rows, to,
+                          joined.rows_to, slots, runs);
+  join_fold(accumulator, from, to, slots, runs);
+}
+
+__global__ void join_folds_kernel(const Joined* __restrict__ folds, int64_t slots, int64_t runs) {
+  const Joined joined = folds[blockIdx.y];
+  const Accumulator accumulator = joined.fold.accumulator;
+  const auto* const numbers = reinterpret_cast<const int64_t*>(joined.fold.states);
+  auto* const to = reinterpret_cast<int64_t*>(joined.to);
+  if (accumulator == Accumulator::kFirst)
+    return join_runs(numbers, to, slots, runs, [](int64_t a, int64_t b) { return a < 0 ? b : a; });
+  if (accumulator == Accumulator::kLast)
+    return join_runs(numbers, to, slots, runs, [](int64_t a, int64_t b) { return b < 0 ? a : b; });
+  if (accumulator == Accumulator::kNonZero)
+    return join_runs(numbers, to, slots, runs, [](int64_t a, int64_t b) { return a + b; });
+  if (is_pair(accumulator)) {  // twice as many threads
+    const auto* const sums = reinterpret_cast<const double*>(joined.fold.states);
+    return join_runs(sums, reinterpret_cast<double*>(joined.to), 2 * slots, runs,
+                     [](double a, double b) { return a + b; });
+  }
+  if (joined.value_class == ValueClass::kFloating || joined.fold.means)
+    return join_values<double>(joined, slots, runs);
+  if (joined.value_class == ValueClass::kUnsigned)
+    return join_values<uint64_t>(joined, slots, runs);
+  join_values<int64_t>(joined, slots, runs);
+}
+
+struct Counts {
+  const uint32_t* from;
+  uint32_t* to;
+};
+
+__global__ void join_counts_kernel(const Counts* __restrict__ counts, int64_t slots, int64_t runs) {
+  const Counts joined = counts[blockIdx.y];
+  join_runs(joined.from, joined.to, slots, runs, [](uint32_t a, uint32_t b) { return a + b; });
+}
+
+template <class T>
+__global__ void means_kernel(const T* sums, const uint32_t* sizes, const uint32_t* missing,
+                             int64_t slots, double* means) {
+  const int64_t slot = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (slot >= slots) return;
+  const int64_t count = int64_t{sizes[slot]} - (missing ? missing[slot] : 0);
+  means[slot] = count == 0 ? std::numeric_limits<double>::quiet_NaN()
+                           : static_cast<double>(sums[slot]) / static_cast<double>(count);
+}
+
+/// The first run with rows of each slot, and which runs are one.
+__global__ void first_runs_kernel(const uint32_t* __restrict__ sizes, int64_t slots, int64_t runs,
+                                  uint32_t* __restrict__ first_runs, uint8_t* __restrict__ needed,
+                                  unsigned long long* __restrict__ first) {
+  const int64_t slot = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (slot >= slots) return;
+  first[slot] = ~0ull;  // -1: of no row
+  int64_t run = 0;
+  while (run < runs && sizes[run * slots + slot] == 0) ++run;
+  first_runs[slot] = static_cast<uint32_t>(run);
+  if (run < runs) needed[run] = 1;
+}
+
+template <class Keys>
+__global__ void first_rows_kernel(const __grid_constant__ Keys keys, int64_t rows, int64_t run_rows,
+                                  const uint32_t* __restrict__ first_runs,
+                                  const uint8_t* __restrict__ needed, unsigned long long* first) {
+  const unsigned tiles = static_cast<unsigned>((run_rows + kTile - 1) / kTile);
+  const unsigned run = blockIdx.x / tiles;
+  if (!needed[run]) return;
+  const int64_t run_end = min((int64_t{run} + 1) * run_rows, rows);
+  const int64_t begin = run * run_rows + int64_t{blockIdx.x % tiles} * kTile;
+  for (int64_t row = begin + threadIdx.x; row < min(begin + kTile, run_end); row += kThreads) {
+    const auto slot = static_cast<uint32_t>(keys(row));
+    if (first_runs[slot] != run) continue;
+    const auto number = static_cast<unsigned long long>(row);
+    if (number < *static_cast<volatile unsigned long long*>(&first[slot]))
+      atomicMin(&first[slot], number);
+  }
+}
+
+int64_t words_of(Accumulator accumulator) {
+  return accumulator == Accumulator::kSquares ? 2 : 1;
+}
+
+bool is_argument(Accumulator accumulator) {
+  return accumulator == Accumulator::kArgmin || accumulator == Accumulator::kArgmax;
+}
+
+/// One group-by.
+class DenseFold {
+ public:
+  DenseFold(const AggregatePlan& plan, const NormalizedKeys& packed, int64_t run_rows)
+      : plan_(plan),
+        packed_(packed),
+        slots_(static_cast<int64_t>(packed.domain())),
+        run_rows_(run_rows),
+        runs_((packed.num_rows() + run_rows - 1) / run_rows),
+        call_("groupby", packed.key_fields()[0].column.place()) {}
+
+  AggregatePartition run(bool wants_first) {
+    lay_out(wants_first);
+    totals_ = call_.scratch(total_bytes_);
+    total_ = call_.writes(totals_);
+    with_keys(call_, packed_, tables_, [&](const auto& keys) {
+      pass(keys, false);
+      if (plan_.needs_second) {
+        make_means();
+        pass(keys, true);
+      }
+      if (wants_first) find_first_rows(keys);
+    });
+    call_.finish(cudaGetLastError());
+    return fetch(wants_first);
+  }
+
+ private:
+  // Where the total of a fold, of missing values or of rows is, in bytes.
+  struct InputTotals {
+    std::vector<int64_t> folds{};
+    std::vector<int64_t> rows{};
+    int64_t missing = -1;
+    const double* means = nullptr;
+  };
+
+  int64_t place(int64_t bytes) {
+    const int64_t at = total_bytes_;
+    total_bytes_ += (bytes + 7) / 8 * 8;
+    return at;
+  }
+
+  void lay_out(bool wants_first) {
+    sizes_at_ = place(4 * slots_);
+    if (wants_first) first_at_ = place(8 * slots_);
+    for (const AccumulatorInput& input : plan_.inputs) {
+      InputTotals& totals = totals_of_.emplace_back();
+      for (const Accumulator accumulator : input.accumulators) {
+        totals.folds.push_back(place(8 * words_of(accumulator) * slots_));
+        totals.rows.push_back(is_argument(accumulator) ? place(8 * slots_) : -1);
+      }
+      if (input.can_miss()) totals.missing = place(4 * slots_);
+    }
+  }
+
+  template <class T>
+  T* total(int64_t at) const {
+    return reinterpret_cast<T*>(total_ + at);
+  }
+
+  unsigned slot_blocks() const { return blocks_of(slots_, kThreads); }
+
+  cudaStream_t stream() const { return static_cast<cudaStream_t>(call_.stream()); }
+
+  template <class T>
+  T* scratch(int64_t count) {
+    scratch_.push_back(call_.scratch(count * static_cast<int64_t>(sizeof(T))));
+    return call_.writes_as<T>(scratch_.back());
+  }
+
+  template <class T>
+  const T* table(const std::vector<T>& values) {
+    if (values.empty()) return nullptr;
+    tables_.push_back(call_.table(values.data(), static_cast<int64_t>(values.size() * sizeof(T))));
+    return tables_.back().template as<T>();
+  }
+
+  template <class Keys>
+  void pass(const Keys& keys, bool second) {
+    std::vector<Input> inputs;
+    std::vector<Fold> folds;
+    std::vector<Joined> joined;
+    std::vector<Counts> counts;
+    Runs all{};
+    all.rows = packed_.num_rows();
+    all.run_rows = run_rows_;
+    all.slots = static_cast<uint32_t>(slots_);
+    if (!second) {
+      all.sizes = sizes_ = scratch<uint32_t>(runs_ * slots_);
+      counts.push_back({all.sizes, total<uint32_t>(sizes_at_)});
+    }
+    for (size_t k = 0; k < plan_.inputs.size(); ++k) {
+      const AccumulatorInput& input = plan_.inputs[k];
+      if (second && !input.needs_second()) continue;
+      InputTotals& totals = totals_of_[k];
+      Input made{};
+      made.first_fold = static_cast<int>(folds.size());
+      made.value_class = input.value_class;
+      made.can_miss = input.can_miss();
+      for (size_t a = 0; a < input.accumulators.size(); ++a) {
+        const Accumulator accumulator = input.accumulators[a];
+        if (is_second(accumulator) != second) continue;
+        Fold fold{accumulator, scratch<uint64_t>(runs_ * slots_ * words_of(accumulator)), nullptr,
+                  second ? totals.means : nullptr, start_word(accumulator, input.value_class)};
+        if (is_argument(accumulator)) fold.rows = scratch<int64_t>(runs_ * slots_);
+        folds.push_back(fold);
+        joined.push_back({fold, input.value_class, total<uint64_t>(totals.folds[a]),
+                          fold.rows ? total<int64_t>(totals.rows[a]) : nullptr});
+      }
+      made.num_folds = static_cast<int>(folds.size()) - made.first_fold;
+      if (!second && totals.missing >= 0) {
+        made.missing = scratch<uint32_t>(runs_ * slots_);
+        counts.push_back({made.missing, total<uint32_t>(totals.missing)});
+      }
+      if (made.num_folds == 0 && !made.missing) continue;
+      const Column& values = input.values;
+      if (values.num_rows() > 0) {
+        made.has_values = input.value_class != ValueClass::kNothing;
+        if (made.has_values) call_.reads(values.values_buffer());
+        made.values = values.values_buffer().data();
+        made.offset = values.offset();
+        made.type = values.dtype().storage().id();
+        if (made.has_values && !values.dtype().is_bool())
+          made.width = static_cast<int>(values.dtype().size_bytes());
+        if (values.null_count() > 0) {
+          call_.reads(values.validity_buffer());
+          made.valid = values.validity();
+        }
+      }
+      inputs.push_back(made);
+    }
+    for (const AccumulatorInput& input : plan_.inputs) all.needs_rows |= input.needs_rows();
+    all.inputs = table(inputs);
+    all.num_inputs = static_cast<int>(inputs.size());
+    all.folds = table(folds);
+    all.num_folds = static_cast<int>(folds.size());
+    constexpr int64_t kMostShared = 4096;  // slots: three blocks of a processor have room
+    if (slots_ <= kThreads)
+      fold_runs<Keys, StatesIn::kRegisters>(keys, all, runs_, stream());
+    else if (slots_ <= kMostShared)
+      fold_runs<Keys, StatesIn::kShared>(keys, all, runs_, stream());
+    else
+      fold_runs<Keys, StatesIn::kGlobal>(keys, all, runs_, stream());
+    if (!joined.empty()) {
+      const dim3 grid(blocks_of(2 * slots_, kThreads), static_cast<unsigned>(joined.size()));
+      join_folds_kernel<<<grid, kThreads, 0, stream()>>>(table(joined), slots_, runs_);
+    }
+    if (!counts.empty()) {
+      const dim3 grid(slot_blocks(), static_cast<unsigned>(counts.size()));
+      join_counts_kernel<<<grid, kThreads, 0, stream()>>>(table(counts), slots_, runs_);
+    }
+  }
+
+  void make_means() {
+    for (size_t k = 0; k < plan_.inputs.size(); ++k) {
+      const AccumulatorInput& input = plan_.inputs[k];
+      if (!input.needs_second()) continue;
+      InputTotals& totals = totals_of_[k];
+      auto* const means = scratch<double>(slots_);
+      const auto at =
+          std::find(input.accumulators.begin(), input.accumulators.end(), Accumulator::kSum) -
+          input.accumulators.begin();
+      const int64_t sums = totals.folds[static_cast<size_t>(at)];
+      const auto* const missing = totals.missing < 0 ? nullptr : total<uint32_t>(totals.missing);
+      const auto divide = [&]<class T>(std::type_identity<T>) {
+        means_kernel<T><<<slot_blocks(), kThreads, 0, stream()>>>(
+            total<T>(sums), total<uint32_t>(sizes_at_), missing, slots_, means);
+      };
+      if (input.value_class == ValueClass::kFloating)
+        divide(std::type_identity<double>{});
+      else if (input.value_class == ValueClass::kUnsigned)
+        divide(std::type_identity<uint64_t>{});
+      else
+        divide(std::type_identity<int64_t>{});
+      totals.means = means;
+    }
+  }
+
+  template <class Keys>
+  void find_first_rows(const Keys& keys) {
+    auto* const first_runs = scratch<uint32_t>(slots_);
+    auto* const needed = scratch<uint8_t>(runs_);
+    call_.fill(reinterpret_cast<std::byte*>(needed), 0, runs_);
+    auto* const first = total<unsigned long long>(first_at_);
+    first_runs_kernel<<<slot_blocks(), kThreads, 0, stream()>>>(sizes_, slots_, runs_, first_runs,
+                                                                needed, first);
+    const auto blocks = static_cast<unsigned>(runs_ * blocks_of(run_rows_, kTile));
+    first_rows_kernel<Keys><<<blocks, kThreads, 0, stream()>>>(keys, packed_.num_rows(), run_rows_,
+                                                               first_runs, needed, first);
+  }
+
+  AggregatePartition fetch(bool wants_first) {
+    Buffer here = Buffer::allocate(total_bytes_);
+    std::byte* const bytes = here.mutable_data();
+    call_.fetch(bytes, total_, total_bytes_);
+    const auto part = [&](int64_t at, int64_t size) {
+      Buffer made = Buffer::allocate(size);
+      std::memcpy(made.mutable_data(), bytes + at, static_cast<size_t>(size));
+      return made;
+    };
+    AggregatePartition partition;
+    partition.slots = slots_;
+    partition.sizes = part(sizes_at_, 4 * slots_);
+    if (wants_first) {
+      const auto* const rows = reinterpret_cast<const int64_t*>(bytes + first_at_);
+      partition.first_rows.assign(rows, rows + slots_);
+    }
+    for (size_t k = 0; k < plan_.inputs.size(); ++k) {
+      const AccumulatorInput& input = plan_.inputs[k];
+      const InputTotals& totals = totals_of_[k];
+      AccumulatorStates& states = partition.states.emplace_back();
+      for (size_t a = 0; a < input.accumulators.size(); ++a) {
+        states.values.push_back(
+            part(totals.folds[a], 8 * words_of(input.accumulators[a]) * slots_));
+        states.rows.push_back(totals.rows[a] < 0 ? Buffer() : part(totals.rows[a], 8 * slots_));
+      }
+      if (totals.missing >= 0) states.missing = part(totals.missing, 4 * slots_);
+    }
+    return partition;
+  }
+
+  const AggregatePlan& plan_;
+  const NormalizedKeys& packed_;
+  const int64_t slots_;
+  const int64_t run_rows_;
+  const int64_t runs_;
+  DeviceCall call_;
+  std::vector<Buffer> tables_{};
+  std::vector<Buffer> scratch_{};
+  std::vector<InputTotals> totals_of_{};
+  uint32_t* sizes_ = nullptr;  // of run and slot
+  int64_t sizes_at_ = 0;
+  int64_t first_at_ = 0;
+  int64_t total_bytes_ = 0;
+  Buffer totals_{};
+  std::byte* total_ = nullptr;
+};
+
+}  // namespace
+
+AggregatePartition dense_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                   int64_t run_rows, bool wants_first) {
+  return DenseFold(plan, packed, run_rows).run(wants_first);
+}
+
+}  // namespace hr::cuda

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Groups on the simulated device and on a GPU have the host's bits."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import headrace as hr
+
+FLOATS = ["sum", "mean", "var", "std", "sem", "skew", "kurt", "prod"]
+OTHERS = ["count", "size", "min", "max", "first", "last", "any", "all", "idxmin", "idxmax"]
+MORSEL = 1 << 17
+
+
+def table(rows, groups, *, nulls=False, heavy=False, key="int64"):
+    """Columns of several dtypes: `nulls` and NaN in each, or one key that nine rows of ten have."""
+    rng = np.random.default_rng(rows + groups)
+    keys = rng.integers(0, groups, rows)
+    if heavy:
+        keys = np.where(rng.random(rows) < 0.9, groups // 2, keys)
+    floats = rng.standard_normal(rows) * np.exp(3 * rng.standard_normal(rows))
+    if nulls:
+        floats[rng.random(rows) < 0.1] = np.nan
+    columns = {
+        "k": keys.astype(key) - np.array(3, key),
+        "f8": floats,
+        "f4": rng.standard_normal(rows).astype("f4"),
+        "i8": rng.integers(-(2**62), 2**62, rows),
+        "u2": rng.integers(0, 2**16, rows).astype("u2"),
+    }
+    masks = {name: rng.random(rows) < 0.1 for name in columns}
+    return pa.table({n: pa.array(c, mask=masks[n] if nulls else None) for n, c in columns.items()})
+
+
+def bits(frame):
+    """Names, dtypes, nulls and bytes of all columns."""
+    result = []
+    for name, column in zip(frame.to_arrow().column_names, frame.to_arrow().columns, strict=True):
+        values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if pa.types.is_dictionary(values.type):
+            result.append((name, values.to_pylist()))
+            continue
+        plain = values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values
+        if pa.types.is_temporal(plain.type):
+            plain = plain.cast(pa.int64())
+        there = plain.fill_null(0).to_numpy(zero_copy_only=False)
+        result.append((name, str(values.type), values.is_valid().to_pylist(), there.tobytes()))
+    return result
+
+
+def same(work, data, device):
+    here = hr.from_arrow(data)
+    assert bits(work(here).reset_index()) == bits(work(here.to(device)).reset_index())
+
+
+def aggregated(frame, by, aggregates, **options):
+    wanted = {f"{c}_{a}": (c, a) for c in ("f8", "f4", "i8", "u2") for a in aggregates}
+    return frame.groupby(by, **options).agg(**wanted)
+
+
+@pytest.mark.parametrize("rows", [1, 63, 64, 65, 2047, 2049, MORSEL - 1, MORSEL + 1, 3 * MORSEL])
+def test_few_groups_have_the_bits_of_the_host(device, rows):
+    for groups, options in ((1, {}), (100, {"sort": False}), (129, {}), (4000, {"sort": False})):
+        data = table(rows, groups)
+        same(lambda d, o=options: aggregated(d, "k", FLOATS, **o), data, device)
+        same(lambda d, o=options: aggregated(d, "k", OTHERS, **o), data, device)
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("kind", [{"nulls": True}, {"heavy": True}, {"key": "int16"}])
+def test_missing_values_heavy_keys_and_narrow_keys(device, kind):
+    data = table(2 * MORSEL + 5, 300, **kind)
+    for options in ({}, {"sort": False}, {"dropna": False}):
+        same(lambda d, o=options: aggregated(d, "k", FLOATS, **o), data, device)
+        same(lambda d, o=options: aggregated(d, "k", OTHERS, **o), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_slots_of_several_morsels(device):
+    data = table(4 * MORSEL + 1, 100_000, heavy=True)
+    same(lambda d: aggregated(d, "k", ["sum", "mean", "count"]), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_keys_of_several_columns_categories_and_times(device):
+    rng = np.random.default_rng(5)
+    rows = 50_000
+    data = pa.table(
+        {
+            "a": pa.array(rng.integers(0, 30, rows), mask=rng.random(rows) < 0.05),
+            "c": pa.array(rng.choice(["x", "zz", "mm"], rows)).dictionary_encode(),
+            "b": pa.array(rng.random(rows) < 0.3),
+            "t": pa.array(rng.integers(0, 9, rows).astype("datetime64[s]")),
+            "v": pa.array(rng.standard_normal(rows)),
+        }
+    )
+    for by in ("a", "c", "b", "t", ["a", "c"], ["c", "a", "b"], ["t", "c"]):
+        for options in ({}, {"sort": False}, {"dropna": False}):
+            same(lambda d, b=by, o=options: d.groupby(b, **o).agg(s=("v", "sum")), data, device)
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_many_groups_have_the_bits_of_the_host(device, heavy):
+    data = table(4 * MORSEL, 250_000, heavy=heavy)
+    names = ["sum", "mean", "min", "max", "prod", "count", "size"]
+    same(lambda d: aggregated(d, "k", names), data, device)
+    same(lambda d: d.groupby("k").agg(n=("k", "size")), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_what_has_no_kernel_is_told(device):
+    data = table(5000, 10)
+    same(lambda d: d.groupby("k").agg(m=("f8", "median")), data, device)
+    same(lambda d: d.groupby("f4").agg(m=("f8", "sum")), data, device)
+    if device == "cuda":
+        assert [operator for operator, _, _ in hr.fallbacks()] == ["groupby", "groupby"]
+        with hr.strict(), pytest.raises(hr.DeviceError, match="no kernel"):
+            bits(hr.from_arrow(data).to(device).groupby("k").agg(m=("f8", "median")))
