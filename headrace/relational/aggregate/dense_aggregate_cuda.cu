@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <cub/block/block_radix_rank.cuh>
 #include <limits>
 
 namespace hr::cuda {
@@ -16,6 +17,234 @@ namespace hr::cuda {
 namespace {
 
 using namespace groups;
+
+struct LowBits {
+  __device__ uint32_t Digit(uint32_t slot) const { return slot & (kThreads - 1); }
+};
+
+using Ranker =
+    cub::BlockRadixRankMatchEarlyCounts<kThreads, kBits, false, cub::BLOCK_SCAN_WARP_SCANS,
+                                        cub::WARP_MATCH_ANY, 1>;
+
+/// Where a run keeps the states of its first fold, and how many rows each slot has. Other folds
+/// have theirs in global memory.
+enum class StatesIn { kRegisters, kShared, kGlobal };
+
+/// Bytes of shared memory for these.
+inline size_t shared_states(int64_t slots, StatesIn where) {
+  return where == StatesIn::kShared ? static_cast<size_t>(12 * slots) : 0;
+}
+
+/// What a tile needs in shared memory.
+template <bool kDirect>
+struct TileRoom {
+  union {
+    typename Ranker::TempStorage rank;
+    uint64_t values[kTile + kAhead];
+  };
+  uint16_t groups[kDirect ? 1 : kTile + kAhead];
+  uint16_t places[kTile];
+  uint8_t present[kTile + kAhead];
+  int begins[kThreads + 1];
+};
+
+/// Fresh states of the thread's own slots, those that `skips_first` leaves out excepted.
+__device__ __forceinline__ void start_states(const Runs& all, uint64_t base, uint32_t slot,
+                                             bool skips_first) {
+  for (int k = skips_first ? 1 : 0; k < all.num_folds; ++k) {
+    const Fold& fold = all.folds[k];
+    if (is_pair(fold.accumulator)) {
+      fold.states[2 * (base + slot)] = fold.start;
+      fold.states[2 * (base + slot) + 1] = fold.start;
+    } else {
+      fold.states[base + slot] = fold.start;
+    }
+    if (fold.rows) fold.rows[base + slot] = -1;
+  }
+  for (int k = 0; k < all.num_inputs; ++k)
+    if (all.inputs[k].missing) all.inputs[k].missing[base + slot] = 0;
+}
+
+/// Asks for the values of a tile and the keys of the next one.
+template <class Keys>
+__device__ __forceinline__ void prefetch(const Keys& keys, const Runs& all, int64_t tile, int count,
+                                         int64_t end) {
+  for (int k = 0; k < all.num_inputs; ++k) {
+    const Input& input = all.inputs[k];
+    if (input.width > 0)
+      prefetch_bytes(
+          static_cast<const std::byte*>(input.values) + (input.offset + tile) * input.width,
+          count * input.width);
+  }
+  if (const auto more = static_cast<int>(min(int64_t{kTile}, end - tile - kTile)); more > 0)
+    keys.prefetch(tile + kTile, more);
+}
+
+/// Puts the values of one input in the order of the slots; whether the thread's lack some. `row` is
+/// the thread's first one, and `left` are there from it on.
+template <bool kDirect>
+__device__ __forceinline__ bool place_values(const Input& input, int64_t row, int left,
+                                             const int (&ranks)[kItems], TileRoom<kDirect>& room) {
+  const bool is_floating = input.value_class == ValueClass::kFloating;
+  bool misses = false;
+  if (input.has_values) {
+    uint64_t words[kItems];
+    load(input, row, left, words);
+    if (is_floating && input.valid)
+#pragma unroll
+      for (int i = 0; i < kItems; ++i)
+        if (32 * i < left && !bit_at(input.valid, input.offset + row + 32 * i))
+          words[i] = word_of(std::numeric_limits<double>::quiet_NaN());
+    if (is_floating)
+#pragma unroll
+      for (int i = 0; i < kItems; ++i) {
+        const auto value = value_of<double>(words[i]);
+        misses |= value != value;
+      }
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) room.values[ranks[i]] = words[i];
+  }
+  if (!is_floating && input.valid)
+#pragma unroll
+    for (int i = 0; i < kItems; ++i) {
+      const bool there = 32 * i >= left || bit_at(input.valid, input.offset + row + 32 * i);
+      room.present[ranks[i]] = there;
+      misses |= !there;
+    }
+  return misses;
+}
+
+/// All folds of one input. `own_states`: of the first fold, if they are in shared memory.
+template <bool kDirect>
+__device__ __forceinline__ void fold_input(const Runs& all, const Input& input, uint64_t base,
+                                           uint64_t* own_states, const Stretch& s) {
+  if (s.is_guarded && input.missing) {
+    uint32_t* const missing = input.missing + base;
+    for (int i = s.begin; i < s.end; ++i)
+      if (s.is_missing(i)) ++missing[kDirect ? threadIdx.x : s.slot(i)];
+  }
+  for (int f = input.first_fold; f < input.first_fold + input.num_folds; ++f) {
+    const Fold& fold = all.folds[f];
+    uint64_t* const words = f == 0 && own_states
+                                ? own_states
+                                : fold.states + base * (is_pair(fold.accumulator) ? 2 : 1);
+    int64_t* const rows = fold.rows ? fold.rows + base : nullptr;
+    if (s.is_floating)
+      fold_values<kDirect, double>(fold, words, rows, s);
+    else if (input.value_class == ValueClass::kUnsigned)
+      fold_values<kDirect, uint64_t>(fold, words, rows, s);
+    else
+      fold_values<kDirect, int64_t>(fold, words, rows, s);
+  }
+}
+
+/// Counts the rows of slots.
+__device__ __forceinline__ void count_rows(const Stretch& s, uint32_t* sizes) {
+  if (s.begin >= s.end) return;
+  uint32_t current = s.slot(s.begin);
+  uint32_t rows = 0;
+  for (int i = s.begin; i < s.end; ++i) {
+    if (const uint32_t slot = s.slot(i); slot != current) {
+      sizes[current] += rows;
+      rows = 0;
+      current = slot;
+    }
+    ++rows;
+  }
+  sizes[current] += rows;
+}
+
+template <class Keys, StatesIn kStates>
+__global__ void __launch_bounds__(kThreads, kBlocksAProcessor)
+    fold_kernel(const __grid_constant__ Keys keys, const __grid_constant__ Runs all) {
+  constexpr bool kDirect = kStates == StatesIn::kRegisters;
+  constexpr bool kShared = kStates == StatesIn::kShared;
+  __shared__ TileRoom<kDirect> room;
+  extern __shared__ uint64_t dynamic[];
+  const int64_t run = blockIdx.x;
+  const uint64_t base = static_cast<uint64_t>(run) * all.slots;  // of the run's states
+  const bool shares_fold = kShared && all.num_folds > 0 && !is_pair(all.folds[0].accumulator);
+  auto* const own_sizes = reinterpret_cast<uint32_t*>(dynamic + (kShared ? all.slots : 0));
+  uint32_t* const sizes = kShared ? own_sizes : all.sizes + base;
+  for (uint32_t slot = threadIdx.x; slot < all.slots; slot += kThreads) {  // the thread's own
+    if (kShared || (kStates == StatesIn::kGlobal && all.sizes)) sizes[slot] = 0;
+    if (shares_fold) dynamic[slot] = all.folds[0].start;
+    start_states(all, base, slot, shares_fold);
+  }
+
+  const int64_t begin = all.begins ? all.begins[run] : run * all.run_rows;
+  const int64_t end = all.begins ? all.begins[run + 1] : min(begin + all.run_rows, all.rows);
+  const int place = threadIdx.x / 32 * 32 * kItems + threadIdx.x % 32;  // the thread's first row
+  uint32_t size = 0;
+  for (int64_t tile = begin; tile < end; tile += kTile) {
+    const auto count = static_cast<int>(min(int64_t{kTile}, end - tile));
+    const int left = count - place;
+    prefetch(keys, all, tile, count, end);
+    uint32_t slots[kItems];
+#pragma unroll
+    for (int k = 0; k < kItems; ++k)  // rows behind the end are last, in the last bucket
+      slots[k] = 32 * k < left ? static_cast<uint32_t>(keys(tile + place + 32 * k)) : kThreads - 1;
+    int ranks[kItems];
+    int prefix[1];
+    Ranker(room.rank).RankKeys(slots, ranks, LowBits{}, prefix);
+    room.begins[threadIdx.x] = prefix[0];
+    if (threadIdx.x == 0) room.begins[kThreads] = count;
+    if constexpr (!kDirect)
+#pragma unroll
+      for (int k = 0; k < kItems; ++k)
+        room.groups[ranks[k]] = static_cast<uint16_t>(slots[k] >> kBits);
+    if (all.needs_rows)
+#pragma unroll
+      for (int k = 0; k < kItems; ++k)
+        room.places[ranks[k]] = static_cast<uint16_t>(place + 32 * k);
+    __syncthreads();
+    Stretch s{room.values,
+              room.groups,
+              room.places,
+              room.present,
+              tile,
+              min(room.begins[threadIdx.x], count),
+              room.begins[threadIdx.x + 1],
+              false,
+              false};
+    for (int k = 0; k < all.num_inputs; ++k) {
+      const Input& input = all.inputs[k];
+      s.is_floating = input.value_class == ValueClass::kFloating;
+      const bool misses = place_values<kDirect>(input, tile + place, left, ranks, room);
+      s.is_guarded = __syncthreads_or(misses) != 0;
+      fold_input<kDirect>(all, input, base, shares_fold ? dynamic : nullptr, s);
+      __syncthreads();
+    }
+    if (kDirect) size += static_cast<uint32_t>(s.end - s.begin);
+    if (!kDirect && all.sizes) count_rows(s, sizes);
+  }
+  if (kDirect && all.sizes && threadIdx.x < all.slots) sizes[threadIdx.x] = size;
+  if constexpr (kShared)
+    for (uint32_t slot = threadIdx.x; slot < all.slots; slot += kThreads) {
+      if (shares_fold) all.folds[0].states[base + slot] = dynamic[slot];
+      if (all.sizes) all.sizes[base + slot] = own_sizes[slot];
+    }
+}
+
+/// Folds the runs, a block each.
+template <class Keys, StatesIn kStates>
+void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream) {
+  const size_t bytes = shared_states(all.slots, kStates);
+  if (bytes > 0)
+    check_cuda("groupby", cudaFuncSetAttribute(fold_kernel<Keys, kStates>,
+                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                               static_cast<int>(bytes)));
+  fold_kernel<Keys, kStates><<<static_cast<unsigned>(runs), kThreads, bytes, stream>>>(keys, all);
+}
+
+/// Sorted keys as slots of their run.
+struct SortedKey {
+  const uint32_t* keys;
+
+  __device__ uint32_t operator()(int64_t row) const { return keys[row] & ((1u << kRunBits) - 1); }
+
+  __device__ void prefetch(int64_t row, int count) const { prefetch_bytes(keys + row, 4 * count); }
+};
 
 /// The states of runs joined in order by join(first, second), a thread a state.
 template <class T, class Join>
@@ -414,6 +643,11 @@ class DenseFold {
 AggregatePartition dense_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
                                    int64_t run_rows, bool wants_first) {
   return DenseFold(plan, packed, run_rows).run(wants_first);
+}
+
+void groups::fold_sorted_runs(const uint32_t* keys, const Runs& all, int64_t runs,
+                              cudaStream_t stream) {
+  fold_runs<SortedKey, StatesIn::kShared>(SortedKey{keys}, all, runs, stream);
 }
 
 }  // namespace hr::cuda

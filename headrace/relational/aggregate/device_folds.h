@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <cub/block/block_radix_rank.cuh>
 #include <limits>
 #include <type_traits>
 
@@ -165,55 +164,81 @@ struct Argument {
   int64_t row;
 };
 
-struct Pair {
-  double first;
-  double second;
-};
+/// Folds of values; `words` are the states of the run.
+template <bool kDirect, class T, class Step>
+__device__ __forceinline__ void fold_states(T* states, const Stretch& s, Step step) {
+  fold_stretch<kDirect>(
+      s, [&](uint32_t slot) { return states[slot]; },
+      [&](uint32_t slot, T state) { states[slot] = state; }, step);
+}
 
-/// One fold of a tile. `states` and `rows` are those of the run.
+/// The first row of the least or greatest value.
 template <bool kDirect, class T>
-__device__ __forceinline__ void fold_values(const Fold& fold, uint64_t* words, int64_t* rows,
+__device__ __forceinline__ void fold_arguments(bool least, T* states, int64_t* rows,
+                                               const Stretch& s) {
+  fold_stretch<kDirect>(
+      s, [&](uint32_t slot) { return Argument<T>{states[slot], rows[slot]}; },
+      [&](uint32_t slot, Argument<T> state) {
+        states[slot] = state.value;
+        rows[slot] = state.row;
+      },
+      [&](Argument<T>& state, uint64_t word, int i) {
+        const T x = value_of<T>(word);
+        if (state.row >= 0 && !(least ? x < state.value : state.value < x)) return;
+        state = {x, s.row(i)};
+      });
+}
+
+/// Sums of squared deviations and of deviations.
+template <bool kDirect, class T>
+__device__ __forceinline__ void fold_squares(const double* means, double* sums, const Stretch& s) {
+  struct Squares {
+    double squares;
+    double rest;
+    double mean;  // the same for a slot in all its rows: it travels with the state
+  };
+  fold_stretch<kDirect>(
+      s,
+      [&](uint32_t slot) {
+        return Squares{sums[2 * uint64_t{slot}], sums[2 * uint64_t{slot} + 1], means[slot]};
+      },
+      [&](uint32_t slot, Squares state) {
+        sums[2 * uint64_t{slot}] = state.squares;
+        sums[2 * uint64_t{slot} + 1] = state.rest;
+      },
+      [&](Squares& state, uint64_t word, int) {
+        const double apart = static_cast<double>(value_of<T>(word)) - state.mean;
+        state.squares += apart * apart;
+        state.rest += apart;
+      });
+}
+
+/// Sums of third or fourth powers of deviations.
+template <bool kDirect, class T>
+__device__ __forceinline__ void fold_powers(bool cubes, const double* means, double* sums,
                                             const Stretch& s) {
-  auto* const states = reinterpret_cast<T*>(words);
-  const auto of_states = [&](auto step) {
-    fold_stretch<kDirect>(
-        s, [&](uint32_t slot) { return states[slot]; },
-        [&](uint32_t slot, T state) { states[slot] = state; }, step);
-  };
-  auto* const numbers = reinterpret_cast<int64_t*>(words);
-  const auto of_numbers = [&](auto step) {
-    fold_stretch<kDirect>(
-        s, [&](uint32_t slot) { return numbers[slot]; },
-        [&](uint32_t slot, int64_t state) { numbers[slot] = state; }, step);
-  };
-  const auto of_arguments = [&](bool least) {
-    fold_stretch<kDirect>(
-        s, [&](uint32_t slot) { return Argument<T>{states[slot], rows[slot]}; },
-        [&](uint32_t slot, Argument<T> state) {
-          states[slot] = state.value;
-          rows[slot] = state.row;
-        },
-        [&](Argument<T>& state, uint64_t word, int i) {
-          const T x = value_of<T>(word);
-          if (state.row >= 0 && !(least ? x < state.value : state.value < x)) return;
-          state = {x, s.row(i)};
-        });
-  };
-  // `means` are the same for a slot in all its rows: they travel with the state.
   struct Apart {
     double sum;
     double mean;
   };
-  const auto of_powers = [&](bool cubes) {
-    auto* const sums = reinterpret_cast<double*>(words);
-    fold_stretch<kDirect>(
-        s, [&](uint32_t slot) { return Apart{sums[slot], fold.means[slot]}; },
-        [&](uint32_t slot, Apart state) { sums[slot] = state.sum; },
-        [&](Apart& state, uint64_t word, int) {
-          const double apart = static_cast<double>(value_of<T>(word)) - state.mean;
-          state.sum += apart * apart * (cubes ? apart : apart * apart);
-        });
-  };
+  fold_stretch<kDirect>(
+      s, [&](uint32_t slot) { return Apart{sums[slot], means[slot]}; },
+      [&](uint32_t slot, Apart state) { sums[slot] = state.sum; },
+      [&](Apart& state, uint64_t word, int) {
+        const double apart = static_cast<double>(value_of<T>(word)) - state.mean;
+        state.sum += apart * apart * (cubes ? apart : apart * apart);
+      });
+}
+
+/// One fold of a tile. `words` and `rows` are those of the run.
+template <bool kDirect, class T>
+__device__ __forceinline__ void fold_values(const Fold& fold, uint64_t* words, int64_t* rows,
+                                            const Stretch& s) {
+  auto* const states = reinterpret_cast<T*>(words);
+  auto* const numbers = reinterpret_cast<int64_t*>(words);
+  auto* const sums = reinterpret_cast<double*>(words);
+  const auto of_states = [&](auto step) { fold_states<kDirect>(states, s, step); };
+  const auto of_numbers = [&](auto step) { fold_states<kDirect>(numbers, s, step); };
   switch (fold.accumulator) {
     case Accumulator::kSum:
       return of_states(
@@ -240,36 +265,15 @@ __device__ __forceinline__ void fold_values(const Fold& fold, uint64_t* words, i
     case Accumulator::kLast:
       return of_numbers([&](int64_t& state, uint64_t, int i) { state = s.row(i); });
     case Accumulator::kArgmin:
-      return of_arguments(true);
+      return fold_arguments<kDirect>(true, states, rows, s);
     case Accumulator::kArgmax:
-      return of_arguments(false);
-    case Accumulator::kSquares: {
-      struct Squares {
-        double squares;
-        double rest;
-        double mean;
-      };
-      auto* const sums = reinterpret_cast<double*>(words);
-      return fold_stretch<kDirect>(
-          s,
-          [&](uint32_t slot) {
-            return Squares{sums[2 * uint64_t{slot}], sums[2 * uint64_t{slot} + 1],
-                           fold.means[slot]};
-          },
-          [&](uint32_t slot, Squares state) {
-            sums[2 * uint64_t{slot}] = state.squares;
-            sums[2 * uint64_t{slot} + 1] = state.rest;
-          },
-          [&](Squares& state, uint64_t word, int) {
-            const double apart = static_cast<double>(value_of<T>(word)) - state.mean;
-            state.squares += apart * apart;
-            state.rest += apart;
-          });
-    }
+      return fold_arguments<kDirect>(false, states, rows, s);
+    case Accumulator::kSquares:
+      return fold_squares<kDirect, T>(fold.means, sums, s);
     case Accumulator::kCubes:
-      return of_powers(true);
+      return fold_powers<kDirect, T>(true, fold.means, sums, s);
     case Accumulator::kFourths:
-      return of_powers(false);
+      return fold_powers<kDirect, T>(false, fold.means, sums, s);
     default:
       return;
   }
@@ -334,23 +338,6 @@ __device__ __forceinline__ void load(const Input& input, int64_t row, int left,
   }
 }
 
-struct LowBits {
-  __device__ uint32_t Digit(uint32_t slot) const { return slot & (kThreads - 1); }
-};
-
-using Ranker =
-    cub::BlockRadixRankMatchEarlyCounts<kThreads, kBits, false, cub::BLOCK_SCAN_WARP_SCANS,
-                                        cub::WARP_MATCH_ANY, 1>;
-
-/// Where a run keeps the states of its first fold, and how many rows each slot has. Other folds
-/// have theirs in global memory.
-enum class StatesIn { kRegisters, kShared, kGlobal };
-
-/// Bytes of shared memory for these.
-inline size_t shared_states(int64_t slots, StatesIn where) {
-  return where == StatesIn::kShared ? static_cast<size_t>(12 * slots) : 0;
-}
-
 /// Runs of rows, each with states of its own, and what they fold.
 struct Runs {
   int64_t rows;
@@ -366,173 +353,9 @@ struct Runs {
   bool needs_rows;
 };
 
-template <class Keys, StatesIn kStates>
-__global__ void __launch_bounds__(kThreads, kBlocksAProcessor)
-    fold_kernel(const __grid_constant__ Keys keys, const __grid_constant__ Runs all) {
-  constexpr bool kDirect = kStates == StatesIn::kRegisters;
-  __shared__ union {
-    typename Ranker::TempStorage rank;
-    uint64_t values[kTile + kAhead];
-  } room;
-  __shared__ uint16_t groups[kDirect ? 1 : kTile + kAhead];
-  __shared__ uint16_t places[kTile];
-  __shared__ uint8_t present[kTile + kAhead];
-  __shared__ int begins[kThreads + 1];
-  extern __shared__ uint64_t own_states[];
+inline constexpr int kRunBits = 11;  // of a slot among sorted keys: the lower ones
 
-  constexpr bool kShared = kStates == StatesIn::kShared;
-  const int64_t run = blockIdx.x;
-  const uint64_t base = static_cast<uint64_t>(run) * all.slots;  // of the run's states
-  const bool shares_fold = kShared && all.num_folds > 0 && !is_pair(all.folds[0].accumulator);
-  auto* const own_sizes = reinterpret_cast<uint32_t*>(own_states + (kShared ? all.slots : 0));
-  uint32_t* const sizes = kShared ? own_sizes : all.sizes + base;
-  for (uint32_t slot = threadIdx.x; slot < all.slots; slot += kThreads) {  // the thread's own
-    if constexpr (kShared) own_sizes[slot] = 0;
-    for (int k = 0; k < all.num_folds; ++k) {
-      const Fold& fold = all.folds[k];
-      if (k == 0 && shares_fold) {
-        own_states[slot] = fold.start;
-      } else if (is_pair(fold.accumulator)) {
-        fold.states[2 * (base + slot)] = fold.start;
-        fold.states[2 * (base + slot) + 1] = fold.start;
-      } else {
-        fold.states[base + slot] = fold.start;
-      }
-      if (fold.rows) fold.rows[base + slot] = -1;
-    }
-    for (int k = 0; k < all.num_inputs; ++k)
-      if (all.inputs[k].missing) all.inputs[k].missing[base + slot] = 0;
-    if (kStates == StatesIn::kGlobal && all.sizes) sizes[slot] = 0;
-  }
-
-  const int64_t begin = all.begins ? all.begins[run] : run * all.run_rows;
-  const int64_t end = all.begins ? all.begins[run + 1] : min(begin + all.run_rows, all.rows);
-  const int warp = threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
-  uint32_t size = 0;
-  for (int64_t tile = begin; tile < end; tile += kTile) {
-    const auto count = static_cast<int>(min(int64_t{kTile}, end - tile));
-    const int place = warp * 32 * kItems + lane;  // of the thread's first row
-    const int left = count - place;
-    for (int k = 0; k < all.num_inputs; ++k) {
-      const Input& input = all.inputs[k];
-      if (input.width > 0)
-        prefetch_bytes(
-            static_cast<const std::byte*>(input.values) + (input.offset + tile) * input.width,
-            count * input.width);
-    }
-    if (const auto more = static_cast<int>(min(int64_t{kTile}, end - tile - kTile)); more > 0)
-      keys.prefetch(tile + kTile, more);
-    uint32_t slots[kItems];
-#pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-      // Rows behind the end are last, in the last bucket.
-      slots[k] = 32 * k < left ? static_cast<uint32_t>(keys(tile + place + 32 * k)) : kThreads - 1;
-    }
-    int ranks[kItems];
-    int prefix[1];
-    Ranker(room.rank).RankKeys(slots, ranks, LowBits{}, prefix);
-    begins[threadIdx.x] = prefix[0];
-    if (threadIdx.x == 0) begins[kThreads] = count;
-    if constexpr (!kDirect)
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) groups[ranks[k]] = static_cast<uint16_t>(slots[k] >> kBits);
-    if (all.needs_rows)
-#pragma unroll
-      for (int k = 0; k < kItems; ++k) places[ranks[k]] = static_cast<uint16_t>(place + 32 * k);
-    __syncthreads();
-    Stretch s{
-        room.values, groups, places, present, tile, begins[threadIdx.x], begins[threadIdx.x + 1],
-        false,       false};
-    s.begin = min(s.begin, count);
-
-    for (int k = 0; k < all.num_inputs; ++k) {
-      const Input& input = all.inputs[k];
-      s.is_floating = input.value_class == ValueClass::kFloating;
-      bool misses = false;
-      uint64_t words[kItems];
-      if (input.has_values) {
-        load(input, tile + place, left, words);
-        if (s.is_floating && input.valid)
-#pragma unroll
-          for (int i = 0; i < kItems; ++i) {
-            const int64_t at = tile + place + 32 * i;
-            if (32 * i < left && !bit_at(input.valid, input.offset + at))
-              words[i] = word_of(std::numeric_limits<double>::quiet_NaN());
-          }
-        if (s.is_floating)
-#pragma unroll
-          for (int i = 0; i < kItems; ++i) {
-            const auto value = value_of<double>(words[i]);
-            misses |= value != value;
-          }
-#pragma unroll
-        for (int i = 0; i < kItems; ++i) room.values[ranks[i]] = words[i];
-      }
-      if (!s.is_floating && input.valid)
-#pragma unroll
-        for (int i = 0; i < kItems; ++i) {
-          const int64_t at = tile + place + 32 * i;
-          const bool there = 32 * i >= left || bit_at(input.valid, input.offset + at);
-          present[ranks[i]] = there;
-          misses |= !there;
-        }
-      s.is_guarded = __syncthreads_or(misses) != 0;
-      if (s.is_guarded && input.missing) {
-        uint32_t* const missing = input.missing + base;
-        for (int i = s.begin; i < s.end; ++i)
-          if (s.is_missing(i)) ++missing[kDirect ? threadIdx.x : s.slot(i)];
-      }
-      for (int f = input.first_fold; f < input.first_fold + input.num_folds; ++f) {
-        const Fold& fold = all.folds[f];
-        uint64_t* const words_of_run =
-            f == 0 && shares_fold ? own_states
-                                  : fold.states + base * (is_pair(fold.accumulator) ? 2 : 1);
-        int64_t* const rows_of_run = fold.rows ? fold.rows + base : nullptr;
-        if (s.is_floating)
-          fold_values<kDirect, double>(fold, words_of_run, rows_of_run, s);
-        else if (input.value_class == ValueClass::kUnsigned)
-          fold_values<kDirect, uint64_t>(fold, words_of_run, rows_of_run, s);
-        else
-          fold_values<kDirect, int64_t>(fold, words_of_run, rows_of_run, s);
-      }
-      __syncthreads();
-    }
-
-    if (!all.sizes) continue;
-    if constexpr (kDirect) {
-      size += static_cast<uint32_t>(s.end - s.begin);
-    } else if (s.begin < s.end) {
-      uint32_t current = s.slot(s.begin);
-      uint32_t rows = 0;
-      for (int i = s.begin; i < s.end; ++i) {
-        if (const uint32_t slot = s.slot(i); slot != current) {
-          sizes[current] += rows;
-          rows = 0;
-          current = slot;
-        }
-        ++rows;
-      }
-      sizes[current] += rows;
-    }
-  }
-  if (kDirect && all.sizes && threadIdx.x < all.slots) sizes[threadIdx.x] = size;
-  if constexpr (kShared)
-    for (uint32_t slot = threadIdx.x; slot < all.slots; slot += kThreads) {
-      if (shares_fold) all.folds[0].states[base + slot] = own_states[slot];
-      if (all.sizes) all.sizes[base + slot] = own_sizes[slot];
-    }
-}
-
-/// Folds the runs, a block each.
-template <class Keys, StatesIn kStates>
-void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream) {
-  const size_t bytes = shared_states(all.slots, kStates);
-  if (bytes > 0)
-    check_cuda("groupby", cudaFuncSetAttribute(fold_kernel<Keys, kStates>,
-                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                               static_cast<int>(bytes)));
-  fold_kernel<Keys, kStates><<<static_cast<unsigned>(runs), kThreads, bytes, stream>>>(keys, all);
-}
+/// Folds runs of rows whose `keys` are sorted by their upper bits, a block each.
+void fold_sorted_runs(const uint32_t* keys, const Runs& all, int64_t runs, cudaStream_t stream);
 
 }  // namespace hr::cuda::groups

@@ -18,7 +18,7 @@ namespace {
 
 using namespace groups;
 
-constexpr int kSlotBits = 11;
+constexpr int kSlotBits = kRunBits;
 constexpr uint32_t kSlots = 1u << kSlotBits;
 constexpr int kRowThreads = 256;
 constexpr int kRounds = kSlots / kThreads;
@@ -64,15 +64,6 @@ __global__ void begins_kernel(const uint32_t* __restrict__ keys, int64_t rows, i
   const int64_t here = i == rows ? runs : int64_t{keys[i] >> kSlotBits};
   for (int64_t run = before + 1; run <= here; ++run) begins[run] = i;
 }
-
-/// Sorted keys as slots of their run.
-struct SortedKey {
-  const uint32_t* keys;
-
-  __device__ uint32_t operator()(int64_t row) const { return keys[row] & (kSlots - 1); }
-
-  __device__ void prefetch(int64_t row, int count) const { prefetch_bytes(keys + row, 4 * count); }
-};
 
 __global__ void __launch_bounds__(kThreads)
     count_kernel(const uint32_t* __restrict__ sizes, uint64_t dropped,
@@ -323,7 +314,7 @@ class PartitionedFold {
     all.folds = table(folds);
     all.num_folds = static_cast<int>(folds.size());
     if (!std::exchange(has_sizes_, true)) all.sizes = sizes_;
-    fold_runs<SortedKey, StatesIn::kShared>(SortedKey{sorted_}, all, runs_, stream());
+    fold_sorted_runs(sorted_, all, runs_, stream());
   }
 
   Grouped write() {
