@@ -100,12 +100,14 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
   bool supports(Place) const override { return true; }
 
   std::string why_unsupported(std::span<const Value> inputs) const override {
+    if (!finds_rows_there())
+      return key_filters.empty() ? "" : "a semi-join filter has no kernel for CUDA";
     for (const int64_t key : keys) {
       const Dtype dtype = signature_of(inputs[static_cast<size_t>(key)]).dtype;
       if (dtype.is_string() || dtype.is_category())
         return "a key of strings has no kernel for CUDA";
     }
-    return finds_rows_there() ? "" : kNoKernel;
+    return "";
   }
 
   int64_t unique_keys() const override { return static_cast<int64_t>(keys.size()); }
@@ -124,9 +126,9 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState*) const override {
-    if (finds_rows_there() && place_of(inputs[static_cast<size_t>(keys[0])]).is_gpu())
-      return table_of(wanted, distinct_there(wanted, inputs));
-    if (is_distinct(wanted)) return table_of(wanted, distinct(wanted, inputs));
+    const bool there = place_of(inputs[static_cast<size_t>(keys[0])]).is_gpu();
+    if (there && finds_rows_there()) return table_of(wanted, distinct_there(wanted, inputs));
+    if (is_distinct(wanted) && !there) return table_of(wanted, distinct(wanted, inputs));
     return table_of(
         wanted, semi_join_aggregate(inputs, keys, key_filters, wanted_requests(wanted), options));
   }
