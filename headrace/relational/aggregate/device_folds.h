@@ -172,7 +172,7 @@ __device__ __forceinline__ void fold_states(T* states, const Stretch& s, Step st
       [&](uint32_t slot, T state) { states[slot] = state; }, step);
 }
 
-/// The first row of the least or greatest value.
+/// The first row of the minimum or maximum.
 template <bool kDirect, class T>
 __device__ __forceinline__ void fold_arguments(bool least, T* states, int64_t* rows,
                                                const Stretch& s) {
