@@ -237,7 +237,7 @@ std::string why_no_dense_kernel(const AggregatePlan& plan) {
   if (!plan.ranked.empty()) return "aggregates of sorted values";
   for (const AccumulatorInput& input : plan.inputs) {
     const Dtype dtype = input.values.dtype();
-    if (input.has_other || input.top > 0) return "correlations and the greatest values of groups";
+    if (input.has_other || input.top > 0) return "correlations, nlargest and nsmallest";
     if (input.value_class != ValueClass::kNothing &&
         (dtype.is_category() || (!dtype.is_bool() && !dtype.storage().is_real())))
       return "values of " + std::string(dtype.name());
