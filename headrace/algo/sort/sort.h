@@ -19,9 +19,9 @@ namespace hr {
 /// column, less where keys repeat. Under a limit buckets may be fewer and larger, leave for the
 /// disk between the two steps, and are distributed once more.
 /// On a CUDA device one order by radix sort (CUB), a pass for 8 bits of the keys' ranges, then a
-/// gather of each column; of one number the leading bits mostly do. UnsupportedError there for string keys,
-/// and for 2^32 rows and more. Errors as of SortKeys; also InvalidArgumentError when keys and columns differ in
-/// rows.
+/// gather of each column; of one number the leading bits mostly do. UnsupportedError there for
+/// string keys, and for 2^32 rows and more. Errors as of SortKeys; also InvalidArgumentError when
+/// keys and columns differ in rows.
 HR_API std::vector<Column> sort_rows(const std::vector<Column>& keys,
                                      const std::vector<SortOrder>& orders,
                                      const std::vector<Column>& columns);
