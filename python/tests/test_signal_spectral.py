@@ -77,7 +77,7 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=range(len(OPTIONS)))
 @pytest.mark.parametrize("name", ["welch", "spectrogram", "csd"])
 def test_options(name, options):
     x = noise(3000)

@@ -20,10 +20,10 @@ namespace {
 
 constexpr int64_t kPartRows = int64_t{1} << 15;  // whose slots and rows stay in the L2 cache
 constexpr int64_t kFewSlots = 4096;
-constexpr uint64_t kMostKeysARow = 128;       // of the range: 32 bytes of map a row
+constexpr uint64_t kMostKeysARow = 128;          // of the range: 32 bytes of map a row
 constexpr int64_t kMostKeys = int64_t{1} << 21;  // of the range for few rows: half of an L2 cache
-constexpr uint32_t kFewRows = 8;              // of a slot, compared one by one
-constexpr uint64_t kOne = uint64_t{1} << 16;  // row, in a hashed slot's entry
+constexpr uint32_t kFewRows = 8;                 // of a slot, compared one by one
+constexpr uint64_t kOne = uint64_t{1} << 16;     // row, in a hashed slot's entry
 
 // The bits of a hashed slot's entry that stand for a key: 4 of 16, by bits of the hash that have
 // no part in the slot.
