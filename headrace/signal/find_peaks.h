@@ -44,7 +44,7 @@ struct Peaks {
   Tensor widths, width_heights, left_positions, right_positions;  // of width
 };
 
-/// Samples of float64 `x` that are greater than those beside them; of a plateau its middle, rounded
+/// Samples of float64 `x` that are greater than both neighbours; of a plateau its middle, rounded
 /// down. NaN is no peak and ends what is looked through for others. Options choose in the order
 /// plateau size, height, threshold, distance (higher peaks suppress, the later of equal ones),
 /// prominence, width. Parallel but for distance; O(n) for peaks alone, prominences skip blocks of

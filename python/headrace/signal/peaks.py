@@ -84,7 +84,7 @@ def find_peaks(
 ) -> tuple[Array, dict[str, Array]]:
     """Find peaks by their properties, as ``scipy.signal.find_peaks``.
 
-    A peak is greater than the samples beside it; of equal samples the middle one is it. Each option
+    A peak is greater than both of its neighbours; of equal samples it is the middle one. Each option
     is a number (the least) or two (the least and the most, None for none), and makes its properties
     part of the result.
 

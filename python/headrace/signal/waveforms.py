@@ -46,7 +46,7 @@ def chirp(
     Raises
     ------
     ValueError
-        For another method, and frequencies that it does not take.
+        For an unknown method, and frequencies that the method cannot reach.
 
     >>> hr.signal.chirp([0.0, 0.5], 1.0, 1.0, 1.0).tolist()
     [1.0, -1.0]

@@ -94,7 +94,7 @@ def cwt(
     wavelet : function
         `ricker`, `morlet2`, or another of a number of points and a width.
     widths : sequence of float
-        Widths, one a row of the result.
+        Widths, one per row of the result.
     **kwargs
         Further arguments of `wavelet`, such as ``w`` of `morlet2`.
 
