@@ -131,8 +131,8 @@ def _add_signal(report: Report, results: Results, models: Sequence[Scored]) -> N
     if results.kinds is None:
         chosen = np.linspace(0, len(results.beats) - 1, 6).astype(int).tolist()
     else:
-        kinds = np.array(results.kinds)
-        of_kind = {kind: np.flatnonzero(kinds == kind).tolist() for kind in generator.KINDS}
+        known = np.array(results.kinds)
+        of_kind = {kind: np.flatnonzero(known == kind).tolist() for kind in generator.KINDS}
         chosen = of_kind["normal"][:1]
         chosen += [found[len(found) // 2] for found in of_kind.values() if found]
     report.add_rows(

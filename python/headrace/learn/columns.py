@@ -164,7 +164,8 @@ def of_rows(X: Any, nodes: dict[str, _core.Node]) -> DataFrame:
     """A frame of columns that have the rows of `X`, in its row set where it is a frame."""
     if not is_frame(X):
         return frame_of(nodes)
-    domain = X._any_node().domain
+    (first, *_) = X._every()
+    domain = first.domain
     return frame_of({name: _core.in_domain(node, domain) for name, node in nodes.items()})
 
 

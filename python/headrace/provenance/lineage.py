@@ -114,7 +114,8 @@ def lineage(x: DataFrame | Series | Array, *, hashes: bool = False) -> Lineage:
     mark("lineage")
     kind, names, labels, nodes = _parts(x)
     used = [_core.marks_of(node) for node in nodes]
-    plan, why, inputs = None, None, []
+    plan, why = None, None
+    inputs: list[int] = []
     try:
         plan, inputs = _core.plan_of_sources(nodes, _MOST_BYTES)
     except UnsupportedError as error:

@@ -127,7 +127,7 @@ def _note_read(call: str, source: Any, words: dict[str, Any], frame: DataFrame) 
 
 def recorded(read: Callable[Params, Result]) -> Callable[Params, Result]:
     """A reader whose columns know where they come from."""
-    name = read.__name__  # type: ignore[attr-defined]
+    name = read.__name__
 
     @functools.wraps(read)
     def call(*args: Params.args, **words: Params.kwargs) -> Result:

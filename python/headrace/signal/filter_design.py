@@ -122,7 +122,8 @@ def _sampled(roots: Roots, rate: float) -> Roots:
     double = 2.0 * rate
     degree = len(poles) - len(zeros)
     scale = float(np.real(np.prod(double - zeros) / np.prod(double - poles)))
-    made = np.append((double + zeros) / (double - zeros), -np.ones(degree))
+    added = -np.ones(degree, "complex128")
+    made = np.append((double + zeros) / (double - zeros), added)
     return made, (double + poles) / (double - poles), gain * scale
 
 
@@ -139,7 +140,9 @@ def _halves(values: Complexes) -> tuple[list[complex], list[float]]:
     import numpy as np
 
     tolerance = 100 * np.finfo(float).eps
-    upper, lower, real = [], [], []
+    upper: list[complex] = []
+    lower: list[complex] = []
+    real: list[float] = []
     for value in sorted(values.tolist(), key=lambda v: (v.real, abs(v.imag))):
         if abs(value.imag) <= tolerance * abs(value):
             real.append(value.real)

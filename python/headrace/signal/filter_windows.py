@@ -67,7 +67,7 @@ _ALIASES = {
 def _from_the_middle(points: int) -> Samples:
     import numpy as np
 
-    return np.arange(points) - (points - 1) / 2
+    return np.arange(points, dtype="float64") - (points - 1) / 2
 
 
 def _cosines(points: int, weights: tuple[float, ...]) -> Samples:

@@ -84,9 +84,9 @@ def find_peaks(
 ) -> tuple[Array, dict[str, Array]]:
     """Find peaks by their properties, as ``scipy.signal.find_peaks``.
 
-    A peak is greater than both of its neighbours; of equal samples it is the middle one. Each option
-    is a number (the least) or two (the least and the most, None for none), and makes its properties
-    part of the result.
+    A peak is greater than both of its neighbours; of equal samples it is the middle one. Each
+    option is a number (the least) or two (the least and the most, None for none), and makes its
+    properties part of the result.
 
     Parameters
     ----------

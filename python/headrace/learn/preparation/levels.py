@@ -107,7 +107,7 @@ class Values:
         vocabulary = series_over(known.copy())
         if len(known) and vocabulary.dtype == value_dtype(series):
             codes = series_of(_core.category_codes(series._node, vocabulary._node, 1))
-            places = np.maximum(codes - 3, -1).astype("int32")  # 1 is missing, 2 unknown
+            places: Any = np.maximum(codes - 3, -1).astype("int32")  # 1 is missing, 2 unknown
         elif len(known):
             places = series.astype(CategoricalDtype(known.tolist())).cat.codes  # type: ignore[arg-type]
         else:

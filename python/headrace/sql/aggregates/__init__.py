@@ -87,7 +87,7 @@ class Folds:
                 continue
             grouping = [nodes[own.index(key)] for key in keys] or [_core.repeat(nodes[0], 0)]
             parts = [_parts(w.aggregate, n) for w, n in _paired(calls, found)]
-            made, folded = _fold(grouping, [Call(words, value_of) for words in parts])
+            made, folded = _fold(grouping, [Call(words, counted) for words in parts])
             values = iter(_whole(each) for each in folded)
             return made, calls, [[next(values) for _ in call.words] for call in calls]
         return None

@@ -94,8 +94,8 @@ def count_passing(
         _core.force([mask for mask, _ in masks.values()])
     except Error:
         return  # of a row that the query may never read
-    for place, (mask, tried) in masks.items():
-        passed = sum(each is True for each in mask.value().to_list())
+    for place, (made, tried) in masks.items():
+        passed = sum(each is True for each in made.value().to_list())
         table = tables[place]
         table.rows = max(1.0, table.all_rows * max(passed, 0.5) / tried)
 

@@ -351,7 +351,7 @@ def _joined_count(one: _Side, other: _Side, links: list[Equality], tables: list[
         if not first <= one.places:
             a, b, first, second = b, a, second, first
         if len(first) == len(second) == 1:
-            keys.setdefault((*first, *second), []).append((a, b))
+            keys.setdefault((min(first), min(second)), []).append((a, b))
         else:
             rough *= _ROUGH
     pairs = []
