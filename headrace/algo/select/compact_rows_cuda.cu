@@ -7,6 +7,8 @@
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 
+#include <array>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -156,8 +158,10 @@ Buffer compact_rows(std::string_view op, const Buffer& rows, int64_t begin, int6
     compact(std::type_identity<uint32_t>{});
   else if (width == 8)
     compact(std::type_identity<uint64_t>{});
-  else
+  else if (reinterpret_cast<uintptr_t>(rows.data() + begin) % sizeof(ulonglong2) == 0)
     compact(std::type_identity<ulonglong2>{});
+  else  // views that others made
+    compact(std::type_identity<std::array<uint32_t, 4>>{});
   call.finish(cudaGetLastError());
   return out;
 }

@@ -89,7 +89,7 @@ Column concatenate(std::string_view op, Dtype dtype, std::span<const Column> chu
   for (const Column& chunk : chunks) {
     rows = checked_add(op, rows, chunk.num_rows());
     nulls += chunk.null_count();
-    if (chunk.num_rows() > 0) place = chunk.place();
+    if (chunk.num_rows() > 0 || chunk.place().is_gpu()) place = chunk.place();
   }
   DeviceCall call(op, place);
   const Buffer values = allocate_result(bytes_of(op, dtype, rows), place);

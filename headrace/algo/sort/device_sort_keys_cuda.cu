@@ -148,17 +148,17 @@ __global__ void integers_kernel(const Key* __restrict__ words, DeviceKeyPart par
 }
 
 template <class F>
-void visit_part(KeyPart kind, Dtype dtype, F&& f) {
+void visit_part(SortKeyPart kind, Dtype dtype, F&& f) {
   switch (kind) {
-    case KeyPart::kMissing:
+    case SortKeyPart::kMissing:
       return f(std::type_identity<Missing>{});
-    case KeyPart::kPiece:
+    case SortKeyPart::kPiece:
       return f(std::type_identity<Piece>{});
-    case KeyPart::kLength:
+    case SortKeyPart::kLength:
       return f(std::type_identity<Length>{});
-    case KeyPart::kHigh:
+    case SortKeyPart::kHigh:
       return f(std::type_identity<High>{});
-    case KeyPart::kLow:
+    case SortKeyPart::kLow:
       return f(std::type_identity<Low>{});
     default:
       if (dtype.is_bool()) return f(std::type_identity<Bit>{});
@@ -189,7 +189,7 @@ DeviceSortKeys::DeviceSortKeys(DeviceCall& call, Place place, const std::vector<
   for (size_t k = 0; k < keys.size(); ++k) add_key(k, keys[k], missing);
   std::vector<size_t> strings;
   for (size_t p = 0; p < parts_.size(); ++p)
-    if (parts_[p].kind == KeyPart::kPiece) strings.push_back(p);
+    if (parts_[p].kind == SortKeyPart::kPiece) strings.push_back(p);
   if (!strings.empty()) {
     const std::vector<int64_t> longest = find_longest(strings);
     for (size_t s = strings.size(); s-- > 0;) {
@@ -219,7 +219,7 @@ void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing
   part.part.valid = nullable ? column.validity_buffer().as<uint8_t>() : nullptr;
   part.part.offset = column.offset();
   part.part.descending = orders_[k].descending;
-  const auto add = [&](KeyPart kind) {
+  const auto add = [&](SortKeyPart kind) {
     part.kind = kind;
     parts_.push_back(part);
   };
@@ -231,21 +231,21 @@ void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing
       part.part.ranks = tables_.back().as<int32_t>();
     }
     if (nullable && dtype.is_floating() && missing == MissingKeys::kNullAndNan)
-      add(KeyPart::kMissing);  // of the values NaN alone is missing then
+      add(SortKeyPart::kMissing);  // of the values NaN alone is missing then
     part.takes_missing = true;
-    return add(KeyPart::kValue);
+    return add(SortKeyPart::kValue);
   }
-  if (nullable) add(KeyPart::kMissing);
+  if (nullable) add(SortKeyPart::kMissing);
   if (dtype.is_decimal()) {
-    add(KeyPart::kHigh);
-    return add(KeyPart::kLow);
+    add(SortKeyPart::kHigh);
+    return add(SortKeyPart::kLow);
   }
   std::vector<const char*> texts;
   for (const Buffer& text : column.text_buffers()) texts.push_back(text.as<char>());
   tables_.push_back(call_.table(texts.data(), static_cast<int64_t>(8 * texts.size())));
   if (!texts.empty()) part.part.texts = tables_.back().as<const char*>();
-  add(KeyPart::kPiece);
-  add(KeyPart::kLength);
+  add(SortKeyPart::kPiece);
+  add(SortKeyPart::kLength);
 }
 
 std::vector<int64_t> DeviceSortKeys::find_longest(const std::vector<size_t>& strings) {
@@ -267,7 +267,7 @@ void DeviceSortKeys::find_ranges() {
   const Buffer room = call_.table(found.data(), bytes);
   const unsigned blocks = blocks_in_turn(rows_, kThreads, place_.index, kBlocksAProcessor);
   for (size_t p = 0; p < parts_.size(); ++p) {
-    if (parts_[p].kind == KeyPart::kMissing) continue;
+    if (parts_[p].kind == SortKeyPart::kMissing) continue;
     Range* const range = call_.writes_as<Range>(room) + p;
     visit_part(parts_[p].kind, keys_[parts_[p].key].dtype(), [&]<class T>(std::type_identity<T>) {
       range_kernel<T><<<blocks, kThreads, 0, stream_of(call_)>>>(parts_[p].part, rows_, range);
@@ -277,7 +277,7 @@ void DeviceSortKeys::find_ranges() {
   for (size_t p = 0; p < parts_.size(); ++p) {
     Part& part = parts_[p];
     const bool first = orders_[part.key].missing_first;
-    if (part.kind == KeyPart::kMissing) {
+    if (part.kind == SortKeyPart::kMissing) {
       part.part.descending = !first;
       part.part.base = first ? 0 : 1;
       part.span = 1;
@@ -298,7 +298,7 @@ void DeviceSortKeys::settle() {
     const bool first = orders_[part.key].missing_first;
     if (part.takes_missing && part.span == ~uint64_t{0}) {
       Part missing = part;
-      missing.kind = KeyPart::kMissing;
+      missing.kind = SortKeyPart::kMissing;
       missing.part.descending = !first;
       missing.part.base = first ? 0 : 1;
       missing.span = 1;
@@ -333,7 +333,7 @@ void DeviceSortKeys::place_words() {
 
 int DeviceSortKeys::leading_bits(int word) const {
   const WordParts& one = words_[static_cast<size_t>(word)];
-  if (rows_ < kLeastRows || one.parts.size() > 1 || one.parts[0].kind != KeyPart::kValue)
+  if (rows_ < kLeastRows || one.parts.size() > 1 || one.parts[0].kind != SortKeyPart::kValue)
     return one.bits;
   int lead = std::bit_width(static_cast<uint64_t>(rows_)) + kSpareBits;
   if (keys_[one.parts[0].key].dtype().is_floating()) lead += kFloatBits;

@@ -11,7 +11,7 @@ namespace hr::cuda {
 
 /// What one part of a word is made of: a number, whether a row is missing, eight bytes of a string
 /// from some byte on, its length, a half of a decimal.
-enum class KeyPart : uint8_t { kValue, kMissing, kPiece, kLength, kHigh, kLow };
+enum class SortKeyPart : uint8_t { kValue, kMissing, kPiece, kLength, kHigh, kLow };
 
 /// Where a part lies and what becomes of it; read by kernels.
 struct DeviceKeyPart {
@@ -66,7 +66,7 @@ class DeviceSortKeys {
  private:
   struct Part {
     size_t key = 0;
-    KeyPart kind = KeyPart::kValue;
+    SortKeyPart kind = SortKeyPart::kValue;
     DeviceKeyPart part{};
     uint64_t span = 0;  // from the least to the greatest word
     bool takes_missing = false;

@@ -9,6 +9,7 @@
 #include "headrace/data/device_launch.h"
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 namespace hr::cuda {
@@ -94,6 +95,7 @@ std::optional<Tensor> first_candidates(const std::vector<Column>& keys,
                                        const std::vector<SortOrder>& orders, int64_t count) {
   const Place place = keys[0].place();
   const int64_t rows = keys[0].num_rows();
+  if (rows > std::numeric_limits<unsigned>::max()) return std::nullopt;  // digits are counted
   std::optional<Buffer> bits;
   {
     DeviceCall call("sort", place);

@@ -31,6 +31,8 @@ using Ranker =
 enum class StatesIn { kRegisters, kShared, kGlobal };
 
 /// Bytes of shared memory for these.
+inline constexpr int64_t kMostShared = 4096;  // slots: three blocks of a processor have room
+
 inline size_t shared_states(int64_t slots, StatesIn where) {
   return where == StatesIn::kShared ? static_cast<size_t>(12 * slots) : 0;
 }
@@ -48,18 +50,20 @@ struct TileRoom {
   int begins[kThreads + 1];
 };
 
-/// Fresh states of the thread's own slots, those that `skips_first` leaves out excepted.
+/// Fresh states of the thread's own slots; `skips_first`: those of the first fold are elsewhere,
+/// but for its rows.
 __device__ __forceinline__ void start_states(const Runs& all, uint64_t base, uint32_t slot,
                                              bool skips_first) {
-  for (int k = skips_first ? 1 : 0; k < all.num_folds; ++k) {
+  for (int k = 0; k < all.num_folds; ++k) {
     const Fold& fold = all.folds[k];
+    if (fold.rows) fold.rows[base + slot] = -1;
+    if (k == 0 && skips_first) continue;
     if (is_pair(fold.accumulator)) {
       fold.states[2 * (base + slot)] = fold.start;
       fold.states[2 * (base + slot) + 1] = fold.start;
     } else {
       fold.states[base + slot] = fold.start;
     }
-    if (fold.rows) fold.rows[base + slot] = -1;
   }
   for (int k = 0; k < all.num_inputs; ++k)
     if (all.inputs[k].missing) all.inputs[k].missing[base + slot] = 0;
@@ -230,10 +234,11 @@ __global__ void __launch_bounds__(kThreads, kBlocksAProcessor)
 template <class Keys, StatesIn kStates>
 void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream) {
   const size_t bytes = shared_states(all.slots, kStates);
-  if (bytes > 0)
-    check_cuda("groupby", cudaFuncSetAttribute(fold_kernel<Keys, kStates>,
-                                               cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                               static_cast<int>(bytes)));
+  if (bytes > 0)  // the most that any call asks for, as other threads may launch it too
+    check_cuda("groupby",
+               cudaFuncSetAttribute(fold_kernel<Keys, kStates>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shared_states(kMostShared, kStates))));
   fold_kernel<Keys, kStates><<<static_cast<unsigned>(runs), kThreads, bytes, stream>>>(keys, all);
 }
 
@@ -536,7 +541,6 @@ class DenseFold {
     all.num_inputs = static_cast<int>(inputs.size());
     all.folds = table(folds);
     all.num_folds = static_cast<int>(folds.size());
-    constexpr int64_t kMostShared = 4096;  // slots: three blocks of a processor have room
     if (slots_ <= kThreads)
       fold_runs<Keys, StatesIn::kRegisters>(keys, all, runs_, stream());
     else if (slots_ <= kMostShared)

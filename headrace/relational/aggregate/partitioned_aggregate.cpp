@@ -357,9 +357,12 @@ std::string why_no_partitioned_kernel(const AggregatePlan& plan, const Normalize
   for (const PlannedAggregate& aggregate : plan.aggregates)
     if (!has_device_fold(aggregate.request.aggregate))
       return "aggregates of many groups other than sum, prod, mean, min, max, count and size";
-  for (const AccumulatorInput& input : plan.inputs)
+  for (const AccumulatorInput& input : plan.inputs) {
+    if (input.value_class != ValueClass::kNothing && input.values.dtype().is_bool())
+      return "bools of many groups";
     if (input.value_class != ValueClass::kFloating && input.can_miss())
       return "nulls among integers of many groups";
+  }
   return why_no_chains(packed);
 }
 

@@ -380,13 +380,13 @@ void check_unique(std::string_view side, const JoinKeys& keys, const JoinHashTab
   }
 }
 
-void check_rows(std::string_view side, int64_t rows) {
+}  // namespace
+
+void check_join_rows(std::string_view side, int64_t rows) {
   if (rows > INT32_MAX)
     throw_error<InvalidArgumentError>(kOp, "too many rows",
                                       {{"side", side}, {"rows", rows}, {"limit", INT32_MAX}});
 }
-
-}  // namespace
 
 JoinKind join_kind_from_name(std::string_view name) {
   constexpr std::string_view kNames[] = {"inner", "left", "outer", "semi", "anti"};
@@ -435,8 +435,8 @@ Column is_in(const Column& values, const Column& set, const Mask* where) {
 JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
                      const std::vector<Column>& right, int64_t right_rows, JoinKind kind,
                      JoinUnique unique) {
-  check_rows("left", left_rows);
-  check_rows("right", right_rows);
+  check_join_rows("left", left_rows);
+  check_join_rows("right", right_rows);
   const auto is_there = [](const Column& column) { return !column.place().is_host(); };
   if (std::ranges::any_of(left, is_there) || std::ranges::any_of(right, is_there)) {
     std::string reason = why_no_slots(left, right);

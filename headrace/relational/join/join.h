@@ -42,6 +42,9 @@ struct JoinUnique {
   static auto parameters(auto& self) { return std::tie(self.left, self.right, self.swapped); }
 };
 
+/// Throws InvalidArgumentError for more rows than numbers of 31 bits tell apart.
+void check_join_rows(std::string_view side, int64_t rows);
+
 /// Rows whose keys are equal, column by column; null is equal to null and NaN to NaN, as in pandas.
 /// No keys: all rows belong together (a cross join). Dtypes of both sides agree. About 10 ns a row
 /// of the larger side and core for keys from a small range, 30 for others (strings get numbers

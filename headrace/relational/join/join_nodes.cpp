@@ -170,6 +170,8 @@ JoinedRows moved_rows(JoinedRows joined, Place place) {
 JoinedRows join_there(const std::vector<Column>& left, int64_t left_rows,
                       const std::vector<Column>& right, int64_t right_rows, JoinKind kind,
                       JoinUnique unique, Place place) {
+  check_join_rows("left", left_rows);
+  check_join_rows("right", right_rows);
   if (auto joined = join_by_slots(left, left_rows, right, right_rows, kind, unique))
     return *std::move(joined);
   std::vector<Value> keys(left.begin(), left.end());
