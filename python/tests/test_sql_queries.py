@@ -143,6 +143,12 @@ select * from t left join u on a = k where u.v in (10, 20) or u.v is null
 select * from t left join u on a = k where u.v between 5 and 25
 select * from t left join u on a = k where coalesce(u.v, 0) < 15
 select * from t left join u on a = k join u as x on u.v = x.v
+select * from t left join u on a = k where u.v > all (select k from u where k > 90)
+select * from t left join u on a = k where u.v > any (select k from u where k > 2)
+select x.k from t left join u on a = k join u y on y.v = u.v right join u x on x.k = a where b > 0
+select a, x.k from t left join u on a = k join u y on y.v = u.v full join u x on x.k = a where a = 2
+select a from t left join u on a = k and exists (select 1 from u z where z.v = a * 5) where u.v > 5
+select a, v from t, u where a = k and a in (select k from u where k in (select a from t))
 select u.v from t left join u on a = k, u x where a = x.k and (u.v > 5 and x.v = 20 or u.k = 2)
 select a from t, u, u x where a = u.k and u.k = x.k and (b > 1 and x.v = 10 or b < 1 and x.k > 2)
 select a, u.v from t, u where a = k and a in (select k from u where v > 10)

@@ -60,8 +60,8 @@ PlanTemplate::PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodeP
     for (const NodePtr& input : inputs)
       if (!is_known(input)) stack.push_back(input);
     if (stack.size() > before) continue;
-    Step step{.node = node, .inputs = {}};
-    for (const NodePtr& input : inputs) step.inputs.push_back(place_of_node(input));
+    Step step{.node = node, .inputs = inputs, .made_by = {}};
+    for (const NodePtr& input : inputs) step.made_by.push_back(place_of_node(input));
     places.emplace(node.get(), static_cast<int64_t>(steps_.size()));
     steps_.push_back(std::move(step));
     stack.pop_back();
@@ -77,10 +77,10 @@ std::vector<NodePtr> PlanTemplate::copy() const {
     return place == kShared ? own : copies[static_cast<size_t>(place)];
   };
   for (const Step& step : steps_) {
-    const std::vector<NodePtr>& inputs = step.node->fields().inputs;
     std::vector<NodePtr> made;
-    made.reserve(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) made.push_back(copy_of(step.inputs[i], inputs[i]));
+    made.reserve(step.inputs.size());
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      made.push_back(copy_of(step.made_by[i], step.inputs[i]));
     copies.push_back(copied(step.node, std::move(made)));
   }
   std::vector<NodePtr> made;

@@ -24,7 +24,8 @@ class HR_API PlanTemplate {
 
   struct Step {
     NodePtr node;
-    std::vector<int64_t> inputs;  // the steps that make them, or kShared
+    std::vector<NodePtr> inputs;   // the node's own
+    std::vector<int64_t> made_by;  // the steps that make them, or kShared
   };
 
   std::vector<Step> steps_{};

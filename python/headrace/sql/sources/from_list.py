@@ -18,7 +18,7 @@ from headrace.sql.sources.asof import asof_join, positional_join
 from headrace.sql.sources.nearest import nearest_join
 from headrace.sql.sources.unnest import is_series, series_table, unnested_table
 from headrace.sql.subqueries import attach, lower_inner, outer_keys
-from headrace.sql.syntax import conjuncts, exp, named, table_name
+from headrace.sql.syntax import conjuncts, exp, named, queries_of, table_name
 from headrace.sql.values import NULL, Constant, Operand, column_of, value_of
 
 Expression = Any
@@ -162,7 +162,9 @@ class FromList:
             nonlocal inner, pool, units, sequence
             later = [Scope(each, None, self) for each in sources[place:] if each is not None]
             later += [Scope(right, None, self) for _, right, _ in waiting]
-            early = [*inner, *pool] if every else inner
+            # WHERE holds for the rows that later joins give back, too.
+            restores = any(_gives_back(each) for each in joins_of[place:])
+            early = [*inner, *pool] if every and not restores else inner
             if None in sources[place:]:  # whose columns are not known yet
                 seen = [Scope(unit, None, self) for unit in units]
                 early = [each for each in early if _reads_only(each, seen)]
@@ -202,6 +204,7 @@ class FromList:
             if right is not None and can_wait:
                 own = Scope(right, None, self)
                 is_inner = any(_needs_value(each, own) for each in [*inner, *pool])
+                is_inner = is_inner and not any(queries_of(each) for each in on)
                 if not is_inner:
                     waiting.append((join, right, on))
                     sequence.append(right)
@@ -383,6 +386,11 @@ def _reads(condition: Expression, scopes: list[Scope]) -> bool:
     )
 
 
+def _gives_back(join: Expression) -> bool:
+    """Whether a join keeps rows of its right side that the left one does not have."""
+    return _kind(join) in ("full", "right") or named(join.method) == "positional"
+
+
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Like, exp.Between)
 
 
@@ -391,6 +399,8 @@ def _needs_value(condition: Expression, scope: Scope) -> bool:
     is_in = isinstance(condition, exp.In) and not condition.args.get("query")
     if not is_in and not isinstance(condition, _COMPARISONS):
         return False
+    if any(isinstance(each, exp.All) for each in condition.args.values()):
+        return False  # true of no rows, whatever it compares
     return any(
         isinstance(each, exp.Column)
         and scope.field(named(each.table), named(each.name)) is not None

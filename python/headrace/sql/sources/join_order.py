@@ -43,7 +43,8 @@ class Table:
         self.scope: Scope = scope
         self.all_rows: float = max(1, _core.estimate_keys([scope.relation.rows])[0])
         self.rows: float = max(1.0, self.all_rows * _PASSED ** min(conditions, 3))
-        self._keys: dict[tuple[int, ...], Keys] = {}
+        #: By the numbers of nodes, which are held here so that no others get these.
+        self._keys: dict[tuple[int, ...], tuple[Keys, tuple[_core.Node, ...]]] = {}
 
     def keys(self, nodes: Sequence[_core.Node]) -> Keys:
         """Of these columns, in all rows."""
@@ -51,8 +52,9 @@ class Table:
         if names not in self._keys:
             rows, distinct, domain = _core.estimate_keys(list(nodes)) if nodes else (0, -1.0, -1.0)
             share = distinct / rows if distinct > 0 and rows > 0 else 1.0
-            self._keys[names] = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
-        return self._keys[names]
+            keys = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
+            self._keys[names] = keys, tuple(nodes)
+        return self._keys[names][0]
 
 
 def joined_rows(left: float, right: float, keys: Sequence[tuple[Keys, Keys]]) -> float:

@@ -273,6 +273,8 @@ def _member_of(node: Expression, scopes: list[Scope]) -> int | None:
     tables = None if query is None or queries_of(node.this) else tables_of(node.this, scopes)
     if query is None or tables is None or len(tables) != 1:
         return None
+    if any(each.args.get("query") for each in query.find_all(exp.In)):
+        return None  # which would be planned twice at each depth
     fields = [f for each in scopes for f in each.relation.fields]
     around = Relation(fields, scopes[0].relation.rows)
     found = Correlation(Scope(around, scopes[0].outer, scopes[0].planner))
