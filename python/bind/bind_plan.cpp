@@ -19,7 +19,6 @@
 #include "headrace/plan/graph/plan_bytes.h"
 #include "headrace/plan/graph/plan_copy.h"
 #include "headrace/plan/graph/plan_nodes.h"
-#include "headrace/plan/graph/provenance.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
@@ -363,25 +362,6 @@ void bind_plan(nb::module_& m) {
         return hr::plan_from_bytes({static_cast<const char*>(bytes.data()), bytes.size()});
       },
       "data"_a);
-  m.def(
-      "plan_of_sources",
-      [](const std::vector<NodePtr>& nodes, int64_t most_bytes) {
-        const hr::SourcePlan plan = hr::plan_of_sources(nodes, most_bytes);
-        return std::pair(nb::bytes(plan.bytes.data(), plan.bytes.size()), plan.sources);
-      },
-      "nodes"_a, "most_bytes"_a);
-  m.def(
-      "plan_over_sources",
-      [](const nb::bytes& bytes, const std::vector<NodePtr>& sources) {
-        return hr::plan_from_bytes({static_cast<const char*>(bytes.data()), bytes.size()}, sources);
-      },
-      "data"_a, "sources"_a);
-  m.def("marks_of", &hr::marks_of, "node"_a);
-  m.def("with_marks", &hr::with_marks, "node"_a, "marks"_a);
-  m.def(
-      "mark_sources",
-      [](const std::vector<NodePtr>& nodes, uint32_t first) { hr::mark_sources(nodes, first); },
-      "nodes"_a, "first"_a);
   m.def(
       "plan_fingerprint",
       [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);

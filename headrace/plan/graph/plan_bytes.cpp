@@ -7,7 +7,6 @@
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
 
-#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -20,10 +19,10 @@ namespace {
 constexpr std::string_view kOp = "plan";
 constexpr std::string_view kMagic = "headrace plan 1";
 
-enum class Record : uint8_t { kScalar, kValue, kOperator, kTable, kPart, kSource };
+enum class Record : uint8_t { kScalar, kValue, kOperator, kTable, kPart };
 
-/// The nodes above some others, inputs before users; with `apart`, no further than sources.
-std::vector<NodePtr> ordered(std::span<const NodePtr> roots, bool apart = false) {
+/// The nodes above some others, inputs before users.
+std::vector<NodePtr> ordered(std::span<const NodePtr> roots) {
   std::vector<NodePtr> order;
   std::unordered_map<const Node*, bool> seen;  // whether its inputs were visited
   std::vector<NodePtr> stack(roots.begin(), roots.end());
@@ -34,7 +33,7 @@ std::vector<NodePtr> ordered(std::span<const NodePtr> roots, bool apart = false)
       stack.pop_back();
       continue;
     }
-    if (is_new && !(apart && node->fields().source))
+    if (is_new)
       for (const NodePtr& input : node->fields().inputs)
         if (!seen.contains(input.get())) stack.push_back(input);
     if (stack.back() != node) continue;
@@ -74,8 +73,7 @@ void write_value(ParameterWriter& writer, const Value& value) {
 
 class Reader {
  public:
-  Reader(std::string_view bytes, std::span<const NodePtr> sources)
-      : reader_(bytes), sources_(sources) {}
+  explicit Reader(std::string_view bytes) : reader_(bytes) {}
 
   std::vector<NodePtr> run() {
     if (reader_.read<std::string>() != kMagic)
@@ -105,7 +103,6 @@ class Reader {
   // Row domains get new names here.
   uint64_t read_domain() {
     const auto written = reader_.read<uint64_t>();
-    last_domain_ = written;
     if (written == 0) return 0;
     const auto [place, is_new] = domains_.try_emplace(written);
     if (is_new) place->second = new_domain() | (written & kPickedRows);
@@ -132,16 +129,6 @@ class Reader {
       }
       case Record::kValue:
         return read_value();
-      case Record::kSource: {
-        const auto number = reader_.read<uint64_t>();
-        const uint64_t domain = read_domain();
-        if (number >= sources_.size())
-          throw_error<InvalidArgumentError>(kOp, "a source is missing",
-                                            {{"source", number}, {"sources", sources_.size()}});
-        // Rows that the plan knows as those of one source are those of one here.
-        if (domain != 0) domains_[last_domain_] = sources_[number]->signature().domain;
-        return sources_[number];
-      }
       case Record::kPart: {
         const auto table = reader_.read<uint64_t>();
         const auto index = reader_.read<int64_t>();
@@ -186,74 +173,31 @@ class Reader {
   }
 
   ParameterReader reader_;
-  std::span<const NodePtr> sources_;
   std::vector<NodePtr> nodes_{};
   std::unordered_map<uint64_t, uint64_t> domains_{};
-  uint64_t last_domain_ = 0;
 };
 
 }  // namespace
 
-namespace {
-
-/// Row domains by number in the order in which they come.
-class Domains {
- public:
-  uint64_t of(uint64_t domain) {
-    if (domain == 0) return 0;
-    return numbers_.try_emplace(domain, numbers_.size() + 1).first->second | (domain & kPickedRows);
-  }
-
- private:
-  std::unordered_map<uint64_t, uint64_t> numbers_{};
-};
-
-int64_t bytes_of(const Value& value) {
-  int64_t bytes = 0;
-  for_each_buffer(value, [&](const Buffer& buffer) { bytes += buffer.size_bytes(); });
-  return bytes;
-}
-
-/// `most_bytes` below 0: sources are written as what they are.
-SourcePlan written(std::span<const NodePtr> nodes, int64_t most_bytes) {
-  const bool apart = most_bytes >= 0;
+std::string plan_to_bytes(std::span<const NodePtr> nodes) {
   const std::lock_guard lock(plan_mutex());
-  const std::vector<NodePtr> order = ordered(nodes, apart);
+  const std::vector<NodePtr> order = ordered(nodes);
   std::unordered_map<const Node*, uint64_t> numbers;
-  SourcePlan made;
-  Domains domains;
   ParameterWriter writer;
   writer.write(kMagic);
   writer.write(order.size());
   for (const NodePtr& node : order) {
     const Node::Fields& fields = node->fields();
-    Signature signature = fields.signature;
-    if (apart) signature.domain = domains.of(signature.domain);
     numbers.emplace(node.get(), numbers.size());
     const auto write_inputs = [&] {
       std::vector<uint64_t> inputs;
       for (const NodePtr& input : fields.inputs) inputs.push_back(numbers.at(input.get()));
       writer.write(inputs);
     };
-    if (apart && fields.source) {
-      writer.write(Record::kSource);
-      writer.write(made.sources.size());
-      writer.write(signature.domain);
-      made.sources.push_back(fields.source);
-      continue;
-    }
     if (node->is_ready()) {
-      if (apart && fields.op && std::ranges::find(nodes, node) != nodes.end())
-        throw_error<UnsupportedError>(kOp, "the plan has run and is gone",
-                                      {{"operator", node->op()}}, "ask before the values are used");
-      if (apart && bytes_of(node->value()) > most_bytes)
-        throw_error<UnsupportedError>(
-            kOp, "a value is too large to be part of a plan",
-            {{"operator", node->op()}, {"bytes", bytes_of(node->value())}, {"most", most_bytes}},
-            "ask before the plan has run, or read the data from a file");
       write_value(writer, node->value());
-      writer.write(apart ? std::string() : node->detail());
-      writer.write(signature.domain);
+      writer.write(node->detail());
+      writer.write(fields.signature.domain);
       continue;
     }
     if (node->kind() == NodeKind::kPart) {
@@ -270,36 +214,21 @@ SourcePlan written(std::span<const NodePtr> nodes, int64_t most_bytes) {
     writer.write(node->kind() == NodeKind::kTable ? Record::kTable : Record::kOperator);
     writer.write(*bytes);
     if (node->kind() == NodeKind::kTable) {
-      writer.write(signature.rows());
-      writer.write(signature.domain);
+      writer.write(fields.signature.rows());
+      writer.write(fields.signature.domain);
     } else {
-      write(writer, signature);
+      write(writer, fields.signature);
     }
     write_inputs();
   }
   std::vector<uint64_t> roots;
   for (const NodePtr& node : nodes) roots.push_back(numbers.at(node.get()));
   writer.write(roots);
-  made.bytes = writer.take();
-  return made;
-}
-
-}  // namespace
-
-std::string plan_to_bytes(std::span<const NodePtr> nodes) {
-  return written(nodes, -1).bytes;
-}
-
-SourcePlan plan_of_sources(std::span<const NodePtr> nodes, int64_t most_bytes) {
-  return written(nodes, most_bytes);
-}
-
-std::vector<NodePtr> plan_from_bytes(std::string_view bytes, std::span<const NodePtr> sources) {
-  return Reader(bytes, sources).run();
+  return writer.take();
 }
 
 std::vector<NodePtr> plan_from_bytes(std::string_view bytes) {
-  return Reader(bytes, {}).run();
+  return Reader(bytes).run();
 }
 
 uint64_t plan_fingerprint(std::span<const NodePtr> nodes) {

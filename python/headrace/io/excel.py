@@ -19,7 +19,6 @@ from headrace.errors import (
     input_error,
 )
 from headrace.lazy.handle import mark
-from headrace.provenance.sources import recorded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -202,7 +201,6 @@ def _sheet(
     return frame.astype(given) if given else frame
 
 
-@recorded
 def read_excel(
     source: str | os.PathLike[str] | IO[bytes],
     sheet_name: int | str | Iterable[int | str] | None = 0,
