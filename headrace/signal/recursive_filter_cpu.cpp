@@ -8,6 +8,7 @@
 #include "headrace/signal/recursive_filter_kernels.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <type_traits>
 #include <vector>
@@ -287,6 +288,9 @@ class LineFilter {
   int64_t run_parts(Samples<const In> in, Samples<Out> out, int64_t groups, double* state,
                     const LinePins& pins) const {
     const int64_t parts = groups * kLanes;
+    // Parts are not filtered twice where their samples are overwritten.
+    const bool in_place = static_cast<const void*>(in.first) == static_cast<const void*>(out.first);
+    if (in_place && !are_finite(in, groups, pins)) return 0;
     std::vector<double> states(static_cast<size_t>((parts + 1) * size_));  // at the cuts
     std::copy(state, state + size_, states.begin());
     // `out` may lie where `in` does: all that reads the end of another part comes first.
@@ -304,6 +308,7 @@ class LineFilter {
     });
     if (!memory_.transition.empty())
       for (int64_t part = 0; part < parts; ++part) add_what_is_left(states.data() + part * size_);
+    if (in_place && !all_finite(states.data(), (parts + 1) * size_)) return 0;
     std::vector<double> ends(static_cast<size_t>(parts * size_));
     parallel_for(groups, [&](int64_t group) {
       const Pin pin(pins.ranges(group * kGroup, (group + 1) * kGroup));
@@ -324,6 +329,19 @@ class LineFilter {
     while (part + 1 < parts && all_finite(ends.data() + part * size_, size_)) ++part;
     std::copy(ends.data() + part * size_, ends.data() + (part + 1) * size_, state);
     return (part + 1) * kPart;
+  }
+
+  static bool are_finite(Samples<const In> in, int64_t groups, const LinePins& pins) {
+    std::atomic<bool> finite = true;
+    parallel_for(groups, [&](int64_t group) {
+      const Pin pin(pins.ranges(group * kGroup, (group + 1) * kGroup));
+      for (int64_t t = group * kGroup; t < (group + 1) * kGroup; ++t)
+        if (!std::isfinite(static_cast<double>(*in.at(t)))) {
+          finite = false;
+          return;
+        }
+    });
+    return finite;
   }
 
   /// Adds to the state behind `state` what a part leaves of this one.

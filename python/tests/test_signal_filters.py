@@ -388,3 +388,34 @@ def test_bad_taps():
     ):
         with pytest.raises(hr.InvalidArgumentError, match=r"^firwin2?: .*="):
             bad()
+
+
+@pytest.mark.parametrize("at", [20519, 110_907, 119_116])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_filters_in_place_keep_samples_away_from_nan(at, bad):
+    x = np.random.default_rng(5).standard_normal(131_428)
+    x[at] = bad
+    b = [0.2, 0.3, 0.5, 0.1]
+    found = np.asarray(hr.signal.filtfilt(b, [1.0], x))
+    wanted = scipy_signal.filtfilt(b, [1.0], x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: hr.signal.lfilter([1.0, 0.5], [0.0, 1.0, 0.5], np.ones(9)),
+        lambda: hr.signal.filtfilt([1.0, 0.5], [0.0, 1.0, 0.5], np.ones(50)),
+        lambda: hr.signal.welch(np.ones(9), fs=-1.0),
+        lambda: hr.signal.stft(np.ones(300), fs=0),
+        lambda: hr.signal.periodogram(np.ones(9), nfft=-3),
+    ],
+)
+def test_values_without_a_meaning_raise(call):
+    with pytest.raises(hr.InvalidArgumentError, match=r"a=|fs=|nfft="):
+        call()
+
+
+def test_sections_of_analog_filters_are_refused():
+    with pytest.raises(hr.UnsupportedError, match="output='sos'"):
+        hr.signal.butter(4, 1.0, analog=True, output="sos")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.signal.operands import array_of_design
 
 if TYPE_CHECKING:
@@ -252,6 +252,11 @@ def _design(
     if output not in ("ba", "zpk", "sos"):
         raise InvalidArgumentError(
             f"{op}: the form of the result is not known: output={output!r}; use one of ba, zpk, sos"
+        )
+    if analog and output == "sos":
+        raise UnsupportedError(
+            f"{op}: sections of an analog filter are not supported: output={output!r}; use zpk "
+            "or ba"
         )
     if int(N) != N or N < 0:
         raise InvalidArgumentError(f"{op}: the order is not a whole number >= 0: N={N!r}")

@@ -87,6 +87,11 @@ def _coefficients(op: str, b: Any, a: Any) -> _Sections:
     first = np.flatnonzero(denominator)
     if not len(first):
         raise InvalidArgumentError(f"{op}: all of a is zero: a={denominator.tolist()}")
+    if first[0] > 0 and op != "lfilter_zi":
+        raise InvalidArgumentError(
+            f"{op}: the first coefficient of a is zero: a={denominator.tolist()}; leave the "
+            "leading zeros out"
+        )
     denominator = denominator[first[0] :]
     length = max(len(numerator), len(denominator))
     rows = np.zeros((2, 1, length))

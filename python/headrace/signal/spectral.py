@@ -68,6 +68,8 @@ def periodogram(
     if signal.size == 0:
         return zeros(signal.shape), zeros(signal.shape)
     lines = lines_of("periodogram", signal, axis)
+    if nfft is not None and nfft < 1:
+        raise InvalidArgumentError(f"periodogram: expected a positive length: nfft={nfft}")
     if nfft is not None and nfft < lines.shape[-1]:
         lines, nfft = lines[..., :nfft], None
     window = "boxcar" if window is None else window

@@ -64,6 +64,8 @@ class Segments(NamedTuple):
 
     def scale(self, op: str, scaling: str, fs: float) -> float:
         """The factor on powers."""
+        if not fs > 0:
+            raise InvalidArgumentError(f"{op}: the sampling rate is not positive: fs={fs}")
         if scaling == "density":
             return 1 / (fs * float((self.window * self.window).sum()))
         if scaling == "spectrum":
