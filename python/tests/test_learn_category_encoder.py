@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 
 import numpy as np
@@ -222,3 +223,20 @@ def test_beyond_the_memory_limit(tmp_path):
     again = hr.read_parquet(tmp_path / "codes.parquet")
     for place, name in enumerate(again.columns):
         assert (again[name].to_numpy() == codes[:, place]).all()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [datetime.date(2020, 1, 1), None, datetime.date(1960, 5, 2)],
+        [True, False, None, True],
+        [True, False],
+        [datetime.datetime(2020, 1, 1, 5), None],
+    ],
+)
+def test_values_of_other_dtypes_are_saved(tmp_path, values):
+    frame = hr.DataFrame({"x": values})
+    model = hr.learn.CategoryEncoder().fit(frame)
+    model.save(tmp_path / "model")
+    found = hr.learn.load(tmp_path / "model").transform(frame)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(model.transform(frame)))

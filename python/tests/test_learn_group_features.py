@@ -120,3 +120,11 @@ def test_same_bits_for_any_number_of_threads(threads):
         expected = step.fit_transform(frame).to_numpy().tobytes()
     with hr.threads(threads):
         assert step.fit_transform(frame).to_numpy().tobytes() == expected
+
+
+def test_missing_results_are_saved(tmp_path):
+    frame = hr.DataFrame({"k": ["a", "a", "b"], "v": [1.0, 2.0, 3.0]})
+    model = hr.learn.GroupStatistics(by="k", columns=["v"], stats=["std", "mean"]).fit(frame)
+    model.save(tmp_path / "model")
+    found = hr.learn.load(tmp_path / "model").transform(frame)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(model.transform(frame)))

@@ -406,7 +406,7 @@ def test_filters_in_place_keep_samples_away_from_nan(at, bad):
     [
         lambda: hr.signal.lfilter([1.0, 0.5], [0.0, 1.0, 0.5], np.ones(9)),
         lambda: hr.signal.filtfilt([1.0, 0.5], [0.0, 1.0, 0.5], np.ones(50)),
-        lambda: hr.signal.welch(np.ones(9), fs=-1.0),
+        lambda: hr.signal.welch(np.ones(300), fs=-1.0),
         lambda: hr.signal.stft(np.ones(300), fs=0),
         lambda: hr.signal.periodogram(np.ones(9), nfft=-3),
     ],

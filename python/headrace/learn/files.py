@@ -132,14 +132,16 @@ class Writer:
             return {"series": [self._put(value), value.name]}
         if kind not in "biufmM" or "," in word:
             raise _refused(where, "a series of this dtype cannot be saved", word, "use strings")
-        plain = value.astype("int64") if kind in "mM" else value
+        plain = value.astype(_below(word)) if kind in "mM" else value
         there = None
         if value._node.nullable:
-            there = self._put(asarray(value.notnull()))
+            there = self._put(asarray(value.notnull().to_numpy().astype("uint8")))
             plain = (
                 plain.fillna(0) if kind in "mM" else plain.fill_null(False if kind == "b" else 0)
             )
-        return {"column": [self._put(asarray(plain)), there, word, value.name]}
+        values = plain.to_numpy()  # bools are bytes here: columns have them as bits
+        values = values.astype("uint8") if kind == "b" else values
+        return {"column": [self._put(asarray(values)), there, word, value.name]}
 
     def _type(self, value: type, where: str) -> dict[str, str]:
         if _BUILTINS.get(value.__name__) is value:
@@ -177,6 +179,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     }
     text = json.dumps(body, allow_nan=False)
     _core.write_model_file(os.fspath(path), text, writer.arrays)
+
+
+def _below(word: str) -> str:
+    """The integers below a dtype of times."""
+    return "int32" if word == "date" else "int64"
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -261,15 +268,17 @@ class _Reader:
     def _column(self, made: Any) -> Any:
         place, there, word, name = made
         found = self._array(place).to_series()
-        if str(found.dtype) != word:
-            if found.dtype != "int64" or not re.fullmatch(_TIMES, word):
+        if word == "bool" and found.dtype == "uint8":
+            found = found == 1
+        elif str(found.dtype) != word:
+            if not re.fullmatch(_TIMES, word) or found.dtype != _below(word):
                 raise TypeError(f"array {place} cannot be read as {word}")
             found = found.astype(word)
         if there is not None:
             valid = self._array(there)
-            if valid.dtype != bool or valid.shape != (len(found),):
+            if valid.dtype != "uint8" or valid.shape != (len(found),):
                 raise TypeError(f"array {there} does not say which values are missing")
-            found = found.where(valid.to_series())
+            found = found.where(valid.to_series() == 1)
         return series_of(found._node, name)
 
     def _masked(self, made: Any) -> Any:
