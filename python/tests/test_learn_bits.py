@@ -47,8 +47,10 @@ def data(name):
     labels = (rows[:, 0] + rows[:, 1] > 3).astype(int) + (rows[:, 3] > 5)
     if name in ("NMF", "TfidfTransformer") or name.endswith("NB"):
         rows = np.abs(rows)
-    if name.endswith(("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")):
+    if name.endswith(("OneHotEncoder", "OrdinalEncoder", "TargetEncoder", "CategoryEncoder")):
         rows = np.round(rows)
+    if name in ("GroupStatistics", "Lag"):
+        return hr.DataFrame(dict(zip("abcdef", np.round(rows).T, strict=True))), None
     return rows, labels
 
 

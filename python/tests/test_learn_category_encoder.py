@@ -142,8 +142,12 @@ def test_wrong_parameters(params, message):
         hr.learn.CategoryEncoder(**params).fit(hr.DataFrame({"a": ["x"]}))
 
 
-def test_parts_after_fit_are_refused():
-    encoder = hr.learn.CategoryEncoder().fit(hr.DataFrame({"a": ["x"]}))
+def test_parts_after_fit():
+    encoder = hr.learn.CategoryEncoder().fit(hr.DataFrame({"a": ["y", "x", "x"]}))
+    encoder.partial_fit(hr.DataFrame({"a": ["y", "y", "z"]}))
+    assert encoder.categories_[0].to_list() == ["y", "x", "z"]
+    assert encoder.counts_[0].tolist() == [3, 2, 1]
+    encoder = hr.learn.CategoryEncoder(min_count=2).fit(hr.DataFrame({"a": ["x"]}))
     with pytest.raises(hr.InvalidArgumentError, match="partial_fit\\(\\) from the first part on"):
         encoder.partial_fit(hr.DataFrame({"a": ["x"]}))
     with pytest.raises(hr.TypeMismatchError, match="than in the parts before"):

@@ -180,10 +180,14 @@ class CategoryEncoder(Transformer):
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Count the rows of `X` too: after all parts, codes are those of one `fit` to all rows.
 
-        Keeps each distinct value and its count, rare ones too, also in a file of the model.
+        Keeps each distinct value and its count, rare ones too, also in a file of the model. Behind
+        `fit`, which must have left no value out, values count as seen in the order of their codes.
         """
         self._check_params()
         first = not self.__sklearn_is_fitted__()
+        is_whole = self.min_count == 1 and self.max_size is None and self.vocabulary is None
+        if not first and "_seen" not in vars(self) and is_whole:
+            self._seen = list(zip(self.categories_, self.counts_, strict=True))
         if not first and "_seen" not in vars(self):
             raise InvalidArgumentError(
                 "CategoryEncoder: fit() kept no counts of rare values: call partial_fit() from the "
