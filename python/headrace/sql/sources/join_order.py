@@ -9,6 +9,7 @@ estimated from another (`estimate_ndv`); what is not there yet is guessed.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,7 +42,9 @@ class Table:
 
     def __init__(self, scope: Scope, conditions: int) -> None:
         self.scope: Scope = scope
-        self.all_rows: float = max(1, _core.estimate_keys([scope.relation.rows])[0])
+        rows = scope.relation.rows
+        known = _core.planned_rows(rows) if rows.is_ready else _core.estimate_keys([rows])[0]
+        self.all_rows: float = max(1, known)
         self.rows: float = max(1.0, self.all_rows * _PASSED ** min(conditions, 3))
         #: By the numbers of nodes, which are held here so that no others get these.
         self._keys: dict[tuple[int, ...], tuple[Keys, tuple[_core.Node, ...]]] = {}
@@ -50,11 +53,27 @@ class Table:
         """Of these columns, in all rows."""
         names = tuple(map(id, nodes))
         if names not in self._keys:
-            rows, distinct, domain = _core.estimate_keys(list(nodes)) if nodes else (0, -1.0, -1.0)
+            rows, distinct, domain = _estimate(nodes) if nodes else (0, -1.0, -1.0)
             share = distinct / rows if distinct > 0 and rows > 0 else 1.0
             keys = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
             self._keys[names] = keys, tuple(nodes)
         return self._keys[names][0]
+
+
+#: What is known of columns that are there, as long as these are.
+_known: weakref.WeakKeyDictionary[_core.Node, tuple[int, float, float]] = (
+    weakref.WeakKeyDictionary()
+)
+
+
+def _estimate(nodes: Sequence[_core.Node]) -> tuple[int, float, float]:
+    if len(nodes) > 1 or not nodes[0].is_ready:
+        return _core.estimate_keys(list(nodes))
+    (node,) = nodes
+    found = _known.get(node)
+    if found is None:
+        found = _known[node] = _core.estimate_keys([node])
+    return found
 
 
 def joined_rows(left: float, right: float, keys: Sequence[tuple[Keys, Keys]]) -> float:
