@@ -503,7 +503,6 @@ class DenseFold {
       Input made{};
       made.first_fold = static_cast<int>(folds.size());
       made.value_class = input.value_class;
-      made.can_miss = input.can_miss();
       for (size_t a = 0; a < input.accumulators.size(); ++a) {
         const Accumulator accumulator = input.accumulators[a];
         if (is_second(accumulator) != second) continue;

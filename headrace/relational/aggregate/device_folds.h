@@ -29,7 +29,6 @@ struct Input {
   uint32_t* missing;  // rows of a slot without a value; null: they are not counted
   TypeId type;
   ValueClass value_class;
-  bool can_miss;
   bool has_values;
   int width;  // bytes of a value; 0: of bits
   int first_fold;
