@@ -133,15 +133,15 @@ class Writer:
         if kind not in "biufmM" or "," in word:
             raise _refused(where, "a series of this dtype cannot be saved", word, "use strings")
         plain = value.astype(_below(word)) if kind in "mM" else value
-        there = None
+        valid = None
         if value._node.nullable:
-            there = self._put(asarray(value.notnull().to_numpy().astype("uint8")))
+            valid = self._put(asarray(value.notnull().to_numpy().astype("uint8")))
             plain = (
                 plain.fillna(0) if kind in "mM" else plain.fill_null(False if kind == "b" else 0)
             )
         values = plain.to_numpy()  # bools are bytes here: columns have them as bits
         values = values.astype("uint8") if kind == "b" else values
-        return {"column": [self._put(asarray(values)), there, word, value.name]}
+        return {"column": [self._put(asarray(values)), valid, word, value.name]}
 
     def _type(self, value: type, where: str) -> dict[str, str]:
         if _BUILTINS.get(value.__name__) is value:
@@ -266,7 +266,7 @@ class _Reader:
         return series_of((found.to_series() if is_array(found) else found)._node, name)
 
     def _column(self, made: Any) -> Any:
-        place, there, word, name = made
+        place, valid_place, word, name = made
         found = self._array(place).to_series()
         if word == "bool" and found.dtype == "uint8":
             found = found == 1
@@ -274,10 +274,10 @@ class _Reader:
             if not re.fullmatch(_TIMES, word) or found.dtype != _below(word):
                 raise TypeError(f"array {place} cannot be read as {word}")
             found = found.astype(word)
-        if there is not None:
-            valid = self._array(there)
+        if valid_place is not None:
+            valid = self._array(valid_place)
             if valid.dtype != "uint8" or valid.shape != (len(found),):
-                raise TypeError(f"array {there} does not say which values are missing")
+                raise TypeError(f"array {valid_place} does not say which values are missing")
             found = found.where(valid.to_series() == 1)
         return series_of(found._node, name)
 

@@ -75,9 +75,7 @@ class Folds:
         self, keys: list[Expression], nodes: list[Any], calls: list[Call], found: list[list[Any]]
     ) -> None:
         """Remember the groups of a set, if others can be folded from them."""
-        words = [word for call in calls for word in call.words]
-        values = [node for nodes_of in found for node in nodes_of]
-        if all(_merges(w, n) for w, n in zip(words, values, strict=True)):
+        if all(_merges(w, n) for w, n in _paired(calls, found)):
             self._made.append((keys, nodes, calls, found))
 
     def of(self, keys: list[Expression]) -> tuple[list[Any], list[Call], list[list[Any]]] | None:

@@ -46,18 +46,16 @@ class Table:
         known = _core.planned_rows(rows) if rows.is_ready else _core.estimate_keys([rows])[0]
         self.all_rows: float = max(1, known)
         self.rows: float = max(1.0, self.all_rows * _PASSED ** min(conditions, 3))
-        #: By the numbers of nodes, which are held here so that no others get these.
-        self._keys: dict[tuple[int, ...], tuple[Keys, tuple[_core.Node, ...]]] = {}
+        self._keys: dict[tuple[_core.Node, ...], Keys] = {}
 
     def keys(self, nodes: Sequence[_core.Node]) -> Keys:
         """Of these columns, in all rows."""
-        names = tuple(map(id, nodes))
-        if names not in self._keys:
+        columns = tuple(nodes)
+        if columns not in self._keys:
             rows, distinct, domain = _estimate(nodes) if nodes else (0, -1.0, -1.0)
             share = distinct / rows if distinct > 0 and rows > 0 else 1.0
-            keys = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
-            self._keys[names] = keys, tuple(nodes)
-        return self._keys[names][0]
+            self._keys[columns] = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
+        return self._keys[columns]
 
 
 #: What is known of columns that are there, as long as these are.
