@@ -35,6 +35,8 @@ ALLOWED = (
     # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
     r"headrace\.\S+\.(Across|Axes|Color|Columns|Floats|Function|Integers|Numbers|Shape|Sources?"
     r"|Values|torch|xgboost) is not present at runtime",
+    r"headrace\.signal\.\w+\.(Complexes|DetrendOption|Mode|Output|Roots|Samples|Scaling|Taps"
+    r"|Window) is not present at runtime",
     r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not "
     r"present at runtime",
     r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",
