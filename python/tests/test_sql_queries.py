@@ -315,6 +315,8 @@ def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
         ("select * from t right join u on #1 = 1", "1"),
         ("select a from t order by [b]", "DOUBLE"),
         ("select (select max(a) from u) from t", "aggregate"),
+        ("select * from t, u full join none n on t.a = n.k", "FULL JOIN"),
+        ("select * from t, (u join none n on t.a = n.k)", "JOIN"),
     ],
 )
 def test_what_is_not_supported_is_named(query: str, word: str) -> None:
@@ -350,8 +352,10 @@ def test_overflow_is_an_error_and_not_a_number() -> None:
         "select x * 4 as y from big",
         "select sum(x) + 0 as y from big",
     ):
-        with pytest.raises(hr.Error):
+        with pytest.raises(hr.InvalidArgumentError, match="HUGEINT"):
             hr.sql(query, big=big).to_dict()
+    exact = hr.sql("select sum(x::HUGEINT) as y from big", big=big)
+    assert [int(value) for value in exact.y.to_list()] == [2**63 + 5]
     assert hr.sql("select avg(x) as y from big where x > 5", big=big).to_dict() == {"y": [2.0**62]}
     small = hr.DataFrame({"x": [2**62, -(2**62), 7]})
     assert hr.sql("select sum(x) as y from small", small=small).to_dict() == {"y": [7]}

@@ -89,6 +89,24 @@ select sum(distinct v + (select min(v) from u)) filter (where k < (select max(k)
 select k, sum(v - (select avg(v) from u)) filter (where v is not null), k as again from u group by
     all order by k;
 select k, (select count(*) from (values (1), (2)) as q(x) where x < u.k) from u;
+select a from t where a in (5, (select 2));
+select a from t where a in ((select min(k) from u), (select v from u where u.k = t.a limit 1),
+    null);
+select a, u.v, x.w from t, u full join u as x on u.k = x.v;
+select a, u.v, x.w from t, u right join u as x on u.k = x.v where t.a < 3;
+select a, k, x.w from t, u full join u as x using (k) where t.a < 3;
+select a, v, q.x from t, (values (1), (7)) as q(x) full join u on q.x = u.k;
+select a, q.v, x.k from t, (select * from u) as q right join u as x on q.k = x.v;
+select t.a, p.a, u.k, x.k from t, t as p full join u on p.a = u.k, u as x left
+    join none on x.k = none.k;
+select a, v from t, u natural join u as x;
+select count(*) from u natural join u as x;
+select y from u as z(x, y) where x > 2;
+select max(columns('k|v')) from u;
+select t.a from t join (u join u as x on u.k = x.v) on t.a = u.k where t.b in (select b from t where
+    a > 1);
+select t.a, q.v, x.k from t, lateral (select v from u where u.k = t.a) q, (u x join u y
+    on x.k = y.k) where (select max(k) from u) > 1;
 select k, (select sum(x) from (values (1), (2), (v)) as q(x) where x < u.k) from u;
 """
 

@@ -44,9 +44,10 @@ struct CheckedCounts final : OperatorOf<CheckedCounts> {
                          : op == Op::kSubtract ? __builtin_sub_overflow(a, b, out)
                                                : __builtin_mul_overflow(a, b, out);
       if (wraps)
-        throw_error<InvalidArgumentError>(name(),
-                                          "a time or duration is out of range of nanoseconds",
-                                          {{"row", row}}, "use dt.as_unit('us') first");
+        throw_error<InvalidArgumentError>(
+            name(), "the result is out of range of 64 bits",
+            {{"row", row}, {"left", a}, {"right", b}},
+            "use dt.as_unit('us') for times, a cast to DOUBLE or HUGEINT for integers in SQL");
       return true;
     });
   }

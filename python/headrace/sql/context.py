@@ -147,9 +147,13 @@ def _plain(node: _core.Node) -> _core.Node:
 
 
 def wanted_names(tree: Expression) -> set[str] | None:
-    """The names that a query mentions; None if it has a star for all columns."""
-    if tree.find(exp.Describe) is not None:
+    """The names that a query mentions; None if it reads all columns without their names."""
+    if tree.find(exp.Describe, exp.Columns) is not None:
         return None
+    if any(named(join.method) == "natural" for join in tree.find_all(exp.Join)):
+        return None
+    if any(each.args.get("columns") for each in tree.find_all(exp.TableAlias)):
+        return None  # names by place
     for star in tree.find_all(exp.Star):
         if not isinstance(star.parent, exp.Count):
             return None

@@ -320,7 +320,7 @@ def _mark_exists(scope: Scope, node: Expression) -> Scope:
 def semi_join(scope: Scope, node: Expression, negated: bool) -> Scope | None:
     """The rows for which EXISTS or IN is true, or NOT EXISTS; None where a mark is needed."""
     if isinstance(node, exp.In):
-        return None if negated else _semi_in(scope, node)
+        return None if negated or node.args.get("query") is None else _semi_in(scope, node)
     if not isinstance(node, exp.Exists):
         return None
     inner, correlation = lower_inner(scope, _query(node.this))

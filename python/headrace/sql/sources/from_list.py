@@ -97,10 +97,7 @@ class FromList:
                 made = self._from_tables(node, node.args["joins"], correlation)
                 return made.renamed(name, columns) if node.alias else made
             inner = node.this
-            if isinstance(inner, exp.Table) or (
-                isinstance(inner, exp.Subquery) and inner.args.get("joins")
-            ):
-                # a join in parentheses
+            if isinstance(inner, exp.Table) or _is_joined(inner):  # in parentheses
                 made = self._from_tables(inner, inner.args.get("joins") or [], correlation)
                 return made.renamed(name, columns) if node.alias else made
             made = self._derived(node.this, correlation)
@@ -135,6 +132,7 @@ class FromList:
         """The rows of FROM where the conditions are true that need no subquery, and the others."""
         source = select.args.get("from_")
         joins_of = [_with_series(each) for each in select.args.get("joins") or []]
+        joins_of = _parenthesized(joins_of)
         if source is not None and isinstance(source.this, exp.Unnest):
             joins_of, source = [exp.Join(this=source.this), *joins_of], None
         units = [one_row()] if source is None else [self._source(source.this, correlation)]
@@ -148,6 +146,7 @@ class FromList:
             is_later = None in sources and isinstance(
                 each.this, exp.Lateral | exp.Subquery | exp.Values
             )
+            is_later = is_later and not _is_joined(each.this.this)
             sources.append(None if is_later else self._sibling(each.this, correlation, before))
         inner: list[Expression] = []  # conditions of inner joins
         pool = list(conditions)
@@ -295,6 +294,11 @@ class FromList:
         else:
             node = _as_subquery(node)
             query = node if isinstance(node, exp.Values) else node.this
+            if _is_joined(query):
+                raise UnsupportedError(
+                    "sql: a join that uses a table before it: word='JOIN', "
+                    f"expression={query.sql('duckdb')[:80]!r}; use LATERAL (SELECT ...)"
+                )
             inner, correlation = lower_inner(scope, query)
             alias = node.args.get("alias")
             columns = [each.name for each in alias.args.get("columns") or []] if alias else []
@@ -378,12 +382,42 @@ def _linked(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def _reads(condition: Expression, scopes: list[Scope]) -> bool:
-    """Whether a condition names a column that one of these has."""
+    """Whether a condition names a column that one of these has, be it for a subquery."""
     return any(
-        scope.field(named(each.table), named(each.name)) is not None
+        scope.has(named(each.table), named(each.name))
         for each in condition.find_all(exp.Column)
         for scope in scopes
     )
+
+
+def _is_joined(node: Expression) -> bool:
+    """Whether this is a table with the joins that follow it."""
+    return bool(node.args.get("joins")) and not isinstance(node, exp.Select)
+
+
+def _is_comma(join: Expression) -> bool:
+    return not any(join.args.get(word) for word in ("kind", "side", "method", "on", "using"))
+
+
+def _parenthesized(joins_of: list[Expression]) -> list[Expression]:
+    """The joins of FROM with those between commas in parentheses where it makes a difference.
+
+    A comma binds less than JOIN: `a, b FULL JOIN c` is `a, (b FULL JOIN c)`. Inner and LEFT joins
+    with ON give the same rows in any order, and are left to the order that costs least.
+    """
+    made: list[Expression] = []
+    for each in joins_of:
+        differs = _gives_back(each) or each.args.get("using") or named(each.method) == "natural"
+        start = next((i for i in range(len(made) - 1, -1, -1) if _is_comma(made[i])), None)
+        if not differs or start is None:
+            made.append(each)
+            continue
+        comma = exp.Join(**made[start].args)
+        held = comma.this.copy()
+        held.set("joins", [*(held.args.get("joins") or []), *made[start + 1 :], each])
+        comma.set("this", exp.Subquery(this=held))
+        made = [*made[:start], comma]
+    return made
 
 
 def _gives_back(join: Expression) -> bool:
@@ -411,7 +445,7 @@ def _needs_value(condition: Expression, scope: Scope) -> bool:
 def _reads_only(condition: Expression, scopes: list[Scope]) -> bool:
     """Whether each column that a condition names is one of these."""
     return all(
-        any(scope.field(named(each.table), named(each.name)) is not None for scope in scopes)
+        any(scope.has(named(each.table), named(each.name)) for scope in scopes)
         for each in condition.find_all(exp.Column)
     )
 
