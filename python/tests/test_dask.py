@@ -115,6 +115,42 @@ def test_partitions_give_what_one_frame_gives(rows, partitions):
         same(ours, getattr(frame.groupby("k").n, how)())
 
 
+GROUPED = {
+    "sum": lambda rows, **words: rows.groupby("k").n.sum(**words),
+    "mean": lambda rows, **words: rows.groupby("n").x.mean(**words),
+    "two keys": lambda rows, **words: rows.groupby(["k", "n"]).x.max(**words),
+    "missing keys": lambda rows, **words: rows.groupby("k", dropna=False).n.count(**words),
+    "a frame": lambda rows, **words: rows.groupby("n").min(**words),
+    "a dictionary": lambda rows, **words: rows.groupby("n").agg({"x": "sum", "k": "max"}, **words),
+    "var": lambda rows, **words: rows.groupby("k").n.var(**words).round(9),
+    "nunique": lambda rows, **words: rows.groupby("k").n.nunique(**words),
+}
+
+
+@pytest.mark.parametrize("how", GROUPED)
+@pytest.mark.parametrize("partitions", [5, 9])
+def test_groups_in_several_partitions(how, partitions):
+    frame = frame_of(3000)
+    parts = headrace.dask.from_frame(frame, partitions=9)
+    made = GROUPED[how](parts, split_out=partitions)
+    assert made.npartitions == partitions
+    same(made.compute(), GROUPED[how](frame))
+    each = [made.partitions[place].compute() for place in range(partitions)]
+    assert sum(map(len, each)) == len(GROUPED[how](frame))
+    assert min(map(len, each)) > 0 or how != "two keys"
+
+
+def test_groups_in_several_partitions_take_few_tasks():
+    rows = headrace.dask.from_frame(frame_of(3000), partitions=16)
+    made = rows.groupby("n").x.sum(split_out=16).optimize()
+    tasks = len(dict(made.__dask_graph__()))
+    assert tasks < 16 * 16
+    again = rows.groupby("n").x.count(split_out=16)
+    both = made.to_frame("s").merge(again.to_frame("c"), left_index=True, right_index=True)
+    wanted = frame_of(3000).groupby("n").x
+    same(both.compute(), hr.DataFrame({"s": wanted.sum(), "c": wanted.count()}))
+
+
 def bits(value) -> list[str]:
     found = value.to_dict().values() if hasattr(value, "to_dict") else [value]
     return [float(each).hex() for each in found]

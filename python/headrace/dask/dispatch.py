@@ -18,6 +18,7 @@ from partd import Encode
 
 from headrace import _core
 from headrace.array.array import Array
+from headrace.dask import bundles  # noqa: F401 (registers itself)
 from headrace.dask.collections import DataFrame as FrameCollection
 from headrace.dask.collections import Index as IndexCollection
 from headrace.dask.collections import Series as SeriesCollection
