@@ -270,6 +270,12 @@ def test_a_frame_remembers_it_in_other_processes() -> None:
         again = pickle.loads(pickle.dumps(moved))
         assert again.iloc[1:2].equals(moved.iloc[1:2])
     assert pickle.loads(pickle.dumps(df.sort_values("a"))).loc[1].b == 2
+    for moved in (df.b[df.b > 1], df[df.b > 1].b, df.b.sort_values(ascending=False), df.b.tail(2)):
+        again = pickle.loads(pickle.dumps(moved))
+        assert again.to_pandas().equals(moved.to_pandas())
+        assert again.loc[3] == moved.loc[3] and again.name == moved.name
+    labels = pickle.loads(pickle.dumps(df.set_index("a").index))
+    assert type(labels) is hr.Index and labels.name == "a" and labels[0] == df.a.iloc[0]
 
 
 def test_values_of_picked_rows() -> None:

@@ -181,6 +181,9 @@ def reduced_frame(frame: DataFrame, protocol: Any) -> Any:
 
 def reduced_series(series: Series, protocol: Any) -> Any:
     """See `Series.__reduce_ex__`."""
+    frame = framed(series)._numbered()
+    if frame._labels:
+        return labelled_series, (frame, series.name)
     if are_picked(series._node):
         return picked_again, (series_of(renumbered(series._node), series.name),)
     return reduced(series, protocol)

@@ -11,8 +11,8 @@ from headrace.array.array import Array
 from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import PickedNumbers, frame_of, new_frame
 from headrace.frame.indexing import check_row_numbers, domain_of, positions
-from headrace.rows import given, unnamed
-from headrace.series.column import Column, labelled_series, new_series, same_values
+from headrace.rows import given, renumbered, unnamed
+from headrace.series.column import Column, labelled_series, new_series, same_values, series_of
 from headrace.series.datetime import is_time
 from headrace.series.duration import is_duration
 from headrace.series.series import Series
@@ -40,6 +40,11 @@ def _put_back(index: Any) -> None:
         owner.index = index
 
 
+def _index_again(values: Series, name: Any) -> Index:
+    """Rebuild pickled labels."""
+    return Index(values._node, name=name)
+
+
 class Index(Series, role="_index"):
     """The index of a frame: brackets select by position, whatever the labels are.
 
@@ -63,6 +68,9 @@ class Index(Series, role="_index"):
     def name(self, name: Any) -> None:
         _name_slot.__set__(self, name)
         _put_back(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _index_again, (series_of(renumbered(self._node)), self.name)
 
     def _check_label(self, key: Any, op: str = "getitem") -> None:
         """Numbers are positions here, never labels."""
