@@ -6,8 +6,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from importlib import import_module
+import time
+from _thread import get_ident
+from importlib import _bootstrap, import_module
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +19,28 @@ if TYPE_CHECKING:
 
 #: With the engine: the first applies the environment's settings, the second shows long work.
 _WITH_THE_ENGINE = ("headrace.settings", "headrace.display.progress")
+
+
+#: A fork waits no longer for the imports of other threads, which may wait for the one that forks.
+_SECONDS_BEFORE_A_FORK = 2.0
+
+
+def _wait_for_imports() -> None:
+    """Let other threads end their imports: a child of a fork would wait for them for ever.
+
+    The first use of a name imports in any thread, so a fork meets an import more often than in
+    packages that are imported as a whole.
+    """
+    own, end = get_ident(), time.monotonic() + _SECONDS_BEFORE_A_FORK
+    locks: dict[str, Any] = getattr(_bootstrap, "_module_locks", {})
+    while time.monotonic() < end:
+        held = [find() for find in list(locks.values())]
+        if all(getattr(lock, "owner", None) in (None, own) for lock in held):
+            return
+        time.sleep(0.001)
+
+
+os.register_at_fork(before=_wait_for_imports)
 
 
 class ModuleOfFunctions(ModuleType):

@@ -144,6 +144,31 @@ def test_children_and_the_end_are_quiet(code: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_fork_waits_for_the_imports_of_other_threads(tmp_path: Any) -> None:
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.5)\nx = 1\n")
+    code = """
+import os, signal, threading, time
+import headrace
+threading.Thread(target=__import__, args=("slow",)).start()
+time.sleep(0.1)
+child = os.fork()
+if child == 0:
+    signal.alarm(10)
+    import slow
+    os._exit(slow.x)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    paths = [str(tmp_path), *sys.path]
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+    )
+    assert done.stdout.strip() == "1", done.stderr
+
+
 def test_threads_look_at_the_same_values() -> None:
     x = frozen(300_000)
     for _ in range(20):
