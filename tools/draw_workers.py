@@ -162,8 +162,8 @@ def picture(sampler: Sampler, killed: float, ended: float, loans: int) -> str:
             f"{share * ended:.1f} s</text>"
         )
     note = (
-        f"{loans:,} loans in 140 text files; the highest line is {most / 1e6:,.0f} MB, and one budget "
-        f"of {BUDGET / 1e9:g} GB holds for all. The answer is that of one process."
+        f"{loans:,} loans in 140 text files; the highest line is {most / 1e6:,.0f} MB, and one "
+        f"budget of {BUDGET / 1e9:g} GB holds for all. The answer is that of one process."
     )
     body.append(f'<text x="0" y="{bottom + 30:.1f}" font-size="11">{note}</text>')
     return drawing(body, bottom + 42)
