@@ -176,8 +176,8 @@ __global__ void __launch_bounds__(kThreads, kBlocksAProcessor)
     start_states(all, base, slot, shares_fold);
   }
 
-  const int64_t begin = all.begins ? all.begins[run] : run * all.run_rows;
-  const int64_t end = all.begins ? all.begins[run + 1] : min(begin + all.run_rows, all.rows);
+  const int64_t begin = run * all.run_rows;
+  const int64_t end = min(begin + all.run_rows, all.rows);
   const int place = threadIdx.x / 32 * 32 * kItems + threadIdx.x % 32;  // the thread's first row
   uint32_t size = 0;
   for (int64_t tile = begin; tile < end; tile += kTile) {
@@ -241,15 +241,6 @@ void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t str
                                     static_cast<int>(shared_states(kMostShared, kStates))));
   fold_kernel<Keys, kStates><<<static_cast<unsigned>(runs), kThreads, bytes, stream>>>(keys, all);
 }
-
-/// Sorted keys as slots of their run.
-struct SortedKey {
-  const uint32_t* keys;
-
-  __device__ uint32_t operator()(int64_t row) const { return keys[row] & ((1u << kRunBits) - 1); }
-
-  __device__ void prefetch(int64_t row, int count) const { prefetch_bytes(keys + row, 4 * count); }
-};
 
 /// The states of runs joined in order by join(first, second), a thread a state.
 template <class T, class Join>
@@ -646,11 +637,6 @@ class DenseFold {
 AggregatePartition dense_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
                                    int64_t run_rows, bool wants_first) {
   return DenseFold(plan, packed, run_rows).run(wants_first);
-}
-
-void groups::fold_sorted_runs(const uint32_t* keys, const Runs& all, int64_t runs,
-                              cudaStream_t stream) {
-  fold_runs<SortedKey, StatesIn::kShared>(SortedKey{keys}, all, runs, stream);
 }
 
 }  // namespace hr::cuda

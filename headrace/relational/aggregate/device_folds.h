@@ -341,8 +341,6 @@ __device__ __forceinline__ void load(const Input& input, int64_t row, int left,
 struct Runs {
   int64_t rows;
   int64_t run_rows;
-  const int64_t*
-      begins;  // of each run, and the end of the last one; null: at multiples of run_rows
   uint32_t slots;
   const Input* inputs;
   int num_inputs;
@@ -351,10 +349,5 @@ struct Runs {
   uint32_t* sizes;  // of run and slot; null: they are known
   bool needs_rows;
 };
-
-inline constexpr int kRunBits = 11;  // of a slot among sorted keys: the lower ones
-
-/// Folds runs of rows whose `keys` are sorted by their upper bits, a block each.
-void fold_sorted_runs(const uint32_t* keys, const Runs& all, int64_t runs, cudaStream_t stream);
 
 }  // namespace hr::cuda::groups

@@ -2,6 +2,7 @@
 // Group-by of many groups: the rows in partitions, each with a table of its own.
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/hash.h"
+#include "headrace/algo/keys/key_map.h"
 #include "headrace/algo/keys/normalized_keys_kernels.h"
 #include "headrace/algo/keys/range_partitioner.h"
 #include "headrace/base/checked.h"
@@ -332,11 +333,14 @@ std::string why_no_chains(const NormalizedKeys& packed) {
   if (!is_dense && !are_many_keys(rows, keys)) return "few groups of keys far apart";
   // A thread adds up the rows of a key one after the other.
   constexpr int64_t kMostRows = 1 << 17;
-  std::sort(keys.begin(), keys.end());
-  int64_t most = 0, same = 0;
-  for (size_t k = 0; k < keys.size(); ++k) {
-    same = k > 0 && keys[k] == keys[k - 1] ? same + 1 : 1;
-    most = std::max(most, same);
+  KeyMap numbers;
+  numbers.reserve(count);
+  std::vector<int64_t> times;
+  int64_t most = 0;
+  for (const uint64_t key : keys) {
+    const uint32_t number = numbers.add(key);
+    if (number == times.size()) times.push_back(0);
+    most = std::max(most, ++times[number]);
   }
   constexpr int64_t kChance = 16;  // so often keys come that have fewer rows
   return most > kChance && most * step > kMostRows ? "many groups of which one holds most rows"
