@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kThreads = 256;
 constexpr int kBlocksAProcessor = 8;
-constexpr int kTableBits = 20;  // 4 MiB of rows, which stay in the cache
+constexpr int kTableBits = 20;     // 4 MiB of rows, which stay in the cache
+constexpr int kOwnTableBits = 12;  // 16 KiB in a block's own memory
 constexpr unsigned kNoRow = ~0u;
 
 __device__ void mark(unsigned* marks, unsigned row) {
@@ -36,6 +37,36 @@ __global__ void table_kernel(const Key* __restrict__ words, int64_t count, unsig
     const auto row = static_cast<unsigned>(i);
     if (*static_cast<volatile unsigned*>(own) > row) atomicMin(own, row);
   }
+}
+
+/// The same for few keys, whose places all threads would ask for: blocks have tables of their own.
+__global__ void __launch_bounds__(kThreads)
+    own_table_kernel(const uint32_t* __restrict__ words, int64_t count, int slots,
+                     unsigned* __restrict__ first) {
+  constexpr int kAhead = 8;  // loads of a thread under way together
+  __shared__ unsigned own[1 << kOwnTableBits];
+  for (int slot = threadIdx.x; slot < slots; slot += kThreads) own[slot] = kNoRow;
+  __syncthreads();
+  const int64_t step = int64_t{gridDim.x} * kThreads * kAhead;
+  for (int64_t begin = int64_t{blockIdx.x} * kThreads * kAhead + threadIdx.x; begin < count;
+       begin += step) {
+    uint32_t ahead[kAhead];
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      const int64_t i = begin + k * kThreads;
+      ahead[k] = words[i < count ? i : begin];
+    }
+#pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+      const int64_t i = begin + k * kThreads;
+      const auto row = static_cast<unsigned>(i < count ? i : begin);
+      unsigned* const place = &own[ahead[k]];
+      if (*static_cast<volatile unsigned*>(place) > row) atomicMin(place, row);
+    }
+  }
+  __syncthreads();
+  for (int slot = threadIdx.x; slot < slots; slot += kThreads)
+    if (own[slot] != kNoRow) atomicMin(&first[slot], own[slot]);
 }
 
 __global__ void mark_table_kernel(const unsigned* __restrict__ first, int64_t count,
@@ -70,8 +101,12 @@ void mark_by_table(DeviceCall& call, const DeviceSortKeys& keys, Place place, in
   const Buffer table = call.scratch(4 * slots);
   auto* const first = call.writes_as<unsigned>(table);
   call.fill(call.writes(table), 0xFF, 4 * slots);
-  table_kernel<<<blocks_in_turn(rows, kThreads, place.index, kBlocksAProcessor), kThreads, 0,
-                 stream_of(call)>>>(words, rows, first);
+  const unsigned blocks = blocks_in_turn(rows, kThreads, place.index, kBlocksAProcessor);
+  if (keys.bits(0) <= kOwnTableBits)
+    own_table_kernel<<<blocks, kThreads, 0, stream_of(call)>>>(words, rows, static_cast<int>(slots),
+                                                               first);
+  else
+    table_kernel<<<blocks, kThreads, 0, stream_of(call)>>>(words, rows, first);
   mark_table_kernel<<<blocks_of(slots, kThreads), kThreads, 0, stream_of(call)>>>(first, slots,
                                                                                   marks);
 }
