@@ -162,8 +162,8 @@ class SlotJoin {
     Buffer marks;
     if (kind == JoinKind::kOuter) marks = marked_slots();
     Buffer matches = allocate_result(4 * left_rows_, place_);
-    cuda::probe_rows(call_, left_, left_rows_, map_, numbers_of(row_of), numbers_of(matches),
-                     picked, bytes_of(marks));
+    cuda::probe_rows(call_, left_, left_rows_, map_, numbers_of(row_of), total + 1,
+                     numbers_of(matches), picked, bytes_of(marks));
     cuda::scan_tiles(call_, picked, left_rows_);
     int64_t found[2];
     call_.fetch(found, total, sizeof found);

@@ -145,10 +145,14 @@ __global__ void put_marks_kernel(const __grid_constant__ SlotKeys keys, int64_t 
 }
 
 __global__ void probe_rows_kernel(const __grid_constant__ SlotKeys keys, int64_t rows, SlotMap map,
-                                  const uint32_t* __restrict__ row_of,
+                                  const uint32_t* __restrict__ row_of, const int64_t* has_twice,
                                   uint32_t* __restrict__ matches, PickedTiles picked,
                                   uint8_t* marks) {
   __shared__ int sum;
+  if (*has_twice != 0) {  // another way finds the matches
+    if (threadIdx.x == 0) picked.tiles[blockIdx.x] = 0;
+    return;
+  }
   Picks picks(&sum);
   for (int round = 0; round < kRounds; round += kAtOnce) {
     const RowSlots at(keys, rows, map, round);
@@ -353,9 +357,10 @@ void put_marks(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const
 }
 
 void probe_rows(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const SlotMap& map,
-                const uint32_t* row_of, uint32_t* matches, PickedTiles picked, uint8_t* marks) {
-  probe_rows_kernel<<<tiles_of(rows), kThreads, 0, stream_of(call)>>>(keys, rows, map, row_of,
-                                                                      matches, picked, marks);
+                const uint32_t* row_of, const int64_t* has_twice, uint32_t* matches,
+                PickedTiles picked, uint8_t* marks) {
+  probe_rows_kernel<<<tiles_of(rows), kThreads, 0, stream_of(call)>>>(
+      keys, rows, map, row_of, has_twice, matches, picked, marks);
 }
 
 void probe_marks(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const SlotMap& map,

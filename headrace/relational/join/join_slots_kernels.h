@@ -32,9 +32,10 @@ void put_marks(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const
                uint8_t* marks);
 
 /// Of each left row its only match, or kNoRow; picks those with a match. Marks the slots that they
-/// have, if `marks` is not null.
+/// have, if `marks` is not null. Finds nothing if `*has_twice`.
 void probe_rows(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const SlotMap& map,
-                const uint32_t* row_of, uint32_t* matches, PickedTiles picked, uint8_t* marks);
+                const uint32_t* row_of, const int64_t* has_twice, uint32_t* matches,
+                PickedTiles picked, uint8_t* marks);
 /// Picks rows whose slot is marked, or if not `marked` those whose is not.
 void probe_marks(const DeviceCall& call, const SlotKeys& keys, int64_t rows, const SlotMap& map,
                  const uint8_t* marks, bool marked, PickedTiles picked);
