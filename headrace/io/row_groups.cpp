@@ -26,6 +26,7 @@ namespace {
 
 constexpr int64_t kFewRows = int64_t{1} << 14;
 constexpr int64_t kMostTogether = 64;
+constexpr int64_t kMostRowsTogether = int64_t{1} << 24;   // whose tested columns exist at once
 constexpr int64_t kMostDistinctBytes = int64_t{1} << 25;  // of values that are tested together
 
 using Source = std::shared_ptr<const RowGroups>;
@@ -324,12 +325,18 @@ class Reading {
   // Reads the wanted rows of groups. Those that are read in the same way are so together.
   void read(std::vector<GroupRows>& groups) {
     std::vector<GroupRows> together;
+    int64_t rows_together = 0;
     for (GroupRows& rows : groups) {
       if (left_ == 0) break;
       if (rows.is_read) open(rows);
       const auto last = std::find_if(together.rbegin(), together.rend(),
                                      [](const GroupRows& each) { return each.is_read; });
-      if (rows.is_read && last != together.rend() && !rows.is_read_as(*last)) settle(together);
+      const bool is_other = rows.is_read && last != together.rend() && !rows.is_read_as(*last);
+      if (is_other || rows_together >= kMostRowsTogether) {
+        settle(together);
+        rows_together = 0;
+      }
+      if (rows.is_read) rows_together += source_.rows[static_cast<size_t>(rows.group)];
       together.push_back(std::move(rows));
       if (std::ranges::count_if(together, [](const GroupRows& each) {
             return static_cast<bool>(each.batches);

@@ -13,9 +13,10 @@ namespace {
 
 hr::IpcCompression compression_of(std::string_view word) {
   if (word == "none") return hr::IpcCompression::kNone;
+  if (word == "lz4") return hr::IpcCompression::kLz4;
   if (word == "zstd") return hr::IpcCompression::kZstd;
   hr::throw_error<hr::InvalidArgumentError>("to_ipc", "invalid value of an option",
-                                            {{"compression", word}}, "use 'none' or 'zstd'");
+                                            {{"compression", word}}, "use 'none', 'lz4' or 'zstd'");
 }
 
 }  // namespace

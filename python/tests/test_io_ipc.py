@@ -112,7 +112,7 @@ def test_reads_what_polars_writes(tmp_path, compression):
 
 
 @pytest.mark.parametrize("rows", [0, 1, 64, 65, 3000])
-@pytest.mark.parametrize("compression", [None, "zstd"])
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
 @pytest.mark.parametrize("form", ["file", "stream"])
 def test_others_read_what_we_write(tmp_path, rows, compression, form):
     """pyarrow and Polars, and ourselves."""
@@ -259,6 +259,22 @@ def test_values_of_another_type_than_the_schema_says(format):
         data[at] = 0
     assert wrong > 0
     assert frames > 0
+
+
+@pytest.mark.parametrize("codec", ["lz4", "zstd"])
+def test_packed_buffers_of_several_blocks(codec, tmp_path):
+    """Of more than the 4 MiB that a block of LZ4 may have, some of which do not get smaller."""
+    random = np.random.default_rng(4)
+    noise = random.integers(33, 127, (1 << 16, 90), dtype=np.uint8)
+    noise[20_000:50_000] = noise[0]
+    words = [bytes(row).decode() for row in noise]
+    frame = hr.DataFrame({"words": words, "noise": random.integers(0, 2**62, len(words))})
+    path = tmp_path / "a.arrow"
+    frame.to_ipc(path, compression=codec)
+    assert path.stat().st_size < 0.9 * 98 * len(words)
+    assert pa.ipc.open_file(path).read_all()["words"].to_pylist() == words
+    assert pl.read_ipc(path)["words"].to_list() == words
+    hr.testing.assert_frame_equal(hr.read_ipc(path), frame)
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -162,3 +163,13 @@ def test_damaged_bytes_end_in_rows_or_errors() -> None:
     assert failed > 0
     scan = hr.scan_parquet(content)
     assert len(scan[scan.few == 7]) > 0
+
+
+def test_more_rows_than_are_tested_together(tmp_path: Path) -> None:
+    """Row groups of 2^24 rows are settled before the next ones are read."""
+    places = np.arange((1 << 24) + (1 << 20) + 5)
+    picked, kept = places % 1000 == 7, places // 1000 % 3 == 0
+    path = tmp_path / "a.parquet"
+    hr.DataFrame({"picked": picked, "kept": kept}).to_parquet(path, row_group_size=1 << 19)
+    scan = hr.scan_parquet(path)
+    assert scan[scan.picked].kept.to_list() == kept[picked].tolist()

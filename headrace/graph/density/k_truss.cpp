@@ -4,9 +4,9 @@
 
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/density/intersect_rows.h"
 #include "headrace/graph/structure/edge_ends.h"
-#include "headrace/graph/structure/scratch_pool.h"
 
 #include <atomic>
 #include <limits>

@@ -3,12 +3,12 @@
 #include "headrace/graph/density/similarity.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/density/intersect_rows.h"
 #include "headrace/graph/density/similarity_kernels.h"
 #include "headrace/graph/density/similarity_math.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/graph_places.h"
-#include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 

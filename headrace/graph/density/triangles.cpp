@@ -4,8 +4,8 @@
 
 #include "headrace/algo/sort/rows_by_key.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/density/triangles_kernels.h"
-#include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>

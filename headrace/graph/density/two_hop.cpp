@@ -2,7 +2,7 @@
 // Paths of two edges, counted in a dense table of a row at a time.
 #include "headrace/graph/density/two_hop.h"
 
-#include "headrace/graph/structure/scratch_pool.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 

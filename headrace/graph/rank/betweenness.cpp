@@ -3,11 +3,11 @@
 #include "headrace/graph/rank/betweenness.h"
 
 #include "headrace/base/error.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/rank/betweenness_kernels.h"
 #include "headrace/graph/search/dijkstra.h"
 #include "headrace/graph/search/waves.h"
 #include "headrace/graph/structure/optional_inputs.h"
-#include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/graph/structure/simple_rows.h"
 
 #include <algorithm>

@@ -2,6 +2,7 @@
 // Closeness by many searches.
 #include "headrace/graph/rank/closeness.h"
 
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/search/bfs.h"
 #include "headrace/graph/search/bfs_lanes.h"
 #include "headrace/graph/search/dijkstra.h"
@@ -9,7 +10,6 @@
 #include "headrace/graph/search/waves.h"
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/optional_inputs.h"
-#include "headrace/graph/structure/scratch_pool.h"
 
 #include <array>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // WeightedRows: a symmetric matrix of whole weights, and its vertices put together by group.
 #pragma once
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/structure/graph.h"
-#include "headrace/graph/structure/scratch_pool.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>

@@ -108,19 +108,6 @@ struct PackedBuffer {
 
 }  // namespace
 
-BodyMemory BodyMemories::take() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return {};
-  BodyMemory last = std::move(idle_.back());
-  idle_.pop_back();
-  return last;
-}
-
-void BodyMemories::put(BodyMemory memory) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(memory));
-}
-
 std::string_view unpack_buffer(const ByteSource& text, const Batch& batch, size_t index,
                                int64_t least, Buffer& to, BodyMemory& memory) {
   const PackedBuffer packed(text, batch, range_of(batch, index), memory.packed);

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -31,17 +30,6 @@ struct BodyMemory {
   Buffer offsets{};
   Buffer text{};
   std::unique_ptr<parquet::PageUnpacker> zstd{};
-};
-
-/// Of tasks that ended, for others.
-class BodyMemories {
- public:
-  BodyMemory take();
-  void put(BodyMemory memory);
-
- private:
-  std::mutex mutex_{};
-  std::vector<BodyMemory> idle_{};
 };
 
 /// The bytes of a buffer, unpacked; at least `least` of them. Throws Damage.

@@ -8,6 +8,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exchange/arrow_strings.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/counted_source.h"
 #include "headrace/io/ipc/body.h"
@@ -311,12 +312,10 @@ class Reading {
       const Pin pin{{&values, at, at + bytes, true}};
       return ipc::read_plain(text_, batch, buffer, begin * width, out + at, bytes);
     }
-    ipc::BodyMemory memory = memories_.take();
-    {
+    memories_.lend([&](ipc::BodyMemory& memory) {
       const Pin pin{{&values, at, at + bytes, true}};
       ipc::unpack_buffer(text_, batch, buffer, out + at, bytes, memory);
-    }
-    memories_.put(std::move(memory));
+    });
   }
 
   void plan_validity(size_t c, std::vector<ipc::BatchTask>& tasks) {
@@ -369,7 +368,7 @@ class Reading {
   std::vector<int64_t> first_{};  // row of each batch
   int64_t rows_ = 0;
   const bool is_shared_;  // buffers of the file are those of the columns
-  ipc::BodyMemories memories_{};
+  ScratchPool<ipc::BodyMemory> memories_{};
   std::vector<FlatColumn> flat_;
   std::vector<std::vector<Column>> parts_;
 };

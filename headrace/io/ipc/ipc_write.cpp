@@ -12,6 +12,7 @@
 #include "headrace/io/ipc/messages.h"
 #include "headrace/io/ordered_writer.h"
 #include "headrace/io/parquet/codecs.h"
+#include "headrace/io/parquet/lz4.h"
 #include "headrace/io/sink.h"
 #include "headrace/plan/graph/placement.h"
 
@@ -20,6 +21,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 
 namespace hr {
 
@@ -157,9 +159,15 @@ void add_column(const Column& column, Batch& batch, std::vector<Content>& conten
 // Packs buffers, one after the other, for one thread.
 class BufferPacker {
  public:
+  explicit BufferPacker(BodyCodec codec) {
+    if (codec == BodyCodec::kZstd) zstd_.emplace(parquet::Codec::kZstd, kZstdLevel);
+  }
+
   // What a buffer may take.
   int64_t most(const Content& content) const {
-    return content.is_absent ? 0 : 8 + std::max(packer_.most(content.size), content.size);
+    if (content.is_absent) return 0;
+    const int64_t size = content.size;
+    return 8 + std::max(zstd_ ? zstd_->most(size) : parquet::most_lz4_frame(size), size);
   }
 
   // To `out`: the size before compression and the compressed bytes, or the bytes as they are behind
@@ -173,7 +181,8 @@ class BufferPacker {
       content.put(made_.mutable_as<char>());
       bytes = {made_.as<char>(), static_cast<size_t>(size)};
     }
-    const int64_t packed = packer_.pack(bytes, out + 8);
+    const int64_t packed =
+        zstd_ ? zstd_->pack(bytes, out + 8) : parquet::pack_lz4_frame(bytes, out + 8);
     const bool is_smaller = packed < size;
     const int64_t said = is_smaller ? size : -1;
     std::memcpy(out, &said, sizeof said);
@@ -182,7 +191,7 @@ class BufferPacker {
   }
 
  private:
-  parquet::PagePacker packer_{parquet::Codec::kZstd, kZstdLevel};
+  std::optional<parquet::PagePacker> zstd_{};  // otherwise lz4
   Buffer made_{};
 };
 
@@ -285,13 +294,14 @@ class Writer {
   // In the memory of another message, if it has room.
   void make_message(Batch batch, const std::vector<Content>& contents, const ipc::Field* dictionary,
                     std::unique_ptr<BufferPacker>& packer, Message& message) const {
-    const bool is_packed = options_.compression == IpcCompression::kZstd && batch.length > 0;
+    const bool is_packed = options_.compression != IpcCompression::kNone && batch.length > 0;
     if (is_packed) {
-      if (!parquet::can_pack(parquet::Codec::kZstd))
+      batch.codec =
+          options_.compression == IpcCompression::kLz4 ? BodyCodec::kLz4 : BodyCodec::kZstd;
+      if (batch.codec == BodyCodec::kZstd && !parquet::can_pack(parquet::Codec::kZstd))
         throw_error<UnsupportedError>(kOp, "this build does not include zstd", {},
-                                      "write without compression");
-      batch.codec = BodyCodec::kZstd;
-      if (!packer) packer = std::make_unique<BufferPacker>();
+                                      "write with compression='lz4' or None");
+      if (!packer) packer = std::make_unique<BufferPacker>(batch.codec);
     }
     // Buffers are packed to their place behind the header, whose size does not depend on theirs.
     batch.buffers.resize(contents.size());

@@ -8,7 +8,7 @@
 
 namespace hr {
 
-enum class IpcCompression : uint8_t { kNone, kZstd };
+enum class IpcCompression : uint8_t { kNone, kLz4, kZstd };
 
 struct IpcWriteOptions {
   /// Messages one after the other, for pipes, instead of a file with a footer.

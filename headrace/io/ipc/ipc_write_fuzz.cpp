@@ -47,10 +47,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try {
     TableDraw draw(data, size);
     const uint8_t option = draw.byte();
-    const IpcWriteOptions options{
-        .stream = (option & 1) != 0,
-        .compression = option & 2 ? IpcCompression::kZstd : IpcCompression::kNone,
-        .durable = false};
+    const IpcWriteOptions options{.stream = (option & 1) != 0,
+                                  .compression = option & 2   ? IpcCompression::kZstd
+                                                 : option & 4 ? IpcCompression::kLz4
+                                                              : IpcCompression::kNone,
+                                  .durable = false};
     const Table table = draw.table();
     const ScratchFile file;
     write_ipc(table, file.path, options);

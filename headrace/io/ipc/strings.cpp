@@ -48,7 +48,7 @@ bool StringReading::can_read(const Field& field, const std::vector<Batch>& batch
 
 StringReading::StringReading(std::string_view op, const ByteSource& text, const Field& field,
                              const std::vector<Batch>& batches, std::vector<FieldPlace> places,
-                             int64_t rows, BodyMemories& memories)
+                             int64_t rows, ScratchPool<BodyMemory>& memories)
     : op_(op),
       text_(text),
       field_(field),
@@ -148,7 +148,10 @@ void StringReading::keep(Store& store, int64_t size, int64_t begin, std::string_
 template <class Offset>
 void StringReading::plan_offsets(size_t batch, std::vector<BatchTask>& tasks) {
   if (is_packed(batches_[batch])) {
-    tasks.push_back({batch, [this, batch] { read_packed_offsets<Offset>(batch); }});
+    tasks.push_back({batch, [this, batch] {
+                       memories_.lend(
+                           [&](BodyMemory& memory) { read_packed_offsets<Offset>(batch, memory); });
+                     }});
     return;
   }
   const int64_t rows = batches_[batch].length;
@@ -203,11 +206,10 @@ void StringReading::read_offsets(size_t batch, int64_t begin, int64_t rows) {
 }
 
 template <class Offset>
-void StringReading::read_packed_offsets(size_t batch) {
+void StringReading::read_packed_offsets(size_t batch, BodyMemory& memory) {
   const Batch& of = batches_[batch];
   const FieldPlace& place = places_[batch];
   const int64_t rows = of.length, width = sizeof(Offset);
-  BodyMemory memory = memories_.take();
   const auto* const at = reinterpret_cast<const Offset*>(
       unpack_buffer(text_, of, place.buffer + 1, (rows + 1) * width, memory.offsets, memory)
           .data());
@@ -230,7 +232,6 @@ void StringReading::read_packed_offsets(size_t batch) {
     memory.text.shrink(size);
     stores_[batch]->bytes = std::move(memory.text);
   }
-  memories_.put(std::move(memory));
 }
 
 // ---- views
@@ -296,9 +297,9 @@ void StringReading::read_views(size_t batch, int64_t begin, int64_t rows) {
   const Pin pin{{&views_, at_view, at_view + rows * kViewBytes, true}};
   auto* const out = reinterpret_cast<char*>(views);
   if (is_packed(of)) {
-    BodyMemory memory = memories_.take();
-    unpack_buffer(text_, of, place.buffer + 1, out, rows * kViewBytes, memory);
-    memories_.put(std::move(memory));
+    memories_.lend([&](BodyMemory& memory) {
+      unpack_buffer(text_, of, place.buffer + 1, out, rows * kViewBytes, memory);
+    });
   } else {
     read_plain(text_, of, place.buffer + 1, begin * kViewBytes, out, rows * kViewBytes);
   }

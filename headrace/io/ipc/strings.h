@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // String columns of all batches: views made at their final place, from offsets or from views.
 #pragma once
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/io/ipc/body.h"
 
 #include <atomic>
@@ -33,7 +34,7 @@ class StringReading {
   /// Damage for buffers that are too short, OutOfMemoryError.
   StringReading(std::string_view op, const ByteSource& text, const Field& field,
                 const std::vector<Batch>& batches, std::vector<FieldPlace> places, int64_t rows,
-                BodyMemories& memories);
+                ScratchPool<BodyMemory>& memories);
 
   /// Tasks that run in any order, and those that wait for them.
   void plan(std::vector<BatchTask>& first, std::vector<BatchTask>& second);
@@ -63,7 +64,7 @@ class StringReading {
   template <class Offset>
   void read_offsets(size_t batch, int64_t begin, int64_t rows);
   template <class Offset>
-  void read_packed_offsets(size_t batch);
+  void read_packed_offsets(size_t batch, BodyMemory& memory);
   void plan_views(size_t batch, std::vector<BatchTask>& first, std::vector<BatchTask>& second);
   void read_text(size_t batch, size_t text, int64_t begin, int64_t size);
   void read_views(size_t batch, int64_t begin, int64_t rows);
@@ -88,7 +89,7 @@ class StringReading {
   std::vector<int64_t> first_row_{};
   std::vector<size_t> first_text_{};  // of each batch, among texts_
   int64_t rows_;
-  BodyMemories& memories_;
+  ScratchPool<BodyMemory>& memories_;
   Buffer views_{};
   std::vector<std::unique_ptr<Text>> texts_{};
   std::vector<std::unique_ptr<Store>> stores_{};

@@ -15,19 +15,6 @@ WantedRows::WantedRows(const Column& test)
       rows(test.num_rows()),
       count(rows > 0 ? count_bits(bits.as<uint8_t>(), 0, rows) : 0) {}
 
-PageMemory PageMemories::take() {
-  const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return {};
-  PageMemory last = std::move(idle_.back());
-  idle_.pop_back();
-  return last;
-}
-
-void PageMemories::put(PageMemory memory) {
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(memory));
-}
-
 ColumnReading::ColumnReading(const ColumnSchema& column, int64_t num_rows, size_t groups,
                              bool shares)
     : column_(column), parts_(shares ? 0 : groups) {

@@ -6,7 +6,6 @@
 #include "headrace/io/parquet/schema.h"
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,17 +30,6 @@ struct WantedRows {
   Buffer bits;
   int64_t rows;
   int64_t count;  ///< of the wanted ones
-};
-
-/// Of tasks that ended, for others.
-class PageMemories {
- public:
-  PageMemory take();
-  void put(PageMemory memory);
-
- private:
-  std::mutex mutex_{};
-  std::vector<PageMemory> idle_{};
 };
 
 /// Tasks read different groups at the same time. What cannot be read throws Refusal.

@@ -7,6 +7,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
+#include "headrace/exec/scratch_pool.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/concat_row_groups.h"
 #include "headrace/io/counted_source.h"
@@ -383,7 +384,7 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
                           std::all_of(files.begin(), files.end(), [&](const FileColumns& each) {
                             return shares_rows(first[c], each.columns[c]);
                           }));
-  PageMemories memories;
+  ScratchPool<PageMemory> memories;
   parallel_for(std::ssize(groups) * columns_count, [&](int64_t task) {
     const auto place = static_cast<size_t>(task / columns_count),
                c = static_cast<size_t>(task % columns_count);
@@ -396,10 +397,12 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
       with_origin(file.origin(column, at.group), [&] {
         if (!readings[c].is_flat())
           return readings[c].put(place, file.read_whole(*source, column, at.group, kManyBytes));
-        ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, at.group), count,
-                           kManyBytes, ColumnReading::first_text(place), memories.take());
-        readings[c].read(reader, place, at.first_row, count);
-        memories.put(std::move(reader).take_memory());
+        memories.lend([&](PageMemory& memory) {
+          ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, at.group), count,
+                             kManyBytes, ColumnReading::first_text(place), std::move(memory));
+          readings[c].read(reader, place, at.first_row, count);
+          memory = std::move(reader).take_memory();
+        });
       });
     }
     at.of->end_task();
@@ -497,7 +500,7 @@ Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
   for (const ColumnSchema& column : wanted)
     readings.emplace_back(column, begins.back(), groups.size(), is_flat(column));
   const std::shared_ptr<ByteSource> source = opened();
-  PageMemories memories;
+  ScratchPool<PageMemory> memories;
   parallel_for(std::ssize(tasks), [&](int64_t task) {
     const size_t place = tasks[static_cast<size_t>(task)].place;
     const size_t c = tasks[static_cast<size_t>(task)].column;
@@ -510,11 +513,13 @@ Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
         return readings[c].put(
             place, filter(read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
                           Mask(test)));
-      ChunkReader reader(*source, column.leaf, chunk(column.leaf, g), group(g).num_rows, kFewBytes,
-                         ColumnReading::first_text(place), memories.take());
-      reader.set_places(places(*source, column, g));
-      readings[c].pick(reader, place, begins[place], picked[place]);
-      memories.put(std::move(reader).take_memory());
+      memories.lend([&](PageMemory& memory) {
+        ChunkReader reader(*source, column.leaf, chunk(column.leaf, g), group(g).num_rows,
+                           kFewBytes, ColumnReading::first_text(place), std::move(memory));
+        reader.set_places(places(*source, column, g));
+        readings[c].pick(reader, place, begins[place], picked[place]);
+        memory = std::move(reader).take_memory();
+      });
     });
   });
   source->check_unchanged();

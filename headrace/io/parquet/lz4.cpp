@@ -137,4 +137,24 @@ int64_t pack_lz4(std::string_view bytes, char* const begin) {
   return out - begin;
 }
 
+int64_t pack_lz4_frame(std::string_view bytes, char* const begin) {
+  // Its magic number; blocks that refer to no other, of 4 MiB; the checksum of these two bytes.
+  constexpr std::string_view kHead = "\x04\x22\x4D\x18\x60\x70\x73";
+  constexpr size_t kBlock = size_t{1} << 22;
+  constexpr uint32_t kRaw = 0x80000000, kEnd = 0;
+  char* out = std::copy(kHead.begin(), kHead.end(), begin);
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kBlock))) {
+    const std::string_view block = bytes.substr(0, kBlock);
+    auto size = static_cast<uint32_t>(pack_lz4(block, out + sizeof kEnd));
+    if (size >= block.size()) {
+      std::memcpy(out + sizeof kEnd, block.data(), block.size());
+      size = static_cast<uint32_t>(block.size()) | kRaw;
+    }
+    std::memcpy(out, &size, sizeof size);
+    out += sizeof size + (size & ~kRaw);
+  }
+  std::memcpy(out, &kEnd, sizeof kEnd);
+  return out + sizeof kEnd - begin;
+}
+
 }  // namespace hr::parquet

@@ -27,4 +27,13 @@ constexpr int64_t most_lz4(int64_t size) {
 /// Packs less than 4 GiB into a block at `out`, which has room for the most; gives its size.
 int64_t pack_lz4(std::string_view bytes, char* out);
 
+/// The most bytes of a frame, the room for a block that does not get smaller among them.
+constexpr int64_t most_lz4_frame(int64_t size) {
+  return most_lz4(size) + 4 * (size >> 22) + 16;
+}
+
+/// Packs into a frame of blocks of at most 4 MiB, as Arrow's files have it: without checksums, as
+/// other writers leave them out too. `out` has room for the most; gives its size.
+int64_t pack_lz4_frame(std::string_view bytes, char* out);
+
 }  // namespace hr::parquet

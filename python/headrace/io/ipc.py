@@ -180,10 +180,11 @@ def to_ipc(
 ) -> None:
     """See `DataFrame.to_ipc`."""
     mark("to_ipc")
-    words = {None: "none", "none": "none", "uncompressed": "none", "zstd": "zstd"}
+    words = {None: "none", "none": "none", "uncompressed": "none", "lz4": "lz4", "zstd": "zstd"}
     if compression not in words:
         raise InvalidArgumentError(
-            f"to_ipc: invalid value of an option: compression={compression!r}; use None or 'zstd'"
+            f"to_ipc: invalid value of an option: compression={compression!r}; "
+            "use None, 'lz4' or 'zstd'"
         )
     if format not in ("file", "stream"):
         raise InvalidArgumentError(

@@ -12,9 +12,10 @@ template <class T>
 class ScratchPool {
  public:
   /// `make` runs when none is free.
-  explicit ScratchPool(std::function<T()> make) : make_(std::move(make)) {}
+  explicit ScratchPool(std::function<T()> make = [] { return T(); }) : make_(std::move(make)) {}
 
-  /// Calls f(T&) with one that no other task uses, in the state that the last one left.
+  /// Calls f(T&) with one that no other task uses, in the state that the last one left. One whose
+  /// task throws is not used again.
   template <class F>
   void lend(F&& f) {
     T own = take();
