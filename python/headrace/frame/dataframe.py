@@ -1127,9 +1127,9 @@ class DataFrame(Tabular, Columns):
     ) -> None:
         """Write an Arrow IPC file or stream, which is replaced whole or not at all.
 
-        Labels are written as columns. ``compression="lz4"`` or ``"zstd"`` packs each buffer. Batches
-        have 2^16 rows; strings have offsets, categories are dictionaries. ``format="stream"`` has no
-        footer, for pipes. `durable` waits until the bytes are on disk.
+        Labels are written as columns. ``compression="lz4"`` or ``"zstd"`` packs each buffer.
+        Batches have 2^16 rows; strings have offsets, categories are dictionaries.
+        ``format="stream"`` has no footer, for pipes. `durable` waits until the bytes are on disk.
 
         >>> hr.DataFrame({"x": [1, 2]}).to_ipc("example.arrow", compression="zstd")
         >>> hr.read_ipc("example.arrow").to_dict()
