@@ -9,7 +9,7 @@
 namespace hr {
 
 Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, MatrixBoundary boundary,
-                  double fill) {
+                  double fill, bool later_middle) {
   constexpr const char* kOp = "convolve2d";
   const ScopedTag tag(kOp);
   if (x.num_dimensions() != 2 || kernel.num_dimensions() != 2 || !x.dtype().is_floating() ||
@@ -21,7 +21,9 @@ Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, Matr
     throw_error<InvalidArgumentError>(kOp, "the kernel is empty", {{"elements", 0}},
                                       "pass at least one element");
   const int64_t down = kernel.shape()[0] - 1, across = kernel.shape()[1] - 1;
-  cpu::Convolve2dJob job{x.shape()[0], x.shape()[1], down / 2, across / 2, boundary, fill};
+  const int64_t more = later_middle ? 1 : 0;
+  cpu::Convolve2dJob job{x.shape()[0],        x.shape()[1], (down + more) / 2,
+                         (across + more) / 2, boundary,     fill};
   if (mode == ConvolveMode::kFull) {
     job.rows = checked_add(kOp, job.rows, down);
     job.columns = checked_add(kOp, job.columns, across);

@@ -78,17 +78,22 @@ Tensor convolve_with_ends(const Tensor& x, const std::vector<double>& taps,
     convolve_to(line, rounded, row * samples, out);
     visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
       T* const to = out.mutable_as<T>() + row * samples;
-      const auto sums = [&](const std::vector<double>& weights, int64_t from, int64_t begin) {
+      // A sample without a weight is not read: times zero it may be NaN.
+      const auto sums = [&](const std::vector<double>& weights, int64_t from, int64_t begin,
+                            bool at_end) {
         for (int64_t i = 0; i < size / 2; ++i) {
+          const double* weight = weights.data() + i * size;
+          int64_t j = 0, end = size;
+          while (at_end && j < end && weight[j] == 0) ++j;
+          while (!at_end && j < end && weight[end - 1] == 0) --end;
           double sum = 0;
-          for (int64_t j = 0; j < size; ++j)
-            sum += weights[static_cast<size_t>(i * size + j)] *
-                   static_cast<double>(line.as<T>()[(from + j) * stride]);
+          for (; j < end; ++j)
+            sum += weight[j] * static_cast<double>(line.as<T>()[(from + j) * stride]);
           to[begin + i] = static_cast<T>(sum);
         }
       };
-      sums(first, 0, 0);
-      sums(last, samples - size, samples - size / 2);
+      sums(first, 0, 0, false);
+      sums(last, samples - size, samples - size / 2, true);
     });
   }
   return Tensor(x.dtype(), x.shape(), std::move(out));

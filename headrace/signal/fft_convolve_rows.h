@@ -15,7 +15,8 @@ HR_API Tensor convolve_with_each(const Tensor& x, const std::vector<std::vector<
 
 /// `fft_convolve` of each row (last axis) of `x` with an odd number of taps in mode same, but for
 /// the first and the last taps.size() / 2 samples: these are sums of the first and the last
-/// taps.size() samples weighted by the rows of `first` and `last`. Rows have at least as many
+/// taps.size() samples weighted by the rows of `first` and `last`, from the signal's end up to the
+/// last weight that is not zero. Rows have at least as many
 /// samples as taps.
 HR_API Tensor convolve_with_ends(const Tensor& x, const std::vector<double>& taps,
                                  const std::vector<double>& first, const std::vector<double>& last);

@@ -239,15 +239,16 @@ struct Convolve2d final : OperatorOf<Convolve2d> {
   ConvolveMode mode = ConvolveMode::kFull;
   MatrixBoundary boundary = MatrixBoundary::kFill;
   double fill = 0;
+  bool later_middle = false;
 
   std::string_view name() const override { return word; }
 
   Value execute(std::span<const Value> inputs) const override {
-    return convolve2d(tensor(inputs[0]), tensor(inputs[1]), mode, boundary, fill);
+    return convolve2d(tensor(inputs[0]), tensor(inputs[1]), mode, boundary, fill, later_middle);
   }
 
   static auto parameters(auto& self) {
-    return std::tie(self.word, self.mode, self.boundary, self.fill);
+    return std::tie(self.word, self.mode, self.boundary, self.fill, self.later_middle);
   }
 };
 
@@ -290,7 +291,7 @@ struct ConvolveWithEnds final : OperatorOf<ConvolveWithEnds> {
 }  // namespace
 
 NodePtr convolve2d(std::string word, const NodePtr& x, const NodePtr& kernel, ConvolveMode mode,
-                   MatrixBoundary boundary, double fill) {
+                   MatrixBoundary boundary, double fill, bool later_middle) {
   const NodePtr array = float_array(word, x), taps = float_array(word, kernel);
   const Shape &size = array->signature().shape, &by = taps->signature().shape;
   if (size.size() != 2 || by.size() != 2 || array->signature().dtype != taps->signature().dtype)
@@ -313,7 +314,7 @@ NodePtr convolve2d(std::string word, const NodePtr& x, const NodePtr& kernel, Co
                                        {"kernel_columns", by[1]}},
                                       "use mode='full' for large kernels");
   const Dtype dtype = array->signature().dtype;
-  return apply_operator(Convolve2d::make(std::move(word), mode, boundary, fill),
+  return apply_operator(Convolve2d::make(std::move(word), mode, boundary, fill, later_middle),
                         array_signature(dtype, std::move(shape)), {array, taps});
 }
 

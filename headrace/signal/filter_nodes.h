@@ -32,7 +32,8 @@ HR_API NodePtr polyphase_filter(std::string word, const NodePtr& x, std::vector<
 HR_API NodePtr median_filter(const NodePtr& x, int64_t size);
 
 HR_API NodePtr convolve2d(std::string word, const NodePtr& x, const NodePtr& kernel,
-                          ConvolveMode mode, MatrixBoundary boundary, double fill);
+                          ConvolveMode mode, MatrixBoundary boundary, double fill,
+                          bool later_middle);
 HR_API NodePtr convolve_with_each(std::string word, const NodePtr& x,
                                   std::vector<std::vector<double>> taps);
 HR_API NodePtr convolve_with_ends(std::string word, const NodePtr& x, std::vector<double> taps,

@@ -16,7 +16,6 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
-#include <vector>
 
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
@@ -119,18 +118,18 @@ constexpr int64_t kMostSorted = 63;
 /// Numbers behind a block that whole vectors read or write.
 constexpr int64_t kSpare = 16;
 
-/// out[i] = median of x[i ... i + size).
+/// out[i] = median of x[i ... i + size); `window` has room for `size`.
 template <class T>
-void kept_medians(const T* x, int64_t size, int64_t count, T* out) {
-  std::vector<T> window(x, x + size);
-  std::sort(window.begin(), window.end());
+void kept_medians(const T* x, int64_t size, int64_t count, T* window, T* out) {
+  T* const end = std::copy(x, x + size, window);
+  std::sort(window, end);
   for (int64_t i = 0; i < count; ++i) {
-    out[i] = window[static_cast<size_t>(size / 2)];
+    out[i] = window[size / 2];
     if (i + 1 == count) break;
     // The place of the old sample moves to that of the new one.
-    const auto gone = std::lower_bound(window.begin(), window.end(), x[i]);
+    T* const gone = std::lower_bound(window, end, x[i]);
     const T fresh = x[i + size];
-    const auto at = std::lower_bound(window.begin(), window.end(), fresh);
+    T* const at = std::lower_bound(window, end, fresh);
     if (at > gone) {
       std::move(gone + 1, at, gone);
       *(at - 1) = fresh;
@@ -147,7 +146,12 @@ void median_block(const T* x, int64_t stride, int64_t samples, int64_t size, int
                   int64_t count, T* out) {
   const int64_t half = size / 2;
   const int64_t length = count + size - 1;
-  std::vector<T> block(static_cast<size_t>(length + kSpare));
+  const bool is_kept = size > kMostSorted;
+  const int64_t scratch = length + count + 2 * kSpare + (is_kept ? size : 0);
+  Buffer buffer = Buffer::allocate_zeroed(
+      checked_multiply("median_filter", scratch, static_cast<int64_t>(sizeof(T))));
+  T* const block = buffer.mutable_as<T>();
+  T* const medians = block + length + kSpare;
   const int64_t first = std::max<int64_t>(0, half - begin);
   const int64_t last = std::min(length, samples - begin + half);
   bool has_nan = false;
@@ -158,16 +162,15 @@ void median_block(const T* x, int64_t stride, int64_t samples, int64_t size, int
         has_nan = true;
         value = std::numeric_limits<T>::infinity();
       }
-    block[static_cast<size_t>(i)] = value;
+    block[i] = value;
   }
-  std::vector<T> medians(static_cast<size_t>(count + kSpare));
   if (size == 1)
-    std::copy(block.begin(), block.begin() + count, medians.begin());
-  else if (size <= kMostSorted)
-    HR_SIMD(sorted_medians_by_size<T>)(block.data(), size, count, medians.data());
+    std::copy(block, block + count, medians);
+  else if (is_kept)
+    kept_medians(block, size, count, medians + count + kSpare, medians);
   else
-    kept_medians(block.data(), size, count, medians.data());
-  std::copy(medians.begin(), medians.begin() + count, out + begin);
+    HR_SIMD(sorted_medians_by_size<T>)(block, size, count, medians);
+  std::copy(medians, medians + count, out + begin);
   if constexpr (std::is_floating_point_v<T>) {
     if (!has_nan) return;
     for (int64_t i = first; i < last; ++i)

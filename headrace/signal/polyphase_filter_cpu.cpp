@@ -86,27 +86,29 @@ class Polyphase {
   template <class In, class Out>
   void run(const In* x, int64_t stride, int64_t samples, int64_t block, Out* out) const {
     const int64_t first = block * periods_;
-    std::vector<double> planes(static_cast<size_t>(job_.down * room_));
+    Buffer scratch = Buffer::allocate(
+        checked_multiply("polyphase_filter", job_.down * room_ + job_.up * periods_, 8));
+    double* const planes = scratch.mutable_as<double>();
+    double* const sums = planes + job_.down * room_;
     for (int64_t plane = 0; plane < job_.down; ++plane)
-      fill(x, stride, samples, plane, first - before_, planes.data() + plane * room_);
-    std::vector<double> sums(static_cast<size_t>(job_.up * periods_));
+      fill(x, stride, samples, plane, first - before_, planes + plane * room_);
     std::vector<const double*> from;
     std::vector<double> weights;
     for (int64_t place = 0; place < job_.up; ++place) {
       from.clear();
       weights.clear();
       for (const Term& term : terms_[static_cast<size_t>(place)]) {
-        from.push_back(planes.data() + term.plane * room_ + before_ + term.offset);
+        from.push_back(planes + term.plane * room_ + before_ + term.offset);
         weights.push_back(term.weight);
       }
       HR_SIMD(weighted_sums)
       (from.data(), weights.data(), static_cast<int64_t>(from.size()), periods_,
-       sums.data() + place * periods_);
+       sums + place * periods_);
     }
     const int64_t begin = first * job_.up;
     const int64_t count = std::min(periods_ * job_.up, job_.count - begin);
     for (int64_t place = 0; place < job_.up; ++place) {
-      const double* sum = sums.data() + place * periods_;
+      const double* sum = sums + place * periods_;
       for (int64_t m = place, q = 0; m < count; m += job_.up, ++q)
         out[begin + m] = static_cast<Out>(sum[q]);
     }

@@ -75,12 +75,12 @@ void bind_filters(nb::module_& m) {
   m.def(
       "convolve2d",
       [](std::string word, const NodePtr& x, const NodePtr& kernel, std::string_view mode,
-         std::string_view boundary, double fill) {
+         std::string_view boundary, double fill, bool later_middle) {
         const hr::ConvolveMode part = mode_from_name(word, mode);
         const hr::MatrixBoundary beyond = boundary_from_name(word, boundary);
-        return hr::convolve2d(std::move(word), x, kernel, part, beyond, fill);
+        return hr::convolve2d(std::move(word), x, kernel, part, beyond, fill, later_middle);
       },
-      "word"_a, "x"_a, "kernel"_a, "mode"_a, "boundary"_a, "fill"_a, Unlocked());
+      "word"_a, "x"_a, "kernel"_a, "mode"_a, "boundary"_a, "fill"_a, "later_middle"_a, Unlocked());
   m.def("convolve_with_each", lazy(&hr::convolve_with_each), "word"_a, "x"_a, "taps"_a, Unlocked());
   m.def("convolve_with_ends", lazy(&hr::convolve_with_ends), "word"_a, "x"_a, "taps"_a, "first"_a,
         "last"_a, Unlocked());

@@ -48,6 +48,38 @@ def test_matrices(shape, kernel, mode, boundary):
         )
 
 
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 4), (4, 3), (6, 6)])
+def test_nan_reaches_no_sum_without_it(kernel, boundary):
+    x, h = np.array(noise(12, 14)), noise(*kernel, seed=1)
+    x[5, 6], x[0, 0], x[11, 13] = np.nan, np.inf, np.nan
+    for name in ("convolve2d", "correlate2d"):
+        for mode in MODES:
+            made = getattr(signal, name)(x, h, mode, boundary)
+            near(made, getattr(scipy_signal, name)(x, h, mode, boundary))
+
+
+@pytest.mark.parametrize("mode", ["mirror", "nearest", "constant", "wrap"])
+def test_smoothing_keeps_nan_in_its_windows(mode):
+    for at in (0, 3, 5, 50, 97, 99):
+        x = np.array(noise(100))
+        x[at] = np.nan
+        made = signal.savgol_filter(x, 11, 3, mode=mode).to_numpy()
+        wanted = scipy_signal.savgol_filter(x, 11, 3, mode=mode)
+        np.testing.assert_allclose(made, wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("window", "order"), [(31, 20), (51, 30), (101, 25), (501, 12)])
+def test_polynomials_of_high_order(window, order):
+    # Smoothing gives back a polynomial of its order; powers of the samples' numbers would not.
+    at = np.linspace(-1, 1, 600)
+    series = np.polynomial.Chebyshev(1 / (1 + np.arange(order // 4 + 1)))
+    x, delta = series(at), at[1] - at[0]
+    for deriv, bound in ((0, 1e-9), (1, 1e-6)):
+        made = signal.savgol_filter(x, window, order, deriv=deriv, delta=delta).to_numpy()
+        np.testing.assert_allclose(made, series.deriv(deriv)(at) if deriv else x, atol=bound)
+
+
 def test_matrices_of_other_dtypes():
     x, h = np.arange(40).reshape(5, 8), np.arange(6).reshape(2, 3)
     near(signal.convolve2d(x, h), scipy_signal.convolve2d(x, h))

@@ -174,6 +174,49 @@ def test_filters_without_feedback(taps):
     near(signal.lfilter(b, [2.0, 0.0], x[:5]), scipy_signal.lfilter(b, [2.0, 0.0], x[:5]), 1e-10)
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("samples", [1, 8, 63, 200])
+def test_many_taps_with_a_state_and_of_rows(samples, axis):
+    b = noise(80, seed=3)
+    x = noise(5, samples) if axis else noise(samples, 5)
+    zi = noise(5, 79, seed=1) if axis else noise(79, 5, seed=1)
+    near(signal.lfilter(b, 2.0, x, axis), scipy_signal.lfilter(b, 2.0, x, axis), 1e-11)
+    for found, wanted in zip(
+        signal.lfilter(b, 2.0, x, axis, zi), scipy_signal.lfilter(b, 2.0, x, axis, zi), strict=True
+    ):
+        near(found, wanted, 1e-11)
+    line, state = x.ravel(), zi.ravel()[:79]
+    first, after = signal.lfilter(b, 2.0, line[:100], zi=state)
+    rest = signal.lfilter(b, 2.0, line[100:], zi=after)[0]
+    wanted = scipy_signal.lfilter(b, 2.0, line, zi=state)[0]
+    near(np.concatenate([first.to_numpy(), rest.to_numpy()]), wanted, 1e-11)
+    bad = np.array(x)
+    bad[0, 0] = np.nan
+    far = signal.lfilter(b, 2.0, bad, axis).to_numpy()
+    assert np.isfinite(far[1:] if axis else far[:, 1:]).all()
+
+
+def test_long_taps_of_rows_take_time_by_the_sample():
+    b, x = noise(20_000, seed=3), noise(4, 100_000)
+    near(signal.lfilter(b, 1.0, x)[:, ::997], scipy_signal.oaconvolve(x, b[None])[:, :100_000:997])
+
+
+@pytest.mark.parametrize("complex_state", [True, False])
+@pytest.mark.parametrize("complex_signal", [True, False])
+@pytest.mark.parametrize("taps", [3, 30])
+def test_complex_numbers_with_a_state(taps, complex_signal, complex_state):
+    b, sections = noise(taps, seed=3), scipy_signal.butter(4, 0.3, output="sos")
+    x = noise(2, 100) * (1 + 2j if complex_signal else 1)
+    zi = noise(2, taps - 1, seed=1) * (1j if complex_state else 1)
+    wanted = scipy_signal.lfilter(b, [1.0], x, zi=zi)
+    for mine, theirs in zip(signal.lfilter(b, [1.0], x, zi=zi), wanted, strict=True):
+        near(mine, theirs)
+    zi = noise(2, 2, 2, seed=1) * (1 - 1j if complex_state else 1)
+    wanted = scipy_signal.sosfilt(sections, x, zi=zi)
+    for mine, theirs in zip(signal.sosfilt(sections, x, zi=zi), wanted, strict=True):
+        near(mine, theirs)
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("at", [0, 500, 70_000, 140_000])
 def test_what_is_not_finite_spoils_all_that_follows(at, bad):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
-from headrace.array.layout import common_dtype, concatenate
+from headrace.array.layout import common_dtype
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.lazy.handle import array_of, mark
 from headrace.signal.operands import node_of
@@ -80,12 +80,6 @@ def _convolved(
     image, kernel, common = _pair(op, in1, in2)
     if turn:
         kernel = kernel[::-1, ::-1]
-        # SciPy's middle lies later here for even sizes: as that of one more row or column.
-        for axis in range(2 if mode == "same" else 0):
-            if kernel.shape[axis] % 2 == 0:
-                lead = (slice(None),) * axis
-                rest = kernel[(*lead, slice(0, 1))] * 0.0
-                kernel = concatenate([kernel, rest], axis)
     if mode == "valid":
         larger = [k > n for n, k in zip(image.shape, kernel.shape, strict=True)]
         if all(k >= n for n, k in zip(image.shape, kernel.shape, strict=True)) and any(larger):
@@ -96,7 +90,7 @@ def _convolved(
                 f"in2.shape={kernel.shape}; use mode='full'"
             )
     made = array_of(
-        _core.convolve2d(op, image._node, kernel._node, mode, boundary, float(fillvalue))
+        _core.convolve2d(op, image._node, kernel._node, mode, boundary, float(fillvalue), turn)
     )
     return made.astype(common) if "int" in common else made
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from headrace import _core
@@ -81,11 +80,13 @@ def _fits(size: int, order: int, deriv: int, delta: float) -> npt.NDArray[np.flo
 
     if deriv > order:
         return np.zeros((size, size))
-    at = np.arange(size) - size // 2
-    weights = np.linalg.pinv(at[:, None].astype(float) ** np.arange(order + 1))
-    falling = [math.perm(k, deriv) for k in range(deriv, order + 1)]
-    powers = at[:, None].astype(float) ** np.arange(order + 1 - deriv)
-    return (powers * falling) @ weights[deriv:] / delta**deriv
+    # Legendre's polynomials: sums of powers of the samples' numbers would round badly.
+    half = max(size // 2, 1)
+    at = (np.arange(size) - size // 2) / half
+    q, r = np.linalg.qr(np.polynomial.legendre.legvander(at, order))
+    derived = np.polynomial.legendre.legder(np.eye(order + 1), deriv)
+    values = np.polynomial.legendre.legval(at, derived)
+    return np.linalg.solve(r.T, values).T @ q.T / (half * delta) ** deriv
 
 
 def savgol_filter(

@@ -6,7 +6,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.array.layout import axis_number, broadcast_to, moveaxis
+from headrace.array.complex_numbers import complex_of, imag, is_complex, real
+from headrace.array.create import full
+from headrace.array.layout import axis_number, broadcast_to, concatenate, moveaxis
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.lazy.handle import array_of, mark
 from headrace.signal.operands import array_of_design, node_of
@@ -126,13 +128,20 @@ def float_array(x: Any) -> Array:
     return array if kind.startswith(("float32", "float64", "complex")) else array.astype("float64")
 
 
-def _parts(array: Array, function: Callable[[Array], Array]) -> Array | None:
-    """A linear function of complex numbers from those of their parts; None for real ones."""
-    if not str(array.dtype).startswith("complex"):
+def _parts(array: Array, state: Any, function: Callable[[Array, Any], Any]) -> Any:
+    """A linear function of complex numbers and a state from those of their parts.
+
+    None for real ones. With a state there are two results.
+    """
+    given = None if state is None else float_array(state)
+    if not (is_complex(array) or (given is not None and is_complex(given))):
         return None
-    real = function(array_of(_core.real_part(array._node)))
-    imaginary = function(array_of(_core.imaginary_part(array._node)))
-    return array_of(_core.complex_from_parts(real._node, imaginary._node))
+    if given is None:
+        return complex_of(*(function(part(array), None) for part in (real, imag)))
+    (y, after), (imaginary_y, imaginary_after) = (
+        function(part(array).astype("float64"), part(given)) for part in (real, imag)
+    )
+    return complex_of(y, imaginary_y), complex_of(after, imaginary_after)
 
 
 def _filtered(op: str, sections: _Sections, array: Array, axis: int, initial: Any) -> Any:
@@ -184,20 +193,21 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     mark("lfilter")
     sections = _coefficients("lfilter", b, a)
     array = float_array(x)
-    if zi is None:
-        parts = _parts(array, lambda part: lfilter(b, a, part, axis))
-        if parts is not None:
-            return parts
+    parts = _parts(array, zi, lambda part, state: lfilter(b, a, part, axis, state))
+    if parts is not None:
+        return parts
     along = axis_number("lfilter", axis, array.ndim)
+    by_taps = sections.order >= _MOST_RECURSIVE_TAPS and not sections.a[0, 1:].any()
     if zi is None:
-        taps = sections.order + 1
-        if array.ndim == 1 and taps > _MOST_RECURSIVE_TAPS and not sections.a[0, 1:].any():
+        if not by_taps:
+            return _filtered("lfilter", sections, array, along, None)[0]
+        if array.ndim == 1:
             return _by_taps(array, sections)
-        return _filtered("lfilter", sections, array, along, None)[0]
-    state = float_array(zi)
     others = [size for d, size in enumerate(array.shape) if d != along] if array.ndim > 1 else []
     wanted = (*others, sections.order)
-    state = _broadcast_state("lfilter", state, along, wanted)
+    state = None if zi is None else _broadcast_state("lfilter", float_array(zi), along, wanted)
+    if by_taps:
+        return _rows_by_taps(array, sections, along, state)
     y, after = _filtered("lfilter", sections, array, along, state._node)
     return y, moveaxis(after.reshape(wanted), -1, along)
 
@@ -231,6 +241,21 @@ def _by_taps(array: Array, sections: _Sections) -> Array:
         array = array.astype("float64")
     full = _core.fft_convolve(array._node, array_of_design(taps.copy())._node, "full")
     return array_of(_core.trim(full, 0, len(taps) - 1))
+
+
+def _rows_by_taps(array: Array, sections: _Sections, along: int, state: Array | None) -> Any:
+    """The same along an axis: rows with zeros between them are one signal."""
+    lines = moveaxis(array, along, -1)
+    count, more = lines.shape[-1], sections.order
+    zeros = full((*lines.shape[:-1], more), 0, str(lines.dtype))
+    padded = concatenate([lines, zeros], -1)
+    sums = _by_taps(padded.reshape(-1), sections).reshape(padded.shape)
+    if state is None:
+        return moveaxis(sums[..., :count], -1, along)
+    kind = str(sums.dtype)
+    sums = concatenate([sums[..., :more] + state, sums[..., more:].astype("float64")], -1)
+    made = sums[..., :count], sums[..., count:]
+    return moveaxis(made[0].astype(kind), -1, along), moveaxis(made[1], -1, along)
 
 
 def lfilter_zi(b: Any, a: Any) -> Array:
@@ -286,10 +311,9 @@ def sosfilt(sos: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     mark("sosfilt")
     sections = _second_order("sosfilt", sos)
     array = float_array(x)
-    if zi is None:
-        parts = _parts(array, lambda part: sosfilt(sos, part, axis))
-        if parts is not None:
-            return parts
+    parts = _parts(array, zi, lambda part, state: sosfilt(sos, part, axis, state))
+    if parts is not None:
+        return parts
     along = axis_number("sosfilt", axis, array.ndim)
     if zi is None:
         return _filtered("sosfilt", sections, array, along, None)[0]
@@ -322,7 +346,9 @@ def _both_ways(
     op: str, sections: _Sections, x: Any, axis: int, padtype: Any, padlen: Any, usual: int
 ) -> Array:
     array = float_array(x)
-    parts = _parts(array, lambda part: _both_ways(op, sections, part, axis, padtype, padlen, usual))
+    parts = _parts(
+        array, None, lambda part, _: _both_ways(op, sections, part, axis, padtype, padlen, usual)
+    )
     if parts is not None:
         return parts
     along = axis_number(op, axis, array.ndim)
