@@ -81,15 +81,20 @@ Complex multiply(const Complex& a, const Complex& b) {
   return {a.re * b.re - *a.im * *b.im, a.re * *b.im + *a.im * b.re};
 }
 
+// By a zero of any sign as by the positive one, as NumPy divides.
 Complex divide(const Complex& a, const Complex& b) {
-  if (!b.im) return {a.re / b.re, a.imaginary() / b.re};
   const Array im = a.imaginary();
+  if (!b.im) {
+    const Array by = b.re + 0.0;
+    return {a.re / by, im / by};
+  }
   const Array first = call(Op::kAbsolute, b.re) >= call(Op::kAbsolute, *b.im);
   const Array larger = choose(first, b.re, *b.im), smaller = choose(first, *b.im, b.re);
-  const Array ratio = choose(larger == 0.0, larger, smaller / larger);
+  const Array by_zero = larger == 0.0, ratio = smaller / larger;
   const Array scale = call(Op::kReciprocal, larger + smaller * ratio);
-  return {choose(first, a.re + im * ratio, a.re * ratio + im) * scale,
-          choose(first, im - a.re * ratio, im * ratio - a.re) * scale};
+  const Array none = call(Op::kAbsolute, larger);
+  return {choose(by_zero, a.re / none, choose(first, a.re + im * ratio, a.re * ratio + im) * scale),
+          choose(by_zero, im / none, choose(first, im - a.re * ratio, im * ratio - a.re) * scale)};
 }
 
 // A factor of zero counts more than one that is not finite.
@@ -126,7 +131,7 @@ Complex exponential_less_one(const Complex& z) {
   const Array no_angle = call(Op::kIsInf, z.re) & !call(Op::kIsFinite, im);
   const Array left = z.re < 0.0;
   return {choose(no_angle, choose(left, -1.0 - scale, scale),
-                 call(Op::kExpm1, z.re) * call(Op::kCos, im) - half * half * 2.0),
+                 0.0 + call(Op::kExpm1, z.re) * call(Op::kCos, im) - half * half * 2.0),
           choose(no_angle, choose(left, scale, im - im),
                  choose(im == 0.0, im, scale * call(Op::kSin, im)))};
 }
@@ -142,9 +147,12 @@ Complex conjugated(const Complex& z) {
 Complex power(const Complex& base, const Complex& exponent) {
   const Complex made = exponential(multiply(exponent, logarithm(base)));
   const Array nothing = !is_not_zero(base), unit = !is_not_zero(exponent);
-  const Array zero = base.re * 0.0;
-  return {choose(unit, zero + 1.0, choose(nothing & (exponent.re > 0.0), zero, made.re)),
-          choose(unit | nothing, zero, *made.im)};
+  const auto part = [&](const Array& value, double of_unit) {
+    // A power of zero is zero or has no value.
+    const Array defined = choose(nothing, std::numeric_limits<double>::quiet_NaN(), value);
+    return choose(unit, of_unit, choose(nothing & (exponent.re > 0.0), 0.0, defined));
+  };
+  return {part(made.re, 1.0), part(*made.im, 0.0)};
 }
 
 std::optional<ComplexFunction> function_of_libm(Op op) {

@@ -15,6 +15,14 @@ constexpr int64_t kTaskElements = int64_t{1} << 12;
 template <class T>
 using Call = std::complex<T> (*)(const std::complex<T>&);
 
+// At infinity the angle gives nothing but its sign, as the array API standard has it.
+template <class T>
+std::complex<T> tanh_of(const std::complex<T>& z) {
+  if (std::isinf(z.real()) && std::isfinite(z.imag()))
+    return {std::copysign(T{1}, z.real()), std::copysign(T{0}, z.imag())};
+  return std::tanh(z);
+}
+
 template <class T>
 Call<T> call_of(ComplexFunction function) {
   switch (function) {
@@ -41,7 +49,7 @@ Call<T> call_of(ComplexFunction function) {
     case ComplexFunction::kCosh:
       return std::cosh<T>;
     case ComplexFunction::kTanh:
-      return std::tanh<T>;
+      return tanh_of<T>;
     case ComplexFunction::kArcsinh:
       return std::asinh<T>;
     case ComplexFunction::kArccosh:

@@ -3,7 +3,7 @@
 #include "headrace/tensor/element_index.h"
 
 #include "headrace/base/checked.h"
-#include "headrace/base/error.h"
+#include "headrace/base/out_of_bounds.h"
 #include "headrace/data/copy_strided.h"
 #include "headrace/tensor/broadcast_view.h"
 #include "headrace/tensor/element_index_kernels.h"
@@ -24,10 +24,10 @@ struct Offsets {
     const cpu::BadPosition bad =
         cpu::element_offsets(indices, from.shape(), strides, buffer.mutable_as<int64_t>());
     if (bad.axis >= 0)
-      throw_error<InvalidArgumentError>(op, "position out of range",
-                                        {{"position", bad.position},
-                                         {"axis", bad.axis},
-                                         {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
+      throw_error<OutOfBoundsError>(op, "position out of range",
+                                    {{"position", bad.position},
+                                     {"axis", bad.axis},
+                                     {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
   }
 
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(buffer.data()); }

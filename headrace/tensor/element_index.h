@@ -10,8 +10,8 @@ namespace hr {
 /// `array[i, j, ...]` where `indices` are integer arrays that broadcast to one shape: that shape,
 /// followed by the axes of the array that have no index. Negative positions count from the end.
 /// One row is read for each position, by all workers. Throws TypeMismatchError for other
-/// dtypes, InvalidArgumentError for more indices than axes and, when it runs, for a position out of
-/// range.
+/// dtypes, InvalidArgumentError for more indices than axes and, when it runs, OutOfBoundsError for
+/// a position out of range.
 HR_API NodePtr gather_elements(const NodePtr& array, const std::vector<NodePtr>& indices);
 
 /// The array where the elements `array[i, j, ...]` are those of `values`, which has the dtype and

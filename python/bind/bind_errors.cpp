@@ -6,6 +6,7 @@
 
 #include "headrace/base/convergence.h"
 #include "headrace/base/error.h"
+#include "headrace/base/out_of_bounds.h"
 #include "headrace/exchange/protocol.h"
 
 #include <new>
@@ -54,6 +55,8 @@ void translate(const std::exception_ptr& thrown, void*) {
     raise_interrupt();
   } catch (const hr::ExchangeError& e) {
     raise(new_error("ExchangeError", e.what()));
+  } catch (const hr::OutOfBoundsError& e) {
+    raise(new_error("OutOfBoundsError", e.what()));
   } catch (const hr::InvalidArgumentError& e) {
     raise(new_error("InvalidArgumentError", e.what()));
   } catch (const hr::TypeMismatchError& e) {

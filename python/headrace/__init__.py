@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         InputError,
         InternalError,
         InvalidArgumentError,
+        OutOfBoundsError,
         OutOfMemoryError,
         TypeMismatchError,
         UnsupportedError,
@@ -145,6 +146,7 @@ __all__ = [
     "MultiIndex",
     "NaT",
     "NamedAgg",
+    "OutOfBoundsError",
     "OutOfMemoryError",
     "Series",
     "SharedHandle",
@@ -277,7 +279,8 @@ _HOMES = {
     "display.options": "get_option option_context options reset_option set_option",
     "errors": """
         ColumnNotFoundError ConvergenceError DeviceError Error ExchangeError InputError
-        InternalError InvalidArgumentError OutOfMemoryError TypeMismatchError UnsupportedError
+        InternalError InvalidArgumentError OutOfBoundsError OutOfMemoryError TypeMismatchError
+        UnsupportedError
     """,
     "frame.concat": "concat",
     "frame.dataframe": "DataFrame",

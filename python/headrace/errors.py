@@ -14,6 +14,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "InvalidArgumentError",
+    "OutOfBoundsError",
     "OutOfMemoryError",
     "TypeMismatchError",
     "UnsupportedError",
@@ -55,6 +56,10 @@ class InvalidArgumentError(Error, ValueError):
 
 class ExchangeError(InvalidArgumentError, BufferError):
     """Data that an exchange protocol cannot represent; the message suggests an alternative."""
+
+
+class OutOfBoundsError(InvalidArgumentError, IndexError):
+    """A position, an index or a mask that an axis does not have."""
 
 
 class TypeMismatchError(Error, TypeError):

@@ -6,7 +6,7 @@
 #include "headrace/algo/select/filter_kernels.h"
 #include "headrace/algo/select/gather_kernels.h"
 #include "headrace/base/bits.h"
-#include "headrace/base/error.h"
+#include "headrace/base/out_of_bounds.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
@@ -61,6 +61,11 @@ class Positions {
 
   BufferAccess access() const { return reads(tensor_); }
 
+  /// Throws for the first that is out of range.
+  void check() const {
+    visit({0, 0, count()}, [](int64_t, int64_t) {});
+  }
+
   /// Calls `visit(k, row)` for the positions of a morsel.
   template <class F>
   void visit(Morsel morsel, F&& visit) const {
@@ -103,8 +108,8 @@ class Positions {
   }
 
   [[noreturn]] void fail(int64_t k, const std::string& position) const {
-    throw_error<InvalidArgumentError>("take", "position out of range",
-                                      {{"at", k}, {"position", position}, {"rows", num_rows_}});
+    throw_error<OutOfBoundsError>("take", "position out of range",
+                                  {{"at", k}, {"position", position}, {"rows", num_rows_}});
   }
 
   const Tensor& tensor_;
@@ -196,7 +201,10 @@ Tensor gather(const Tensor& tensor, const Tensor& at) {
                                     std::min<int64_t>(source.dtype().size_bytes(), 8), rows));
   }
   Buffer buffer = Buffer::allocate_spillable(shape[0] * width);
-  if (buffer.size_bytes() > 0) gather_rows(source.data(), buffer, width, positions);
+  if (buffer.size_bytes() > 0)
+    gather_rows(source.data(), buffer, width, positions);
+  else
+    positions.check();
   return Tensor(source.dtype(), std::move(shape), std::move(buffer));
 }
 

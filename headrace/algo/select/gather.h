@@ -7,7 +7,7 @@
 namespace hr {
 
 /// Row `positions[k]` of `column` as row k; negative positions count from the end. `positions` is
-/// 1-D and integer, any stride. Strings share their text. Parallel. Throws InvalidArgumentError
+/// 1-D and integer, any stride. Strings share their text. Parallel. Throws OutOfBoundsError
 /// naming the first position that is out of range, TypeMismatchError for positions of another kind.
 HR_API Column gather(const Column& column, const Tensor& positions);
 

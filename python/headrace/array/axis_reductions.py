@@ -25,11 +25,14 @@ def reduce_axes(
     axes = axis_numbers(kind, axis, array.ndim)
     if is_complex(array):
         return _complex_reduction(array, kind, axis, keepdims, ddof)
-    if ddof != int(ddof):  # a correction between integers
+    # A correction between integers, or of all elements: then NumPy divides by zero.
+    if ddof != int(ddof) or ddof > 1:
         count = math.prod(array.shape[d] for d in axes)
-        free = max(count - ddof, 0)
-        spread = reduce_axes(array, "var", axis, keepdims) * (count / free if free else math.nan)
-        return spread._elementwise("sqrt", spread) if kind == "std" else spread
+        if ddof != int(ddof) or ddof >= count:
+            free = max(count - ddof, 0)
+            spread = reduce_axes(array, "var", axis, keepdims)
+            spread = spread * (count / free) if free else spread / 0.0
+            return spread._elementwise("sqrt", spread) if kind == "std" else spread
     mark(kind)
     if not axes and array.ndim:  # no axis: every element for itself
         array = in_dim(array, (*array.shape, 1), range(array.ndim))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array.construct import asarray, selector
 from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
 
 if TYPE_CHECKING:
@@ -39,8 +39,11 @@ def _index(key: Any) -> int:
         ) from None
 
 
-def _expanded(array: Array, key: Any) -> list[Any]:
-    """The items of a key, one for each axis, with new axes as None and arrays as ours."""
+def _expanded(array: Array, key: Any) -> tuple[list[Any], bool]:
+    """The items of a key, one for each axis, with new axes as None and arrays as ours.
+
+    And whether an ellipsis over no axis parts indices, as one over some does.
+    """
     keys = [
         selector(each) if _is_array(each) or isinstance(each, bool) else each
         for each in (key if isinstance(key, tuple) else (key,))
@@ -51,13 +54,51 @@ def _expanded(array: Array, key: Any) -> list[Any]:
         if each is not None and each is not Ellipsis
     )
     if consumed > array.ndim:
-        raise IndexError(f"getitem: too many indices: indices={consumed}, dimensions={array.ndim}")
+        raise OutOfBoundsError(
+            f"getitem: too many indices: indices={consumed}, dimensions={array.ndim}"
+        )
     dots = [place for place, each in enumerate(keys) if each is Ellipsis]
     if len(dots) > 1:
-        raise IndexError("getitem: an index has one ellipsis at most")
+        raise OutOfBoundsError("getitem: an index has one ellipsis at most")
     whole = [slice(None)] * (array.ndim - consumed)
     at = dots[0] if dots else len(keys)
-    return [*keys[:at], *whole, *keys[at + 1 :]]
+    before, after = keys[:at], keys[at + 1 :]
+    expanded = [*before, *whole, *after]
+    _compare_masks(array, expanded)
+    return expanded, any(map(_is_index, before)) and any(map(_is_index, after))
+
+
+def _is_index(key: Any) -> bool:
+    """Whether it is a position or an array, not a slice or a new axis."""
+    return not (key is None or isinstance(key, slice))
+
+
+def _is_flag(key: Any) -> bool:
+    """Whether it is a mask without dimensions."""
+    return is_array(key) and not key.ndim and bool(key.dtype == "bool")
+
+
+def _axes_of(keys: list[Any]) -> list[int]:
+    """The axis of the array where each item of an expanded key begins."""
+    axes, axis = [], 0
+    for each in keys:
+        axes.append(axis)
+        if each is not None:
+            axis += each.ndim if is_array(each) and each.dtype == "bool" else 1
+    return axes
+
+
+def _compare_masks(array: Array, keys: list[Any]) -> None:
+    """Refuse masks of another shape than the axes that they cover."""
+    for axis, mask in zip(_axes_of(keys), keys, strict=True):
+        if not (is_array(mask) and mask.dtype == "bool" and mask.ndim):
+            continue
+        covered = array.shape[axis : axis + mask.ndim]
+        if mask.shape != covered:
+            raise OutOfBoundsError(
+                f"getitem: the mask has another shape than the axes that it covers: "
+                f"mask={mask.shape}, axes={covered}, first={axis}"
+            )
 
 
 def _slice_item(cut: slice, size: int) -> Item:
@@ -70,7 +111,9 @@ def _slice_item(cut: slice, size: int) -> Item:
 def _index_item(key: Any, axis: int, size: int) -> Item:
     index = _index(key)
     if not -size <= index < size:
-        raise IndexError(f"getitem: index out of range: index={index}, axis={axis}, size={size}")
+        raise OutOfBoundsError(
+            f"getitem: index out of range: index={index}, axis={axis}, size={size}"
+        )
     return (index % size, 0, 1)
 
 
@@ -144,15 +187,13 @@ def true_positions(mask: Array) -> list[Array]:
 def _advanced(array: Array, keys: list[Any]) -> tuple[Array, list[int], list[Array], bool]:
     """The view by slices and new axes, its axes that arrays index, these, and if they adjoin."""
     spread = _positions(keys)
-    flags = [each for each in keys if is_array(each) and not each.ndim and each.dtype == "bool"]
-    if flags:  # a mask without dimensions has an axis of its own
-        at = next(d for d, each in enumerate(keys) if each is flags[0])
-        array = expand_dims(array, sum(each is not None for each in keys[:at]))
-    basic = [
-        slice(None) if not (each is None or isinstance(each, slice)) else each for each in spread
-    ]
+    # A mask without dimensions has an axis of its own.
+    flags = [axis for axis, each in zip(_axes_of(keys), keys, strict=True) if _is_flag(each)]
+    if flags:
+        array = expand_dims(array, tuple(axis + more for more, axis in enumerate(flags)))
+    basic = [slice(None) if _is_index(each) else each for each in spread]
     view = _view(array, basic)
-    places = [d for d, each in enumerate(spread) if not (each is None or isinstance(each, slice))]
+    places = [d for d, each in enumerate(spread) if _is_index(each)]
     arrays = [
         spread[d] if isinstance(spread[d], Deferred) else asarray(_index(spread[d]), "int64")
         for d in places
@@ -167,11 +208,11 @@ def get_item(array: Array, key: Any) -> Array:
         picked = selector(key)
         if picked.ndim == 1:
             return _picked_rows(array, picked, key)
-    keys = _expanded(array, key)
+    keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         trimmed = _trimmed(array, keys) if keys and None not in keys else None
         return _view(array, keys) if trimmed is None else trimmed
-    return _gathered(array, keys)
+    return _gathered(array, keys, is_parted)
 
 
 def _picked_rows(array: Array, picked: Array, key: Any) -> Array:
@@ -184,7 +225,7 @@ def _picked_rows(array: Array, picked: Array, key: Any) -> Array:
     return array_of(_core.take(array._node, picked._node))
 
 
-def _gathered(array: Array, keys: list[Any]) -> Array:
+def _gathered(array: Array, keys: list[Any], is_parted: bool) -> Array:
     """Elements by arrays of positions, NumPy's order of axes."""
     view, places, arrays, together = _advanced(array, keys)
     rest = [d for d in range(view.ndim) if d not in places]
@@ -192,7 +233,7 @@ def _gathered(array: Array, keys: list[Any]) -> Array:
     mark("getitem")
     made = array_of(_core.gather_elements(front._node, [each._node for each in arrays]))
     own = made.ndim - len(rest)
-    if not together or places[0] == 0 or not own:
+    if is_parted or not together or places[0] == 0 or not own:
         return made
     before = places[0]
     order = [*range(own, own + before), *range(own), *range(own + before, made.ndim)]
@@ -223,7 +264,7 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     """See `Array.__setitem__`."""
     mark("setitem")
     given = _value(array, value)
-    keys = _expanded(array, key)
+    keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         array._node = _with_slice(array, keys, given)._node
         return
@@ -235,7 +276,7 @@ def set_item(array: Array, key: Any, value: Any) -> None:
         array._node = _masked(array, mask, given)._node
         return
     # Where each element of the key lies in the flat array.
-    places = _gathered(iota(array.size).reshape(array.shape), keys)
+    places = _gathered(iota(array.size).reshape(array.shape), keys, is_parted)
     flat = array.reshape(-1)
     fitted = _fitted(given, places.shape)
     mark("setitem")
@@ -244,10 +285,6 @@ def set_item(array: Array, key: Any, value: Any) -> None:
 
 
 def _masked(array: Array, mask: Array, value: Array) -> Array:
-    if mask.shape != array.shape[: mask.ndim]:
-        raise IndexError(
-            f"setitem: the mask has another shape: mask={mask.shape}, array={array.shape}"
-        )
     spread = in_dim(mask, array.shape, range(mask.ndim)) if mask.ndim < array.ndim else mask
     return array._elementwise("where", spread, value, array)
 

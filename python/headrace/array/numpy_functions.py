@@ -125,8 +125,10 @@ def _unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
 ) -> Any:
-    found = order.unique_all(asarray(ar))
+    found = order.unique_all(asarray(ar), equal_nan)
     asked = (True, return_index, return_inverse, return_counts)
     made = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
     return made[0] if len(made) == 1 else made
@@ -168,8 +170,17 @@ def _pad(array: Any, pad_width: Any, mode: Any = "constant", constant_values: An
 
 def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     x = asarray(a)
+    if n < 0:
+        raise InvalidArgumentError(f"diff: expected a number of times of 0 or more: n={n}")
+    if not n:
+        return x
     along = layout.axis_number("diff", axis, x.ndim)
-    parts = [part for part in (prepend, x, append) if part is not None]
+    one = (*x.shape[:along], 1, *x.shape[along + 1 :])
+    ends = [part if part is None else asarray(part) for part in (prepend, append)]
+    before, after = (
+        layout.broadcast_to(end, one) if end is not None and not end.ndim else end for end in ends
+    )
+    parts = [part for part in (before, x, after) if part is not None]
     made = layout.concatenate(parts, along) if len(parts) > 1 else x
     lead = (slice(None),) * along
     for _ in range(n):
@@ -202,13 +213,15 @@ def _ordered(name: str) -> Callable[..., Any]:
     return call
 
 
-def _like(name: str) -> Callable[..., Any]:
-    def call(a: Any, *args: Any, dtype: Any = None, **kwargs: Any) -> Array:
-        shape = kwargs.get("shape")
-        value = args[0] if name == "full_like" else int(name == "ones_like")
-        like = asarray(a)
-        word = str(like.dtype) if dtype is None else dtype
-        return create.full(like.shape if shape is None else shape, value, word)
+def _full_like(a: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Array:
+    like = asarray(a)
+    word = str(like.dtype) if dtype is None else dtype
+    return create.full(like.shape if shape is None else shape, fill_value, word)
+
+
+def _like(value: int) -> Callable[..., Any]:
+    def call(a: Any, dtype: Any = None, *, shape: Any = None) -> Array:
+        return _full_like(a, value, dtype, shape=shape)
 
     return call
 
@@ -268,10 +281,10 @@ ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     ),
     "tril": lambda m, k=0: layout.triangle(_squared(m), k, lower=True),
     "triu": lambda m, k=0: layout.triangle(_squared(m), k, lower=False),
-    "zeros_like": _like("zeros_like"),
-    "ones_like": _like("ones_like"),
-    "empty_like": _like("zeros_like"),
-    "full_like": _like("full_like"),
+    "zeros_like": _like(0),
+    "ones_like": _like(1),
+    "empty_like": _like(0),
+    "full_like": _full_like,
     "sort": _ordered("sort"),
     "argsort": _ordered("argsort"),
     "searchsorted": lambda a, v, side="left", sorter=None: order.search_sorted(a, v, side, sorter),

@@ -80,6 +80,11 @@ def search_sorted(line: Any, values: Any, side: str = "left", sorter: Any = None
     if side not in ("left", "right"):
         raise InvalidArgumentError(f"searchsorted: unknown side: side={side!r}; use 'left'")
     x = asarray(line)
+    if isinstance(values, int) and x.dtype.kind in "iu":
+        signed, bits = x.dtype.kind == "i", 8 * x.dtype.itemsize
+        low, high = -signed << (bits - 1), (1 << (bits - signed)) - 1
+        if not low <= values <= high:  # before all that the dtype has, or behind
+            values, side = (low, "left") if values < low else (high, "right")
     # Python's numbers take the dtype of the line.
     v = asarray(values) if hasattr(values, "dtype") or not isinstance(values, int | float) else None
     word = common_dtype(x, v if v is not None else values)
@@ -126,25 +131,28 @@ def nonzero(array: Array) -> tuple[Array, ...]:
     return tuple(true_positions(array if array.dtype == "bool" else array != 0))
 
 
-def _runs(array: Array) -> tuple[Array, Array, Array, Array]:
+def _runs(array: Array, equal_nan: bool) -> tuple[Array, Array, Array, Array]:
     """Elements in order, their positions, where each value begins, and that as a mask."""
     flat = array.reshape(-1)
     order = argsort(flat, 0)
     line = flat[order]
     begins = line[1:] != line[:-1]
+    if equal_nan and line.dtype.kind == "f":  # they come last
+        begins = begins & (line[:-1] == line[:-1])
     first = asarray([True] if flat.size else [], "bool")
     mask = concatenate([first, begins])
     return line, order, true_positions(mask)[0], mask
 
 
-def unique_all(array: Array) -> UniqueAll:
-    """What occurs in an array, each NaN for itself."""
+def unique_all(array: Array, equal_nan: bool = False) -> UniqueAll:
+    """What occurs in an array, each NaN for itself unless they are equal."""
     if is_complex(array):
         import numpy as np
 
-        found = through_numpy("unique_all", np.unique_all, (array,), {})
+        asked = dict.fromkeys(("return_index", "return_inverse", "return_counts"), True)
+        found = through_numpy("unique", np.unique, (array,), {**asked, "equal_nan": equal_nan})
         return UniqueAll(*(asarray(each) for each in found))
-    line, order, begins, mask = _runs(array)
+    line, order, begins, mask = _runs(array, equal_nan)
     groups = asarray(mask.astype("int64"))
     number = array_of(_core.cumulative_axis(False, groups._node, 0, False)) - 1
     inverse = array_of(_core.scatter_elements(number._node, [order._node], number._node))
@@ -156,7 +164,7 @@ def unique_values(array: Array) -> Array:
     """The values that occur, in order."""
     if is_complex(array):
         return unique_all(array).values
-    line, _, begins, _ = _runs(array)
+    line, _, begins, _ = _runs(array, equal_nan=False)
     return line[begins]
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import operator
 from typing import TYPE_CHECKING, Any, Self
 
@@ -139,6 +140,26 @@ class StandardOperators(Deferred):
     def __complex__(self) -> complex:
         ours: Any = self
         return complex(ours.item())
+
+    def __floordiv__(self, other: Any) -> Self:
+        return self._floor_quotient(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Self:
+        return self._floor_quotient(other, self)
+
+    def _floor_quotient(self, left: Any, right: Any) -> Self:
+        """`left // right`, of infinities as the standard says: inf // 2 is inf, 2 // -inf is -0.
+
+        `numpy.floor_divide` of arrays has NumPy's answers, NaN and -1.
+        """
+        made = self._elementwise("floor_divide", left, right)
+        if made is NotImplemented or made._kind != "array" or made.dtype.kind != "f":
+            return made
+        sides = [x for x in (left, right) if not isinstance(x, int | float) or math.isinf(x)]
+        endless = [self._elementwise("isinf", x) for x in sides]
+        either = endless[0] | endless[1] if len(endless) == 2 else endless[0]
+        exact = self._elementwise("divide", left, right)
+        return self._elementwise("where", either, exact, made)
 
     def __lshift__(self, other: Any) -> Self:
         return self._elementwise("left_shift", self, other)
