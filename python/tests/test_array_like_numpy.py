@@ -144,6 +144,41 @@ def test_a_correction_of_all_elements_divides_by_zero(axis: Any, ddof: float) ->
             np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shape", [(1, 700), (33, 64), (31, 65), (1025, 130), (3, 500, 70)])
+def test_columns_reduce_with_the_bits_of_contiguous_lines(shape: Any, dtype: str) -> None:
+    x = np.random.default_rng(1).normal(size=shape).astype(dtype)
+    x[(0,) * x.ndim], x[(-1,) * x.ndim] = -0.0, np.inf
+    x[..., 5] = np.nan
+    x[..., 7] = -0.0
+    for axis in range(x.ndim):
+        turned = np.ascontiguousarray(np.moveaxis(x, axis, -1))
+        for name in ("sum", "mean", "min", "max", "prod"):
+            by_rows = np.asarray(getattr(ours(x), name)(axis=axis))
+            by_lines = np.asarray(getattr(ours(turned), name)(axis=-1))
+            assert by_rows.tobytes() == by_lines.tobytes(), (name, axis)
+            expected = getattr(np, name)(x.astype("f8"), axis=axis)
+            np.testing.assert_allclose(
+                by_rows, expected, rtol=1e-5 if dtype == "f4" else 1e-11, atol=1e-4
+            )
+
+
+@pytest.mark.parametrize("rowvar", [True, False])
+@pytest.mark.filterwarnings("ignore")
+def test_covariances_are_ours(rowvar: bool) -> None:
+    x = np.random.default_rng(1).normal(size=(40, 5)).astype("f4")
+    with hr.strict():
+        for given in (x, x[0], x[:, :1], x[:1], np.arange(12).reshape(3, 4)):
+            for call in (np.cov, np.corrcoef):
+                made, expected = call(ours(given), rowvar=rowvar), call(given, rowvar=rowvar)
+                assert made.shape == expected.shape
+                assert made.dtype == expected.dtype
+                np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(np.cov(ours(x), bias=True).to_numpy(), np.cov(x, bias=True))
+    mixed = np.cov(ours(x * 1j))  # of complex numbers by NumPy
+    np.testing.assert_allclose(np.asarray(mixed), np.cov(x * 1j))
+
+
 ZEROS = [0j, complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0)]
 NUMBERS = [
     *ZEROS,

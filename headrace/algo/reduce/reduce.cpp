@@ -113,7 +113,7 @@ template <class T>
 std::optional<double> fold_whole(Accumulator fold, const T* values, const uint64_t* valid,
                                  int64_t count) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (valid || count == 0 || count % 32 != 0) return {};
+    if (valid || count == 0) return {};
     const double folded = cpu::accumulate_block(fold, values, count, 0);
     if (folded == folded) return folded;
   }
@@ -149,7 +149,9 @@ ReducePartial moment_block(Aggregate reduction, const ReduceOptions& options, co
                            const uint64_t* valid, int64_t count) {
   alignas(64) double block[kBlockRows];
   ReducePartial partial;
-  const std::optional<double> whole = fold_whole(Accumulator::kSum, values, valid, count);
+  const bool folds = reduction == Aggregate::kMean || count % 32 == 0;  // moments need the padding
+  const std::optional<double> whole =
+      folds ? fold_whole(Accumulator::kSum, values, valid, count) : std::nullopt;
   partial.count = whole ? count : fill_missing(values, valid, count, options.skip_nan, -0.0, block);
   if (partial.count == 0) return partial;
   const double sum =
@@ -500,7 +502,7 @@ namespace {
 /// together, so that the cache lines they share are read once.
 class Lines {
  public:
-  Lines(const Tensor& x, size_t along)
+  Lines(const Tensor& x, size_t along, Aggregate reduction, const ReduceOptions& options)
       : data_(x.data()),
         width_(x.dtype().size_bytes()),
         length_(x.shape()[along]),
@@ -510,8 +512,13 @@ class Lines {
     outer_.erase(outer_.begin() + static_cast<int64_t>(along));
     strides_.erase(strides_.begin() + static_cast<int64_t>(along));
     in_row_ = outer_.empty() ? 1 : outer_.back();
+    by_rows_ = turns() && !outer_.empty() && strides_.back() == 1 && !options.skip_nan &&
+               x.dtype().is_floating() && is_one_fold(reduction);
+    is_single_ = width_ == sizeof(float);
+    fold_ = reduction == Aggregate::kMean ? Accumulator::kSum : block_fold(reduction);
+    const int64_t bytes = by_rows_ ? kBytesOfRow : kBytesAtOnce;
     // A line that lies contiguous is reduced where it lies.
-    at_once_ = !turns() || outer_.empty() ? 1 : std::min(in_row_, kBytesAtOnce / width_);
+    at_once_ = !turns() || outer_.empty() ? 1 : std::min(in_row_, bytes / width_);
     at_once_ = std::max<int64_t>(1, at_once_);
   }
 
@@ -539,7 +546,10 @@ class Lines {
   }
 
   /// Room that `reduce` works in.
-  Buffer tile() const { return Buffer::allocate(turns() ? at_once_ * kTileRows * width_ : 0); }
+  Buffer tile() const {
+    if (by_rows_) return Buffer::allocate(33 * at_once_ * int64_t{sizeof(double)});
+    return Buffer::allocate(turns() ? at_once_ * kTileRows * width_ : 0);
+  }
 
   /// Partials of rows [begin, end) of the lines of a group.
   void reduce(const Reducer& reducer, int64_t group, int64_t begin, int64_t end, std::byte* tile,
@@ -553,10 +563,20 @@ class Lines {
     for (int64_t row = begin; row < end; row += kBlockRows) {
       const int64_t count = std::min(kBlockRows, end - row);
       const std::byte* rows = from + row * step_ * width_;
-      if (turns()) turn(rows, lines, count, tile);
+      auto* const folded = reinterpret_cast<double*>(tile);
+      if (by_rows_)
+        fold_by_rows(rows, count, lines, folded);
+      else if (turns())
+        turn(rows, lines, count, tile);
       for (int64_t line = 0; line < lines; ++line) {
         const std::byte* values = turns() ? tile + line * kTileRows * width_ : rows + line * width_;
-        const ReducePartial partial = reducer.block(values, nullptr, count, row);
+        ReducePartial partial;
+        if (by_rows_) {
+          partial.count = count;
+          partial.value = folded[line];
+        } else {
+          partial = reducer.block(values, nullptr, count, row);
+        }
         if (one_block)
           out[line] = partial;
         else
@@ -568,9 +588,25 @@ class Lines {
 
  private:
   static constexpr int64_t kBytesAtOnce = 256;
+  static constexpr int64_t kBytesOfRow = 4096;  // read together where columns are folded by rows
   static constexpr int64_t kTileRows = kBlockRows + 16;  // else all lines lie in one set of a cache
 
   bool turns() const { return step_ != 1; }
+
+  static bool is_one_fold(Aggregate r) {
+    return r == Aggregate::kSum || r == Aggregate::kMean || r == Aggregate::kProduct ||
+           r == Aggregate::kMin || r == Aggregate::kMax;
+  }
+
+  void fold_by_rows(const std::byte* rows, int64_t count, int64_t lines, double* out) const {
+    double* const lanes = out + at_once_;
+    if (is_single_)
+      cpu::accumulate_columns(fold_, reinterpret_cast<const float*>(rows), step_, count, lines,
+                              lanes, out);
+    else
+      cpu::accumulate_columns(fold_, reinterpret_cast<const double*>(rows), step_, count, lines,
+                              lanes, out);
+  }
 
   int64_t offset(int64_t line) const {
     int64_t element = 0;
@@ -602,6 +638,9 @@ class Lines {
   Shape strides_;
   int64_t in_row_;
   int64_t at_once_;
+  bool by_rows_ = false;
+  bool is_single_ = false;
+  Accumulator fold_ = Accumulator::kSum;
 };
 
 }  // namespace
@@ -616,7 +655,7 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
   const Reducer reducer(reduction, tensor.dtype(), options);
   const Dtype dtype = aggregate_dtype(reduction, tensor.dtype(), AggregateForm::kColumn);
-  const Lines lines(tensor, along);
+  const Lines lines(tensor, along, reduction, options);
   Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines.count(), dtype.size_bytes()));
   std::byte* out = buffer.mutable_data();
   const auto finish = [&](int64_t line, const ReducePartial& total) {

@@ -25,6 +25,7 @@ HR_INLINE Vec load(const float* p) {
 
 struct Sum {
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  static constexpr double kNeutral = -0.0;
   HR_INLINE static Vec join(Vec a, Vec b) { return hn::Add(a, b); }
   HR_INLINE static double join(double a, double b) { return a + b; }
 };
@@ -42,12 +43,14 @@ struct Power : Sum {
 
 struct Product {
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
+  static constexpr double kNeutral = 1;
   HR_INLINE static Vec join(Vec a, Vec b) { return hn::Mul(a, b); }
   HR_INLINE static double join(double a, double b) { return a * b; }
 };
 
 // Highway's Ne is false for NaN on AVX2 and AVX-512.
 struct Min {
+  static constexpr double kNeutral = std::numeric_limits<double>::infinity();
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
   HR_INLINE static Vec join(Vec a, Vec b) {
     return hn::IfThenElse(hn::Or(hn::Lt(b, a), hn::Not(hn::Eq(b, b))), b, a);
@@ -56,6 +59,7 @@ struct Min {
 };
 
 struct Max {
+  static constexpr double kNeutral = -std::numeric_limits<double>::infinity();
   HR_INLINE static Vec term(Vec x, Vec) { return x; }
   HR_INLINE static Vec join(Vec a, Vec b) {
     return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::Not(hn::Eq(b, b))), b, a);
@@ -71,14 +75,24 @@ double fold_lanes(const T* x, int64_t count, double mean) {
   constexpr int kVectors = 32 / kWidth;
   const Vec center = hn::Set(D(), mean);
   Vec lanes[kVectors];
-  for (int j = 0; j < kVectors; ++j) lanes[j] = Fold::term(load(x + j * kWidth), center);
-  for (int64_t i = 32; i < count; i += 32) {
+  T rest[32];  // what lies behind the last whole group of lanes
+  const int64_t whole = count / 32 * 32;
+  if (whole < count) {
+    std::fill(rest, rest + 32, static_cast<T>(Fold::kNeutral));
+    std::copy(x + whole, x + count, rest);
+  }
+  const T* const first = whole > 0 ? x : rest;
+  for (int j = 0; j < kVectors; ++j) lanes[j] = Fold::term(load(first + j * kWidth), center);
+  for (int64_t i = 32; i < whole; i += 32) {
     // The processor fetches ahead within a page of 4 KiB only; mostly the next block lies behind.
     for (size_t line = 0; line < 32 * sizeof(T); line += 64)
       __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kFetchAhead + line, 0, 2);
     for (int j = 0; j < kVectors; ++j)
       lanes[j] = Fold::join(lanes[j], Fold::term(load(x + i + j * kWidth), center));
   }
+  if (0 < whole && whole < count)
+    for (int j = 0; j < kVectors; ++j)
+      lanes[j] = Fold::join(lanes[j], Fold::term(load(rest + j * kWidth), center));
   for (int half = kVectors / 2; half > 0; half /= 2)
     for (int j = 0; j < half; ++j) lanes[j] = Fold::join(lanes[j], lanes[j + half]);
   double last[kWidth];
@@ -86,6 +100,50 @@ double fold_lanes(const T* x, int64_t count, double mean) {
   for (int half = kWidth / 2; half > 0; half /= 2)
     for (int j = 0; j < half; ++j) last[j] = Fold::join(last[j], last[j + half]);
   return last[0];
+}
+
+/// a[i] = join(a[i], x[i]).
+template <class Fold, class X>
+HR_INLINE void join_to(double* a, const X* x, int64_t count) {
+  constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(D()));
+  int64_t i = 0;
+  for (; i + kWidth <= count; i += kWidth)
+    hn::StoreU(Fold::join(load(a + i), load(x + i)), D(), a + i);
+  for (; i < count; ++i) a[i] = Fold::join(a[i], static_cast<double>(x[i]));
+}
+
+template <class Fold, class T>
+void fold_columns(const T* rows, int64_t step, int64_t count, int64_t columns, double* lanes,
+                  double* out) {
+  int64_t filled = std::min<int64_t>(count, 32);
+  for (int64_t r = 0; r < count; ++r) {
+    const T* const row = rows + r * step;
+    double* const lane = lanes + r % 32 * columns;
+    if (r < 32)
+      std::copy(row, row + columns, lane);
+    else
+      join_to<Fold>(lane, row, columns);
+  }
+  // A lane without rows is neutral: joined or left out, the bits are the same.
+  for (int64_t half = 16; half > 0; filled = std::min(filled, half), half /= 2)
+    for (int64_t j = 0; j < half && j + half < filled; ++j)
+      join_to<Fold>(lanes + j * columns, lanes + (j + half) * columns, columns);
+  std::copy(lanes, lanes + columns, out);
+}
+
+template <class T>
+void fold_float_columns(Accumulator fold, const T* rows, int64_t step, int64_t count,
+                        int64_t columns, double* lanes, double* out) {
+  switch (fold) {
+    case Accumulator::kProduct:
+      return fold_columns<Product>(rows, step, count, columns, lanes, out);
+    case Accumulator::kMin:
+      return fold_columns<Min>(rows, step, count, columns, lanes, out);
+    case Accumulator::kMax:
+      return fold_columns<Max>(rows, step, count, columns, lanes, out);
+    default:
+      return fold_columns<Sum>(rows, step, count, columns, lanes, out);
+  }
 }
 
 template <class T>
@@ -181,6 +239,16 @@ double accumulate_block(Accumulator fold, const double* values, int64_t count, d
 
 double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean) {
   return HR_SIMD(fold_float<float>)(fold, values, count, mean);
+}
+
+void accumulate_columns(Accumulator fold, const double* rows, int64_t step, int64_t count,
+                        int64_t columns, double* lanes, double* out) {
+  HR_SIMD(fold_float_columns<double>)(fold, rows, step, count, columns, lanes, out);
+}
+
+void accumulate_columns(Accumulator fold, const float* rows, int64_t step, int64_t count,
+                        int64_t columns, double* lanes, double* out) {
+  HR_SIMD(fold_float_columns<float>)(fold, rows, step, count, columns, lanes, out);
 }
 
 void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of reduce: one block of at most 1024 values, a multiple of 32 (the caller pads).
+// Kernels of reduce: blocks of at most 1024 values.
 #pragma once
 #include "headrace/algo/aggregate/aggregate.h"
 #include "headrace/base/dtype.h"
@@ -14,11 +14,20 @@ int64_t keep_valid(const double* values, const uint64_t* valid, int64_t count, b
                    double missing, double* out);
 
 /// In 32 lanes; lane of value i is i mod 32. kSum, kProduct, kSquares, kMin or kMax. kSquares sums
-/// (x - mean)^2; kMin and kMax give NaN if there is one. float32 folds in float64.
+/// (x - mean)^2, of a multiple of 32 values; kMin and kMax give NaN if there is one. float32 folds
+/// in float64.
 double accumulate_block(Accumulator fold, const double* values, int64_t count, double mean);
 double accumulate_block(Accumulator fold, const float* values, int64_t count, double mean);
 
-/// Sums of the first to the fourth power of (x - mean), in the same lanes.
+/// out[i] = the kSum, kProduct, kMin or kMax of rows[r * step + i], the bits of `accumulate_block`:
+/// all columns row by row. `lanes` has room for 32 * columns.
+void accumulate_columns(Accumulator fold, const double* rows, int64_t step, int64_t count,
+                        int64_t columns, double* lanes, double* out);
+void accumulate_columns(Accumulator fold, const float* rows, int64_t step, int64_t count,
+                        int64_t columns, double* lanes, double* out);
+
+/// Of a multiple of 32 values: sums of the first to the fourth power of (x - mean), in the same
+/// lanes.
 void sum_powers(const double* values, int64_t count, double mean, double (&powers)[4]);
 void sum_powers(const float* values, int64_t count, double mean, double (&powers)[4]);
 

@@ -11,6 +11,7 @@ from headrace.array.construct import asarray
 from headrace.array.numpy_results import as_ours
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.numpy_fallback import through_numpy
+from headrace.linalg import matmul
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,6 +190,25 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
     return made
 
 
+def _cov(m: Any, *, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
+    x = asarray(m).astype("float64")
+    lines = x.reshape((1, -1)) if x.ndim < 2 else x if rowvar else layout.permute_dims(x, (1, 0))
+    around = lines - reduce_axes(lines, "mean", 1, keepdims=True)
+    free = lines.shape[1] - (ddof if ddof is not None else int(not bias))
+    made = matmul(around, layout.permute_dims(around, (1, 0))) / float(max(free, 0))
+    return made if made.shape[0] > 1 else made.reshape(())
+
+
+def _corrcoef(x: Any, *, rowvar: bool = True) -> Array:
+    made = _cov(x, rowvar=rowvar)
+    if not made.ndim:
+        return made / made
+    each = layout.iota(made.shape[0])
+    spread = made[each, each]._elementwise("sqrt", made[each, each])
+    made = made / layout.expand_dims(spread, 1) / spread
+    return made.clip(-1.0, 1.0)
+
+
 def _ptp(a: Any, axis: Any = None, keepdims: bool = False) -> Array:
     x = asarray(a)
     return reduce_axes(x, "max", axis, keepdims) - reduce_axes(x, "min", axis, keepdims)
@@ -230,6 +250,21 @@ def _squared(m: Any) -> Array:
     """A matrix, or one of rows that are the vector, as `numpy.tril` takes it."""
     x = asarray(m)
     return layout.broadcast_to(x, (x.size, x.size)) if x.ndim == 1 else x
+
+
+def _real(function: Callable[..., Array]) -> Callable[..., Any]:
+    """A function of real matrices; of others NumPy's of its name."""
+
+    def call(first: Any, *, rowvar: bool = True, **options: Any) -> Any:
+        import numpy as np
+
+        name = function.__name__[1:]
+        if complex_numbers.is_complex(asarray(first)) or asarray(first).ndim > 2:
+            given = {"rowvar": rowvar, **options}
+            return as_ours(through_numpy(name, getattr(np, name), (first,), given))
+        return function(first, rowvar=rowvar, **options)
+
+    return call
 
 
 def _of_first(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -305,6 +340,8 @@ ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cumulative_sum": _cumulative(False, True),
     "cumulative_prod": _cumulative(True, True),
     "diff": _diff,
+    "cov": _real(_cov),
+    "corrcoef": _real(_corrcoef),
     "ptp": _ptp,
     "count_nonzero": _count_nonzero,
     "real": _of_first(complex_numbers.real),
