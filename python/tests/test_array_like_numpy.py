@@ -22,6 +22,10 @@ KEYS: list[Any] = [
     (np.array([[True] * 2] * 2),),
     (ALL, np.array([[True] * 4] * 3)),
     (ALL, np.array([[True] * 4] * 2)),
+    (np.zeros((0,), bool),),
+    (np.zeros((0, 3), bool),),
+    (np.zeros((0, 5), bool),),
+    (ALL, np.zeros((3, 0), bool)),
     (FIRST, [0, 1, 2]),
     (0, ..., [1]),
     (ALL, [0, 1], ..., [0, 1]),
@@ -81,6 +85,15 @@ def test_an_index_selects_and_assigns_as_numpys(key: Any) -> None:
 
     assert_same(answer(lambda x: np.asarray(x[key]), ours(CUBE)), answer(lambda x: x[key], CUBE))
     assert_same(answer(assigned, ours(CUBE)), answer(assigned, CUBE.copy()))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 4])
+def test_a_mask_of_another_length_raises_but_an_empty_one(size: int) -> None:
+    for rows in (np.arange(3), CUBE, np.zeros(0)):
+        mask = np.ones(size, bool)
+        for key in (mask, ours(mask)):
+            made = answer(lambda: np.asarray(ours(rows)[key]))
+            assert_same(made, answer(lambda: rows[mask]))
 
 
 def test_positions_beyond_rows_without_bytes_raise() -> None:

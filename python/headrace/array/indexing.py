@@ -89,12 +89,12 @@ def _axes_of(keys: list[Any]) -> list[int]:
 
 
 def _compare_masks(array: Array, keys: list[Any]) -> None:
-    """Refuse masks of another shape than the axes that they cover."""
+    """Refuse masks of another shape than the axes that they cover; no element fits any axis."""
     for axis, mask in zip(_axes_of(keys), keys, strict=True):
         if not (is_array(mask) and mask.dtype == "bool" and mask.ndim):
             continue
         covered = array.shape[axis : axis + mask.ndim]
-        if mask.shape != covered:
+        if any(own not in (0, size) for own, size in zip(mask.shape, covered, strict=True)):
             raise OutOfBoundsError(
                 f"getitem: the mask has another shape than the axes that it covers: "
                 f"mask={mask.shape}, axes={covered}, first={axis}"
@@ -221,6 +221,10 @@ def _picked_rows(array: Array, picked: Array, key: Any) -> Array:
     if place != "host" and not isinstance(key, Deferred):  # of the host, goes to the rows
         picked = picked.to(place)
     if picked.dtype == "bool":
+        size, rows = picked._node.shape[0], array._node.shape[0]
+        if min(size, rows) >= 0 and size != rows:  # known, so it raises here
+            _compare_masks(array, [picked])
+            return _view(array, [slice(0, 0)] + [slice(None)] * (array.ndim - 1))
         return array_of(_core.filter(array._node, picked._node))
     return array_of(_core.take(array._node, picked._node))
 
@@ -272,7 +276,8 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     arrays = [each for each in keys if is_array(each)]
     whole = all(each == slice(None) for each in keys[1:] if not is_array(each))
     is_mask = mask is arrays[0] and len(arrays) == 1 and mask.dtype == "bool" and mask.ndim
-    if is_mask and whole and given.ndim == 0:
+    covers = is_mask and mask.shape == array.shape[: mask.ndim]
+    if covers and whole and given.ndim == 0:
         array._node = _masked(array, mask, given)._node
         return
     # Where each element of the key lies in the flat array.
