@@ -203,7 +203,7 @@ def test_no_array_of_numbers_is_refused(values: Any) -> None:
 
 
 def test_a_mask_of_another_length_is_refused() -> None:
-    with pytest.raises(hr.InvalidArgumentError, match="mask=3, rows=4"):
+    with pytest.raises(hr.InvalidArgumentError, match=r"mask=\(3,\), axes=\(4,\)"):
         hr.asarray(numbers(4))[np.array([True, False, True])]
 
 
