@@ -369,6 +369,33 @@ def test_groups_that_do_not_merge_are_made_after_the_join() -> None:
     assert "key 0" not in few.groupby("order").agg(n=("count", "sum")).explain()
 
 
+@pytest.mark.parametrize("how", ["inner", "left"])
+@pytest.mark.parametrize("keys", [1, 3, 40_000])
+@pytest.mark.parametrize("wide", [False, True])
+def test_few_keys_among_many_rows(how: str, keys: int, wide: bool) -> None:
+    rng = np.random.default_rng(keys)
+    step = 1_000_003_000_000 if wide else 1
+    many = pd.DataFrame({"k": rng.integers(0, 50_000, 300_001) * step, "x": np.arange(300_001)})
+    few = pd.DataFrame({"k": rng.integers(0, 90_000, keys) * step, "y": np.arange(keys)})
+    for right in (few, few.drop_duplicates("k")):
+        got = hr.from_pandas(many).merge(hr.from_pandas(right), on="k", how=how).to_pandas()
+        wanted = many.merge(right, on="k", how=how)
+        pd.testing.assert_frame_equal(got, wanted, check_dtype=False)
+
+
+def test_a_join_side_without_nulls_has_none() -> None:
+    left = owned(hr.DataFrame({"k": [1, 2, 3], "x": [1.0, None, 3.0]}))
+    right = owned(hr.DataFrame({"k": [2, 3], "y": [5.0, 6.0]}))
+    both = left.merge(right, on="k", how="left")
+    assert both.y.isna().to_list() == [True, False, False]
+    inner = left[left.k > 1].merge(right, on="k")
+    assert inner.sort_values("k", ascending=False).isna().sum().to_dict() == {
+        "k": 0,
+        "x": 1,
+        "y": 0,
+    }
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000

@@ -31,6 +31,18 @@ select p, skewness(a), kurtosis(a), product(a), sem(m) from t group by p;
 select skewness(k), kurtosis(k), product(k), sem(k), corr(k, v), covar_pop(k, v), arg_max(k,
     v) from none;
 select distinct on (s) s from t;
+select g, sum(x), avg(x), min(x), max(x), count(x), stddev(x) from (values (1, 1.5::double), (1,
+    'nan'), (2, 'nan'), (2, null), (3, 2), (3, null), (4, null), (5, 0.5)) v(g, x) group by g;
+select i % 5, sum(x), avg(x), min(x), max(x) from (select i, case when i % 7 = 3 then 'nan' else
+    i::double end as x from range(40) r(i)) group by i % 5;
+select sum(x), avg(x), min(x), max(x) from (select 'nan'::double + i as x from range(3) r(i));
+select i, sum(x) over w, avg(x) over w, min(x) over w, count(x) over w from (select i, case when i
+    % 7 = 3 then 'nan' else i::double end as x from range(20) r(i)) window w as (order by i rows
+    between 2 preceding and current row);
+select p, count(distinct a), count(distinct s), sum(distinct a), count(distinct a) filter (where
+    a > 1) from t group by p;
+select p, count(distinct a) from t group by p;
+select count(distinct a), count(distinct s) from t;
 select a from t union by name select k from u;
 select a, s from t union all by name select w as s, k from u;
 select 1 as a, 2 as b union all by name select 3 as b;

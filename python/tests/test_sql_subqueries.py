@@ -107,6 +107,18 @@ select t.a from t join (u join u as x on u.k = x.v) on t.a = u.k where t.b in (s
     a > 1);
 select t.a, q.v, x.k from t, lateral (select v from u where u.k = t.a) q, (u x join u y
     on x.k = y.k) where (select max(k) from u) > 1;
+select a from t where exists (select * from u where k = a and v > 10);
+select a from t where not exists (select 1 from u where a = k);
+select a from t where not exists (select k from u where k = a and v = a * 10);
+select a from t where exists (select k from u x where x.k + 1 = a + 1 and exists (select 1 from u
+    y where y.k = x.v));
+select a from t where exists (select * from u, t z where k = t.a and z.a = v and z.s = t.s);
+select a from t where exists (select max(k) from u where k = a);
+select a from t where not exists (select 1 from u left join t z on z.a = k where k = t.b and z.a is
+    null);
+select i from range(9) r(i) where i not in (select * from range(5));
+select i from range(9) r(i) where i not in (select i + j from range(2) s(j));
+select i from range(9) r(i) where not exists (select * from range(5) s(j) where j = i and i < 3);
 select k, (select sum(x) from (values (1), (2), (v)) as q(x) where x < u.k) from u;
 """
 

@@ -175,9 +175,22 @@ std::vector<NodePtr> held_inputs(const Node& node) {
 
 namespace {
 
+// Whether a column of a table repeats rows of an input that have no nulls, and these alone.
+bool repeats_whole(const Node& table, size_t index) {
+  const std::lock_guard lock(inputs_mutex());
+  const std::vector<NodePtr>& inputs = table.fields().inputs;
+  const std::vector<RowSource>& sources = table.fields().table().sources;
+  return std::any_of(sources.begin(), sources.end(), [&](const RowSource& source) {
+    if (source.optional || index >= source.columns.size()) return false;
+    const auto place = static_cast<size_t>(source.columns[index]);
+    return place < inputs.size() && has_no_nulls(inputs[place]);  // those of one that ran are gone
+  });
+}
+
 // Whether no row is null for sure: an operator's word is not taken for that.
 bool is_whole(const Node::Fields& fields) {
   if (fields.signature.nullable) return false;
+  if (fields.kind() == NodeKind::kPart) return true;  // as `table_column` found it
   if (fields.value) return true;
   if (fields.constant) return !fields.constant->is_null();
   const RowLineage lineage = fields.lineage();
@@ -400,7 +413,7 @@ NodePtr table_column(const NodePtr& table, int64_t index) {
   made.signature.form = Form::kColumn;
   made.signature.dtype = fields.table().dtypes[place];
   made.signature.shape = table->signature().shape;
-  made.signature.nullable = true;
+  made.signature.nullable = !repeats_whole(*table, place);
   made.signature.domain = fields.signature.domain;
   made.inputs = {table};
   made.unique = fields.of_table->column_keys[place];

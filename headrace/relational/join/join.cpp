@@ -77,6 +77,33 @@ JoinKeys table_keys(const JoinKeys& keys, const JoinKeys& others) {
   return keys.rows > 2 * others.rows ? prefilter_build(keys, others) : keys;
 }
 
+// The left rows that may be in the result, where these are few of many.
+JoinKeys probed_keys(const JoinKeys& keys, const JoinKeys& others, JoinKind kind) {
+  const bool leaves_out = kind == JoinKind::kInner || kind == JoinKind::kSemi;
+  return leaves_out && keys.rows > 4 * others.rows ? prefilter_probe(keys, others) : keys;
+}
+
+// The left rows of a result by their numbers.
+void number_left(const JoinKeys& keys, JoinedRows& joined) {
+  if (!keys.numbers) return;
+  const int64_t rows = joined.rows;
+  const auto* const numbers = keys.numbers.as<uint32_t>();
+  Buffer made = Buffer::allocate_spillable(4 * rows);
+  if (rows > 0) {
+    auto* const out = made.mutable_as<uint32_t>();
+    std::vector<BufferAccess> accesses{writes(made, 4)};
+    if (!joined.keeps_left) accesses.push_back(reads(joined.left));
+    const auto* const from = joined.keeps_left ? nullptr : joined.left.as<int32_t>();
+    parallel_morsels(rows, accesses, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[row] = numbers[from ? from[row] : row];
+    });
+  }
+  made.seal();
+  joined.left = Tensor(TypeId::kInt32, {rows}, std::move(made));
+  joined.keeps_left = false;
+}
+
 // ---- pairs --------------------------------------------------------------------------------------
 
 class Join {
@@ -346,7 +373,10 @@ class Join {
     }
     throw_error<InvalidArgumentError>(
         kOp, "the result has too many rows",
-        {{"rows", rows}, {"limit", INT32_MAX}, {"left_row", row}, {"matches", most}},
+        {{"rows", rows},
+         {"limit", INT32_MAX},
+         {"left_row", left_.numbers ? left_.numbers.as<uint32_t>()[row] : row},
+         {"matches", most}},
         "drop the duplicates of its key, or pass validate='m:1'");
   }
 
@@ -453,9 +483,12 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
                                     unique.swapped ? "left" : "right"};
   if (unique.left) check_unique(names[0], left_keys, JoinHashTable(left_keys));
   const bool whole = kind == JoinKind::kOuter || unique.right;
-  Join join(left_keys, right_keys, whole ? right_keys : table_keys(right_keys, left_keys), kind);
+  const JoinKeys probed = probed_keys(left_keys, right_keys, kind);
+  Join join(probed, right_keys, whole ? right_keys : table_keys(right_keys, left_keys), kind);
   if (unique.right) check_unique(names[1], right_keys, join.table());
-  return join.run();
+  JoinedRows joined = join.run();
+  number_left(probed, joined);
+  return joined;
 }
 
 }  // namespace hr

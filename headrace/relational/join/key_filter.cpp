@@ -114,7 +114,10 @@ uint64_t KeyFilter::probe(const uint64_t* keys, int64_t count) const {
   return found;
 }
 
-JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
+namespace {
+
+// All as they are where more than `most` of 8 may be there.
+JoinKeys prefilter(const JoinKeys& keys, const JoinKeys& others, int64_t most) {
   const int64_t rows = keys.rows, words = (rows + 63) / 64;
   if (rows == 0) return keys;
   const KeyFilter set(others, rows);
@@ -124,7 +127,7 @@ JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
   const int64_t step = std::max<int64_t>(words / kSampledWords, 1);
   int64_t seen = 0, there = 0;
   for (int64_t word = 0; word < words; word += step, seen += 64) there += std::popcount(look(word));
-  if (4 * there > 3 * seen) return keys;
+  if (8 * there > most * seen) return keys;
 
   Buffer bits = Buffer::allocate(8 * words);
   auto* const bit = bits.mutable_as<uint64_t>();
@@ -160,6 +163,16 @@ JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
   picked.buffer.seal();
   picked.numbers.seal();
   return picked;
+}
+
+}  // namespace
+
+JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others) {
+  return prefilter(keys, others, 6);
+}
+
+JoinKeys prefilter_probe(const JoinKeys& keys, const JoinKeys& others) {
+  return prefilter(keys, others, 2);
 }
 
 }  // namespace hr

@@ -60,5 +60,7 @@ class HR_API KeyFilter {
 /// The rows of `keys` that may have a key of `others`; all, as they are, where these are most of
 /// them, by a sample.
 HR_API JoinKeys prefilter_build(const JoinKeys& keys, const JoinKeys& others);
+/// The same of rows that are only looked up, of which more than a few are not worth a copy.
+HR_API JoinKeys prefilter_probe(const JoinKeys& keys, const JoinKeys& others);
 
 }  // namespace hr

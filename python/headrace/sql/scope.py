@@ -59,6 +59,9 @@ class QueryPlanner(Protocol):
     def lower(self, query: Expression, correlation: Correlation | None) -> Relation:
         """The relation of a query."""
 
+    def rows_of(self, select: Expression, correlation: Correlation | None) -> Relation:
+        """The rows of FROM alone."""
+
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""
 

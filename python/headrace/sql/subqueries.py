@@ -13,6 +13,7 @@ from headrace.sql.casts import cast
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.functions import nested
+from headrace.sql.keyed_exists import keyed_exists
 from headrace.sql.lists import chosen
 from headrace.sql.relation import (
     Field,
@@ -24,7 +25,7 @@ from headrace.sql.relation import (
 )
 from headrace.sql.scope import OUTER, Correlation, Scope
 from headrace.sql.sources.joins import without_null_keys
-from headrace.sql.syntax import exp, is_query, queries_of
+from headrace.sql.syntax import aggregates_of, exp, is_query, queries_of
 from headrace.sql.values import (
     NULL,
     Constant,
@@ -211,8 +212,6 @@ def one_row_always(query: Expression) -> bool:
         return False
     if query.args.get("limit") or query.args.get("offset") or query.args.get("having"):
         return False
-    from headrace.sql.syntax import aggregates_of
-
     return any(aggregates_of(each) for each in query.expressions)
 
 
@@ -320,9 +319,14 @@ def _mark_exists(scope: Scope, node: Expression) -> Scope:
 def semi_join(scope: Scope, node: Expression, negated: bool) -> Scope | None:
     """The rows for which EXISTS or IN is true, or NOT EXISTS; None where a mark is needed."""
     if isinstance(node, exp.In):
-        return None if negated or node.args.get("query") is None else _semi_in(scope, node)
+        if node.args.get("query") is None:
+            return None
+        return _anti_in(scope, node) if negated else _semi_in(scope, node)
     if not isinstance(node, exp.Exists):
         return None
+    made = keyed_exists(scope, _query(node.this), negated)
+    if made is not None:
+        return made
     inner, correlation = lower_inner(scope, _query(node.this))
     if correlation is None:
         return None
@@ -376,6 +380,21 @@ def _semi_in(scope: Scope, node: Expression) -> Scope | None:
     keys = list(zip([v.node for v in mine], nodes, strict=True))
     keys += list(zip(outer[0], right.nodes(), strict=True))
     return scope.over(joined(scope.relation, Relation([], nodes[0]), keys, "semi"))
+
+
+def _anti_in(scope: Scope, node: Expression) -> Scope | None:
+    """The rows for which NOT IN is true, where no null leaves that open; None where one may."""
+    if len(_values_of(node.this)) > 1:
+        return None
+    around = attach(scope, [node.this])
+    inner, correlation = lower_inner(around, _query(node.args["query"]))
+    if correlation is not None:
+        return None
+    (mine,), (theirs,), inner = _sides(around, node, inner)
+    if mine.node.nullable or theirs.node.nullable:
+        return None
+    keys = [(mine.node, theirs.node)]
+    return around.over(joined(around.relation, Relation([], theirs.node), keys, "anti"))
 
 
 def _mark_in(scope: Scope, node: Expression) -> Scope:

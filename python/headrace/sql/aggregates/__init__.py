@@ -124,7 +124,7 @@ def _parts(kind: str, node: _core.Node) -> list[Words]:
 
 
 def _whole(folded: list[Any]) -> Any:
-    return folded[0] if len(folded) == 1 else with_nan(folded[0], folded[1])
+    return with_nan(folded[0], folded[1:])
 
 
 def _padded(node: _core.Node, domain: int) -> _core.Node:

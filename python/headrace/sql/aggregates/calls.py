@@ -120,6 +120,8 @@ def _presence(value: Value) -> Words:
     """How many values are not null."""
     if not value.node.nullable:
         return word("size")
+    if value.dtype not in FLOATS:  # of which the engine takes NaN for missing, too
+        return word("count", value.node)
     there = run("logical_not", run("is_null", value.node))
     return word("sum", _core.astype(there, "int64"))
 
@@ -163,17 +165,27 @@ def number(operand: Operand, like: _core.Node, name: str) -> Value:
 
 
 def any_nan(value: Value) -> list[Words]:
-    """What tells whether a group of doubles has a NaN."""
+    """What tells whether a group of doubles has a NaN.
+
+    Without nulls this costs nothing: the engine counts what it leaves out, and this is NaN.
+    """
     if value.dtype not in FLOATS:
         return []
+    if not value.node.nullable:
+        return [word("count", value.node), word("size")]
     is_nan = _core.astype(filled(run("isnan", value.node), False), "int8")
     return [word("max", is_nan)]
 
 
-def with_nan(made: _core.Node, has_nan: _core.Node) -> _core.Node:
-    """NaN where a group has one."""
-    found = filled(run("equal", has_nan, 1), False)
-    return where(found, float("nan"), made)
+def has_nan(folded: list[_core.Node]) -> _core.Node:
+    """Which groups have a NaN, by the results of `any_nan`."""
+    found = run("less", *folded) if len(folded) == 2 else run("equal", folded[0], 1)
+    return filled(found, False)
+
+
+def with_nan(made: _core.Node, folded: list[_core.Node]) -> _core.Node:
+    """NaN where a group has one, by the results of `any_nan`."""
+    return where(has_nan(folded), float("nan"), made) if folded else made
 
 
 #: Of decimals whose quantiles a double holds.
@@ -192,9 +204,7 @@ def _sum(values: list[Operand], like: _core.Node) -> Call:
             return Call([word("sum", wide)], lambda nodes: value_of(nodes[0]))
         return Call(_halves(value), lambda nodes: value_of(whole_of(*nodes)))
     words = [word("sum", value.node), *any_nan(value)]
-    if len(words) == 1:
-        return Call(words, lambda nodes: value_of(nodes[0]))
-    return Call(words, lambda nodes: value_of(with_nan(nodes[0], nodes[1])))
+    return Call(words, lambda nodes: value_of(with_nan(nodes[0], nodes[1:])))
 
 
 def _avg(values: list[Operand], like: _core.Node) -> Call:
@@ -227,7 +237,7 @@ def _avg(values: list[Operand], like: _core.Node) -> Call:
         )
     return Call(
         [word("sum", value.node), count, *any_nan(value)],
-        lambda n: value_of(with_nan(mean(n[0], n[1]), n[2])),
+        lambda n: value_of(with_nan(mean(n[0], n[1]), n[2:])),
     )
 
 
@@ -250,11 +260,11 @@ def _extreme(kind: str) -> Callable[[list[Operand], _core.Node], Call]:
             return Call([word(kind, value.node)], lambda n: value_of(n[0], value.bits))
 
         def finish(nodes: list[_core.Node]) -> Operand:
-            made, has_nan = nodes
+            made, *folded = nodes
             if kind == "max":
-                return value_of(with_nan(made, has_nan))
-            only = _core.astype(run("is_null", made), "int8")
-            return value_of(with_nan(made, run("minimum", only, has_nan)))
+                return value_of(with_nan(made, folded))
+            only = run("logical_and", run("is_null", made), has_nan(folded))
+            return value_of(where(only, float("nan"), made))
 
         return Call([word(kind, value.node), *any_nan(value)], finish)
 
@@ -265,11 +275,16 @@ def _spread(kind: str, ddof: int) -> Callable[[list[Operand], _core.Node], Call]
     def make(values: list[Operand], like: _core.Node) -> Call:
         value = number(values[0], like, kind.upper())
         if value.dtype not in FLOATS:
-            value = value_of(_core.astype(value.node, "float64"))
-        return Call(
-            [word(kind, value.node, ddof=ddof), *any_nan(value)],
-            lambda n: value_of(with_nan(n[0], n[1])),
-        )
+            wide = _core.astype(value.node, "float64")
+            return Call([word(kind, wide, ddof=ddof)], lambda n: value_of(n[0]))
+
+        def finish(nodes: list[_core.Node]) -> Operand:
+            made, rows, *folded = nodes
+            enough = filled(run("greater", rows, ddof), False)  # NaN of one value is null
+            return value_of(where(run("logical_and", enough, has_nan(folded)), float("nan"), made))
+
+        words = [word(kind, value.node, ddof=ddof), _presence(value), *any_nan(value)]
+        return Call(words, finish)
 
     return make
 
@@ -298,7 +313,7 @@ def _product(values: list[Operand], like: _core.Node) -> Call:
     node = _core.astype(value.node, "float64")
     return Call(
         [Words("", "prod", node, None, 0.5, 1, 1), *any_nan(value_of(node))],
-        lambda n: value_of(with_nan(n[0], n[1])),
+        lambda n: value_of(with_nan(n[0], n[1:])),
     )
 
 
@@ -307,7 +322,7 @@ def _sem(values: list[Operand], like: _core.Node) -> Call:
     wide = value_of(_core.astype(value.node, "float64"))
     return Call(
         [word("std", wide.node, ddof=0), _presence(wide), *any_nan(wide)],
-        lambda n: value_of(with_nan(run("divide", n[0], run("sqrt", n[1])), n[2])),
+        lambda n: value_of(with_nan(run("divide", n[0], run("sqrt", n[1])), n[2:])),
     )
 
 

@@ -55,6 +55,10 @@ class FromList:
         """An aggregate of the rows with equal keys, for each wanted key."""
         raise NotImplementedError
 
+    def rows_of(self, select: Expression, correlation: Correlation | None) -> Relation:
+        """The rows of FROM alone."""
+        return self._from(select, [], correlation)[0]
+
     def _table(self, node: Expression, correlation: Correlation | None) -> Relation:
         if isinstance(node.this, exp.Values):
             rows = node.this.copy()

@@ -485,7 +485,7 @@ def _bound(bound: Any, side: Any, kind: str, places: Places, is_end: bool) -> _c
 
 def _is_framed(words: Words) -> bool:
     """Whether the engine folds this part over frames."""
-    if words.aggregate == "size" or words.values is None:
+    if words.aggregate in ("size", "count") or words.values is None:
         return True
     dtype = words.values.dtype
     if is_decimal(dtype):
@@ -500,6 +500,11 @@ def _framed(words: Words, places: Places, begin: _core.Node, end: _core.Node) ->
     if kind == "size" or node is None:
         return run("subtract", end, begin)
     dtype = node.dtype
+    if kind == "count":
+        there = run("logical_not", run("is_null", node))
+        if dtype in FLOATS:
+            there = run("logical_and", there, run("logical_not", run("isnan", node)))
+        return _core.window_frame("sum", begin, end, _core.astype(filled(there, False), "int64"))
 
     def folded(values: _core.Node) -> _core.Node:
         return _core.window_frame(kind, begin, end, values)
