@@ -581,3 +581,27 @@ def test_counting_in_bins(keys: Any, words: dict[str, Any]) -> None:
 def test_bins_of_several_columns_raise() -> None:
     with pytest.raises(ValueError, match="one column"):
         hr.DataFrame({"k": [1], "x": [1], "y": [2]}).groupby("k").value_counts(bins=[0, 2])
+
+
+@pytest.mark.parametrize("kind", ["determined", "last row", "negative zero", "nulls"])
+@pytest.mark.parametrize("groups", [10, 2000])
+@pytest.mark.parametrize("rows", [1023, 1024, 5000, 140_000])
+def test_keys_that_another_key_determines(rows: int, groups: int, kind: str) -> None:
+    rng = np.random.default_rng(rows)
+    key = rng.integers(-5, groups - 5, rows)
+    names = np.array([f"a customer's name, {i * 7919 % groups}" for i in range(groups)], object)
+    frame = pd.DataFrame({"k": key, "s": names[key], "d": (np.arange(groups) * 0.5)[key]})
+    frame["x"] = rng.random(rows)
+    if kind == "last row":
+        frame.loc[rows - 1, "s"] = "another"
+    elif kind == "negative zero":
+        frame.loc[(frame.d == 0) & (frame.x < 0.5), "d"] = -0.0
+    elif kind == "nulls":
+        frame.loc[frame.d == 1, "s"] = None
+    for by in (["k", "s"], ["s", "d", "k"]):
+        for sort in (True, False):
+            aggregates = {"t": ("x", "sum"), "n": ("x", "size"), "m": ("x", "max")}
+            wanted = frame.groupby(by, sort=sort, as_index=False, dropna=False).agg(**aggregates)
+            made = hr.from_pandas(frame).groupby(by, sort=sort, as_index=False, dropna=False)
+            got = made.agg(**aggregates).to_pandas()
+            pd.testing.assert_frame_equal(got, wanted, check_dtype=False)

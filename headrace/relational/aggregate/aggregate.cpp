@@ -12,6 +12,7 @@
 #include "headrace/plan/graph/placement.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 #include "headrace/relational/aggregate/decimal_aggregate.h"
+#include "headrace/relational/aggregate/determined_keys.h"
 
 #include <algorithm>
 #include <array>
@@ -240,6 +241,9 @@ Grouped group_by(const std::vector<Column>& keys, const std::vector<Column>& giv
             "groupby", "the columns have different lengths",
             {{"rows", column.num_rows()}, {"key_rows", keys[0].num_rows()}});
   if (keys[0].place().is_gpu()) return DeviceGroups(keys, given, given_requests, options).run();
+  if (const auto known = find_determining_key(keys, options))
+    return with_determined_keys(group_by({keys[known->key]}, given, given_requests, options), keys,
+                                *known);
   std::vector<Column> values = given;
   std::vector<AggregateRequest> requests = given_requests;
   std::vector<OrderedStrings> ordered;

@@ -6,6 +6,7 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/plan/eval/evaluate_block.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/determined_keys.h"
 
 #include <algorithm>
 #include <limits>
@@ -169,6 +170,10 @@ Grouped group_by(const RowInputs& inputs, const std::vector<int64_t>& keys,
   const NormalizeOptions packing{.ordered = options.order == GroupOrder::kSorted,
                                  .drop_missing = options.drop_missing};
   const std::vector<Column> key_columns = columns_at(inputs.given, keys);
+  if (!mask)
+    if (const auto known = find_determining_key(key_columns, options))
+      return with_determined_keys(group_by(inputs, {keys[known->key]}, requests, options),
+                                  key_columns, *known);
   if (inputs.rows > 4 * kFewSlots) {  // strings of all rows cost more to number
     std::vector<Column> sample;
     for (const Column& key : key_columns) sample.push_back(key.slice(0, kFewSlots));
