@@ -213,8 +213,12 @@ def group(
     plain = [each for each in aggregates if not _is_joined(each)]
     folds = folds if all(map(_is_simple, aggregates)) and not hidden else None
     coarser = folds.of(keys) if folds is not None else None
+    distinct = [each for each in aggregates if _is_joined(each)]
     if coarser is not None:
         found_keys, calls, found = coarser
+    elif columns and not plain and distinct:  # whose groups are those of the keys
+        call, found_keys, folded = _distinct_fold(scope, columns, distinct[0])
+        plain, distinct, calls, found = distinct[:1], distinct[1:], [call], [folded]
     else:
         folder = Folder(scope, columns)
         calls = [folder.call(_plain(each), _first_values(each, folder, columns)) for each in plain]
@@ -237,7 +241,6 @@ def group(
         for j, n in enumerate(results[id(each)])
     ]
     relation = Relation([*fields, *raw], found_keys[0])
-    distinct = [each for each in aggregates if _is_joined(each)]
     relation, more = _joined_distinct(scope, relation, columns, distinct, len(plain))
     if whole:
         relation = _whole_rows(relation, scope, len(hidden))
@@ -279,6 +282,31 @@ def _finish(made: Scope, aggregates: list[Expression], calls: list[Call]) -> Non
         made.compute(node, call.finish(raw[i]))
 
 
+def _distinct_fold(
+    scope: Scope, columns: list[_core.Node], node: Expression
+) -> tuple[Call, list[_core.Node], list[_core.Node]]:
+    """The call of distinct values, the keys of its groups and what the engine folds of them."""
+    folder = Folder(scope)
+    like = scope.relation.rows
+    plain = _plain(node)
+    call = plain.this if isinstance(plain, exp.Filter) else plain
+    inner = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
+    argument = as_column(folder.operand(inner), like)
+    values: Operand = argument
+    if isinstance(plain, exp.Filter):
+        test = condition(plain.expression.this, scope)
+        values = operators.choose(test, argument, Constant(None, argument.dtype))
+    column = as_column(values, like).node
+    every = [*columns, column] if columns else [_core.repeat(like, 0), column]
+    distinct, _ = _fold(every, [Call([word("size")], counted)])
+    name, _ = name_and_arguments(call, None)
+    if name not in CALLS:
+        raise UnsupportedError(f"sql: DISTINCT is not supported here: word={name.upper()!r}")
+    made = CALLS[name]([value_of(distinct[-1], argument.bits)], distinct[0])
+    mine, found = _fold(distinct[:-1], [made])
+    return made, mine, found[0]
+
+
 def _joined_distinct(
     scope: Scope,
     relation: Relation,
@@ -290,27 +318,11 @@ def _joined_distinct(
     calls = []
     keys = [f.value.node for f in relation.fields if not f.name.startswith("raw ")]
     for place, node in enumerate(aggregates):
-        folder = Folder(scope)
-        like = scope.relation.rows
-        plain = _plain(node)
-        call = plain.this if isinstance(plain, exp.Filter) else plain
-        inner = call.expressions[0] if isinstance(call, exp.Anonymous) else call.this
-        argument = as_column(folder.operand(inner), like)
-        values: Operand = argument
-        if isinstance(plain, exp.Filter):
-            test = condition(plain.expression.this, scope)
-            values = operators.choose(test, argument, Constant(None, argument.dtype))
-        column = as_column(values, like).node
-        every = [*columns, column] if columns else [_core.repeat(like, 0), column]
-        distinct, _ = _fold(every, [Call([word("size")], counted)])
-        name, _ = name_and_arguments(call, None)
-        if name not in CALLS:
-            raise UnsupportedError(f"sql: DISTINCT is not supported here: word={name.upper()!r}")
-        calls.append(CALLS[name]([value_of(distinct[-1], argument.bits)], distinct[0]))
-        mine, found = _fold(distinct[:-1], calls[-1:])
+        call, mine, found = _distinct_fold(scope, columns, node)
+        calls.append(call)
         fields = [
             Field(COMPUTED, f"raw {first + place} {j}", value_of(n), True)
-            for j, n in enumerate(found[0])
+            for j, n in enumerate(found)
         ]
         other = Relation(fields, mine[0])
         if columns:
