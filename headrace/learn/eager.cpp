@@ -3,6 +3,7 @@
 #include "headrace/learn/eager.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/graph/provenance.h"
 
 namespace hr {
 
@@ -22,7 +23,8 @@ std::vector<Value> values_of(std::string_view op, const std::vector<NodePtr>& no
 }
 
 std::vector<NodePtr> dispatch(std::string_view op, const KernelLimits& limits,
-                              std::vector<Value> inputs, const Work& work) {
+                              const std::vector<NodePtr>& nodes, std::vector<Value> inputs,
+                              const Work& work) {
   const std::vector<Value> made =
       dispatch_to_place(op, limits, std::move(inputs), [&](std::span<const Value> values) {
         std::vector<Tensor> tensors;
@@ -32,7 +34,10 @@ std::vector<NodePtr> dispatch(std::string_view op, const KernelLimits& limits,
         return results;
       });
   std::vector<NodePtr> results;
-  for (const Value& value : made) results.push_back(lazy_value(value));
+  for (const Value& value : made) {
+    results.push_back(lazy_value(value));
+    share_marks(results.back(), nodes);
+  }
   return results;
 }
 
@@ -40,12 +45,13 @@ std::vector<NodePtr> dispatch(std::string_view op, const KernelLimits& limits,
 
 std::vector<NodePtr> run_eagerly(std::string_view op, const std::vector<NodePtr>& nodes,
                                  const Work& work) {
-  return dispatch(op, [](std::span<const Value>) { return kNoKernel; }, values_of(op, nodes), work);
+  return dispatch(
+      op, [](std::span<const Value>) { return kNoKernel; }, nodes, values_of(op, nodes), work);
 }
 
 std::vector<NodePtr> run_eagerly(std::string_view op, const std::vector<NodePtr>& nodes,
                                  const KernelLimits& limits, const Work& work) {
-  return dispatch(op, limits, values_of(op, nodes), work);
+  return dispatch(op, limits, nodes, values_of(op, nodes), work);
 }
 
 std::vector<NodePtr> run_beside(std::string_view op, const std::vector<NodePtr>& nodes, size_t rows,
@@ -58,7 +64,7 @@ std::vector<NodePtr> run_beside(std::string_view op, const std::vector<NodePtr>&
     input = array.num_elements() == 0 ? Value(Tensor(array.dtype(), array.shape(), Buffer()))
                                       : to_place(input, place);
   }
-  return dispatch(op, limits, std::move(inputs), work);
+  return dispatch(op, limits, nodes, std::move(inputs), work);
 }
 
 std::string no_limits(std::span<const Value>) {

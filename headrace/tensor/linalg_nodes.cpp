@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/provenance.h"
 
 #include <algorithm>
 
@@ -82,7 +83,10 @@ std::vector<NodePtr> run_linalg(
         return std::vector<Value>(results.begin(), results.end());
       });
   std::vector<NodePtr> nodes;
-  for (const Value& value : made) nodes.push_back(lazy_value(value));
+  for (const Value& value : made) {
+    nodes.push_back(lazy_value(value));
+    share_marks(nodes.back(), inputs);
+  }
   return nodes;
 }
 

@@ -19,6 +19,7 @@
 #include "headrace/plan/graph/plan_bytes.h"
 #include "headrace/plan/graph/plan_copy.h"
 #include "headrace/plan/graph/plan_nodes.h"
+#include "headrace/plan/graph/provenance.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
@@ -76,9 +77,12 @@ hr::Tensor scalar_value(const hr::Scalar& value) {
   });
 }
 
+// All that takes values out of plans, to other libraries, files and Python, asks here, in
+// `row_value` or `value_there`.
 nb::object node_value(const hr::Node& node) {
   if (!node.is_ready())
     hr::throw_error<hr::InternalError>(node.op(), "the node has not run", {}, "evaluate it first");
+  hr::check_export(node);
   if (const auto* value = std::get_if<hr::Scalar>(&node.value()))
     return nb::cast(scalar_value(*value));
   return python_value(hr::to_place(node.value(), hr::host));
@@ -86,6 +90,7 @@ nb::object node_value(const hr::Node& node) {
 
 // One row of a column that has its value; None where it is null. Negative rows count from the end.
 nb::object row_value(const hr::Node& node, int64_t row) {
+  hr::check_export(node);
   const auto& column = std::get<hr::Column>(node.value());
   const int64_t rows = column.num_rows();
   if (row < -rows || row >= rows) throw nb::index_error("row out of range");
@@ -96,7 +101,15 @@ nb::object row_value(const hr::Node& node, int64_t row) {
 
 // The value where it is.
 nb::object value_there(const hr::Node& node) {
+  hr::check_export(node);
   return hr::place_of(node.value()).is_host() ? node_value(node) : python_value(node.value());
+}
+
+std::vector<std::tuple<bool, std::string, std::string>> listed(const std::vector<hr::Mark>& marks) {
+  std::vector<std::tuple<bool, std::string, std::string>> made;
+  for (const hr::Mark& mark : marks)
+    made.emplace_back(mark.source->is_tag, mark.source->words, mark.name());
+  return made;
 }
 
 NodePtr elementwise(std::string_view op, std::vector<NodePtr> inputs,
@@ -362,6 +375,55 @@ void bind_plan(nb::module_& m) {
         return hr::plan_from_bytes({static_cast<const char*>(bytes.data()), bytes.size()});
       },
       "data"_a);
+  m.def(
+      "plan_of_sources",
+      [](const std::vector<NodePtr>& nodes, int64_t most_bytes) {
+        const hr::SourcePlan plan = hr::plan_of_sources(nodes, most_bytes);
+        return std::pair(nb::bytes(plan.bytes.data(), plan.bytes.size()), listed(plan.sources));
+      },
+      "nodes"_a, "most_bytes"_a);
+  m.def(
+      "plan_over_sources",
+      [](const nb::bytes& bytes, const std::vector<NodePtr>& sources) {
+        return hr::plan_from_bytes({static_cast<const char*>(bytes.data()), bytes.size()}, sources);
+      },
+      "data"_a, "sources"_a);
+  m.def(
+      "marks_of", [](const NodePtr& node) { return listed(hr::marks_of(node)); }, "node"_a,
+      "Whether each is a tag, its words and the name of its column.");
+  m.def(
+      "mark_sources",
+      [](const std::vector<NodePtr>& nodes, std::string words, std::vector<std::string> columns,
+         const std::optional<std::string>& mark) {
+        hr::mark_sources(nodes, hr::value_source(std::move(words), std::move(columns)),
+                         mark ? hr::value_source(*mark, {"values"}) : nullptr);
+      },
+      "nodes"_a, "words"_a, "columns"_a, "mark"_a = nb::none());
+  m.def("count_value_sources", &hr::count_value_sources);
+  m.def(
+      "add_tags",
+      [](const NodePtr& node, std::string_view column, const std::vector<std::string>& tags) {
+        return hr::add_tags(node, column, tags);
+      },
+      "node"_a, "column"_a, "tags"_a);
+  m.def(
+      "remove_tags",
+      [](const NodePtr& node, const std::vector<std::string>& tags) {
+        return hr::remove_tags(node, tags);
+      },
+      "node"_a, "tags"_a);
+  m.def(
+      "share_marks",
+      [](const NodePtr& made, const std::vector<NodePtr>& from) {
+        hr::share_marks(made, from);
+        return made;
+      },
+      "made"_a, "from_"_a, "The first node, with the marks of the others too.");
+  m.def("deny_tags", &hr::deny_tags, "tags"_a);
+  m.def("denied_tags", &hr::denied_tags);
+  m.def(
+      "denied_tags_of", [](const NodePtr& node) { return listed(hr::denied_tags_of(*node)); },
+      "node"_a);
   m.def(
       "plan_fingerprint",
       [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);

@@ -114,6 +114,8 @@ if TYPE_CHECKING:
     from headrace.lazy.handle import eval
     from headrace.lazy.profile import profile
     from headrace.memory import no_copies
+    from headrace.provenance.lineage import lineage, replay
+    from headrace.provenance.policy import policy
     from headrace.reshape.asof import merge_asof, merge_ordered
     from headrace.reshape.pivot import crosstab, get_dummies, wide_to_long
     from headrace.series.index import Index, MultiIndex
@@ -192,6 +194,7 @@ __all__ = [
     "json_normalize",
     "learn",
     "linalg",
+    "lineage",
     "linspace",
     "melt",
     "memory",
@@ -210,6 +213,7 @@ __all__ = [
     "pivot",
     "pivot_table",
     "plot",
+    "policy",
     "profile",
     "qcut",
     "random",
@@ -228,6 +232,7 @@ __all__ = [
     "read_sql_query",
     "read_sql_table",
     "read_table",
+    "replay",
     "report",
     "reset_option",
     "scan_csv",
@@ -303,6 +308,8 @@ _HOMES = {
     "io.json": "read_json scan_json",
     "io.log": "read_log",
     "io.npy": "read_npy read_npz write_npz",
+    "provenance.lineage": "lineage replay",
+    "provenance.policy": "policy",
     "io.parquet": "read_parquet scan_parquet",
     "lazy.handle": "eval",
     "lazy.profile": "profile",

@@ -162,15 +162,21 @@ NodePtr of_constant(const Signature& result, const std::vector<NodePtr>& inputs,
                     const Scalar& value) {
   if (value.is_null()) return nullptr;
   if (result.is_scalar()) {
-    if (value.dtype().is_bool()) return lazy_value(scalar_tensor(value.as<bool>()), "scalar");
-    return visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
-      return lazy_value(scalar_tensor(value.as<T>()), "scalar");
-    });
+    NodePtr made = value.dtype().is_bool()
+                       ? lazy_value(scalar_tensor(value.as<bool>()), "scalar")
+                       : visit_real(value.dtype(), [&]<class T>(std::type_identity<T>) {
+                           return lazy_value(scalar_tensor(value.as<T>()), "scalar");
+                         });
+    share_marks(made, inputs);
+    return made;
   }
   if (result.form != Form::kColumn) return nullptr;
   const auto like = std::find_if(inputs.begin(), inputs.end(),
                                  [&](const NodePtr& each) { return has_rows_of(each, result); });
-  return like == inputs.end() ? nullptr : repeat(*like, value);
+  if (like == inputs.end()) return nullptr;
+  NodePtr made = repeat(*like, value);
+  share_marks(made, inputs);
+  return made;
 }
 
 // A program of constants gives what the evaluator would give in each row.
@@ -318,7 +324,11 @@ NodePtr folded_node(Op op, const Signature& result, std::vector<NodePtr>& inputs
     const bool others_have_rows = std::any_of(inputs.begin(), inputs.end(), [&](const auto& each) {
       return !each->fields().constant && has_rows_of(each, result);
     });
-    if (inputs[i]->fields().constant && others_have_rows) inputs[i] = literal(*known[i]);
+    if (inputs[i]->fields().constant && others_have_rows) {
+      NodePtr plain = literal(*known[i]);
+      share_marks(plain, std::span(&inputs[i], 1));
+      inputs[i] = std::move(plain);
+    }
   }
   return nullptr;
 }

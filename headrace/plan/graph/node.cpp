@@ -271,6 +271,7 @@ NodePtr make_node(Node::Fields&& fields) {
   fields.counted = has_counted_rows(fields);
   note_structure(fields, over_live);
   fields.plan = current_plan();
+  if (fields.plan == 0) note_marks(fields);
   auto node = std::make_shared<Node>(std::make_unique<Node::Fields>(std::move(fields)));
   // A scan waits until a column is needed; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
@@ -426,6 +427,7 @@ NodePtr in_domain(const NodePtr& node, uint64_t domain) {
     NodePtr made = lazy_value(node->value(), node->detail(), domain, node->fields().live);
     made->fields().constant = node->fields().constant;
     made->fields().unique = node->fields().unique;
+    made->fields().marks = node->fields().marks;
     return made;
   }
   Signature signature = node->signature();
@@ -528,6 +530,7 @@ std::vector<NodePtr> slice(std::span<const NodePtr> inputs, int64_t begin, int64
     const int64_t first = std::clamp<int64_t>(begin, 0, column->num_rows());
     const int64_t rows = std::clamp<int64_t>(count, 0, column->num_rows() - first);
     made.push_back(lazy_value(column->slice(first, rows), input->detail(), domain));
+    made.back()->fields().marks = input->fields().marks;
   }
   return made;
 }

@@ -2,6 +2,7 @@
 // The inside of a node, for this room.
 #pragma once
 #include "headrace/plan/graph/node.h"
+#include "headrace/plan/graph/provenance.h"
 #include "headrace/plan/graph/unique_keys.h"
 
 #include <mutex>
@@ -17,6 +18,7 @@ struct TableFields {
   std::shared_ptr<TableState> state{};
   std::vector<JoinKeyPair> join_keys{};              // of a join: those that no plan used
   std::vector<std::vector<KeyPlace>> column_keys{};  // sets of keys that each column is of
+  std::vector<Marks> marks{};                        // of each column; empty: none has any
   // Of a table of which some plan made only the rows that a mask picks: that table, if it is there,
   // and the structure of the mask.
   bool was_filtered = false;
@@ -41,6 +43,8 @@ struct Node::Fields {
   std::vector<KeyPlace> unique{};    // sets of keys that the column is of
   std::vector<uint64_t> first_of{};  // of first rows: the structures of the keys
   std::optional<Scalar> constant{};  // the value in each row
+  Marks marks{};                     // of the values that this one is made of
+  Mark source{};                     // of a column that was read: what it is
   uint64_t serial = 0;               // of all nodes
   uint64_t structure = 0;            // equal for nodes that do the same with the same inputs
   Place place = host;                // where the value will be

@@ -7,6 +7,7 @@
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <mutex>
@@ -19,10 +20,14 @@ namespace {
 constexpr std::string_view kOp = "plan";
 constexpr std::string_view kMagic = "headrace plan 1";
 
-enum class Record : uint8_t { kScalar, kValue, kOperator, kTable, kPart };
+enum class Record : uint8_t { kScalar, kValue, kOperator, kTable, kPart, kSource };
 
-/// The nodes above some others, inputs before users.
-std::vector<NodePtr> ordered(std::span<const NodePtr> roots) {
+bool is_source(const NodePtr& node) {
+  return node->fields().source.source != nullptr;
+}
+
+/// The nodes above some others, inputs before users; with `apart`, no further than sources.
+std::vector<NodePtr> ordered(std::span<const NodePtr> roots, bool apart = false) {
   std::vector<NodePtr> order;
   std::unordered_map<const Node*, bool> seen;  // whether its inputs were visited
   std::vector<NodePtr> stack(roots.begin(), roots.end());
@@ -33,7 +38,7 @@ std::vector<NodePtr> ordered(std::span<const NodePtr> roots) {
       stack.pop_back();
       continue;
     }
-    if (is_new)
+    if (is_new && !(apart && is_source(node)))
       for (const NodePtr& input : node->fields().inputs)
         if (!seen.contains(input.get())) stack.push_back(input);
     if (stack.back() != node) continue;
@@ -73,7 +78,8 @@ void write_value(ParameterWriter& writer, const Value& value) {
 
 class Reader {
  public:
-  explicit Reader(std::string_view bytes) : reader_(bytes) {}
+  Reader(std::string_view bytes, std::span<const NodePtr> sources)
+      : reader_(bytes), sources_(sources) {}
 
   std::vector<NodePtr> run() {
     if (reader_.read<std::string>() != kMagic)
@@ -129,6 +135,8 @@ class Reader {
       }
       case Record::kValue:
         return read_value();
+      case Record::kSource:
+        return read_source();
       case Record::kPart: {
         const auto table = reader_.read<uint64_t>();
         const auto index = reader_.read<int64_t>();
@@ -156,6 +164,41 @@ class Reader {
                                       {{"record", static_cast<int64_t>(record)}});
   }
 
+  // The planner and kernels take a plan's word for what its sources are.
+  NodePtr read_source() {
+    const auto number = reader_.read<uint64_t>();
+    Signature before;
+    reader_.read(before.form);
+    reader_.read(before.dtype);
+    reader_.read(before.shape);
+    reader_.read(before.nullable);
+    reader_.read(before.domain);
+    if (number >= sources_.size())
+      throw_error<InvalidArgumentError>(kOp, "a source is missing",
+                                        {{"source", number}, {"sources", sources_.size()}});
+    const NodePtr& given = sources_[number];
+    const Signature& now = given->signature();
+    if (now.form != before.form || now.dtype != before.dtype)
+      throw_error<InvalidArgumentError>(
+          kOp, "a source has another dtype",
+          {{"source", number}, {"dtype", now.dtype.name()}, {"before", before.dtype.name()}});
+    if (now.nullable && !before.nullable)
+      throw_error<InvalidArgumentError>(kOp, "a source has nulls now", {{"source", number}});
+    if (now.shape.size() != before.shape.size() ||
+        (before.rows() != kUnknown && now.rows() != before.rows()))
+      throw_error<InvalidArgumentError>(
+          kOp, "a source has another shape",
+          {{"source", number}, {"rows", now.rows()}, {"before", before.rows()}});
+    // Rows that the plan knows as those of one source are those of one here.
+    if (before.domain != 0) {
+      const auto [place, is_new] = domains_.try_emplace(before.domain, now.domain);
+      if (!is_new && place->second != now.domain)
+        throw_error<InvalidArgumentError>(kOp, "sources of the same rows have other rows now",
+                                          {{"source", number}});
+    }
+    return given;
+  }
+
   NodePtr read_value() {
     const auto header = reader_.read<std::string>();
     const auto count = reader_.read<size_t>();
@@ -173,31 +216,72 @@ class Reader {
   }
 
   ParameterReader reader_;
+  std::span<const NodePtr> sources_;
   std::vector<NodePtr> nodes_{};
   std::unordered_map<uint64_t, uint64_t> domains_{};
 };
 
-}  // namespace
+/// Row domains by number in the order in which they come.
+class Domains {
+ public:
+  uint64_t of(uint64_t domain) {
+    if (domain == 0) return 0;
+    return numbers_.try_emplace(domain, numbers_.size() + 1).first->second | (domain & kPickedRows);
+  }
 
-std::string plan_to_bytes(std::span<const NodePtr> nodes) {
+ private:
+  std::unordered_map<uint64_t, uint64_t> numbers_{};
+};
+
+int64_t bytes_of(const Value& value) {
+  int64_t bytes = 0;
+  for_each_buffer(value, [&](const Buffer& buffer) { bytes += buffer.size_bytes(); });
+  return bytes;
+}
+
+/// `most_bytes` below 0: sources are written as what they are.
+SourcePlan written(std::span<const NodePtr> nodes, int64_t most_bytes) {
+  const bool apart = most_bytes >= 0;
   const std::lock_guard lock(plan_mutex());
-  const std::vector<NodePtr> order = ordered(nodes);
+  std::vector<NodePtr> order = ordered(nodes, apart);
+  if (apart)  // a reader has to know their rows before others name them
+    std::ranges::stable_partition(order, is_source);
   std::unordered_map<const Node*, uint64_t> numbers;
+  SourcePlan made;
+  Domains domains;
   ParameterWriter writer;
   writer.write(kMagic);
   writer.write(order.size());
   for (const NodePtr& node : order) {
     const Node::Fields& fields = node->fields();
+    Signature signature = fields.signature;
+    if (apart) signature.domain = domains.of(signature.domain);
     numbers.emplace(node.get(), numbers.size());
     const auto write_inputs = [&] {
       std::vector<uint64_t> inputs;
       for (const NodePtr& input : fields.inputs) inputs.push_back(numbers.at(input.get()));
       writer.write(inputs);
     };
+    if (apart && is_source(node)) {
+      writer.write(Record::kSource);
+      writer.write(made.sources.size());
+      write(writer, signature);
+      made.sources.push_back(fields.source);
+      continue;
+    }
     if (node->is_ready()) {
+      check_export(*node);
+      if (apart && fields.op && std::ranges::find(nodes, node) != nodes.end())
+        throw_error<UnsupportedError>(kOp, "the plan has run and is gone",
+                                      {{"operator", node->op()}}, "ask before the values are used");
+      if (apart && bytes_of(node->value()) > most_bytes)
+        throw_error<UnsupportedError>(
+            kOp, "a value is too large to be part of a plan",
+            {{"operator", node->op()}, {"bytes", bytes_of(node->value())}, {"most", most_bytes}},
+            "ask before the plan has run, or read the data from a file");
       write_value(writer, node->value());
-      writer.write(node->detail());
-      writer.write(fields.signature.domain);
+      writer.write(apart ? std::string() : node->detail());
+      writer.write(signature.domain);
       continue;
     }
     if (node->kind() == NodeKind::kPart) {
@@ -214,21 +298,36 @@ std::string plan_to_bytes(std::span<const NodePtr> nodes) {
     writer.write(node->kind() == NodeKind::kTable ? Record::kTable : Record::kOperator);
     writer.write(*bytes);
     if (node->kind() == NodeKind::kTable) {
-      writer.write(fields.signature.rows());
-      writer.write(fields.signature.domain);
+      writer.write(signature.rows());
+      writer.write(signature.domain);
     } else {
-      write(writer, fields.signature);
+      write(writer, signature);
     }
     write_inputs();
   }
   std::vector<uint64_t> roots;
   for (const NodePtr& node : nodes) roots.push_back(numbers.at(node.get()));
   writer.write(roots);
-  return writer.take();
+  made.bytes = writer.take();
+  return made;
+}
+
+}  // namespace
+
+std::string plan_to_bytes(std::span<const NodePtr> nodes) {
+  return written(nodes, -1).bytes;
+}
+
+SourcePlan plan_of_sources(std::span<const NodePtr> nodes, int64_t most_bytes) {
+  return written(nodes, most_bytes);
+}
+
+std::vector<NodePtr> plan_from_bytes(std::string_view bytes, std::span<const NodePtr> sources) {
+  return Reader(bytes, sources).run();
 }
 
 std::vector<NodePtr> plan_from_bytes(std::string_view bytes) {
-  return Reader(bytes).run();
+  return Reader(bytes, {}).run();
 }
 
 uint64_t plan_fingerprint(std::span<const NodePtr> nodes) {

@@ -219,9 +219,12 @@ NodePtr as_tensor(const NodePtr& column) {
   if (signature.form == Form::kTensor) return column;
   signature.form = Form::kTensor;
   signature.nullable = false;
-  if (column->is_ready())
-    return lazy_value(as_tensor(std::get<Column>(column->value())), column->detail(),
-                      signature.domain, column->fields().live);
+  if (column->is_ready()) {
+    NodePtr made = lazy_value(as_tensor(std::get<Column>(column->value())), column->detail(),
+                              signature.domain, column->fields().live);
+    share_marks(made, std::span(&column, 1));
+    return made;
+  }
   const Dtype dtype = signature.dtype;
   if (dtype.has_zone() || (!dtype.is_real() && !dtype.has_unit()))
     throw_error<TypeMismatchError>("to_array", "the dtype cannot be an array",

@@ -53,6 +53,8 @@ class _Table(NamedTuple):
 def first_values(nodes: list[_core.Node], rows: int | None = None) -> list[list[Any]]:
     """The values of columns, or the first of them, computed together."""
     frame = frame_of({str(i): node for i, node in enumerate(nodes)})
+    if denied := [str(i) for i, node in enumerate(nodes) if _core.denied_tags_of(node)]:
+        frame = frame.assign(**dict.fromkeys(denied, "…"))
     frame = frame if rows is None else frame.head(rows)
     zoned = {name for name in frame.columns if zone_in(frame[name].dtype)}
     found = frame[[name for name in frame.columns if name not in zoned]].to_dict()
@@ -244,6 +246,8 @@ def array_text(array: Array) -> str:
     import numpy as np
 
     node = array._node
+    if _core.denied_tags_of(node):
+        return f"Array(shape={node.shape}, dtype={array.dtype}, tags that hr.policy denies)"
     if not node.shape:
         return str(array.item())
     shape = "(" + ", ".join(_rows_word(size) for size in node.shape) + ")"

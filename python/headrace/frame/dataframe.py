@@ -49,6 +49,7 @@ from headrace.io.parquet import write_parquet
 from headrace.lazy.handle import Deferred, mark
 from headrace.lazy.origin import query_of
 from headrace.lazy.profile import Explanation, explain
+from headrace.provenance import policy
 from headrace.reshape import alignment, matched, pivot
 from headrace.series import column_values as _of_reductions  # noqa: F401 (registers it)
 from headrace.series import nested
@@ -1005,6 +1006,30 @@ class DataFrame(Tabular, Columns):
         of a query begins with its SQL. Notebooks show a table.
         """
         return explain(list(self._nodes.values()), analyze, passes).of_query(query_of(self))
+
+    def tag(self, column: Any, *tags: str) -> DataFrame:
+        """Say what the values of a column are, ``"personal"``: what is made of them has the tags.
+
+        `hr.policy` refuses exports by tags, `hr.lineage` tells them.
+
+        >>> df = hr.DataFrame({"ssn": ["12", "34"], "x": [1, 2]}).tag("ssn", "personal")
+        >>> df.assign(short=df["ssn"].str[0]).tags
+        {'ssn': ['personal'], 'short': ['personal']}
+        """
+        return policy.tag(self, column, tags)
+
+    def untag(self, column: Any, *tags: str) -> DataFrame:
+        """Take tags away from a column; other columns keep theirs.
+
+        >>> hr.DataFrame({"x": [1, 2]}).tag("x", "personal").untag("x", "personal").tags
+        {}
+        """
+        return policy.untag(self, column, tags)
+
+    @property
+    def tags(self) -> dict[Any, list[str]]:
+        """The tags of the columns that have some, by name; evaluates nothing."""
+        return policy.tags_of(self._nodes)
 
     def to_dict(self, orient: str = "list") -> Any:
         """Python values: lists by name, or in the form given by `orient`.

@@ -15,6 +15,7 @@ from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io import csv_many, pandas_csv, sources
 from headrace.io.csv_rows import CsvRows
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
 
@@ -251,6 +252,7 @@ def csv_options(op: str, given: Any, on_bad: str = "error") -> _core.CsvOptions:
     return made
 
 
+@recorded
 @_shows_options
 def scan_csv(source: Sources, **options: Unpack[CsvOptions]) -> DataFrame:
     r"""A lazy frame over a CSV source: sniffed now, read on use, as far as needed.
@@ -305,6 +307,7 @@ def read_csv(
 ) -> Stream: ...
 
 
+@recorded
 @_shows_options
 def read_csv(
     source: Sources | Iterator[bytes],

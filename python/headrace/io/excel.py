@@ -19,6 +19,7 @@ from headrace.errors import (
     input_error,
 )
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -201,6 +202,7 @@ def _sheet(
     return frame.astype(given) if given else frame
 
 
+@recorded
 def read_excel(
     source: str | os.PathLike[str] | IO[bytes],
     sheet_name: int | str | Iterable[int | str] | None = 0,

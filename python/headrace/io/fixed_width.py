@@ -10,6 +10,7 @@ from headrace import _core
 from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.io import csv, pandas_csv
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 from headrace.rows import whole_number
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _OP = "read_fwf"
 _NONE_OF_OURS = ("delimiter", "sep", "quote", "quotechar", "quoting", "hive_partitioning")
 
 
+@recorded
 def read_fwf(
     source: Source | Sequence[Source],
     *,

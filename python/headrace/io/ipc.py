@@ -12,6 +12,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io import sources
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 from headrace.series.timezone import know_zone
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _one(
     return frame_of_parts(file.scan(places), wanted)
 
 
+@recorded
 def read_ipc(
     source: Sources,
     *,
@@ -126,6 +128,7 @@ def read_ipc(
     )
 
 
+@recorded
 def scan_ipc(
     source: Sources,
     *,

@@ -17,6 +17,7 @@ from headrace.interop import through_pandas
 from headrace.io import sources
 from headrace.io.lines import Lines
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 from headrace.rows import whole_number
 from headrace.series.timezone import know_zone
 
@@ -150,6 +151,7 @@ def read_json(
 ) -> Stream: ...
 
 
+@recorded
 def read_json(
     source: Sources | Iterator[bytes],
     *,
@@ -311,6 +313,7 @@ def _followed(
     return text_stream("read_json", source, Lines("read_json", read, words), poll, position)
 
 
+@recorded
 def scan_json(
     source: Sources,
     *,

@@ -14,6 +14,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError
 from headrace.frame.columns import frame_of_parts, frame_of_table
 from headrace.io import sources
 from headrace.lazy.handle import mark
+from headrace.provenance.sources import recorded
 from headrace.rows import is_missing
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def _frame(
     return frame_of_parts(files[0].scan(places[0]), chosen)
 
 
+@recorded
 def read_parquet(
     source: Source | Sequence[Source],
     *,
@@ -115,6 +117,7 @@ def read_parquet(
     return _frame("read_parquet", source, columns, True, words)
 
 
+@recorded
 def scan_parquet(
     source: Source | Sequence[Source],
     *,

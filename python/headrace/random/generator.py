@@ -16,6 +16,7 @@ from headrace.errors import InvalidArgumentError, TypeMismatchError, Unsupported
 from headrace.facade import facade
 from headrace.frame.columns import is_frame
 from headrace.lazy.handle import array_of, mark
+from headrace.provenance.sources import note_draw
 from headrace.series.column import is_series
 
 if TYPE_CHECKING:
@@ -105,7 +106,10 @@ class Generator:
         key = self._seed, self._stream
         self._stream += 1
         mark(f"random_{word}")
-        made = array_of(getattr(_core, f"random_{word}")(math.prod(shape), *words, *key))
+        node = getattr(_core, f"random_{word}")(math.prod(shape), *words, *key)
+        if size is not None:
+            note_draw(word, (math.prod(shape), *words, *key), node)
+        made = array_of(node)
         return made[0].item() if size is None else made if len(shape) == 1 else made.reshape(shape)
 
     def random(self, size: Size = None, dtype: npt.DTypeLike = "float64") -> Any:
