@@ -9,9 +9,6 @@ import json
 import os
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
-from urllib.parse import urlsplit
-
-import numpy as np
 
 from headrace import _core
 from headrace.frame.columns import is_frame
@@ -70,6 +67,8 @@ def _public(source: Any) -> Any:
         return [_public(each) for each in source]
     if "://" not in source:
         return os.path.abspath(source)
+    from urllib.parse import urlsplit
+
     parts = urlsplit(source)
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise TypeError("an address may hold credentials")
@@ -111,7 +110,7 @@ def recorded(read: Callable[Params, Result]) -> Callable[Params, Result]:
 
 def note_draw(word: str, words: tuple[Any, ...], node: _core.Node) -> None:
     """Mark random numbers by their generator, and note the words of ``_core.random_<word>``."""
-    given = [each.item() if isinstance(each, np.generic) else each for each in words]
+    given = [each.item() if hasattr(each, "item") else each for each in words]
     draw = {"call": f"random_{word}", "arguments": {"words": given}, "files": []}
     _core.mark_sources([node], json.dumps(draw), ["values"], _generator(given[-2]))
 
