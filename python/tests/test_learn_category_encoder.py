@@ -111,6 +111,35 @@ def test_numpy_and_pandas_rows():
     assert hr.learn.CategoryEncoder().fit_transform(frame).tolist() == made.tolist()
 
 
+@pytest.mark.parametrize(
+    ("column", "given"),
+    [
+        ([1, 2], [1.5, 2.0]),
+        ([1, 2], ["1", "2"]),
+        (["1", "2"], [1, 2]),
+        ([1.0, 2.0], [2**53 + 1]),
+        (np.array([1, 2], np.int8), [300]),
+        ([1, 2], [True, 2.5]),
+        ([1, 2], [1, None]),
+    ],
+)
+def test_vocabularies_that_columns_cannot_hold(column, given):
+    encoder = hr.learn.CategoryEncoder(vocabulary={"a": given})
+    with pytest.raises((hr.TypeMismatchError, hr.InvalidArgumentError), match="vocabulary"):
+        encoder.fit(hr.DataFrame({"a": column}))
+
+
+def test_vocabularies_of_other_numbers():
+    for column, given in (
+        ([1.0, 2.5], [2, 1]),
+        ([1, 2], [2.0, 1.0]),
+        ([1, 2], np.array([2, 1], "i1")),
+    ):
+        frame = hr.DataFrame({"a": column})
+        codes = hr.learn.CategoryEncoder(vocabulary={"a": given}).fit_transform(frame)
+        assert codes.tolist()[0] == [4]
+
+
 def test_given_vocabularies():
     frame = hr.DataFrame({"a": ["x", "y", "z"], "b": [1, 2, 2]})
     encoder = hr.learn.CategoryEncoder(vocabulary={"a": ["z", "w", "x"]}).fit(frame)

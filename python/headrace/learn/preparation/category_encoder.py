@@ -71,7 +71,8 @@ class CategoryEncoder(Transformer):
         every machine.
     vocabulary : dict or list, optional
         The values of columns in the order of their codes: by name, or a list for each column.
-        Columns that a dictionary does not name are fitted.
+        Columns that a dictionary does not name are fitted. `fit` refuses values that the dtype of
+        the column cannot hold, such as 1.5 in a column of integers.
 
     Attributes
     ----------
@@ -269,6 +270,19 @@ def _added(
     return made["value"], asarray(made["rows"])
 
 
+def _converted(given: Series, dtype: Any) -> Series:
+    """The same values in the dtype of a column: none becomes another one."""
+    of_one_kind = given.dtype.kind == dtype.kind or {given.dtype.kind, dtype.kind} <= {*"biuf"}
+    made = given.astype(dtype) if of_one_kind else given
+    if not of_one_kind or not bool((made.astype(given.dtype) == given).all()):
+        raise TypeMismatchError(
+            "CategoryEncoder: a vocabulary has values that its column cannot hold: "
+            f"vocabulary={given.head(5).to_list()}, dtype={given.dtype}, column={dtype}; give the "
+            "values of the column, or convert it with astype()"
+        )
+    return made
+
+
 def _vocabulary(given: Any, dtype: Any) -> Series:
     """A vocabulary that the user gives for a column of this dtype."""
     made = given if hasattr(given, "to_list") and hasattr(given, "_node") else None
@@ -276,7 +290,7 @@ def _vocabulary(given: Any, dtype: Any) -> Series:
         listed = list(given)
         made = series_over(np.array(listed, object if dtype.kind not in "biuf" else None))
     if made.dtype != dtype:
-        made = made.astype(dtype)
+        made = _converted(made, dtype)
     if len(made.unique()) != len(made) or bool(made.isna().any()):
         raise InvalidArgumentError(
             f"CategoryEncoder: a vocabulary has a value twice, or a missing one: size={len(made)}, "
