@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Characters of UTF-8 one by one, as Python counts them.
 #pragma once
+#include "headrace/base/api.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace hr {
 
-inline bool starts_character(char byte) {
+HR_BOTH inline bool starts_character(char byte) {
   return (static_cast<uint8_t>(byte) & 0xC0) != 0x80;
 }
 
 /// The byte where the next character begins.
-inline size_t next_character(std::string_view text, size_t at) {
+HR_BOTH inline size_t next_character(std::string_view text, size_t at) {
   do ++at;
   while (at < text.size() && !starts_character(text[at]));
   return at;
@@ -27,7 +29,7 @@ struct Character {
 inline constexpr uint32_t kNoCharacter = 0xFFFFFFFF;
 
 /// The character that begins at a byte.
-inline Character character_at(std::string_view text, size_t at) {
+HR_BOTH inline Character character_at(std::string_view text, size_t at) {
   const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(text[i])); };
   const uint32_t first = byte(at);
   if (first < 0x80) return {first, 1};
@@ -42,14 +44,14 @@ inline Character character_at(std::string_view text, size_t at) {
 }
 
 /// White space as Python's str.strip() and str.split() have it.
-inline bool is_space(uint32_t code) {
+HR_BOTH inline bool is_space(uint32_t code) {
   if (code < 0x80) return code == ' ' || (code >= 9 && code <= 13) || (code >= 28 && code <= 31);
   return code == 0x85 || code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
          code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000;
 }
 
 /// The character that ends before a byte.
-inline Character character_before(std::string_view text, size_t end) {
+HR_BOTH inline Character character_before(std::string_view text, size_t end) {
   size_t at = end - 1;
   while (at > 0 && !starts_character(text[at])) --at;
   const Character found = character_at(text, at);

@@ -10,6 +10,7 @@
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/characters.h"
+#include "headrace/functions/strings/string_pieces_math.h"
 #include "headrace/plan/eval/expression.h"
 #include "headrace/plan/graph/node.h"
 
@@ -89,24 +90,16 @@ struct StringOperator : Operator {
   RowLineage lineage() const override { return RowLineage::kRowwise; }
 };
 
+/// Of operators that devices have kernels for, but not for categories.
+inline std::string why_categories(const Value& column) {
+  return signature_of(column).dtype.is_category()
+             ? "new strings of categories have no kernel for CUDA"
+             : "";
+}
+
 /// How explain() shows a pattern or a string, which may be long.
 inline std::string shortened(std::string_view text) {
   return std::string(text.substr(0, 40));
-}
-
-/// The view of `part`, which is a piece of the text that `whole` is the view of.
-inline StringView view_of_part(const StringView& whole, std::string_view text,
-                               std::string_view part) {
-  StringView view{};
-  view.size = static_cast<uint32_t>(part.size());
-  if (part.size() <= sizeof view.inlined) {
-    std::memcpy(view.inlined, part.data(), part.size());
-    return view;
-  }
-  std::memcpy(view.indirect.prefix, part.data(), sizeof view.indirect.prefix);
-  view.indirect.buffer = whole.indirect.buffer;
-  view.indirect.offset = whole.indirect.offset + static_cast<uint32_t>(part.data() - text.data());
-  return view;
 }
 
 /// `part_of(text)`, a piece of each text, as a column over the same text.

@@ -12,6 +12,8 @@
 #include "headrace/data/string_reader.h"
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/string_compare_kernels.h"
+#include "headrace/functions/strings/string_search_kernels.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
@@ -192,11 +194,19 @@ Signature bool_signature(const NodePtr& column) {
 }  // namespace
 
 Column compare_text(Op op, const Column& column, std::string_view text, const Mask* where) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu() && column.dtype().is_string())
+      return cuda::compare_text(op, column, text);
   if (!column.dtype().is_category()) return compare_strings(op, column, text, where);
   const Dictionary& dictionary = *column.dictionary();
   if (is_order(op) && !dictionary.is_ordered()) refuse_order(op, "these categories have no order");
   const int32_t code = code_of(dictionary, text);
   if (is_order(op) && code < 0) refuse_order(op, "the string is not one of the categories");
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu())
+      return cuda::test_codes(column, bits_of(dictionary.size(), {}, [&](int64_t each) {
+                                return holds(op, static_cast<int>(each) - code);
+                              }));
   return compare_code(op, column, code, where);
 }
 
@@ -221,6 +231,8 @@ Column is_one_of(const Column& column, const std::vector<std::string_view>& text
 }
 
 Column compare_text(Op op, const Column& left, const Column& right) {
+  if constexpr (built_with_cuda)
+    if (left.place().is_gpu()) return cuda::compare_text(op, left, right);
   if (left.dtype().is_category() && right.dtype().is_category()) {
     const bool same = left.dictionary()->id() == right.dictionary()->id();
     if (is_order(op) && !(same && left.dictionary()->is_ordered()))
@@ -249,6 +261,8 @@ struct StringComparison final : OperatorOf<StringComparison, Predicate>, Members
   std::string_view name() const override { return op_row(op).name; }
 
   std::string arguments() const override { return shortened(text); }
+
+  bool supports(Place) const override { return true; }
 
   Column test(std::span<const Value> inputs, const Mask* where) const override {
     return compare_text(op, std::get<Column>(inputs[0]), text, where);
@@ -282,6 +296,15 @@ struct StringColumnsComparison final : OperatorOf<StringColumnsComparison> {
   RowLineage lineage() const override { return RowLineage::kRowwise; }
 
   int64_t rowwise_inputs() const override { return 2; }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    for (const Value& input : inputs)
+      if (signature_of(input).dtype.is_category())
+        return "comparing categories with a column has no kernel for CUDA";
+    return {};
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     return compare_text(op, std::get<Column>(inputs[0]), std::get<Column>(inputs[1]));

@@ -32,10 +32,6 @@ std::string escaped(std::string_view text, std::string_view signs) {
   return result;
 }
 
-int64_t characters_of(std::string_view text) {
-  return std::ranges::count_if(text, [](char byte) { return (byte & 0xC0) != 0x80; });
-}
-
 NodePtr without(const NodePtr& column, TextTest test, const std::string& affix,
                 const TextSlice& rest) {
   const NodePtr has_none = elementwise(Op::kInvert, {test_text(test, column, affix)});

@@ -14,6 +14,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/strings/character_classes.h"
 #include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/string_pieces_math.h"
 #include "headrace/functions/strings/string_search_kernels.h"
 
 #include <algorithm>
@@ -309,19 +310,6 @@ bool is_title(std::string_view text) {
   return all_characters(text, fits) && found;
 }
 
-// The byte where character `count` begins, or that many before the end.
-size_t byte_of(std::string_view text, int64_t count) {
-  if (count >= 0) {
-    size_t at = 0;
-    while (count-- > 0 && at < text.size()) at = next_character(text, at);
-    return at;
-  }
-  size_t at = text.size();
-  while (count < 0 && at > 0)
-    if (starts_character(text[--at])) ++count;
-  return at;
-}
-
 }  // namespace
 
 TextTest text_test_from_name(std::string_view name) {
@@ -332,8 +320,13 @@ TextTest text_test_from_name(std::string_view name) {
 }
 
 Column test_text(TextTest test, const Column& column, std::string_view pattern, const Mask* where) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu() && column.dtype().is_string())
+      return cuda::test_text(test, column, pattern);
   if (!column.dtype().is_category()) return test_strings(test, column, pattern, where);
   const Column entries = test_strings(test, column.dictionary()->values(), pattern, nullptr);
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return cuda::test_codes(column, entries.values_buffer());
   return test_codes(column, [&](int32_t code) { return get_bit(entries.bits(), code); }, where);
 }
 
@@ -385,20 +378,21 @@ Column text_position(const Column& column, std::string_view part, int64_t begin,
 }
 
 Column slice_text(const Column& column, int64_t begin, int64_t end) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return cuda::slice_text(column, begin, end);
   return over_texts(column, [&](const Column& from) {
-    return pieces_of(from, [&](std::string_view text) {
-      const size_t first = byte_of(text, begin);
-      return text.substr(first, std::max(byte_of(text, end), first) - first);
-    });
+    return pieces_of(from, [&](std::string_view text) { return slice_of(text, begin, end); });
   });
 }
 
 Column text_length(const Column& column) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return cuda::text_length(column);
   const Column from = text_of(column);
   const Nulls null(from);
   return map_rows<int32_t>(from, TypeId::kInt32, [&](int64_t row) {
     const std::string_view text = null(row) ? std::string_view() : from.string(row);
-    return static_cast<int32_t>(std::count_if(text.begin(), text.end(), starts_character));
+    return characters_of(text);
   });
 }
 
@@ -412,6 +406,14 @@ struct StringTest final : OperatorOf<StringTest, Predicate> {
 
   std::string arguments() const override {
     return std::string(kTests[static_cast<size_t>(kind)]) + " " + shortened(pattern);
+  }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return kind == TextTest::kLike && signature_of(inputs[0]).dtype.is_string()
+               ? "LIKE has no kernel for CUDA"
+               : "";
   }
 
   Column test(std::span<const Value> inputs, const Mask* where) const override {
@@ -458,6 +460,12 @@ struct StringSlice final : OperatorOf<StringSlice, StringOperator> {
 
   std::string arguments() const override { return "slice"; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_categories(inputs[0]);
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return slice_text(std::get<Column>(inputs[0]), begin, end);
   }
@@ -467,6 +475,12 @@ struct StringSlice final : OperatorOf<StringSlice, StringOperator> {
 
 struct StringLength final : OperatorOf<StringLength, StringOperator> {
   std::string arguments() const override { return "len"; }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_categories(inputs[0]);
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     return text_length(std::get<Column>(inputs[0]));

@@ -8,7 +8,9 @@
 #include "headrace/functions/strings/characters.h"
 #include "headrace/functions/strings/letter_case.h"
 #include "headrace/functions/strings/string_builder.h"
+#include "headrace/functions/strings/string_pieces_math.h"
 #include "headrace/functions/strings/string_search_kernels.h"
+#include "headrace/functions/strings/string_transform_kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -142,22 +144,6 @@ void add_in_case(LetterCase wanted, std::string_view text, StringBuilder& builde
     }
     at += from.bytes;
   }
-}
-
-template <class F>
-std::string_view strip(std::string_view text, StripEnds ends, F&& is_gone) {
-  size_t begin = 0, end = text.size();
-  while (ends.left && begin < end) {
-    const Character each = character_at(text, begin);
-    if (!is_gone(each.code)) break;
-    begin += each.bytes;
-  }
-  while (ends.right && end > begin) {
-    const Character each = character_before(text, end);
-    if (!is_gone(each.code)) break;
-    end -= each.bytes;
-  }
-  return text.substr(begin, end - begin);
 }
 
 // False, and adds nothing, where the text does not have it.
@@ -343,6 +329,8 @@ std::optional<Column> change_ascii(LetterCase wanted, const Column& from) {
 }  // namespace
 
 Column change_case(LetterCase wanted, const Column& column) {
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return cuda::change_case(wanted, column);
   const bool keeps_size = wanted != LetterCase::kTitle && wanted != LetterCase::kCapitalize;
   if (column.dtype().is_string() && keeps_size)
     if (std::optional<Column> made = change_ascii(wanted, column)) return *std::move(made);
@@ -358,10 +346,12 @@ Column strip_text(const Column& column, StripEnds ends, std::string_view gone) {
     codes.push_back(each.code);
     at += each.bytes;
   }
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return cuda::strip_text(column, ends, codes);
   return over_texts(column, [&](const Column& from) {
     return pieces_of(from, [&](std::string_view text) {
-      if (codes.empty()) return strip(text, ends, is_space);
-      return strip(text, ends, [&](uint32_t code) {
+      if (codes.empty()) return stripped(text, ends.left, ends.right, is_space);
+      return stripped(text, ends.left, ends.right, [&](uint32_t code) {
         return std::find(codes.begin(), codes.end(), code) != codes.end();
       });
     });
@@ -401,6 +391,16 @@ struct StringCase final : OperatorOf<StringCase, StringOperator> {
     return std::string(kCases[static_cast<size_t>(wanted)]);
   }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    if (wanted != LetterCase::kUpper && wanted != LetterCase::kLower)
+      return "this case has no kernel for CUDA";
+    if (std::string why = why_categories(inputs[0]); !why.empty()) return why;
+    if constexpr (built_with_cuda) return cuda::why_no_case_kernel(std::get<Column>(inputs[0]));
+    return {};
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return change_case(wanted, std::get<Column>(inputs[0]));
   }
@@ -413,6 +413,12 @@ struct StringStrip final : OperatorOf<StringStrip, StringOperator> {
   std::string gone{};
 
   std::string arguments() const override { return "strip"; }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_categories(inputs[0]);
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     return strip_text(std::get<Column>(inputs[0]), ends, gone);

@@ -87,12 +87,14 @@ void combine_rows(std::string_view op, Signature& result, const std::vector<Node
   }
 }
 
-// An `&` as the test on one side, of the rows that the other side leaves; null where there is none.
+// An `&` as the test on one side, of the rows that the other side leaves; null where there is none,
+// and on a device, whose kernels test all rows.
 NodePtr narrowed_test(const std::vector<NodePtr>& inputs) {
   const Signature &left = inputs[0]->signature(), &right = inputs[1]->signature();
   for (const Signature* each : {&left, &right})
     if (each->form != Form::kColumn || !each->dtype.is_bool() || each->nullable) return nullptr;
   if (!left.same_rows(right) || left.domain != right.domain) return nullptr;
+  if (inputs[0]->fields().place.is_gpu() || inputs[1]->fields().place.is_gpu()) return nullptr;
   for (const size_t test : {1, 0}) {
     const Node::Fields& fields = inputs[test]->fields();
     const PredicatePtr predicate = predicate_of(fields);
