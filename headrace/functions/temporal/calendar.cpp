@@ -7,6 +7,8 @@
 #include "headrace/base/civil_date.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
+#include "headrace/functions/temporal/calendar_arithmetic.h"
+#include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/view.h"
 
 #include <algorithm>
@@ -127,6 +129,9 @@ struct ExtractDateField final : OperatorOf<ExtractDateField> {
 NodePtr date_field(const NodePtr& column, DateField field) {
   Signature signature = column->signature();
   check(signature.dtype);
+  // Work that devices have no kernel for would leave them.
+  if (!column->fields().place.is_host() && !signature.dtype.has_zone())
+    return date_field_arithmetic(column, field);
   signature.dtype = dtype_of_field(field);
   return apply_operator(ExtractDateField::make(field), std::move(signature), {column});
 }
@@ -248,6 +253,7 @@ NodePtr rescale_unit(const NodePtr& column, TimeUnit unit, bool clamp) {
     throw_error<TypeMismatchError>("astype", "expected times or durations of a coarser unit",
                                    {{"dtype", dtype.name()}});
   const int64_t factor = dtype.is_date() ? 86'400 * units : units / units_per_second(dtype.unit());
+  if (clamp && !column->fields().place.is_host()) return clamped_multiple(column, factor);
   signature.dtype = TypeId::kInt64;
   return apply_operator(FinerCounts::make(factor, clamp), std::move(signature), {column});
 }

@@ -24,7 +24,8 @@ enum class DateField : uint8_t {
 HR_API DateField date_field_from_name(std::string_view name);
 
 /// A field of each date or timestamp, null where it is: int32, or a date for the starts. About 3 ns
-/// a row and core. Throws TypeMismatchError for another dtype.
+/// a row and core; of a column on a device it is part of a fused kernel. Throws TypeMismatchError
+/// for another dtype.
 HR_API Column date_field(const Column& column, DateField field);
 HR_API NodePtr date_field(const NodePtr& column, DateField field);
 

@@ -2,6 +2,9 @@
 // What types and operations are called in the text of a kernel.
 #include "headrace/plan/eval/device_operations.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hr::cuda {
 
 const char* type_of(Dtype dtype) {
@@ -118,6 +121,39 @@ const char* template_of(Op op) {
     default:
       return nullptr;
   }
+}
+
+bool is_compiled_divisor(int64_t divisor) {
+  static constexpr int64_t kKnown[] = {2,
+                                       3,
+                                       4,
+                                       5,
+                                       7,
+                                       10,
+                                       12,
+                                       24,
+                                       60,
+                                       100,
+                                       1'000,
+                                       1'440,
+                                       1'461,
+                                       2'141,
+                                       3'600,
+                                       60'000,
+                                       65'536,
+                                       86'400,
+                                       146'097,
+                                       1'000'000,
+                                       3'600'000,
+                                       60'000'000,
+                                       86'400'000,
+                                       1'000'000'000,
+                                       3'600'000'000,
+                                       60'000'000'000,
+                                       86'400'000'000,
+                                       3'600'000'000'000,
+                                       86'400'000'000'000};
+  return std::ranges::find(kKnown, divisor) != std::end(kKnown);
 }
 
 const char* function_of(Op op, bool& shared) {

@@ -379,7 +379,8 @@ class Writer {
     if (const char* found = struct_of(node.op, of))
       return line(value, node.dtype, std::string(found) + "::apply<" + type + ">" + both);
     if (const char* found = template_of(node.op))
-      return line(value, node.dtype, std::string(found) + "<" + type + ">" + both);
+      return line(value, node.dtype,
+                  std::string(found) + "<" + type + ">(" + a + ", " + divisor_text(node, b) + ")");
     if (node.op == Op::kPower && of.is_integer())
       return line(value, node.dtype, "integer_power<" + type + ">" + both);
     if (node.op == Op::kSin || node.op == Op::kCos) return write_angle(value, node, type);
@@ -391,6 +392,16 @@ class Writer {
          std::string("static_cast<") + type + ">(" + (shared ? "vmath::" : "::") + function + "(" +
              argument(a) + (b.empty() ? "" : ", " + argument(b)) + ")" + (shared ? ".v)" : ")"));
     has_functions_ = true;
+  }
+
+  // A divisor that the kernel is compiled for as a number, others as they come.
+  std::string divisor_text(const Node& node, const std::string& given) const {
+    const Node& divisor = program_.nodes()[at(node.operands[1])];
+    if (!divisor.dtype.is_integer() || divisor.op != Op::kConstant || divisor.constant.is_null() ||
+        !is_compiled_divisor(divisor.constant.as<int64_t>()))
+      return given;
+    return std::string("static_cast<") + type_of(divisor.dtype) + ">(" +
+           std::to_string(divisor.constant.as<int64_t>()) + ")";
   }
 
   // Sine and cosine of one value share the reduction.
