@@ -195,7 +195,7 @@ __device__ __forceinline__ void store_word(std::byte* to, int64_t at, int width,
     reinterpret_cast<uint8_t*>(to)[at] = static_cast<uint8_t>(word);
 }
 
-/// The bits of an aggregate of a group with so many values.
+/// The bits of an aggregate of a group with this number of values.
 __device__ __forceinline__ uint64_t final_word(const ValueOutput& out, uint64_t state,
                                                int64_t values) {
   uint64_t word = out.is_count ? static_cast<uint64_t>(values) : state;
