@@ -217,6 +217,97 @@ struct Outputs {
   int num_values;
 };
 
+/// Folds the rows of a tile, of which those of the thread's slots begin at `first`.
+template <class Step, class T, int kSlots, int kOwn>
+__device__ __forceinline__ void fold_tile(TileRoom<T, kSlots>& room, const uint32_t* keys,
+                                          int count, uint32_t first, const uint32_t (&rows)[kOwn],
+                                          T (&states)[kOwn]) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  uint32_t place = first;
+  bool has_long = false;
+#pragma unroll
+  for (int k = 0; k < kOwn; ++k) {
+    uint16_t* const own = room.order + place;
+    place += rows[k];
+    if (rows[k] > kMostOfThread) {
+      has_long = true;
+      const uint32_t at = atomicAdd(&room.num_long, 1u);
+      room.long_slots[at] = static_cast<uint16_t>(thread * kOwn + k);
+      room.long_states[at] = word_of(states[k]);
+      own[0] = static_cast<uint16_t>(at);
+      continue;
+    }
+    sort_places(own, rows[k]);
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < rows[k]; ++i) fold_word<Step>(room.words[own[i]], states[k], missing);
+    if constexpr (std::is_floating_point_v<T>)
+      if (missing > 0) room.missing[thread * kOwn + k] += missing;
+  }
+  if (__syncthreads_or(has_long) == 0) return;
+  fold_long<Step>(room, keys, count);
+  __syncthreads();
+  place = first;
+#pragma unroll
+  for (int k = 0; k < kOwn; ++k) {
+    if (rows[k] > kMostOfThread) states[k] = value_of<T>(room.long_states[room.order[place]]);
+    place += rows[k];
+  }
+  if (thread == 0) room.num_long = 0;
+  __syncthreads();
+}
+
+/// Writes the groups of a partition from `to` on.
+template <int kSlotBits, class T, int kSlots, int kOwn>
+__device__ __forceinline__ void write_groups(TileRoom<T, kSlots>& room, const Outputs& outputs,
+                                             uint64_t dropped, int64_t to, const T (&states)[kOwn],
+                                             uint32_t (&sizes)[kOwn]) {
+  const auto thread = static_cast<int>(threadIdx.x);
+  const uint64_t base = uint64_t{blockIdx.x} << kSlotBits;
+  uint32_t there = 0, total = 0;
+#pragma unroll
+  for (int k = 0; k < kOwn; ++k) {
+    if (base + thread * kOwn + k == dropped) sizes[k] = 0;
+    there += sizes[k] > 0;
+  }
+  const uint32_t before = sum_before(there, room.warps, total);
+  if (outputs.num_keys > 0) {
+    uint32_t rank = before;
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k)
+      if (sizes[k] > 0) room.order[rank++] = static_cast<uint16_t>(thread * kOwn + k);
+    __syncthreads();
+    for (uint32_t i = thread; i < total; i += kThreads) {
+      const uint64_t key = base | room.order[i];
+      for (int n = 0; n < outputs.num_keys; ++n) {
+        const KeyOutput& out = outputs.keys[n];
+        store_word(out.to, to + i, out.width, (key >> out.shift & out.mask) + out.least);
+      }
+    }
+  }
+  for (int n = 0; n < outputs.num_values; ++n) {
+    const ValueOutput& out = outputs.values[n];
+    __syncthreads();
+    uint32_t rank = before;
+    unsigned nulls = 0;
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) {
+      if (sizes[k] == 0) continue;
+      int64_t values = sizes[k];
+      if constexpr (std::is_floating_point_v<T>) values -= room.missing[thread * kOwn + k];
+      room.words[rank] = final_word(out, word_of(states[k]), values);
+      room.order[rank] = values >= out.fewest;
+      nulls += values < out.fewest;
+      ++rank;
+    }
+    if (out.valid && nulls > 0) atomicAdd(out.nulls, nulls);
+    __syncthreads();
+    for (uint32_t i = thread; i < total; i += kThreads) {
+      store_word(out.to, to + i, out.width, room.words[i]);
+      if (out.valid) out.valid[to + i] = static_cast<uint8_t>(room.order[i]);
+    }
+  }
+}
+
 template <class T, class Step, int kOwn>
 __global__ void __launch_bounds__(kThreads, 4)
     fold_kernel(const uint32_t* __restrict__ keys, const uint64_t* __restrict__ words,
@@ -289,85 +380,10 @@ __global__ void __launch_bounds__(kThreads, 4)
             static_cast<uint16_t>(at);
     }
     __syncthreads();
-    place = first;
-    bool has_long = false;
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) {
-      uint16_t* const own = room.order + place;
-      place += rows[k];
-      if (rows[k] > kMostOfThread) {
-        has_long = true;
-        const uint32_t at = atomicAdd(&room.num_long, 1u);
-        room.long_slots[at] = static_cast<uint16_t>(thread * kOwn + k);
-        room.long_states[at] = word_of(states[k]);
-        own[0] = static_cast<uint16_t>(at);
-        continue;
-      }
-      sort_places(own, rows[k]);
-      uint32_t missing = 0;
-      for (uint32_t i = 0; i < rows[k]; ++i)
-        fold_word<Step>(room.words[own[i]], states[k], missing);
-      if constexpr (std::is_floating_point_v<T>)
-        if (missing > 0) room.missing[thread * kOwn + k] += missing;
-    }
-    if (__syncthreads_or(has_long) == 0) continue;
-    fold_long<Step>(room, keys + tile, count);
-    __syncthreads();
-    place = first;
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) {
-      if (rows[k] > kMostOfThread) states[k] = value_of<T>(room.long_states[room.order[place]]);
-      place += rows[k];
-    }
-    if (thread == 0) room.num_long = 0;
-    __syncthreads();
+    fold_tile<Step>(room, keys + tile, count, first, rows, states);
   }
 
-  const uint64_t base = uint64_t{blockIdx.x} << kSlotBits;
-  uint32_t there = 0, total = 0;
-#pragma unroll
-  for (int k = 0; k < kOwn; ++k) {
-    if (base + thread * kOwn + k == dropped) sizes[k] = 0;
-    there += sizes[k] > 0;
-  }
-  const uint32_t before = sum_before(there, room.warps, total);
-  const int64_t to = places[blockIdx.x];
-  if (outputs.num_keys > 0) {
-    uint32_t rank = before;
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k)
-      if (sizes[k] > 0) room.order[rank++] = static_cast<uint16_t>(thread * kOwn + k);
-    __syncthreads();
-    for (uint32_t i = thread; i < total; i += kThreads) {
-      const uint64_t key = base | room.order[i];
-      for (int n = 0; n < outputs.num_keys; ++n) {
-        const KeyOutput& out = outputs.keys[n];
-        store_word(out.to, to + i, out.width, (key >> out.shift & out.mask) + out.least);
-      }
-    }
-  }
-  for (int n = 0; n < outputs.num_values; ++n) {
-    const ValueOutput& out = outputs.values[n];
-    __syncthreads();
-    uint32_t rank = before;
-    unsigned nulls = 0;
-#pragma unroll
-    for (int k = 0; k < kOwn; ++k) {
-      if (sizes[k] == 0) continue;
-      int64_t values = sizes[k];
-      if constexpr (std::is_floating_point_v<T>) values -= room.missing[thread * kOwn + k];
-      room.words[rank] = final_word(out, word_of(states[k]), values);
-      room.order[rank] = values >= out.fewest;
-      nulls += values < out.fewest;
-      ++rank;
-    }
-    if (out.valid && nulls > 0) atomicAdd(out.nulls, nulls);
-    __syncthreads();
-    for (uint32_t i = thread; i < total; i += kThreads) {
-      store_word(out.to, to + i, out.width, room.words[i]);
-      if (out.valid) out.valid[to + i] = static_cast<uint8_t>(room.order[i]);
-    }
-  }
+  write_groups<kSlotBits>(room, outputs, dropped, places[blockIdx.x], states, sizes);
 }
 
 cudaStream_t stream_of(const DeviceCall& call) {
