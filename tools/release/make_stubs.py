@@ -80,7 +80,9 @@ def make_stubs(compiler: str, folder: Path) -> None:
 
     def place_of(name: str) -> Path:
         words = (compiler, f"-print-file-name={name}")
-        return Path(subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip())
+        return Path(
+            subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+        )
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libc.so.6", "libm.so.6", *EMPTY, "libstdc++.so.6"):

@@ -28,7 +28,11 @@ def main(wheel: Path, readme: Path) -> int:
         python = Path(folder, "bin/python")
         subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
         found = subprocess.run(
-            [python, "-c", program], cwd=folder, check=True, stdout=subprocess.PIPE, encoding="utf-8"
+            [python, "-c", program],
+            cwd=folder,
+            check=True,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
         ).stdout
     print(found, end="")
     if found.strip() != expected.strip():

@@ -206,7 +206,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
     others = [size for d, size in enumerate(array.shape) if d != along] if array.ndim > 1 else []
     wanted = (*others, sections.order)
     state = None if zi is None else _broadcast_state("lfilter", float_array(zi), along, wanted)
-    if by_taps:
+    if state is None or by_taps:  # without a state only many taps come here
         return _rows_by_taps(array, sections, along, state)
     y, after = _filtered("lfilter", sections, array, along, state._node)
     return y, moveaxis(after.reshape(wanted), -1, along)
