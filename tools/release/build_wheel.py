@@ -99,6 +99,7 @@ def build(machine: str, out: Path) -> Path:
         defines |= {
             "CMAKE_SYSTEM_NAME": "Linux",
             "CMAKE_SYSTEM_PROCESSOR": machine,
+            "CMAKE_LIBRARY_ARCHITECTURE": f"{machine}-linux-gnu",
             "CMAKE_CXX_COMPILER": compiler,
             "CMAKE_FIND_ROOT_PATH": root,
             "CMAKE_FIND_ROOT_PATH_MODE_INCLUDE": "ONLY",

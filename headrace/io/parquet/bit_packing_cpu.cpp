@@ -23,7 +23,7 @@ inline uint32_t unpack_one(const uint8_t* in, const uint8_t* end, int64_t bit, u
   return static_cast<uint32_t>(word >> (bit & 7) & mask);
 }
 
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_MAX_BYTES >= 32
 
 // Eight integers of at most 25 bits from a whole byte on: each lane shuffles the four bytes that
 // have its bits to one place and shifts them down. Reads 16 bytes from there and from the byte of
@@ -67,7 +67,7 @@ void unpack_bits(const uint8_t* in, const uint8_t* end, int64_t first_bit, int w
                  uint32_t* out) {
   const uint64_t mask = (uint64_t{1} << width) - 1;
   int64_t done = 0;
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_MAX_BYTES >= 32
   if (width > 0 && width <= 25) {
     for (; done < count && ((first_bit + done * width) & 7) != 0; ++done)
       out[done] = unpack_one(in, end, first_bit + done * width, mask);
@@ -113,7 +113,7 @@ void gather(const std::byte* dictionary, int64_t element_bytes, const uint32_t* 
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_MAX_BYTES >= 32
 
 // Sixteen elements of 4 bytes at once: rows of bytes zipped to pairs, pairs to elements.
 int64_t join_fours(const uint8_t* streams, int64_t stride, int64_t first, int64_t count,
@@ -165,7 +165,7 @@ int64_t join_eights(const uint8_t* streams, int64_t stride, int64_t first, int64
 void join_bytes(const uint8_t* streams, int64_t stride, int64_t width, int64_t first, int64_t count,
                 std::byte* out) {
   int64_t done = 0;
-#if HWY_TARGET != HWY_SCALAR
+#if HWY_MAX_BYTES >= 32
   if (width == 4) done = join_fours(streams, stride, first, count, out);
   if (width == 8) done = join_eights(streams, stride, first, count, out);
 #endif
