@@ -138,7 +138,6 @@ constexpr uint8_t kPoint = static_cast<uint8_t>('.' - '0');
 // Places of the point in both 64-bit lanes of a block; of more points nonsense.
 inline V8 places_of(V8 digits, V8 weights) {
   const D8 d8;
-  const D64 d;
   const V8 found = hn::IfThenElseZero(hn::Eq(digits, hn::Set(d8, kPoint)), weights);
   const V64 sums = hn::SumsOf8(found);
   const V64 both = hn::Add(sums, hn::Shuffle01(sums));
@@ -230,13 +229,10 @@ inline LongDigits long_digits(const Group& group, int64_t first) {
                                 load_blocks(d8, group.keep + first, 0), kept);
   const V8 places =
       hn::Add(places_of(last.values, weights), places_of(before.values, weights_before));
-  LongDigits result;
-  result.before = drop_point(before.values, hn::Zero(d8), places, weights_before);
-  result.last = drop_point(last.values, before.values, places, weights);
-  result.places = places;
-  result.minus = hn::Or(before.minus, last.minus);
-  result.misfits = hn::Or(misfits(result.last, last.wrong), misfits(result.before, hn::Zero(d8)));
-  return result;
+  const V8 digits_before = drop_point(before.values, hn::Zero(d8), places, weights_before);
+  const V8 digits_last = drop_point(last.values, before.values, places, weights);
+  return {digits_before, digits_last, places, hn::Or(before.minus, last.minus),
+          hn::Or(misfits(digits_last, last.wrong), misfits(digits_before, hn::Zero(d8)))};
 }
 
 // Fields of up to 32 bytes and 19 digits, times ten to the power less kBias.

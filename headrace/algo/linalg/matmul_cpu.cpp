@@ -298,7 +298,7 @@ HWY_INLINE void multiply_rows(const MatrixView<const T>& a, int64_t i, const T* 
       for (int64_t step = 0; step < side; ++step) {
         if (first + step < k) continue;
         auto column = hn::Zero(tag);
-        __builtin_memcpy(&column, &square[step], sizeof column);
+        __builtin_memcpy(static_cast<void*>(&column), &square[step], sizeof column);
         sum = fused(column, hn::Set(tag, x[first + step]), sum);
       }
     }
