@@ -87,11 +87,13 @@ def make_stubs(compiler: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libc.so.6", "libm.so.6", *EMPTY, "libstdc++.so.6"):
         make_stub(compiler, place_of(name), name, folder)
-    # What is newer than the stub comes from the archive; the loader has the C library's last parts.
+    # What is newer than the stub comes from the archive, as do a few functions of the C library.
     (loader,) = place_of("libc.so.6").parent.glob("ld-linux-*.so.*")
-    for name, other in (("libstdc++", place_of("libstdc++_pic.a")), ("libc", loader)):
+    others = {"libstdc++": "libstdc++_pic.a", "libc": "libc_nonshared.a"}
+    for name, archive in others.items():
         old = (folder / f"{name}.so").rename(folder / f"{name}-old.so")
-        (folder / f"{name}.so").write_text(f"INPUT({old} AS_NEEDED({other}))\n")
+        script = f"INPUT({old} {place_of(archive)} AS_NEEDED({loader}))\n"
+        (folder / f"{name}.so").write_text(script)
 
 
 if __name__ == "__main__":
