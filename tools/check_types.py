@@ -49,6 +49,7 @@ ALLOWED = (
     # A function in a cache takes any arguments at run time.
     r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
     r"|learn\.base\._requester|networkx\.table\._signature|plot\.letters\._table"
+    r"|provenance\.sources\._generator"
     r"|series\.column_values\._domain_of|series\.timezone\._know"
     r"|zone_names\.zone_of) is inconsistent, .*",
     # Fields of a structure of ctypes are attributes that it makes.
@@ -59,7 +60,8 @@ ALLOWED = (
     # Modules that are imported for type checkers alone.
     r"headrace\.interop\.ibis\.(ir|ops) is not present at runtime",
     # Without an argument these ask for a setting, which is an overload of its own.
-    r"headrace\.(memory\.log\.trace|settings\.device|settings\.threads) is inconsistent, runtime "
+    r"headrace\.(memory\.log\.trace|provenance\.policy\.policy|settings\.device"
+    r"|settings\.threads) is inconsistent, runtime "
     r"parameter \"\w+\" has a default value of type None, .*",
     # The operators of traced values and of rows are set in a loop.
     r"headrace\.(groupby\.tracing\._Value|lazy\.tracing\.Traced|rows\.Row)\.__\w+__ is not present "

@@ -6,6 +6,7 @@ A block of `>>>` lines is a doctest. A block followed by one marked `output` mus
 
 import contextlib
 import doctest
+import gc
 import io
 import re
 from pathlib import Path
@@ -47,6 +48,7 @@ def parameter(page: Path) -> object:
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block of a page runs in a new folder, in order."""
     monkeypatch.chdir(tmp_path)
+    gc.collect()  # pages show who holds memory: not what other tests left in cycles
     namespace: dict[str, object] = {"__name__": "__main__"}
     text = page.read_text()
     for block in BLOCK.finditer(text):

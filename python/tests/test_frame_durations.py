@@ -374,5 +374,5 @@ def test_nanoseconds_do_not_wrap() -> None:
     rows = np.zeros(400_000, "m8[ns]")
     rows[[150_000, 390_000]] = 2 * 10**18
     for threads in (1, 4):
-        with hr.threads(threads), pytest.raises(hr.InvalidArgumentError, match="row=150000;"):
+        with hr.threads(threads), pytest.raises(hr.InvalidArgumentError, match="row=150000,"):
             (hr.Series(rows) * 5).to_list()
