@@ -13,6 +13,7 @@
 #include "headrace/exchange/strided.h"
 #include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/log/ledger.h"
+#include "headrace/plan/graph/provenance.h"
 
 #include <memory>
 
@@ -195,6 +196,7 @@ namespace {
 std::vector<hr::Column> matrix_columns(const std::vector<hr::NodePtr>& nodes) {
   std::vector<hr::Column> columns;
   for (const hr::NodePtr& node : nodes) {
+    hr::check_export(*node);
     columns.push_back(std::get<hr::Column>(node->value()));
     if (columns.back().null_count() > 0 && !columns.back().dtype().is_floating()) return {};
   }

@@ -23,6 +23,8 @@ _WITH_THE_ENGINE = ("headrace.settings", "headrace.display.progress")
 
 #: A fork waits no longer for the imports of other threads, which may wait for the one that forks.
 _SECONDS_BEFORE_A_FORK = 2.0
+#: The modules, and the threads that import them, for which a fork has waited that long.
+_WAITED_FOR: set[tuple[str, int]] = set()
 
 
 def _wait_for_imports() -> None:
@@ -33,9 +35,13 @@ def _wait_for_imports() -> None:
     """
     own, end = get_ident(), time.monotonic() + _SECONDS_BEFORE_A_FORK
     locks: dict[str, Any] = getattr(_bootstrap, "_module_locks", {})
-    while time.monotonic() < end:
-        held = [find() for find in list(locks.values())]
-        if all(getattr(lock, "owner", None) in (None, own) for lock in held):
+    while True:
+        found = {name: getattr(find(), "owner", None) for name, find in list(locks.items())}
+        held = {each for each in found.items() if each[1] not in (None, own)} - _WAITED_FOR
+        if not held:
+            return
+        if time.monotonic() >= end:
+            _WAITED_FOR.update(held)  # a program that runs while it is imported: once is enough
             return
         time.sleep(0.001)
 

@@ -188,6 +188,10 @@ def test_covariances_are_ours(rowvar: bool) -> None:
                 assert made.dtype == expected.dtype
                 np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(np.cov(ours(x), bias=True).to_numpy(), np.cov(x, bias=True))
+    assert np.cov(ours(np.empty((0, 5)))).shape == np.cov(np.empty((0, 5))).shape
+    weights = np.arange(1, x.shape[1] + 1)
+    for words in ({"y": x}, {"aweights": weights}, {"dtype": "f4"}):  # by NumPy
+        np.testing.assert_allclose(np.asarray(np.cov(ours(x), **words)), np.cov(x, **words), 1e-4)
     mixed = np.cov(ours(x * 1j))  # of complex numbers by NumPy
     np.testing.assert_allclose(np.asarray(mixed), np.cov(x * 1j))
 

@@ -151,6 +151,15 @@ def test_groups_in_several_partitions_take_few_tasks():
     same(both.compute(), hr.DataFrame({"s": wanted.sum(), "c": wanted.count()}))
 
 
+def test_an_aggregate_with_the_name_of_its_key():
+    frame = frame_of(3000)
+    parts = headrace.dask.from_frame(frame, partitions=9)
+    words = {"k": "count", "n": "sum"}
+    made = parts.groupby("k").agg(words, split_out=8, shuffle_method="tasks").compute()
+    assert len(made) == len(frame.groupby("k").agg(words))
+    assert int(made["k"].sum()) == int(frame["k"].count())
+
+
 def bits(value) -> list[str]:
     found = value.to_dict().values() if hasattr(value, "to_dict") else [value]
     return [float(each).hex() for each in found]

@@ -121,6 +121,8 @@ def test_numpy_and_pandas_rows():
         (np.array([1, 2], np.int8), [300]),
         ([1, 2], [True, 2.5]),
         ([1, 2], [1, None]),
+        ([-1, 5], np.array([2**64 - 1], np.uint64)),
+        (np.array([5], np.uint64), [-1]),
     ],
 )
 def test_vocabularies_that_columns_cannot_hold(column, given):

@@ -374,6 +374,38 @@ def test_first_rows_keep_tags():
     assert ones.assign(d=ones["a"] + ones["c"]).tags["d"] == ["personal"]
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv", "ipc", "json"])
+def test_first_rows_of_files_keep_tags(kind, tmp_path):
+    frame = hr.DataFrame({"n": [f"name {i}" for i in range(100)], "v": range(100)})
+    path = str(tmp_path / f"rows.{kind}")
+    getattr(frame, f"to_{kind}")(
+        path, **({"orient": "records", "lines": True} if kind == "json" else {})
+    )
+    scanned = getattr(hr, f"scan_{kind}")(path).tag("n", "personal").tag("v", "personal")
+    both = {"n": ["personal"], "v": ["personal"]}
+    assert scanned.head(2).tags == scanned.assign(w=1)[["n", "v"]].head(2).tags == both
+    assert hr.concat([scanned, scanned]).head(2).tags == both
+    assert (scanned["v"] + 1).head(2).to_frame().tags == {"v": ["personal"]}
+    assert hr.lineage(scanned.head(2))["columns"] == hr.lineage(scanned)["columns"]
+    with hr.policy(deny={"personal"}):
+        for made in (scanned.head(2), hr.concat([scanned, frame]).head(2)):
+            with pytest.raises(hr.InvalidArgumentError, match="personal"):
+                made.to_dict()
+
+
+def test_matrices_of_denied_columns():
+    frame = hr.DataFrame({"a": [1.5, 2.0], "b": [3.0, 4.0]}).tag("a", "personal")
+    with hr.policy(deny={"personal"}):
+        for call in (
+            lambda: frame.to_numpy(),
+            lambda: frame.values,
+            lambda: np.asarray(frame),
+            lambda: frame[["a"]].dot(np.ones((1, 1))),
+        ):
+            with pytest.raises(hr.InvalidArgumentError, match="personal"):
+                np.asarray(call())
+
+
 SECRET = "s3cret"
 
 

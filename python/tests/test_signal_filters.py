@@ -462,3 +462,12 @@ def test_values_without_a_meaning_raise(call):
 def test_sections_of_analog_filters_are_refused():
     with pytest.raises(hr.UnsupportedError, match="output='sos'"):
         hr.signal.butter(4, 1.0, analog=True, output="sos")
+
+
+def test_rows_do_not_round_each_other():
+    rng = np.random.default_rng(0)
+    taps, x = rng.normal(size=80), rng.normal(size=(5, 300))
+    alone = hr.signal.lfilter(taps, 1.0, x[3]).to_numpy()
+    assert (hr.signal.lfilter(taps, 1.0, x).to_numpy()[3] == alone).all()
+    x[0] *= 1e20
+    assert (hr.signal.lfilter(taps, 1.0, x).to_numpy()[3] == alone).all()

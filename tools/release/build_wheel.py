@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -62,17 +63,25 @@ class Packages:
         root = self.folder / "root"
         if not root.exists():
             run(*self.apt, "download", *names, cwd=self.folder)
+            half = self.folder / "half"
+            shutil.rmtree(half, ignore_errors=True)
             for package in self.folder.glob("*.deb"):
-                run("dpkg-deb", "-x", package, root)
+                run("dpkg-deb", "-x", package, half)
+            half.rename(root)
         return root
 
     def source(self, name: str) -> Path:
         """The unpacked source of a package, with Debian's patches."""
         folder = self.folder / name
         if not folder.exists():
+            for old in self.folder.glob(f"{name}_*.dsc"):
+                old.unlink()
             run(*self.apt, "source", "--download-only", name, cwd=self.folder)
             (description,) = self.folder.glob(f"{name}_*.dsc")
-            run("dpkg-source", "-x", description, folder)
+            half = self.folder / "half-source"
+            shutil.rmtree(half, ignore_errors=True)
+            run("dpkg-source", "-x", description, half)
+            half.rename(folder)
         return folder
 
 
@@ -109,11 +118,14 @@ def build(machine: str, out: Path) -> Path:
         }
     words = [f"-Ccmake.define.{name}={value}" for name, value in defines.items()]
     built = FOLDER / f"wheel-{machine}"
+    shutil.rmtree(built, ignore_errors=True)
     platform = {"_PYTHON_HOST_PLATFORM": f"linux-{machine}"}
     wheel = ("wheel", "-q", "--no-build-isolation", "--no-deps", "-w", built, *words, ROOT)
     run(sys.executable, "-m", "pip", *wheel, **platform)
     (made,) = built.glob("headrace-*.whl")
     plat = f"manylinux_2_28_{machine}"
+    for old in out.glob(f"headrace-*-{plat}.whl"):
+        old.unlink()
     run("auditwheel", "repair", "--plat", plat, "--only-plat", "-w", out, made)
     (wheel,) = out.glob(f"headrace-*-abi3-{plat}.whl")
     run("abi3audit", "--strict", "--summary", wheel)

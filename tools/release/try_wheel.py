@@ -28,7 +28,7 @@ def main(wheel: Path, readme: Path) -> int:
         python = Path(folder, "bin/python")
         subprocess.run([python, "-m", "pip", "install", "-q", wheel], check=True)
         found = subprocess.run(
-            [python, "-c", program],
+            [python, "-I", "-c", program],
             cwd=folder,
             check=True,
             stdout=subprocess.PIPE,

@@ -50,8 +50,11 @@ KnownSources& known_sources() {
 
 std::string key_of(const ValueSource& source) {
   std::string key(source.is_tag ? "t" : "s");
-  key += source.words;
-  for (const std::string& column : source.columns) (key += '\0') += column;
+  const auto put = [&](const std::string& part) {  // its length first: parts hold any byte
+    key += std::to_string(part.size()) + ':' + part;
+  };
+  put(source.words);
+  for (const std::string& column : source.columns) put(column);
   return key;
 }
 
@@ -246,6 +249,11 @@ NodePtr remove_tags(const NodePtr& node, std::span<const std::string> tags) {
 
 void share_marks(const NodePtr& made, std::span<const NodePtr> from) {
   for (const NodePtr& each : from) add(made->fields().marks, own(each));
+}
+
+NodePtr keep_marks(const NodePtr& made, const NodePtr& from) {
+  if (!own(from) || own(made) == own(from)) return made;
+  return with_marks(made, united(own(made), own(from)));
 }
 
 void mark_sources(std::span<const NodePtr> nodes, const ValueSourcePtr& source,

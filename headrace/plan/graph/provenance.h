@@ -57,6 +57,10 @@ HR_API NodePtr remove_tags(const NodePtr& node, std::span<const std::string> tag
 /// Gives values that were made at once the marks of what they were made of.
 HR_API void share_marks(const NodePtr& made, std::span<const NodePtr> from);
 
+/// `made`, whose values are those of `from`, with the marks of `from`: another node where its own
+/// differ. For plans that are remade.
+NodePtr keep_marks(const NodePtr& made, const NodePtr& from);
+
 /// Says what was just read, column by column, that no other node uses yet; `plan_of_sources` ends
 /// at them. With `mark`, values have the first mark of that source instead of their own: draws of
 /// one generator.

@@ -3,6 +3,7 @@
 #include "headrace/plan/optimize/limit_pushdown.h"
 
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/provenance.h"
 #include "headrace/plan/optimize/expression_rewriter.h"
 
 #include <algorithm>
@@ -115,7 +116,10 @@ class Prefix {
     if (fields.kind() == NodeKind::kPart) return of_part(node);
     if (fields.lineage() == RowLineage::kConcatenated)
       return LooksAtParts::nested < kMostNested ? of_concat(node) : nullptr;
-    if (fields.lineage() == RowLineage::kSame) return shorter(fields.inputs[0]);
+    if (fields.lineage() == RowLineage::kSame) {
+      const NodePtr same = shorter(fields.inputs[0]);
+      return same ? keep_marks(same, node) : nullptr;
+    }
     const bool by_row = fields.lineage() == RowLineage::kRowwise;
     return by_row && !fields.signature.shape.empty() ? of_rows(node) : nullptr;
   }
@@ -158,7 +162,13 @@ class Prefix {
       if (made && kept_) made->fields().tag = table->tag();
     }
     if (!made) return nullptr;
-    return table_column(made, part->fields().part());
+    return marked(table_column(made, part->fields().part()), part);
+  }
+
+  // A column of a table that was just made here: nothing else uses it yet.
+  static NodePtr marked(NodePtr made, const NodePtr& from) {
+    share_marks(made, {&from, 1});
+    return made;
   }
 
   // The inputs of a concat, and in place of those that are concats theirs: frames that grow in a
@@ -200,7 +210,7 @@ class Prefix {
     parts->columns.push_back(inputs);
     parts->concat.push_back(fields.op);
     table->fields().of_table->column_keys.emplace_back();
-    return table_column(table, static_cast<int64_t>(parts->names.size()) - 1);
+    return marked(table_column(table, static_cast<int64_t>(parts->names.size()) - 1), node);
   }
 
   static constexpr int kDeepest = 1000;  // bounds the recursion

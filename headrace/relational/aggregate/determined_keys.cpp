@@ -5,6 +5,7 @@
 
 #include "headrace/algo/aggregate/accumulators.h"
 #include "headrace/algo/select/gather.h"
+#include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 
@@ -136,7 +137,12 @@ std::optional<DeterminingKey> try_key(const std::vector<Column>& keys, size_t pl
   const Range range = range_of(key);
   const uint64_t width = static_cast<uint64_t>(range.most) - static_cast<uint64_t>(range.least);
   if (width >= static_cast<uint64_t>(kMostValuesARow * rows)) return {};
-  Buffer first_rows = Buffer::allocate(4 * (static_cast<int64_t>(width) + 1));
+  Buffer first_rows;
+  try {
+    first_rows = Buffer::allocate(4 * (static_cast<int64_t>(width) + 1));
+  } catch (const OutOfMemoryError&) {
+    return {};  // the keys are compared as they are, which can spill
+  }
   auto* const first = first_rows.mutable_as<uint32_t>();
   std::fill_n(first, width + 1, kNoRow);
   const int64_t tried = std::min(rows, kTriedRows);

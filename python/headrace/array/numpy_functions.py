@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 from headrace.array import complex_numbers, create, layout, order
@@ -196,7 +197,7 @@ def _cov(m: Any, *, rowvar: bool = True, bias: bool = False, ddof: int | None = 
     around = lines - reduce_axes(lines, "mean", 1, keepdims=True)
     free = lines.shape[1] - (ddof if ddof is not None else int(not bias))
     made = matmul(around, layout.permute_dims(around, (1, 0))) / float(max(free, 0))
-    return made if made.shape[0] > 1 else made.reshape(())
+    return made.reshape(()) if made.shape[0] == 1 else made
 
 
 def _corrcoef(x: Any, *, rowvar: bool = True) -> Array:
@@ -255,6 +256,7 @@ def _squared(m: Any) -> Array:
 def _real(function: Callable[..., Array]) -> Callable[..., Any]:
     """A function of real matrices; of others NumPy's of its name."""
 
+    @functools.wraps(function)  # which options it takes is read from its signature
     def call(first: Any, *, rowvar: bool = True, **options: Any) -> Any:
         import numpy as np
 

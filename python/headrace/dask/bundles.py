@@ -67,7 +67,8 @@ class ReduceInBundles(Expr):  # type: ignore[misc]
 
 def _places(rows: Any, by: list[Any], count: int) -> Any:
     """The partition of each row, which Dask's shuffle would give it."""
-    held = rows if is_frame(rows) and set(by) <= set(rows.columns) else rows.index.to_frame()
+    # Labels first: a column of the same name may hold an aggregate of them.
+    held = rows.index.to_frame() if set(by) <= set(rows.index.names) else rows
     return np.asarray(partitioning_index(held[by], count))
 
 
@@ -92,7 +93,10 @@ def _made(
     if split:
         eval(made)
     whole = made if split else rows
-    parts = group_split_dispatch(whole, _places(whole, by, count) - first, size)
+    places = _places(whole, by, count) - first
+    if ((places < 0) | (places >= size)).any():
+        raise RuntimeError(f"dask: rows of another bundle: by={by}, first={first}, size={size}")
+    parts = group_split_dispatch(whole, places, size)
     found = [parts[place] if split else aggregate([parts[place]]) for place in range(size)]
     for each in found:
         eval(each)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array.complex_numbers import complex_of, imag, is_complex, real
 from headrace.array.create import full
-from headrace.array.layout import axis_number, broadcast_to, concatenate, moveaxis
+from headrace.array.layout import axis_number, broadcast_to, concatenate, moveaxis, stack
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.lazy.handle import array_of, mark
 from headrace.signal.operands import array_of_design, node_of
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Filters without feedback of more taps run by `fft_convolve`.
 _MOST_RECURSIVE_TAPS = 9
+#: Each row of a filter by taps is a node of the plan; more rows are filtered sample by sample.
+_MOST_ROWS_BY_TAPS = 1024
 
 
 class _Sections:
@@ -198,6 +200,7 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         return parts
     along = axis_number("lfilter", axis, array.ndim)
     by_taps = sections.order >= _MOST_RECURSIVE_TAPS and not sections.a[0, 1:].any()
+    by_taps &= array.size <= array.shape[along] * _MOST_ROWS_BY_TAPS
     if zi is None:
         if not by_taps:
             return _filtered("lfilter", sections, array, along, None)[0]
@@ -244,12 +247,14 @@ def _by_taps(array: Array, sections: _Sections) -> Array:
 
 
 def _rows_by_taps(array: Array, sections: _Sections, along: int, state: Array | None) -> Any:
-    """The same along an axis: rows with zeros between them are one signal."""
+    """The same along an axis, each row by itself: rounding knows nothing of other rows."""
     lines = moveaxis(array, along, -1)
     count, more = lines.shape[-1], sections.order
     zeros = full((*lines.shape[:-1], more), 0, str(lines.dtype))
     padded = concatenate([lines, zeros], -1)
-    sums = _by_taps(padded.reshape(-1), sections).reshape(padded.shape)
+    rows = padded.reshape(-1, padded.shape[-1])
+    sums = stack([_by_taps(rows[i], sections) for i in range(rows.shape[0])])
+    sums = sums.reshape(padded.shape)
     if state is None:
         return moveaxis(sums[..., :count], -1, along)
     kind = str(sums.dtype)
