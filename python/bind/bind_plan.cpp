@@ -78,7 +78,7 @@ hr::Tensor scalar_value(const hr::Scalar& value) {
 }
 
 // All that takes values out of plans, to other libraries, files and Python, asks here, in
-// `row_value` or `value_there`.
+// `row_value` or `value_there`, and for matrices in `matrix_columns`.
 nb::object node_value(const hr::Node& node) {
   if (!node.is_ready())
     hr::throw_error<hr::InternalError>(node.op(), "the node has not run", {}, "evaluate it first");
