@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
@@ -55,6 +56,7 @@ NAME_EXCEPTIONS = {
     "headrace/plan/optimize/common_subplans.cpp": "the field's term",
 }
 MAX_LINES = 800
+MOST_BYTES = 1_000_000
 LONG_FILES = {  # path -> why it may be longer
     "python/headrace/_core.pyi": "generated",
     "python/tests/test_promises.py": "one small test a promise, in the order of the documents",
@@ -412,9 +414,22 @@ def check_glossary() -> list[str]:
     return problems
 
 
+def check_sizes() -> list[str]:
+    """Check that no file of the repository is a data file that slipped in."""
+    words = ("git", "ls-files", "-z")
+    listed = subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name]
+    return [
+        f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes, more than {MOST_BYTES}"
+        for path in paths
+        if path.is_file() and path.stat().st_size > MOST_BYTES
+    ]
+
+
 def main() -> int:
     """Check the whole tree; print one line per problem."""
     problems = check_rooms() + check_packages() + check_public() + check_glossary()
+    problems += check_sizes()
     files = [
         path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()
     ]
