@@ -520,6 +520,10 @@ class Lines {
     // A line that lies contiguous is reduced where it lies.
     at_once_ = !turns() || outer_.empty() ? 1 : std::min(in_row_, bytes / width_);
     at_once_ = std::max<int64_t>(1, at_once_);
+    // Work for every thread: which lines are read together does not change their sums.
+    const int64_t morsels = divide_up(std::max<int64_t>(1, length_), kMorselRows);
+    while (by_rows_ && at_once_ * width_ > kBytesAtOnce && groups() * morsels < 4 * threads())
+      at_once_ /= 2;
   }
 
   const Shape& outer() const { return outer_; }
