@@ -24,7 +24,7 @@ _WITH_THE_ENGINE = ("headrace.settings", "headrace.display.progress")
 #: A fork waits no longer for the imports of other threads, which may wait for the one that forks.
 _SECONDS_BEFORE_A_FORK = 2.0
 #: The modules, and the threads that import them, for which a fork has waited that long.
-_WAITED_FOR: set[tuple[str, int]] = set()
+_WAITED_FOR: set[tuple[str, Any]] = set()
 
 
 def _wait_for_imports() -> None:
