@@ -142,6 +142,12 @@ def test_vocabularies_of_other_numbers():
         assert codes.tolist()[0] == [4]
 
 
+def test_vocabularies_of_dates():
+    days = hr.to_datetime(["2020-01-01", "2021-01-01"])
+    encoder = hr.learn.CategoryEncoder(vocabulary={"a": days})
+    assert encoder.fit_transform(hr.DataFrame({"a": days})).tolist() == [[3], [4]]
+
+
 def test_given_vocabularies():
     frame = hr.DataFrame({"a": ["x", "y", "z"], "b": [1, 2, 2]})
     encoder = hr.learn.CategoryEncoder(vocabulary={"a": ["z", "w", "x"]}).fit(frame)

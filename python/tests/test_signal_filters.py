@@ -471,3 +471,10 @@ def test_rows_do_not_round_each_other():
     assert (hr.signal.lfilter(taps, 1.0, x).to_numpy()[3] == alone).all()
     x[0] *= 1e20
     assert (hr.signal.lfilter(taps, 1.0, x).to_numpy()[3] == alone).all()
+
+
+@pytest.mark.parametrize("shape", [(0, 300), (3, 0), (2, 5)])
+def test_few_rows_or_samples_by_many_taps(shape):
+    taps, x = np.ones(20), np.ones(shape)
+    made = hr.signal.lfilter(taps, 1.0, x).to_numpy()
+    np.testing.assert_allclose(made, np.cumsum(x, axis=-1))

@@ -7,7 +7,7 @@ Debian's libraries still have their old versions of each symbol, so a library li
 that list only those runs everywhere. Parts of libstdc++ that are newer come from its archive for
 shared libraries and stay inside; `old_glibc.cpp` has the few functions that glibc itself lacked.
 
-The manylinux_2_28 of PEP 600: glibc 2.28 and the libstdc++ of gcc 8.
+The manylinux_2_28 of PEP 600: glibc up to 2.28 and GLIBCXX up to 3.4.24.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ _SYMBOL = re.compile(
 _PLACES = {"OBJECT": (".bss", "object"), "TLS": ('.section .tbss,"awT",%nobits', "tls_object")}
 
 
+def output_of(*words: str | Path) -> str:
+    """What a program prints; a failure ends this one."""
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def symbols_of(library: Path) -> dict[str, re.Match[str]]:
     """For each symbol its newest version that a stub may have, and what readelf says of it."""
-    words = ("readelf", "--dyn-syms", "--wide", library)
-    text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     chosen: dict[str, tuple[tuple[int, ...], re.Match[str]]] = {}
-    for line in text.splitlines():
+    for line in output_of("readelf", "--dyn-syms", "--wide", library).splitlines():
         match = _SYMBOL.match(line)
         if match is None or match["section"] == "UND":
             continue
@@ -79,10 +82,7 @@ def make_stubs(compiler: str, folder: Path) -> None:
     """Write stubs of all libraries that a compiler links by itself."""
 
     def place_of(name: str) -> Path:
-        words = (compiler, f"-print-file-name={name}")
-        return Path(
-            subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
-        )
+        return Path(output_of(compiler, f"-print-file-name={name}"))
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("libc.so.6", "libm.so.6", *EMPTY, "libstdc++.so.6"):

@@ -200,7 +200,8 @@ def lfilter(b: Any, a: Any, x: Any, axis: int = -1, zi: Any = None) -> Any:
         return parts
     along = axis_number("lfilter", axis, array.ndim)
     by_taps = sections.order >= _MOST_RECURSIVE_TAPS and not sections.a[0, 1:].any()
-    by_taps &= array.size <= array.shape[along] * _MOST_ROWS_BY_TAPS
+    if by_taps and array.ndim > 1:
+        by_taps = 0 < array.size <= array.shape[along] * _MOST_ROWS_BY_TAPS
     if zi is None:
         if not by_taps:
             return _filtered("lfilter", sections, array, along, None)[0]

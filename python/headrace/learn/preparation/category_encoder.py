@@ -274,10 +274,10 @@ def _converted(given: Series, dtype: Any) -> Series:
     """The same values in the dtype of a column: none becomes another one."""
     of_one_kind = given.dtype.kind == dtype.kind or {given.dtype.kind, dtype.kind} <= {*"biuf"}
     made = given.astype(dtype) if of_one_kind else given
-    # 2**64 - 1 and -1 have the same bits in 64.
-    if not of_one_kind or not bool(
-        ((made.astype(given.dtype) == given) & ((made < 0) == (given < 0))).all()
-    ):
+    same = made.astype(given.dtype) == given
+    if {given.dtype.kind, dtype.kind} <= {*"iu"}:  # 2**64 - 1 and -1 have the same bits
+        same &= (made < 0) == (given < 0)
+    if not of_one_kind or not bool(same.all()):
         raise TypeMismatchError(
             "CategoryEncoder: a vocabulary has values that its column cannot hold: "
             f"vocabulary={given.head(5).to_list()}, dtype={given.dtype}, column={dtype}; give the "
