@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from headrace.array.construct import asarray
     from headrace.array.create import (
         arange,
+        empty,
+        empty_like,
         eye,
         full,
         full_like,
@@ -174,6 +176,8 @@ __all__ = [
     "demo",
     "device",
     "doctor",
+    "empty",
+    "empty_like",
     "errors",
     "eval",
     "eye",
@@ -277,7 +281,9 @@ _ROOMS = """
 _HOMES = {
     "array.array": "Array",
     "array.construct": "asarray",
-    "array.create": "arange eye full full_like linspace ones ones_like zeros zeros_like",
+    "array.create": """
+        arange empty empty_like eye full full_like linspace ones ones_like zeros zeros_like
+    """,
     "dask": "cluster",
     "diagnostics.doctor": "doctor",
     "display.magics": "load_ipython_extension",

@@ -255,6 +255,22 @@ def test_factorizations_take_stacks_float32_integers_and_strides() -> None:
     assert hr.linalg.matrix_rank(np.zeros((3, 3))) == 0
 
 
+@pytest.mark.parametrize("axes", [0, 1, 2, ([2, 1], [0, 1]), ((-1,), (-2,)), (2, 1)])
+def test_tensordot_is_numpys(axes: Any) -> None:
+    a, b = random(2, 4, 4), random(4, 4, 3, seed=1)
+    check(hr.linalg.tensordot(a, b, axes), np.tensordot(a, b, axes))
+    whole = (a * 9).astype("int32"), (b * 9).astype("int64")
+    check(hr.linalg.tensordot(*whole, axes), np.tensordot(*whole, axes))
+
+
+def test_tensordot_refuses_axes_that_do_not_fit() -> None:
+    for axes in (3, -1, ([0], [0]), ([0, 0], [0, 1]), ([5], [0])):
+        with pytest.raises(ValueError, match="tensordot"):
+            hr.linalg.tensordot(random(2, 3), random(3, 2), axes)
+    with pytest.raises(NotImplementedError, match="complex"):
+        hr.linalg.tensordot([1j], [1.0], 1)
+
+
 def test_errors_name_the_column_of_the_pivot() -> None:
     singular = random(70, 70)
     singular[:, 40] = singular[:, 3]

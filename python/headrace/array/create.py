@@ -49,6 +49,15 @@ def zeros(shape: Shape, dtype: npt.DTypeLike = "float64") -> Array:
     return full(shape, 0, dtype)
 
 
+def empty(shape: Shape, dtype: npt.DTypeLike = "float64") -> Array:
+    """An array whose values are to be replaced: zeros, as `zeros`, which take no memory.
+
+    >>> hr.empty((2, 3)).shape
+    (2, 3)
+    """
+    return zeros(shape, dtype)
+
+
 def ones(shape: Shape, dtype: npt.DTypeLike = "float64") -> Array:
     """An array of ones, as `full`.
 
@@ -75,6 +84,15 @@ def zeros_like(x: Any, dtype: npt.DTypeLike | None = None) -> Array:
     [0, 0]
     """
     return full_like(x, 0, dtype)
+
+
+def empty_like(x: Any, dtype: npt.DTypeLike | None = None) -> Array:
+    """`empty` with the shape and dtype of another array.
+
+    >>> hr.empty_like([1, 2]).shape
+    (2,)
+    """
+    return zeros_like(x, dtype)
 
 
 def ones_like(x: Any, dtype: npt.DTypeLike | None = None) -> Array:

@@ -17,6 +17,7 @@ from headrace.array.complex_numbers import complex_of, conj, imag, is_complex, r
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.numpy_fallback import through_numpy
+from headrace.linalg.products import contract
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -137,24 +138,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Array:
     >>> hr.array_api.tensordot(hr.asarray([1, 2]), hr.asarray([3, 4]), axes=1).item()
     11
     """
-    if isinstance(axes, int):
-        left, right = list(range(x1.ndim - axes, x1.ndim)), list(range(axes))
-    else:
-        left = list(layout.axis_numbers("tensordot", tuple(axes[0]), x1.ndim))
-        right = list(layout.axis_numbers("tensordot", tuple(axes[1]), x2.ndim))
-    if [x1.shape[d] for d in left] != [x2.shape[d] for d in right]:
-        raise InvalidArgumentError(
-            f"tensordot: sizes differ: axes={axes}, shapes={x1.shape}, {x2.shape}"
-        )
-    rows = [d for d in range(x1.ndim) if d not in left]
-    columns = [d for d in range(x2.ndim) if d not in right]
-    count = math.prod(x1.shape[d] for d in left)
-    a = layout.permute_dims(x1, [*rows, *left])
-    b = layout.permute_dims(x2, [*right, *columns])
-    shape = tuple(x1.shape[d] for d in rows) + tuple(x2.shape[d] for d in columns)
-    a = a.reshape((math.prod(x1.shape[d] for d in rows), count))
-    b = b.reshape((count, math.prod(x2.shape[d] for d in columns)))
-    return matmul(a, b).reshape(shape)
+    return contract(x1, x2, axes, matmul)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:

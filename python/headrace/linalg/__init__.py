@@ -15,7 +15,7 @@ from headrace.facade import missing_of_module
 from headrace.linalg.equations import det, inv, lstsq, matrix_rank, pinv, slogdet, solve
 from headrace.linalg.factors import cholesky, eigh, eigvalsh, qr, svd, svdvals
 from headrace.linalg.norms import norm
-from headrace.linalg.products import dot, einsum, inner, matmul, outer, trace
+from headrace.linalg.products import dot, einsum, inner, matmul, outer, tensordot, trace
 
 if TYPE_CHECKING:
     from headrace.linalg.singular import LinAlgError
@@ -41,6 +41,7 @@ __all__ = [
     "solve",
     "svd",
     "svdvals",
+    "tensordot",
     "trace",
 ]
 

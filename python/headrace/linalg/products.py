@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from headrace import _core
+from headrace.array import layout
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.lazy.handle import array_of, mark
@@ -141,6 +142,46 @@ def outer(a: Any, b: Any, /) -> Array:
     """
     x, y = operand("outer", a), operand("outer", b)
     return matrix_product(x.reshape(-1, 1), y.reshape(1, -1))
+
+
+def contract(x: Array, y: Array, axes: Any, product: Callable[[Array, Array], Array]) -> Array:
+    """The sums of `tensordot`, as one product of matrices."""
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise InvalidArgumentError(
+                f"tensordot: the operands do not have that many axes: axes={axes}, "
+                f"shapes={x.shape}, {y.shape}"
+            )
+        left, right = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
+    else:
+        left = layout.axis_numbers("tensordot", axes[0], x.ndim)
+        right = layout.axis_numbers("tensordot", axes[1], y.ndim)
+    if [x.shape[d] for d in left] != [y.shape[d] for d in right]:
+        raise InvalidArgumentError(
+            f"tensordot: sizes differ: axes={axes}, shapes={x.shape}, {y.shape}"
+        )
+    rows = [d for d in range(x.ndim) if d not in left]
+    columns = [d for d in range(y.ndim) if d not in right]
+    count = math.prod(x.shape[d] for d in left)
+    heights, widths = tuple(x.shape[d] for d in rows), tuple(y.shape[d] for d in columns)
+    a = layout.permute_dims(x, [*rows, *left]).reshape((math.prod(heights), count))
+    b = layout.permute_dims(y, [*right, *columns]).reshape((count, math.prod(widths)))
+    return product(a, b).reshape(heights + widths)
+
+
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Array:
+    """Sums of products over axes of both arrays, as `numpy.tensordot`, lazy: one matrix product.
+
+    `axes` is how many, the last of `a` and the first of `b`, or the axes of each: a pair of
+    integers or of sequences. The result has the other axes of `a`, then those of `b`.
+
+    Raises ValueError for axes that are not there or differ in size, NotImplementedError for
+    complex numbers.
+
+    >>> hr.linalg.tensordot([[1, 2], [3, 4]], [10, 1], axes=1).tolist()
+    [12, 34]
+    """
+    return contract(operand("tensordot", a), operand("tensordot", b), axes, matmul)
 
 
 def _diagonal(x: Array, offset: int = 0) -> Array:
