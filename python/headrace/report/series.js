@@ -333,7 +333,9 @@ class SeriesView {
           ctx.font = ctx.font.replace(/[\d.]+px/, "10.5px");
           ctx.textAlign = "left";
           ctx.textBaseline = "middle";
-          ctx.fillText(mark.words[mark.kinds[i]], x + 7, y + 4);
+          const word = mark.words[mark.kinds[i]];
+          const next = i + 1 < to ? toX(mark.at[i + 1]) - 5 : this.left + this.plot;
+          if (x + 7 + ctx.measureText(word).width < next) ctx.fillText(word, x + 7, y + 4);
         }
         ctx.beginPath();
         ctx.moveTo(x - 4, y);
