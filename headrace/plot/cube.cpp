@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace hr {
 namespace {
@@ -30,8 +31,16 @@ void check_cells(int64_t cells) {
                                       {{"cells", cells}}, "use 1 to 65535");
 }
 
-Tensor codes_of(int64_t rows, Buffer codes) {
-  return Tensor(dtype_of<uint16_t>(), {rows}, std::move(codes));
+/// Codes of the width that `cells` needs, made by `make`.
+template <class F>
+Tensor codes_of(const char* op, int64_t rows, int64_t cells, F&& make) {
+  const ScopedTag tag(op);
+  const auto made = [&]<class Code>(std::type_identity<Code>) {
+    Buffer codes = Buffer::allocate(static_cast<int64_t>(sizeof(Code)) * rows);
+    make(codes.mutable_as<Code>());
+    return Tensor(dtype_of<Code>(), {rows}, std::move(codes));
+  };
+  return cells <= 255 ? made(std::type_identity<uint8_t>()) : made(std::type_identity<uint16_t>());
 }
 
 void check_length(std::string_view name, int64_t got, int64_t rows) {
@@ -40,10 +49,13 @@ void check_length(std::string_view name, int64_t got, int64_t rows) {
                                       {{"input", name}, {"got", got}, {"expected", rows}});
 }
 
-void check_codes(const Tensor& tensor, std::string_view name) {
-  if (tensor.dtype() != dtype_of<uint16_t>() || tensor.num_dimensions() != 1 ||
-      !tensor.is_contiguous())
-    throw_error<TypeMismatchError>("count_cubes", "expected a contiguous 1-D array of uint16",
+void check_codes(const Tensor& tensor, std::string_view name, bool narrow) {
+  const bool known =
+      tensor.dtype() == dtype_of<uint16_t>() || (narrow && tensor.dtype() == dtype_of<uint8_t>());
+  if (!known || tensor.num_dimensions() != 1 || !tensor.is_contiguous())
+    throw_error<TypeMismatchError>("count_cubes",
+                                   narrow ? "expected a contiguous 1-D array of uint8 or uint16"
+                                          : "expected a contiguous 1-D array of uint16",
                                    {{"input", name},
                                     {"dimensions", tensor.num_dimensions()},
                                     {"dtype", tensor.dtype().name()}});
@@ -57,8 +69,8 @@ int64_t check_request(int64_t rows, const CubeRequest& request) {
                                       "use up to 6");
   int64_t cells = 1;
   for (const CubeAxis& axis : request.axes) {
-    check_codes(axis.codes, "codes");
-    check_codes(axis.cells, "cells");
+    check_codes(axis.codes, "codes", true);
+    check_codes(axis.cells, "cells", false);
     check_length("codes", axis.codes.num_elements(), rows);
     if (axis.num_cells < 1 || axis.num_cells > kMostAxisCells)
       throw_error<InvalidArgumentError>("count_cubes", "unsupported number of cells",
@@ -85,29 +97,51 @@ int64_t check_request(int64_t rows, const CubeRequest& request) {
   return cells;
 }
 
-/// The tables of all axes: by code the place of a cell.
-Buffer place_tables(std::span<const CubeRequest> requests, std::span<cpu::CubeJob> jobs) {
-  int64_t axes = 0;
-  for (const CubeRequest& request : requests) axes += std::ssize(request.axes);
-  Buffer tables = Buffer::allocate(axes * cpu::kCodes * static_cast<int64_t>(sizeof(uint32_t)));
-  auto* next = axes > 0 ? tables.mutable_as<uint32_t>() : nullptr;
-  for (size_t k = 0; k < requests.size(); ++k) {
-    int64_t stride = jobs[k].cells;
-    for (size_t a = 0; a < requests[k].axes.size(); ++a) {
-      const CubeAxis& axis = requests[k].axes[a];
-      const int64_t count = std::min(axis.cells.num_elements(), cpu::kCodes);
-      stride /= axis.num_cells + 1;
-      jobs[k].codes[a] = axis.codes.as<uint16_t>();
-      jobs[k].places[a] = next;
-      for (int64_t code = 0; code < count; ++code) {
-        const int64_t cell = std::min<int64_t>(axis.cells.as<uint16_t>()[code], axis.num_cells);
-        *next++ = static_cast<uint32_t>(cell * stride);
-      }
-      next = std::fill_n(next, cpu::kCodes - count, static_cast<uint32_t>(axis.num_cells * stride));
-    }
-  }
-  return tables;
+/// The factor by which `code * share >> 16` is the cell of each code; 0 where none is.
+uint32_t share_of(std::span<const uint16_t> cells) {
+  const auto per =
+      std::ranges::find_if(cells, [](uint16_t cell) { return cell != 0; }) - cells.begin();
+  if (per == 0) return 0;
+  const auto share = static_cast<uint32_t>(divide_up(65536, per));
+  for (size_t code = 0; code < cells.size(); ++code)
+    if (cells[code] != (static_cast<uint32_t>(code) * share >> 16)) return 0;
+  return share;
 }
+
+/// The axes of all requests, each once.
+struct Axes {
+  std::vector<cpu::CellsJob> jobs;
+  std::vector<Buffer> tables;
+  std::vector<std::span<const uint16_t>> cells;  // as given, to know an axis again
+
+  int64_t number_of(const CubeAxis& axis) {
+    const bool narrow = axis.codes.dtype() == dtype_of<uint8_t>();
+    const int64_t any = narrow ? 256 : 65536;
+    const std::span given(axis.cells.as<uint16_t>(),
+                          static_cast<size_t>(std::min(axis.cells.num_elements(), any)));
+    cpu::CellsJob job{narrow ? axis.codes.as<uint8_t>() : nullptr,
+                      narrow ? nullptr : axis.codes.as<uint16_t>(),
+                      std::ssize(given),
+                      axis.num_cells,
+                      share_of(given),
+                      nullptr};
+    for (size_t k = 0; k < jobs.size(); ++k)
+      if (jobs[k].narrow == job.narrow && jobs[k].wide == job.wide &&
+          jobs[k].num_cells == job.num_cells && std::ranges::equal(cells[k], given))
+        return static_cast<int64_t>(k);
+    if (job.share == 0) {
+      Buffer& table = tables.emplace_back(Buffer::allocate(2 * any));
+      auto* next = table.mutable_as<uint16_t>();
+      const auto none = static_cast<uint16_t>(axis.num_cells);
+      for (const uint16_t cell : given) *next++ = std::min(cell, none);
+      std::fill_n(next, any - std::ssize(given), none);
+      job.table = table.as<uint16_t>();
+    }
+    jobs.push_back(job);
+    cells.push_back(given);
+    return std::ssize(jobs) - 1;
+  }
+};
 
 /// Adds up cells of a job over copies that lie `steps` apart, without those of rows in none.
 template <class T>
@@ -161,10 +195,8 @@ Tensor bin_codes(const Column& column, const Grid<double>& grid) {
   if (!column.dtype().is_real())
     throw_error<TypeMismatchError>("bin_codes", "expected integers or floats",
                                    {{"dtype", column.dtype().name()}});
-  const ScopedTag tag("bin_codes");
-  Buffer codes = Buffer::allocate(2 * column.num_rows());
-  cpu::bin_codes(column, grid, codes.mutable_as<uint16_t>());
-  return codes_of(column.num_rows(), std::move(codes));
+  return codes_of("bin_codes", column.num_rows(), grid.cells,
+                  [&](auto* codes) { cpu::bin_codes(column, grid, codes); });
 }
 
 Tensor bin_codes(const Column& column, const Grid<int64_t>& grid) {
@@ -178,65 +210,67 @@ Tensor bin_codes(const Column& column, const Grid<int64_t>& grid) {
   if (!kept.is_integer() || kept == TypeId::kUInt64)
     throw_error<TypeMismatchError>("bin_codes", "expected integers of up to 63 bits",
                                    {{"dtype", column.dtype().name()}});
-  const ScopedTag tag("bin_codes");
-  Buffer codes = Buffer::allocate(2 * column.num_rows());
-  cpu::bin_codes(column, grid, codes.mutable_as<uint16_t>());
-  return codes_of(column.num_rows(), std::move(codes));
+  return codes_of("bin_codes", column.num_rows(), grid.cells,
+                  [&](auto* codes) { cpu::bin_codes(column, grid, codes); });
 }
 
 Tensor row_codes(int64_t rows, int64_t cells) {
   check_cells(cells);
   if (rows < 0 || rows > (int64_t{1} << 46))
     throw_error<InvalidArgumentError>("row_codes", "unsupported number of rows", {{"rows", rows}});
-  const ScopedTag tag("row_codes");
-  Buffer codes = Buffer::allocate(2 * rows);
-  cpu::row_codes(rows, cells, codes.mutable_as<uint16_t>());
-  return codes_of(rows, std::move(codes));
+  return codes_of("row_codes", rows, cells,
+                  [&](auto* codes) { cpu::row_codes(rows, cells, codes); });
 }
 
 std::vector<Cube> count_cubes(int64_t rows, std::span<const CubeRequest> requests) {
   if (rows < 0 || rows > int64_t{std::numeric_limits<uint32_t>::max()})
     throw_error<InvalidArgumentError>("count_cubes", "unsupported number of rows", {{"rows", rows}},
                                       "use fewer than 2^32 rows");
+  const ScopedTag tag("count_cubes");
   std::vector<cpu::CubeJob> jobs;
-  int64_t slot_cells = 0, part_sums = 0;
+  Axes axes;
+  cpu::CubeOutputs to{};
   for (const CubeRequest& request : requests) {
     cpu::CubeJob job{};
     job.cells = check_request(rows, request);
-    job.num_axes = static_cast<int64_t>(request.axes.size());
     job.masks = request.masks;
     job.values = request.values ? &*request.values : nullptr;
     job.lanes = job.cells < kFewCells ? kLanes : 1;
-    job.first = slot_cells;
-    job.first_sum = part_sums;
-    slot_cells += round_up(job.lanes * (job.cells + 1), 16);
-    if (job.values) part_sums += round_up(job.lanes * (job.cells + 1), 8);
+    job.first = to.slot_cells;
+    job.first_sum = to.part_sums;
+    for (const CubeAxis& axis : request.axes) {
+      job.axes[job.num_axes] = axes.number_of(axis);
+      job.wide[job.num_axes++] = axis.num_cells + 1;
+    }
+    to.slot_cells += round_up(job.lanes * (job.cells + 1), 16);
+    if (job.values) to.part_sums += round_up(job.lanes * (job.cells + 1), 8);
     jobs.push_back(job);
   }
-  const ScopedTag tag("count_cubes");
-  const Buffer tables = place_tables(requests, jobs);
   cpu::CubeParts parts{rows, 0, std::clamp<int64_t>(divide_up(rows, kMorselRows), 1, kMostParts)};
   parts.step = round_up(std::max<int64_t>(divide_up(rows, parts.count), 1), 64);
   parts.count = std::max<int64_t>(divide_up(rows, parts.step), 1);
-  const auto slot_bytes = slot_cells * static_cast<int64_t>(sizeof(uint32_t));
-  const auto sum_bytes = parts.count * part_sums * static_cast<int64_t>(sizeof(double));
-  const WorkingMemory working({.all = sum_bytes, .thread = slot_bytes});
-  const int64_t slots = std::min<int64_t>(working.threads(), parts.count);
-  Buffer counts = Buffer::allocate_zeroed(slots * slot_bytes);
+  const auto slot_bytes = to.slot_cells * static_cast<int64_t>(sizeof(uint32_t));
+  const auto block_bytes = std::ssize(axes.jobs) * cpu::kCubeBlock * 2;
+  const auto sum_bytes = parts.count * to.part_sums * static_cast<int64_t>(sizeof(double));
+  const WorkingMemory working({.all = sum_bytes, .thread = slot_bytes + block_bytes});
+  to.slots = std::min<int64_t>(working.threads(), parts.count);
+  Buffer counts = Buffer::allocate_zeroed(to.slots * slot_bytes);
+  Buffer blocks = Buffer::allocate(to.slots * block_bytes);
   Buffer sums = Buffer::allocate_zeroed(sum_bytes);
-  auto* count = slot_bytes > 0 ? counts.mutable_as<uint32_t>() : nullptr;
-  auto* sum = sum_bytes > 0 ? sums.mutable_as<double>() : nullptr;
-  cpu::count_cubes(jobs, parts, slots, slot_cells, count, part_sums, sum);
+  to.counts = slot_bytes > 0 ? counts.mutable_as<uint32_t>() : nullptr;
+  to.cells = block_bytes > 0 ? blocks.mutable_as<uint16_t>() : nullptr;
+  to.sums = sum_bytes > 0 ? sums.mutable_as<double>() : nullptr;
+  cpu::count_cubes(axes.jobs, jobs, parts, to);
   std::vector<Cube> made;
   for (size_t k = 0; k < jobs.size(); ++k) {
     Shape shape;
     for (const CubeAxis& axis : requests[k].axes) shape.push_back(axis.num_cells);
     Cube& cube = made.emplace_back();
-    cube.counts =
-        total_of<uint32_t>(shape, count, copies_of(jobs[k], jobs[k].first, slots, slot_cells));
+    cube.counts = total_of<uint32_t>(shape, to.counts,
+                                     copies_of(jobs[k], jobs[k].first, to.slots, to.slot_cells));
     if (jobs[k].values)
-      cube.sums = total_of<double>(shape, sum,
-                                   copies_of(jobs[k], jobs[k].first_sum, parts.count, part_sums));
+      cube.sums = total_of<double>(
+          shape, to.sums, copies_of(jobs[k], jobs[k].first_sum, parts.count, to.part_sums));
   }
   return made;
 }

@@ -14,7 +14,7 @@
 
 namespace hr {
 
-/// The most cells of one axis: a code is 16 bits wide, and one says "in none".
+/// The most cells of one axis: a code has at most 16 bits, and one code says "in none".
 inline constexpr int64_t kMostAxisCells = 65535;
 /// The most cells of one cube.
 inline constexpr int64_t kMostCubeCells = int64_t{1} << 26;
@@ -30,10 +30,10 @@ struct Grid {
   int64_t cells;
 };
 
-/// The cell of each row: uint16 [rows]; `grid.cells` where the value is null, NaN or outside.
-/// `column` has integers or floats, which are compared with the edges as float64. One pass, all
-/// cores. Throws InvalidArgumentError unless 1 <= cells <= 65535 and the edges are finite and grow,
-/// TypeMismatchError for other dtypes.
+/// The cell of each row: uint8 [rows] for up to 255 cells, else uint16; `grid.cells` where the
+/// value is null, NaN or outside. `column` has integers or floats, which are compared with the
+/// edges as float64. One pass, all cores. Throws InvalidArgumentError unless 1 <= cells <= 65535
+/// and the edges are finite and grow, TypeMismatchError for other dtypes.
 HR_API Tensor bin_codes(const Column& column, const Grid<double>& grid);
 /// The same with exact integers, for integers and for what is kept as such: dates, times.
 HR_API Tensor bin_codes(const Column& column, const Grid<int64_t>& grid);
@@ -43,7 +43,7 @@ HR_API Tensor row_codes(int64_t rows, int64_t cells);
 
 /// One axis of a cube: a code of each row, and by code the cell along this axis.
 struct CubeAxis {
-  Tensor codes;  ///< uint16 [rows]
+  Tensor codes;  ///< uint8 or uint16 [rows]
   Tensor cells;  ///< uint16 [codes]; `num_cells` or more, or a code beyond its end: in no cell
   int64_t num_cells = 0;
 };
@@ -63,9 +63,10 @@ struct Cube {
 };
 
 /// Counts all requests in one pass over `rows` rows, which each of their inputs has. Counts and
-/// sums have the same bits for any number of threads. Memory: the cells of all requests, once for
-/// each thread. Throws InvalidArgumentError for inputs of another length, too many axes or
-/// cells, and 2^32 rows or more; TypeMismatchError for other dtypes.
+/// sums have the same bits for any number of threads. Axes with the same codes and cells are read
+/// once. Memory: the cells of all requests, once for each thread. Throws InvalidArgumentError for
+/// inputs of another length, too many axes or cells, and 2^32 rows or more; TypeMismatchError for
+/// other dtypes.
 HR_API std::vector<Cube> count_cubes(int64_t rows, std::span<const CubeRequest> requests);
 
 }  // namespace hr

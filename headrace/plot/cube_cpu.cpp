@@ -28,47 +28,62 @@ void read_values(const T* values, int64_t count, double* read) {
   for (int64_t i = 0; i < count; ++i) read[i] = static_cast<double>(values[i]);
 }
 
-/// `cell_on` of vectors; the compiler makes none of it for AVX2.
-void codes_of_doubles(const double* values, int64_t count, const Grid<double>& grid,
-                      uint16_t* codes) {
+template <class D>
+hn::Vec<D> load_doubles(D d, const double* values) {
+  return hn::LoadU(d, values);
+}
+
+template <class D>
+hn::Vec<D> load_doubles(D d, const float* values) {
+  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), values));
+}
+
+/// `cell_on` of vectors; the compiler makes none of it for AVX2. The guess is half a cell low: the
+/// rounding of the edges, of the distance and of the product is less than that (`bin_codes`
+/// refuses narrower cells), so it is the cell or the one before.
+template <class Types>
+void codes_of_floats(const typename Types::Value* values, int64_t count, const Grid<double>& grid,
+                     typename Types::Code* codes) {
+  using Code = typename Types::Code;
   const hn::ScalableTag<double> d;
   const hn::Rebind<int32_t, decltype(d)> whole;
-  const hn::Rebind<uint16_t, decltype(d)> narrow;
+  const hn::Rebind<Code, decltype(d)> narrow;
   const double inverse = 1 / grid.width;
   const auto cells = static_cast<double>(grid.cells);
   const auto origin = hn::Set(d, grid.origin), width = hn::Set(d, grid.width);
   const auto end = hn::Set(d, grid.origin + cells * grid.width);
   const auto share = hn::Set(d, inverse), last = hn::Set(d, cells - 1), none = hn::Set(d, cells);
-  const auto zero = hn::Zero(d), one = hn::Set(d, 1.0);
+  const auto zero = hn::Zero(d), half = hn::Set(d, 0.5), one = hn::Set(d, 1.0);
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto value = hn::LoadU(d, values + i);
+    const auto value = load_doubles(d, values + i);
     const auto inside = hn::And(hn::Ge(value, origin), hn::Le(value, end));
-    auto cell = hn::IfThenElseZero(inside, hn::Mul(hn::Sub(value, origin), share));
-    cell = hn::Floor(hn::Min(cell, last));
-    const auto below = hn::Lt(value, hn::Add(origin, hn::Mul(cell, width)));
-    const auto above = hn::Ge(value, hn::Add(origin, hn::Mul(hn::Add(cell, one), width)));
-    cell = hn::Sub(cell, hn::IfThenElseZero(below, one));
-    cell = hn::Add(cell, hn::IfThenElseZero(above, one));
-    cell = hn::IfThenElse(inside, hn::Min(hn::Max(cell, zero), last), none);
+    const auto guess = hn::IfThenElseZero(inside, hn::MulSub(hn::Sub(value, origin), share, half));
+    auto cell = hn::Floor(hn::Max(guess, zero));
+    const auto next = hn::Add(cell, one);
+    const auto above = hn::Ge(value, hn::Add(origin, hn::Mul(next, width)));
+    cell = hn::Min(hn::IfThenElse(above, next, cell), last);
+    cell = hn::IfThenElse(inside, cell, none);
     hn::StoreU(hn::DemoteTo(narrow, hn::DemoteTo(whole, cell)), narrow, codes + i);
   }
-  for (; i < count; ++i) codes[i] = cell_on(values[i], grid, inverse);
+  for (; i < count; ++i)
+    codes[i] = static_cast<Code>(cell_on(static_cast<double>(values[i]), grid, inverse));
 }
 
 /// Cells of width 1, such as those of categories. Differences wrap, so what is below the origin is
 /// far beyond the end.
-template <class T>
-void codes_of_units(const T* values, int64_t count, const Grid<int64_t>& grid, uint16_t* codes) {
-  using Word = std::make_unsigned_t<T>;
+template <class Types>
+void codes_of_units(const typename Types::Value* values, int64_t count, const Grid<int64_t>& grid,
+                    typename Types::Code* codes) {
+  using Word = std::make_unsigned_t<typename Types::Value>;
   const auto origin = static_cast<Word>(grid.origin);
   const auto cells = static_cast<Word>(grid.cells);
   for (int64_t i = 0; i < count; ++i) {
     const auto from = static_cast<Word>(static_cast<Word>(values[i]) - origin);
     const auto cell =
         static_cast<Word>(from - (from >= cells ? 1 : 0));  // the end, to the last cell
-    codes[i] = static_cast<uint16_t>(cell < cells ? cell : cells);
+    codes[i] = static_cast<typename Types::Code>(cell < cells ? cell : cells);
   }
 }
 
@@ -83,6 +98,29 @@ void read_distances(const T* values, int64_t count, const Grid<int64_t>& grid, d
   }
 }
 
+/// `num_cells` for codes beyond `num_codes`.
+template <class Code>
+void cells_by_share(const Code* codes, int64_t count, uint32_t num_codes, uint32_t share,
+                    uint32_t num_cells, uint16_t* cells) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint32_t code = codes[i];
+    const uint32_t cell = std::min(code * share >> 16, num_cells);
+    cells[i] = static_cast<uint16_t>(code < num_codes ? cell : num_cells);
+  }
+}
+
+/// Takes one axis more, with `wide` cells, into the places of rows.
+template <class Place>
+void add_axis(const uint16_t* cells, int64_t count, Place wide, Place* places) {
+  for (int64_t i = 0; i < count; ++i)
+    places[i] = static_cast<Place>(static_cast<Place>(places[i] * wide) + cells[i]);
+}
+
+template <class Place>
+void copy_cells(const uint16_t* cells, int64_t count, Place* places) {
+  for (int64_t i = 0; i < count; ++i) places[i] = cells[i];
+}
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 
@@ -92,8 +130,16 @@ HWY_AFTER_NAMESPACE();
 namespace hr::cpu {
 namespace {
 
+/// What a kernel reads and makes: HR_SIMD takes templates of one parameter.
+template <class V, class C>
+struct BinTypes {
+  using Value = V;
+  using Code = C;
+};
+
 /// Null rows are in no cell.
-void clear_nulls(const Column& column, const Morsel& morsel, uint16_t none, uint16_t* codes) {
+template <class Code>
+void clear_nulls(const Column& column, const Morsel& morsel, Code none, Code* codes) {
   const uint8_t* valid = column.validity();
   if (!valid) return;
   for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
@@ -104,13 +150,15 @@ void clear_nulls(const Column& column, const Morsel& morsel, uint16_t none, uint
   }
 }
 
-constexpr int64_t kWords = 32;  // of 64 rows: a block whose values stay in L1
-constexpr int64_t kBlock = 64 * kWords;
+constexpr int64_t kBlock = kCubeBlock;
+constexpr int64_t kWords = kBlock / 64;
 
 /// A block of rows of one request.
 struct Block {
-  double values[kBlock];
   uint64_t left[kWords];
+  double values[kBlock];
+  uint16_t near[kBlock];  // places among up to 2^16 cells
+  uint32_t far[kBlock];
 };
 
 /// Which rows the masks leave; false for none.
@@ -143,62 +191,35 @@ void read_block(const Column& column, int64_t begin, int64_t count, double* valu
   }
 }
 
-/// Counts rows of a request with this number of axes. Neighbouring rows take turns among copies of
-/// the table.
-template <int64_t kAxes>
-class Counter {
- public:
-  Counter(const CubeJob& job, int64_t begin, uint32_t* counts, double* sums)
-      : copy_(job.lanes > 1 ? job.cells + 1 : 0),
-        spare_(static_cast<uint32_t>(job.cells)),
-        counts_(counts),
-        sums_(sums) {
-    for (int64_t a = 0; a < kAxes; ++a) {
-      codes_[a] = job.codes[a] + begin;
-      places_[a] = job.places[a];
-    }
+/// The cells of a block along an axis.
+template <class Code>
+void cells_of(const CellsJob& axis, const Code* codes, int64_t count, uint16_t* cells) {
+  if (!axis.table) {
+    const auto by_share = &HR_SIMD(cells_by_share<Code>);
+    by_share(codes, count, static_cast<uint32_t>(axis.num_codes), axis.share,
+             static_cast<uint32_t>(axis.num_cells), cells);
+    return;
   }
+  for (int64_t i = 0; i < count; ++i) cells[i] = axis.table[codes[i]];
+}
 
-  void count_rows(int64_t begin, int64_t end) const {
-    uint32_t* const turns[] = {counts_, counts_ + copy_, counts_ + 2 * copy_, counts_ + 3 * copy_};
-    int64_t row = begin;
-    for (; row + 4 <= end; row += 4) {
-      const uint32_t at[] = {place(row), place(row + 1), place(row + 2), place(row + 3)};
-      ++turns[0][at[0]];
-      ++turns[1][at[1]];
-      ++turns[2][at[2]];
-      ++turns[3][at[3]];
-    }
-    for (; row < end; ++row) ++turns[row & 3][place(row)];
+/// The places of a block among the cells of a request; made in `room` unless they are there.
+template <class Place>
+const Place* places_of(const CubeJob& job, int64_t count, const uint16_t* cells, Place* room) {
+  const auto along = [&](int64_t a) { return cells + job.axes[a] * kBlock; };
+  if (job.num_axes == 0) {
+    std::fill_n(room, count, Place{0});
+    return room;
   }
-
-  void count_row(int64_t row) const { ++counts_[(row & 3) * copy_ + place(row)]; }
-
-  void add_rows(int64_t begin, int64_t end, const double* values) const {
-    for (int64_t row = begin; row < end; ++row) add_row(row, values);
-  }
-
-  void add_row(int64_t row, const double* values) const {
-    const double value = values[row];
-    const int64_t at = (row & 3) * copy_ + (value == value ? place(row) : spare_);
-    ++counts_[at];
-    sums_[at] += value;
-  }
-
- private:
-  uint32_t place(int64_t row) const {
-    uint32_t sum = 0;
-    for (int64_t a = 0; a < kAxes; ++a) sum += places_[a][codes_[a][row]];
-    return sum;
-  }
-
-  const uint16_t* codes_[kAxes > 0 ? kAxes : 1];
-  const uint32_t* places_[kAxes > 0 ? kAxes : 1];
-  int64_t copy_;
-  uint32_t spare_;
-  uint32_t* counts_;
-  double* sums_;
-};
+  if constexpr (std::is_same_v<Place, uint16_t>)
+    if (job.num_axes == 1) return along(0);
+  const auto copy = &HR_SIMD(copy_cells<Place>);
+  const auto add = &HR_SIMD(add_axis<Place>);
+  copy(along(0), count, room);
+  for (int64_t a = 1; a < job.num_axes; ++a)
+    add(along(a), count, static_cast<Place>(job.wide[a]), room);
+  return room;
+}
 
 /// Calls `rows(begin, end)` for whole words of rows and `row(i)` for single ones.
 template <class Rows, class Row>
@@ -214,116 +235,183 @@ void for_rows_left(const CubeJob& job, int64_t count, const uint64_t* left, Rows
   }
 }
 
-template <int64_t kAxes>
-void count_block_of(const CubeJob& job, int64_t begin, int64_t count, Block& block,
-                    uint32_t* counts, double* sums) {
-  const Counter<kAxes> counter(job, begin, counts, sums);
-  if (job.values) {
-    read_block(*job.values, begin, count, block.values);
-    for_rows_left(
-        job, count, block.left,
-        [&](int64_t from, int64_t end) { counter.add_rows(from, end, block.values); },
-        [&](int64_t row) { counter.add_row(row, block.values); });
-  } else {
-    for_rows_left(
-        job, count, block.left, [&](int64_t from, int64_t end) { counter.count_rows(from, end); },
-        [&](int64_t row) { counter.count_row(row); });
-  }
+/// Calls `row(i, turn)` for the rows that are left. Neighbouring rows take turns among copies of
+/// the table.
+template <class F>
+void for_turns(const CubeJob& job, int64_t count, const uint64_t* left, F&& row) {
+  for_rows_left(
+      job, count, left,
+      [&](int64_t begin, int64_t end) {
+        int64_t i = begin;  // a multiple of 4
+        for (; i + 4 <= end; i += 4) {
+          row(i, 0);
+          row(i + 1, 1);
+          row(i + 2, 2);
+          row(i + 3, 3);
+        }
+        for (; i < end; ++i) row(i, i & 3);
+      },
+      [&](int64_t i) { row(i, i & 3); });
 }
 
-void count_block(const CubeJob& job, int64_t begin, int64_t count, Block& block, uint32_t* counts,
-                 double* sums) {
-  static_assert(kMostCubeAxes == 6);
+/// Counts rows by their places.
+template <class Place>
+void count_places(const CubeJob& job, int64_t count, const uint64_t* left, const Place* places,
+                  uint32_t* counts) {
+  const int64_t copy = job.lanes > 1 ? job.cells + 1 : 0;
+  uint32_t* const turns[] = {counts, counts + copy, counts + 2 * copy, counts + 3 * copy};
+  for_turns(job, count, left, [&](int64_t row, int64_t turn) { ++turns[turn][places[row]]; });
+}
+
+/// The same with the sums of values; rows whose value is NaN have a place of their own.
+template <class Place>
+void add_places(const CubeJob& job, int64_t count, const uint64_t* left, const double* values,
+                const Place* places, uint32_t* counts, double* sums) {
+  const int64_t copy = job.lanes > 1 ? job.cells + 1 : 0, spare = job.cells;
+  uint32_t* const counted[] = {counts, counts + copy, counts + 2 * copy, counts + 3 * copy};
+  double* const added[] = {sums, sums + copy, sums + 2 * copy, sums + 3 * copy};
+  for_turns(job, count, left, [&](int64_t row, int64_t turn) {
+    const double value = values[row];
+    const int64_t at = value == value ? int64_t{places[row]} : spare;
+    ++counted[turn][at];
+    added[turn][at] += value;
+  });
+}
+
+void count_block(const CubeJob& job, int64_t begin, int64_t count, const uint16_t* cells,
+                 Block& block, uint32_t* counts, double* sums) {
   if (!job.masks.empty() && !read_masks(job, begin, count, block.left)) return;
-  constexpr decltype(&count_block_of<0>) kByAxes[] = {
-      count_block_of<0>, count_block_of<1>, count_block_of<2>, count_block_of<3>,
-      count_block_of<4>, count_block_of<5>, count_block_of<6>};
-  kByAxes[job.num_axes](job, begin, count, block, counts, sums);
+  if (job.num_axes == 0 && !job.values) {
+    for_rows_left(
+        job, count, block.left,
+        [&](int64_t from, int64_t end) { counts[0] += static_cast<uint32_t>(end - from); },
+        [&](int64_t) { ++counts[0]; });
+    return;
+  }
+  if (job.values) read_block(*job.values, begin, count, block.values);
+  const auto count_at = [&](const auto* places) {
+    if (job.values)
+      add_places(job, count, block.left, block.values, places, counts, sums);
+    else
+      count_places(job, count, block.left, places, counts);
+  };
+  if (job.cells <= 65536)
+    count_at(places_of(job, count, cells, block.near));
+  else
+    count_at(places_of(job, count, cells, block.far));
 }
 
 /// Calls `block(row, count)` for the rows of a column, and clears the codes of null ones.
-template <class F>
-void for_blocks(const Column& column, uint16_t none, uint16_t* codes, F&& block) {
+template <class Code, class F>
+void for_blocks(const Column& column, int64_t none, Code* codes, F&& block) {
   parallel_morsels(column.num_rows(), {reads(column)}, [&](const Morsel& morsel) {
     for (int64_t row = morsel.begin; row < morsel.end; row += kBlock)
       block(row, std::min(kBlock, morsel.end - row));
-    clear_nulls(column, morsel, none, codes);
+    clear_nulls(column, morsel, static_cast<Code>(none), codes);
   });
 }
 
 /// Bytes have few values: the cell of each is computed once.
-template <class T, class G>
-void codes_of_bytes(const Column& column, const Grid<G>& grid, uint16_t* codes) {
-  uint16_t cells[256];
+template <class T, class G, class Code>
+void codes_of_bytes(const Column& column, const Grid<G>& grid, Code* codes) {
+  Code cells[256];
   const double inverse = 1 / static_cast<double>(grid.width);
   for (int value = 0; value < 256; ++value)
-    cells[value] = cell_on(static_cast<G>(static_cast<T>(value)), grid, inverse);
+    cells[value] = static_cast<Code>(cell_on(static_cast<G>(static_cast<T>(value)), grid, inverse));
   const auto* values = reinterpret_cast<const uint8_t*>(column.values<T>().data());
-  parallel_morsels(column.num_rows(), {reads(column)}, [&](const Morsel& morsel) {
-    for (int64_t row = morsel.begin; row < morsel.end; ++row) codes[row] = cells[values[row]];
-    clear_nulls(column, morsel, static_cast<uint16_t>(grid.cells), codes);
+  for_blocks(column, grid.cells, codes, [&](int64_t begin, int64_t count) {
+    for (int64_t row = begin; row < begin + count; ++row) codes[row] = cells[values[row]];
   });
 }
 
 }  // namespace
 
-void bin_codes(const Column& column, const Grid<double>& grid, uint16_t* codes) {
+template <class Code>
+void bin_codes(const Column& column, const Grid<double>& grid, Code* codes) {
   visit_real(column.dtype(), [&]<class T>(std::type_identity<T>) {
     if constexpr (sizeof(T) == 1) return codes_of_bytes<T>(column, grid, codes);
+    using Types = BinTypes<T, Code>;
+    using OfDoubles = BinTypes<double, Code>;
     const T* values = column.values<T>().data();
-    for_blocks(column, static_cast<uint16_t>(grid.cells), codes, [&](int64_t row, int64_t count) {
-      double read[kBlock];
-      HR_SIMD(read_values<T>)(values + row, count, read);
-      HR_SIMD(codes_of_doubles)(read, count, grid, codes + row);
+    for_blocks(column, grid.cells, codes, [&](int64_t row, int64_t count) {
+      if constexpr (std::is_floating_point_v<T>) {
+        HR_SIMD(codes_of_floats<Types>)(values + row, count, grid, codes + row);
+      } else {
+        double read[kBlock];
+        HR_SIMD(read_values<T>)(values + row, count, read);
+        HR_SIMD(codes_of_floats<OfDoubles>)(read, count, grid, codes + row);
+      }
     });
   });
 }
 
-void bin_codes(const Column& column, const Grid<int64_t>& grid, uint16_t* codes) {
+template <class Code>
+void bin_codes(const Column& column, const Grid<int64_t>& grid, Code* codes) {
   const bool near = static_cast<uint64_t>(grid.cells * grid.width) < kExactSpan;
   const Grid<double> exact{0, static_cast<double>(grid.width), grid.cells};
   const double inverse = 1 / exact.width;
   visit_real(column.dtype().storage(), [&]<class T>(std::type_identity<T>) {
-    if constexpr (sizeof(T) == 1) return codes_of_bytes<T>(column, grid, codes);
     if constexpr (std::is_integral_v<T>) {
-      const T* values = column.values<T>().data();
       const bool units = grid.width == 1 && std::in_range<T>(grid.origin) &&
                          std::in_range<T>(grid.origin + grid.cells + 1);
-      for_blocks(column, static_cast<uint16_t>(grid.cells), codes, [&](int64_t row, int64_t count) {
+      if constexpr (sizeof(T) == 1)
+        if (!units) return codes_of_bytes<T>(column, grid, codes);
+      using Types = BinTypes<T, Code>;
+      using OfDoubles = BinTypes<double, Code>;
+      const T* values = column.values<T>().data();
+      for_blocks(column, grid.cells, codes, [&](int64_t row, int64_t count) {
         double read[kBlock];
         if (units) {
-          HR_SIMD(codes_of_units<T>)(values + row, count, grid, codes + row);
+          HR_SIMD(codes_of_units<Types>)(values + row, count, grid, codes + row);
         } else if (near) {
           HR_SIMD(read_distances<T>)(values + row, count, grid, read);
-          HR_SIMD(codes_of_doubles)(read, count, exact, codes + row);
+          HR_SIMD(codes_of_floats<OfDoubles>)(read, count, exact, codes + row);
         } else {
           for (int64_t i = row; i < row + count; ++i)
-            codes[i] = cell_on(static_cast<int64_t>(values[i]), grid, inverse);
+            codes[i] = static_cast<Code>(cell_on(static_cast<int64_t>(values[i]), grid, inverse));
         }
       });
     }
   });
 }
 
-void row_codes(int64_t rows, int64_t cells, uint16_t* codes) {
+template <class Code>
+void row_codes(int64_t rows, int64_t cells, Code* codes) {
   parallel_for(cells, [&](int64_t cell) {
     std::fill(codes + cell * rows / cells, codes + (cell + 1) * rows / cells,
-              static_cast<uint16_t>(cell));
+              static_cast<Code>(cell));
   });
 }
 
-void count_cubes(std::span<const CubeJob> jobs, const CubeParts& parts, int64_t slots,
-                 int64_t slot_cells, uint32_t* counts, int64_t part_sums, double* sums) {
+template void bin_codes(const Column&, const Grid<double>&, uint8_t*);
+template void bin_codes(const Column&, const Grid<double>&, uint16_t*);
+template void bin_codes(const Column&, const Grid<int64_t>&, uint8_t*);
+template void bin_codes(const Column&, const Grid<int64_t>&, uint16_t*);
+template void row_codes(int64_t, int64_t, uint8_t*);
+template void row_codes(int64_t, int64_t, uint16_t*);
+
+void count_cubes(std::span<const CellsJob> axes, std::span<const CubeJob> jobs,
+                 const CubeParts& parts, const CubeOutputs& to) {
   std::atomic<int64_t> next{0};
-  parallel_for(slots, [&](int64_t slot) {
+  parallel_for(to.slots, [&](int64_t slot) {
     Block block;
+    uint16_t* cells = to.cells + slot * std::ssize(axes) * kBlock;
+    uint32_t* counts = to.counts + slot * to.slot_cells;
     for (int64_t part; (part = next.fetch_add(1)) < parts.count;) {
       const int64_t begin = part * parts.step, end = std::min(begin + parts.step, parts.rows);
-      for (int64_t row = begin; row < end; row += kBlock)
+      double* sums = to.sums + part * to.part_sums;
+      for (int64_t row = begin; row < end; row += kBlock) {
+        const int64_t count = std::min(kBlock, end - row);
+        for (size_t a = 0; a < axes.size(); ++a) {
+          uint16_t* found = cells + static_cast<int64_t>(a) * kBlock;
+          if (axes[a].narrow)
+            cells_of(axes[a], axes[a].narrow + row, count, found);
+          else
+            cells_of(axes[a], axes[a].wide + row, count, found);
+        }
         for (const CubeJob& job : jobs)
-          count_block(job, row, std::min(kBlock, end - row), block,
-                      counts + slot * slot_cells + job.first,
-                      sums + part * part_sums + job.first_sum);
+          count_block(job, row, count, cells, block, counts + job.first, sums + job.first_sum);
+      }
     }
   });
 }

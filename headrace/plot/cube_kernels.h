@@ -8,22 +8,38 @@
 
 namespace hr::cpu {
 
-void bin_codes(const Column& column, const Grid<double>& grid, uint16_t* codes);
-void bin_codes(const Column& column, const Grid<int64_t>& grid, uint16_t* codes);
-void row_codes(int64_t rows, int64_t cells, uint16_t* codes);
+/// `Code` is uint8_t or uint16_t and has room for `cells`.
+template <class Code>
+void bin_codes(const Column& column, const Grid<double>& grid, Code* codes);
+template <class Code>
+void bin_codes(const Column& column, const Grid<int64_t>& grid, Code* codes);
+template <class Code>
+void row_codes(int64_t rows, int64_t cells, Code* codes);
 
-/// Codes are 16 bits wide: a table by code has room for any, so no row needs a test.
-inline constexpr int64_t kCodes = 65536;
+/// Rows whose cells and places are found before they are counted: they stay in L1.
+inline constexpr int64_t kCubeBlock = 1024;
+
+/// Codes to cells, of which several requests may make use.
+struct CellsJob {
+  const uint8_t* narrow;  ///< codes of 8 bits, or null
+  const uint16_t* wide;   ///< codes of 16 bits, or null
+  /// A row whose code is `num_codes` or more is in cell `num_cells`: in none.
+  int64_t num_codes;
+  int64_t num_cells;
+  /// The cell is `code * share >> 16`, unless there is a table, with a place for any code.
+  uint32_t share;
+  const uint16_t* table;
+};
 
 /// One request as the kernel sees it.
 struct CubeJob {
   int64_t num_axes;
-  const uint16_t* codes[kMostCubeAxes];
-  /// By code, the cell times the stride of the axis; each axis has one cell more, for none.
-  const uint32_t* places[kMostCubeAxes];
+  /// The number of each axis among all of them, and its cells with one more, for none.
+  int64_t axes[kMostCubeAxes];
+  int64_t wide[kMostCubeAxes];
   std::span<const Column> masks;
   const Column* values;
-  /// With one more along each axis.
+  /// The product of `wide`.
   int64_t cells;
   /// Where its counts begin among those of a slot, and how many copies of them take turns.
   int64_t first;
@@ -39,9 +55,19 @@ struct CubeParts {
   int64_t count;
 };
 
-/// Adds to `counts` [slots, slot_cells], of which any part may take any slot, and to `sums`
-/// [parts, part_sums]. A copy of a request has one cell more, for rows without a value.
-void count_cubes(std::span<const CubeJob> jobs, const CubeParts& parts, int64_t slots,
-                 int64_t slot_cells, uint32_t* counts, int64_t part_sums, double* sums);
+/// What is counted, and where: by slot, of which any part may take any, counts [slot_cells] and
+/// room for the cells of a block of each axis; by part sums [part_sums].
+struct CubeOutputs {
+  int64_t slots;
+  int64_t slot_cells;
+  uint32_t* counts;
+  uint16_t* cells;
+  int64_t part_sums;
+  double* sums;
+};
+
+/// Adds to the outputs. A copy of a request has one cell more, for rows without a value.
+void count_cubes(std::span<const CellsJob> axes, std::span<const CubeJob> jobs,
+                 const CubeParts& parts, const CubeOutputs& to);
 
 }  // namespace hr::cpu

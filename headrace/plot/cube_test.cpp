@@ -26,6 +26,13 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const std::vector<int64_t> kSizes{0, 1, 63, 64, 65, 131071, 131072, 131073, 700'001};
 
+/// Codes of either width.
+std::vector<uint16_t> codes_of(const Tensor& codes) {
+  if (codes.dtype() == dtype_of<uint16_t>()) return values_of<uint16_t>(codes);
+  const auto narrow = values_of<uint8_t>(codes);
+  return {narrow.begin(), narrow.end()};
+}
+
 /// The last edge that is not above the value, the upper end counted to the last cell.
 template <class T>
 uint16_t naive_cell(T value, const Grid<T>& grid) {
@@ -55,9 +62,9 @@ TEST_F(Cubes, CodesOfFloatsFollowTheEdges) {
       std::uniform_real_distribution<double> share(-0.1, 1.1);
       const double span = static_cast<double>(grid.cells) * grid.width;
       for (int k = 0; k < 3000; ++k) values.push_back(grid.origin + share(random) * span);
-      const auto codes = values_of<uint16_t>(bin_codes(column_of(values), grid));
+      const auto codes = codes_of(bin_codes(column_of(values), grid));
       std::vector<float> narrow(values.begin(), values.end());
-      const auto of_floats = values_of<uint16_t>(bin_codes(column_of(narrow), grid));
+      const auto of_floats = codes_of(bin_codes(column_of(narrow), grid));
       for (size_t i = 0; i < values.size(); ++i) {
         ASSERT_EQ(codes[i], naive_cell(values[i], grid)) << values[i];
         ASSERT_EQ(of_floats[i], naive_cell(static_cast<double>(narrow[i]), grid)) << narrow[i];
@@ -78,7 +85,7 @@ TEST_F(Cubes, CodesOfIntegersAreExact) {
       values.insert(values.end(), {edge, edge + 1});
       if (edge > lowest) values.push_back(edge - 1);
     }
-    const auto codes = values_of<uint16_t>(bin_codes(column_of(values), grid));
+    const auto codes = codes_of(bin_codes(column_of(values), grid));
     for (size_t i = 0; i < values.size(); ++i)
       ASSERT_EQ(codes[i], naive_cell(values[i], grid)) << values[i];
   }
@@ -93,7 +100,7 @@ void check_narrow_integers() {
   for (const int64_t width : {1, 2, 7})
     for (const int64_t origin : {int64_t{-9}, int64_t{0}, int64_t{3}, int64_t{97}, highest - 3}) {
       const Grid<int64_t> grid{origin, width, 40};
-      const auto codes = values_of<uint16_t>(bin_codes(column_of(values), grid));
+      const auto codes = codes_of(bin_codes(column_of(values), grid));
       for (size_t i = 0; i < values.size(); ++i)
         ASSERT_EQ(codes[i], naive_cell(static_cast<int64_t>(values[i]), grid))
             << int64_t{values[i]} << " from " << origin << " by " << width;
@@ -123,7 +130,7 @@ TEST_F(Cubes, NullsAreInNoCell) {
     const Column whole = column_of(values, valid);
     const int64_t skip = std::min<int64_t>(rows, 3);
     const Column column = whole.slice(skip, rows - skip);
-    const auto codes = values_of<uint16_t>(bin_codes(column, Grid<double>{0, 2, 3}));
+    const auto codes = codes_of(bin_codes(column, Grid<double>{0, 2, 3}));
     ASSERT_EQ(std::ssize(codes), rows - skip);
     for (size_t i = 0; i < codes.size(); ++i) {
       const size_t row = i + static_cast<size_t>(skip);
@@ -135,13 +142,25 @@ TEST_F(Cubes, NullsAreInNoCell) {
 TEST_F(Cubes, CodesOfRowsAreThePixelsOfAnEnvelope) {
   for (const int64_t rows : {0, 1, 5, 64, 1000, 131073})
     for (const int64_t cells : {1, 3, 700}) {
-      const auto codes = values_of<uint16_t>(row_codes(rows, cells));
+      const auto codes = codes_of(row_codes(rows, cells));
       for (int64_t row = 0; row < rows; ++row) {
         const int64_t cell = codes[static_cast<size_t>(row)];
         ASSERT_LE(cell * rows / cells, row);
         ASSERT_GT((cell + 1) * rows / cells, row);
       }
     }
+}
+
+TEST_F(Cubes, CodesAreAsNarrowAsTheirCells) {
+  const Column column = column_of<double>({0, 1, 2, 3});
+  for (const int64_t cells : {1, 254, 255, 256, 65535}) {
+    const Dtype wanted = cells <= 255 ? dtype_of<uint8_t>() : dtype_of<uint16_t>();
+    EXPECT_EQ(bin_codes(column, Grid<double>{-7, 1, cells}).dtype(), wanted);
+    EXPECT_EQ(bin_codes(column_of<int32_t>({5}), Grid<int64_t>{0, 1, cells}).dtype(), wanted);
+    EXPECT_EQ(row_codes(9, cells).dtype(), wanted);
+    const auto all = codes_of(bin_codes(column_of<double>({-1e9, 1e9}), Grid<double>{0, 1, cells}));
+    EXPECT_EQ(all, (std::vector<uint16_t>(2, static_cast<uint16_t>(cells))));
+  }
 }
 
 /// A bool column that does not begin at a byte.
@@ -175,8 +194,18 @@ TEST_F(Cubes, CountsAndSumsEqualTheDefinition) {
     const CubeAxis second{tensor_of(b), tensor_of(halves), 3000};
     const CubeAxis third{tensor_of(c), tensor_of<uint16_t>({0, 1, 2}), 3};
     const Column values = column_of(v, valid);
+    // The same as bytes, in bins of several codes: 3, which do not divide all, and 4.
+    const std::vector<uint8_t> bytes(a.begin(), a.end());
+    const CubeAxis narrow{tensor_of(bytes), tensor_of<uint16_t>({0, 0, 0, 1, 1, 1, 2, 2, 2, 3}), 4};
+    std::vector<uint16_t> quarters(5999);
+    for (size_t i = 0; i < quarters.size(); ++i) quarters[i] = static_cast<uint16_t>(i / 4);
+    const CubeAxis wide{tensor_of(b), tensor_of(quarters), 1400};
     const std::vector<CubeRequest> requests{
         {{first}, {}, {}},
+        {{narrow}, {}, {}},
+        {{narrow, first, narrow}, {mask_of(few)}, values},
+        {{wide, narrow, third, third}, {}, {}},
+        {{wide, first}, {mask_of(most)}, values},
         {{second, first}, {mask_of(few)}, {}},
         {{third, first, third}, {mask_of(few), mask_of(most)}, {}},
         {{first, third}, {mask_of(most)}, values},
@@ -201,7 +230,9 @@ TEST_F(Cubes, CountsAndSumsEqualTheDefinition) {
           size_t place = 0;
           bool counted = true;
           for (const CubeAxis& axis : request.axes) {
-            const int64_t code = axis.codes.as<uint16_t>()[row];
+            const bool small = axis.codes.dtype() == dtype_of<uint8_t>();
+            const int64_t code =
+                small ? axis.codes.as<uint8_t>()[row] : axis.codes.as<uint16_t>()[row];
             const int64_t cell =
                 code < axis.cells.num_elements() ? axis.cells.as<uint16_t>()[code] : axis.num_cells;
             counted = counted && cell < axis.num_cells;
