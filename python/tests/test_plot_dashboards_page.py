@@ -142,6 +142,20 @@ def test_the_page_equals_python(browser, tmp_path, kind):
     board.close()
 
 
+def test_a_page_begins_with_what_python_selected(browser):
+    board = board_of(5000)
+    board.select("carrier", ["AA"])
+    version, left = board._version, len(board.frame)
+    opened = Opened(browser, board.show(open=False))
+    same(opened.cells(), board)
+    assert opened.page.evaluate("headrace.selections[2]") == board._views[2]._shown(
+        board._selected[2][0]
+    )
+    assert board._version == version and len(board.frame) == left < 5000
+    assert opened.said == []
+    board.close()
+
+
 def test_a_drag_selects_in_python(browser):
     board = board_of(5000)
     opened = Opened(browser, board.show(open=False), "dark")

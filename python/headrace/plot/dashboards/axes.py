@@ -228,14 +228,14 @@ class KeyAxis(Axis):
     def __init__(
         self,
         label: str,
-        codes: Series,
+        categories: Series,
         labels: list[Any],
         shown: Sequence[int],
         rest: bool = False,
     ) -> None:
         super().__init__(label, len(labels), 1)
         self._shown, self._rest = list(shown), rest
-        self._numbers = codes
+        self._categories = categories
         self.labels = [labels[code] for code in shown]
         self.total = len(labels)
 
@@ -245,7 +245,7 @@ class KeyAxis(Axis):
         return max(len(self.labels) + self._rest, 1)
 
     def _make_codes(self) -> _core.Node:
-        return _core.bin_integer_codes(self._numbers._node, 0, 1, max(self.fine, 1))
+        return _core.bin_integer_codes(self._categories._node, 0, 1, max(self.fine, 1))
 
     def cells(self, per: int) -> tuple[_core.Node, _core.Node, int]:
         """The axis of a cube: a cell for each key shown, whatever `per`."""
@@ -274,7 +274,7 @@ class KeyAxis(Axis):
     def mask(self, chosen: Range | Sequence[int]) -> Series:
         """The rows with the keys of these cells."""
         cells = range(chosen.low, chosen.high) if isinstance(chosen, Range) else chosen
-        made: Series = self._numbers.isin([self._shown[cell] for cell in cells])
+        made: Series = self._categories.cat.codes.isin([self._shown[cell] for cell in cells])
         return made
 
     def shown(self, chosen: Range) -> list[float]:
@@ -496,17 +496,16 @@ def _key_axis(op: str, column: Series, wish: Wish) -> Axis:
         common = column.astype("string").value_counts().head(wish.top)
         labels = common.reset_index().iloc[:, 0].to_list()
         column = column.astype("string").astype("category").cat.set_categories(labels)
-    codes = column.cat.codes
     if truth:
         labels = [bool(each) for each in labels]
-    axis = KeyAxis(wish.column, codes, labels, range(len(labels)))
+    axis = KeyAxis(wish.column, column, labels, range(len(labels)))
     counts = np.zeros(len(labels), np.int64)
-    if len(codes) and labels:
-        node = _core.count_cubes(len(codes), [([axis.cells(1)], [], None)])[0][0]
+    if len(column) and labels:
+        node = _core.count_cubes(len(column), [([axis.cells(1)], [], None)])[0][0]
         counts = array_of(node).to_numpy().astype(np.int64)
     order = np.argsort(-counts, kind="stable")[: wish.top]
     order = order[counts[order] > 0]
     shown = sorted(order.tolist()) if natural else order.tolist()
-    made = KeyAxis(wish.column, codes, labels, shown, wish.rest)
+    made = KeyAxis(wish.column, column, labels, shown, wish.rest)
     made._codes = axis._codes
     return made

@@ -276,7 +276,7 @@ class Board {
   }
 
   async start() {
-    this.take(await this.source.counts(this.selections), true);
+    this.take(await this.source.first, true);
     if (this.source.state) setInterval(() => this.poll(), 700);
   }
 
@@ -299,6 +299,7 @@ class Board {
     if (answer.version !== undefined && answer.version !== this.version) { this.version = answer.version; }
     if (all && answer.selections) this.selections = { ...answer.selections };
     this.draw();
+    this.drawn ??= performance.timeOrigin + performance.now();
     document.documentElement.dataset.drawn = "yes";
   }
 

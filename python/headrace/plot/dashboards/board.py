@@ -72,7 +72,7 @@ def dashboard(
 
     Notes
     -----
-    The codes of each axis take 2 bytes per row. Counts are exact; sums and means have the same
+    The codes of each axis take 1 or 2 bytes per row. Counts are exact; sums and means have the same
     bits for any number of threads.
 
     >>> frame = hr.DataFrame({"x": range(10), "y": [0, 1] * 5})

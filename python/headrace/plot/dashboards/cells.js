@@ -206,8 +206,14 @@ async function sourceOf(spec) {
   const held = document.getElementById("held");
   const packed = held.textContent.trim();
   held.remove();
-  if (!packed) return new Served(spec);
+  if (!packed) {
+    const served = new Served(spec);
+    served.first = served.state(-1);  // on its way while the page is built
+    return served;
+  }
   const bytes = await inflate(bytesOf(packed));
   const whole = unpack(bytes.buffer);
-  return whole.facts.few ? new Rows(spec, whole) : new Cubes(spec, whole);
+  const made = whole.facts.few ? new Rows(spec, whole) : new Cubes(spec, whole);
+  made.first = made.counts({});
+  return made;
 }

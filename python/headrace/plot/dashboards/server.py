@@ -43,12 +43,19 @@ class Server:
             target=self._http.serve_forever, name="headrace-dashboard", daemon=True
         )
         self._thread.start()
+        # Counted while the browser opens the page.
+        threading.Thread(target=_count, args=[board], name="headrace-count", daemon=True).start()
 
     def stop(self) -> None:
         """Stop answering; requests that run are finished."""
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
+
+
+def _count(board: Board) -> None:
+    with contextlib.suppress(Error):  # the page asks again, and is told
+        board._cells()
 
 
 class _Http(ThreadingHTTPServer):
@@ -112,6 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
     server_version, sys_version = "Headrace", ""
     timeout = _PATIENCE
+    disable_nagle_algorithm = True  # a short answer does not wait for what was sent before
 
     def do_GET(self) -> None:
         """The page."""
