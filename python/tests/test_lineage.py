@@ -8,6 +8,7 @@ import os
 import pickle
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,58 @@ def test_openlineage(rows, tmp_path):
     ]
 
 
+def test_replay_tags_again():
+    frame = hr.DataFrame({"k": ["a", "b"], "v": [1, 2], ("w", 1): [3, 4]})
+    frame = frame.tag("k", "personal").tag("v", "money", "personal").tag(("w", 1), "money")
+    record = json.loads(json.dumps(hr.lineage(frame)))
+    assert hr.replay(record).tags == frame.tags
+    labelled = hr.replay(hr.lineage(frame[["k", "v"]].set_index("k")))
+    assert labelled.reset_index().tags["k"] == ["personal"]
+    series = hr.replay(hr.lineage(frame["v"] * 2))
+    array = hr.replay(hr.lineage(hr.asarray(frame["v"]) + 1))
+    with hr.policy(deny={"money"}):
+        for made in (series, array):
+            with pytest.raises(hr.InvalidArgumentError, match="tag='money'"):
+                np.asarray(made)
+
+
+def test_damaged_records_are_refused(rows, tmp_path):
+    frame = hr.scan_parquet(rows)
+    whole = hr.lineage(frame.assign(c=frame["a"] * 2)[["id", "c"]])
+    assert whole["plan"] is not None
+    for key in whole:
+        kept = {name: value for name, value in whole.items() if name != key}
+        for value in (None, 3, "x", [], {}, [[]], ["x"], {"x": 1}, [{"x": 1}], [{"source": 7}]):
+            for damaged in (kept, {**kept, key: value}):
+                try:
+                    made = hr.replay(json.loads(json.dumps(damaged)))
+                except (hr.InvalidArgumentError, hr.InputError) as error:
+                    assert str(error).startswith("replay: ")
+                else:
+                    hr.eval(made)
+    for text in ("", "{", "[]", '{"format": 1}', '{"format": 1, "plan": "eA=="}'):
+        (tmp_path / "record.json").write_text(text)
+        with pytest.raises(hr.InvalidArgumentError, match="replay: "):
+            hr.replay(tmp_path / "record.json")
+
+
+def test_files_are_asked_for_once(rows, monkeypatch, tmp_path):
+    for k in range(3):
+        hr.DataFrame({"a": [k]}).to_parquet(tmp_path / f"part-{k}.parquet")
+    from headrace.provenance.sources import _words
+
+    paths = sorted(str(path) for path in tmp_path.glob("part-*.parquet"))
+    asked: list[str] = []
+    system = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **how: asked.append(path) or system(path, **how))
+    told = json.loads(_words("read_parquet", (paths,), {}))
+    assert [file["path"] for file in told["files"]] == paths == asked
+    folder, pattern = str(tmp_path), str(tmp_path / "part-*.parquet")
+    for source in (folder, pattern):
+        found = [f["path"] for f in json.loads(_words("scan_parquet", (source,), {}))["files"]]
+        assert set(paths) <= set(found)
+
+
 # ---- tags ----------------------------------------------------------------------------------------
 def people():
     return hr.DataFrame({"ssn": ["1", "2", "1"], "pay": [5, 6, 7], "x": [1.0, 2.0, 3.0]}).tag(
@@ -258,6 +311,26 @@ def test_a_policy_refuses_exports(tmp_path):
     assert frame.to_dict()["ssn"] == ["1", "2", "1"]
     with pytest.raises(hr.TypeMismatchError, match="expected words"):
         hr.policy(deny="personal")
+
+
+def test_errors_hide_denied_values():
+    frame = hr.DataFrame({"k": ["s3cret", "2"], "x": [1, 2]}).tag("k", "personal")
+    attempts = (
+        lambda: frame["k"].astype("int64"),
+        lambda: frame["k"].astype("float64") + 1,
+        lambda: hr.to_datetime(frame["k"]),
+        lambda: frame[frame["k"].astype("int64") > 1]["x"],
+        lambda: frame.assign(n=frame["k"].astype("int64")).groupby("n")["x"].sum(),
+    )
+    for attempt in attempts:
+        with pytest.raises(hr.Error, match="s3cret"):
+            hr.eval(attempt())
+        with hr.policy(deny={"personal"}):
+            with pytest.raises(hr.Error, match="tag='personal', column='k'") as raised:
+                hr.eval(attempt())
+            assert "s3cret" not in "".join(traceback.format_exception(raised.value))
+    with hr.policy(deny={"personal"}), pytest.raises(hr.Error, match="'abc'"):
+        hr.eval(hr.Series(["abc"]).astype("int64"))  # of a column without the tag
 
 
 # ---- what readers of an earlier version found ----------------------------------------------------

@@ -11,6 +11,7 @@
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/provenance.h"
 
 #include <algorithm>
 #include <mutex>
@@ -206,6 +207,17 @@ void run_operator(const PlanStep& step) {
   node.finish(std::move(made[0]));
 }
 
+/// Throws in place of an error that may show values which the policy keeps inside.
+void hide_denied_values(const PlanStep& step) {
+  for (const auto* nodes : {&step.inputs, &step.outputs})
+    for (const NodePtr& node : *nodes)
+      if (const std::vector<Mark> found = denied_tags_of(*node); !found.empty())
+        throw_error<InvalidArgumentError>(
+            step.outputs[0]->op(), "failed on values that the policy denies",
+            {{"tag", found[0].source->words}, {"column", found[0].name()}},
+            "allow the tag with hr.policy to see the error");
+}
+
 void run_step(const PlanStep& step) {
   Node& first = *step.outputs[0];
   const ScopedTag tag(first.tag());
@@ -223,6 +235,9 @@ void run_step(const PlanStep& step) {
       run_operator(step);
     }
   } catch (Error& error) {
+    const bool has_values =
+        !dynamic_cast<const OutOfMemoryError*>(&error) && !dynamic_cast<const Interrupted*>(&error);
+    if (has_values) hide_denied_values(step);
     const TagInfo info = tag_info(first.tag());
     if (!info.line.empty()) error.add_note("  made by " + info.op + " at " + info.line);
     throw;

@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from headrace import _core
-from headrace.errors import InputError, InvalidArgumentError, TypeMismatchError, UnsupportedError
+from headrace.errors import (
+    Error,
+    InputError,
+    InvalidArgumentError,
+    TypeMismatchError,
+    UnsupportedError,
+)
 from headrace.frame.columns import frame_of, is_frame
 from headrace.lazy.handle import array_of, is_array, mark
 from headrace.provenance.policy import tags_of
@@ -146,6 +152,7 @@ def lineage(x: DataFrame | Series | Array, *, hashes: bool = False) -> Lineage:
         labels=[_plain_name(name) for name in labels],
         columns=columns,
         tags=tags_of(own),
+        label_tags=tags_of(dict(zip(map(label_of, labels), nodes[len(names) :], strict=True))),
         sources=sources,
         inputs=read,
         seeds=[each["arguments"]["seed"] for each in sources if each["call"] == "random"],
@@ -232,8 +239,8 @@ def replay(record: Any) -> DataFrame | Series | Array:
     """Make the values of a record of `hr.lineage` once more.
 
     The same bits, for any number of threads and any memory limit, or an error that names what has
-    changed. Lazy, unless the record has hashes of the result: these are compared. Only for records
-    that you trust: steps are taken as they are.
+    changed; tagged as before. Lazy, unless the record has hashes of the result: these are compared.
+    Only for records that you trust: steps are taken as they are.
 
     Parameters
     ----------
@@ -246,15 +253,29 @@ def replay(record: Any) -> DataFrame | Series | Array:
         For a file of a source that is gone or not as it was (by size and time, or by hashes where
         the record has them).
     InvalidArgumentError
-        For a record without a plan, of another version, or that was changed, and for a result that
+        For a record without a plan, of another version, damaged or changed, and for a result that
         differs from the hashes.
     """
     mark("replay")
+    try:
+        return _replayed(record)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, zlib.error) as error:
+        if isinstance(error, Error):
+            raise
+        raise InvalidArgumentError(
+            f"replay: the record is damaged: {type(error).__name__}: {error!s:.200}; make a new "
+            "one with hr.lineage"
+        ) from error
+
+
+def _replayed(record: Any) -> DataFrame | Series | Array:
     if isinstance(record, str | os.PathLike):
         with open(record, encoding="utf-8") as file:
             record = json.load(file)
     if not isinstance(record, dict) or record.get("format") != _FORMAT:
         raise InvalidArgumentError("replay: no record of hr.lineage of this version: format=1")
+    if record["kind"] not in ("frame", "series", "array"):
+        raise ValueError(f"kind={record['kind']!r}")
     if record["plan"] is None:
         raise InvalidArgumentError(f"replay: the record has no plan: why={record['why']!r}")
     for source in record["sources"]:
@@ -273,11 +294,17 @@ def replay(record: Any) -> DataFrame | Series | Array:
         }
         given = [read[each["source"]][each["column"]] for each in record["inputs"]]
         nodes = _core.plan_over_sources(plan, given)
-    except (KeyError, InvalidArgumentError) as error:
+    except (LookupError, InvalidArgumentError) as error:
         raise InvalidArgumentError(
             f"replay: the plan does not fit: {error}; version={_core.version}, before={version}"
         ) from error
     names = [_name(name) for name in record["names"]]
+    labels = [_name(name) for name in record["labels"]]
+    for place, (of, name) in enumerate(
+        [*(("tags", name) for name in names), *(("label_tags", name) for name in labels)]
+    ):
+        if tags := record.get(of, {}).get(label_of(name)):
+            nodes[place] = _core.add_tags(nodes[place], label_of(name), tags)
     if "result" in record:
         now = _hashes(record["kind"], names, nodes)
         wrong = sorted(name for name, each in record["result"].items() if now.get(name) != each)
@@ -290,7 +317,6 @@ def replay(record: Any) -> DataFrame | Series | Array:
         return array_of(nodes[0])
     if record["kind"] == "series":
         return series_of(nodes[0], names[0])
-    labels = [_name(name) for name in record["labels"]]
     columns = dict(zip(names, nodes, strict=False))
     return frame_of(columns, dict(zip(labels, nodes[len(names) :], strict=True)))
 

@@ -7,6 +7,7 @@ import functools
 import glob
 import json
 import os
+import stat
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -25,25 +26,28 @@ def label_of(name: Any) -> str:
     return name if isinstance(name, str) else repr(name)
 
 
-def file_at(path: str) -> dict[str, Any]:
+def file_at(path: str, now: os.stat_result | None = None) -> dict[str, Any]:
     """The file at a path as it is now."""
-    now = os.stat(path)
+    now = now or os.stat(path)
     return {"path": path, "bytes": now.st_size, "modified_ns": now.st_mtime_ns}
 
 
-def _paths(source: Any) -> list[str]:
-    """The local files that a reader finds."""
+def _files(source: Any) -> list[dict[str, Any]]:
+    """The local files that a reader finds; asks the system once for each."""
     if isinstance(source, list | tuple):
-        return [path for each in source for path in _paths(each)]
+        return [file for each in source for file in _files(each)]
     if not isinstance(source, str | os.PathLike) or "://" in os.fspath(source):
         return []
     path = os.path.abspath(os.fspath(source))
-    if os.path.isdir(path):
-        found = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
-        return sorted(found)
-    if os.path.isfile(path):
-        return [path]
-    return sorted(each for each in glob.glob(path, recursive=True) if os.path.isfile(each))
+    try:
+        now = os.stat(path)
+    except FileNotFoundError:
+        found = sorted(glob.glob(path, recursive=True))
+        return [file_at(each) for each in found if os.path.isfile(each)]
+    if not stat.S_ISDIR(now.st_mode):
+        return [file_at(path, now)] if stat.S_ISREG(now.st_mode) else []
+    inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
+    return [file_at(each) for each in sorted(inside)]
 
 
 def _plain(value: Any) -> Any:
@@ -86,7 +90,7 @@ def _words(call: str, args: tuple[Any, ...], words: dict[str, Any]) -> str:
         rest = dict(words)
         source = args[0] if args else rest.pop("source")
         made["arguments"] = {"source": _public(_plain(source)), **_plain(rest)}
-        made["files"] = [file_at(path) for path in _paths(source)]
+        made["files"] = _files(source)
     except (TypeError, KeyError, OSError) as error:
         made["arguments"], made["why"] = None, str(error)
     return json.dumps(made, sort_keys=True)
