@@ -148,6 +148,28 @@ def test_vocabularies_of_dates():
     assert encoder.fit_transform(hr.DataFrame({"a": days})).tolist() == [[3], [4]]
 
 
+def test_vocabularies_of_categories():
+    frame = hr.DataFrame({"a": ["x", "y", "z"]})
+    given = hr.Series(["z", "x"]).astype("category")
+    for column in (frame, frame.astype({"a": "category"})):
+        encoder = hr.learn.CategoryEncoder(vocabulary={"a": given})
+        assert encoder.fit_transform(column).tolist() == [[4], [2], [3]]
+    twice = hr.Series(["z", "x", "z"]).astype("category")
+    with pytest.raises(hr.InvalidArgumentError, match="value twice"):
+        hr.learn.CategoryEncoder(vocabulary={"a": twice}).fit(frame)
+
+
+def test_empty_vocabularies():
+    days = hr.to_datetime(["2020-01-01", "2021-01-01"])
+    for column in (["x", None], [1, 2], [1.5, float("nan")], [True, False], days):
+        frame = hr.DataFrame({"a": column})
+        for like in (frame, frame.astype({"a": "category"})):
+            encoder = hr.learn.CategoryEncoder(vocabulary={"a": []})
+            codes = encoder.fit_transform(like).reshape(-1).tolist()
+            assert codes == [1 if gone else 2 for gone in frame["a"].isna().to_list()]
+            assert encoder.sizes_ == [3]
+
+
 def test_given_vocabularies():
     frame = hr.DataFrame({"a": ["x", "y", "z"], "b": [1, 2, 2]})
     encoder = hr.learn.CategoryEncoder(vocabulary={"a": ["z", "w", "x"]}).fit(frame)

@@ -16,7 +16,7 @@ from headrace.lazy.handle import mark
 from headrace.learn.base import Transformer, check_count, is_number, names_in, refuse
 from headrace.learn.columns import framed
 from headrace.learn.preparation.levels import check_values, value_dtype
-from headrace.series.column import series_of, series_over
+from headrace.series.column import new_series, series_of, series_over
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -291,7 +291,11 @@ def _vocabulary(given: Any, dtype: Any) -> Series:
     made = given if hasattr(given, "to_list") and hasattr(given, "_node") else None
     if made is None:
         listed = list(given)
+        if not listed:
+            return new_series([], dtype=dtype)
         made = series_over(np.array(listed, object if dtype.kind not in "biuf" else None))
+    if made.dtype == "category":
+        made = made.astype(value_dtype(made))
     if made.dtype != dtype:
         made = _converted(made, dtype)
     if len(made.unique()) != len(made) or bool(made.isna().any()):
