@@ -14,6 +14,8 @@ import argparse
 import json
 import resource
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -32,21 +34,18 @@ COMPARED = ("c2", "c10")
 MIN_COUNT = 3
 
 
-def made(part: int, rows: int) -> pd.DataFrame:
+def made(part: int, rows: int) -> hr.DataFrame:
     """The rows of a part: skewed words, some missing, and a label that depends on them."""
     rng = np.random.default_rng([5, part])
-    columns: dict[str, object] = {"label": rng.random(rows) < 0.25}
-    for k in range(13):
-        columns[f"i{k}"] = rng.poisson(3 + 10 * k, rows)
+    label = rng.random(rows) < 0.25
+    columns: dict[str, object] = {f"i{k}": rng.poisson(3 + 10 * k, rows) for k in range(13)}
     for name, levels in zip(WORDS, LEVELS, strict=True):
         number = (rng.pareto(0.7, rows) * levels / 200).astype(np.int64) % levels
         if name in COMPARED:
-            columns["label"] = columns["label"] | ((number % 7 == 0) & (rng.random(rows) < 0.1))
-        words = (number * 2654435761 % 2**32).astype("U10").astype(object)
-        words[rng.random(rows) < 0.05] = None
-        columns[name] = words
-    columns["label"] = np.asarray(columns["label"]).astype(np.int8)
-    return pd.DataFrame(columns)
+            label |= (number % 7 == 0) & (rng.random(rows) < 0.1)
+        words = hr.Series(number * 2654435761 % 2**32)
+        columns[name] = words.mask(hr.Series(rng.random(rows) < 0.05)).astype("string")
+    return hr.DataFrame({"label": label.astype(np.int8), **columns})
 
 
 def make(folder: Path, rows: int) -> list[Path]:
@@ -56,7 +55,7 @@ def make(folder: Path, rows: int) -> list[Path]:
         path = folder / f"part-{part:03d}.parquet"
         paths.append(path)
         if not path.exists():
-            hr.DataFrame(made(part, min(PART, rows - begin))).to_parquet(path)
+            made(part, min(PART, rows - begin)).to_parquet(path)
     return paths
 
 
@@ -79,7 +78,10 @@ def main() -> None:
         print(json.dumps({**row, "peak_rss": peak, **more}), flush=True)
         begin = time.perf_counter()
 
-    paths = make(source, options.rows)
+    with ProcessPoolExecutor(
+        1, get_context("spawn")
+    ) as maker:  # its memory is not that of encoding
+        paths = maker.submit(make, source, options.rows).result()
     tell("make files")
     codes, encoded = options.folder / "codes.parquet", options.folder / "encoded.parquet"
     with hr.memory.limit(options.limit):
