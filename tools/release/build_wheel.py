@@ -117,6 +117,8 @@ def build(machine: str, out: Path) -> Path:
             "CMAKE_CXX_FLAGS": f"-isystem {headers}",
         }
     words = [f"-Ccmake.define.{name}={value}" for name, value in defines.items()]
+    # CMake remembers settings: those of this build are not for the plain wheel.
+    words.append(f"-Cbuild-dir={FOLDER / f'tree-{machine}'}")
     built = FOLDER / f"wheel-{machine}"
     shutil.rmtree(built, ignore_errors=True)
     platform = {"_PYTHON_HOST_PLATFORM": f"linux-{machine}"}
