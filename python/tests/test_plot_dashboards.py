@@ -276,6 +276,19 @@ def test_same_bits_for_any_number_of_threads():
     assert len(set(found)) == 1
 
 
+def test_close_frees_what_was_counted():
+    rows = 1_000_000
+    frame = hr.DataFrame({"x": np.arange(rows) % 1000 / 7, "k": np.arange(rows) % 7})
+    hr.eval(frame)
+    board = p.dashboard(frame, [p.histogram("x"), p.bar("k")])
+    before = hr.memory.stats().used_bytes
+    counts = board.charts["x"].counts.tolist()
+    held = hr.memory.stats().used_bytes - before
+    board.close()
+    assert held >= 2 * rows and hr.memory.stats().used_bytes - before < rows
+    assert board.charts["x"].counts.tolist() == counts
+
+
 def test_mistakes_name_the_fix():
     frame = frame_of(flights(10))
     with pytest.raises(hr.ColumnNotFoundError, match="delai"):

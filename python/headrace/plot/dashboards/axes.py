@@ -68,6 +68,10 @@ class Axis:
             self._codes = self._make_codes()
         return self._codes
 
+    def free(self) -> None:
+        """Keep the codes no longer."""
+        self._codes = None
+
     def cells(self, per: int) -> tuple[_core.Node, _core.Node, int]:
         """The axis of a cube whose cells have `per` steps."""
         places = (np.arange(self.fine) // per).astype(np.uint16)

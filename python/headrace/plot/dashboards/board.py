@@ -226,10 +226,15 @@ class Board:
         return self._server.address
 
     def close(self) -> None:
-        """Stop serving the page."""
+        """Stop serving the page, and free what was counted: it is made again when it is needed."""
         server, self._server = self._server, None
         if server is not None:
             server.stop()
+        with self._lock:
+            self._known = None
+            for view in self._views:
+                for axis in view._axes:
+                    axis.free()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page as one HTML file that needs no server and no network.
