@@ -4,10 +4,13 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
 #include "headrace/signal/fft_kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <type_traits>
 
 namespace hr {
 
@@ -50,8 +53,9 @@ Tensor transform(std::string_view op, Transform kind, const Tensor& x, std::opti
   Buffer out = Buffer::allocate(checked_multiply(op, elements, dtype.size_bytes()));
   const bool inverse = kind == Transform::kInverse || kind == Transform::kRealInverse;
   if (elements > 0)
-    dispatch({kind, in_float, length, elements / shape.back(), scale_of(norm, inverse, length)}, x,
-             out);
+    dispatch({kind, in_float, length, elements / shape.back(), scale_of(norm, inverse, length),
+              shape.back()},
+             x, out);
   return Tensor(dtype, std::move(shape), std::move(out));
 }
 
@@ -71,6 +75,80 @@ Tensor rfft(const Tensor& x, std::optional<int64_t> n, FftNorm norm) {
 
 Tensor irfft(const Tensor& x, std::optional<int64_t> n, FftNorm norm) {
   return transform("irfft", Transform::kRealInverse, x, n, norm);
+}
+
+namespace {
+
+/// True for each of `axes`.
+std::vector<bool> chosen_axes(std::string_view op, const Tensor& x,
+                              const std::vector<int64_t>& axes) {
+  std::vector<bool> chosen(x.shape().size());
+  for (const int64_t axis : axes) {
+    const bool there = axis >= 0 && axis < x.num_dimensions();
+    if (!there || chosen[static_cast<size_t>(axis)])
+      throw_error<InvalidArgumentError>(
+          op, there ? "an axis appears twice" : "the axis is out of range",
+          {{"axis", axis}, {"dimensions", x.num_dimensions()}});
+    if (x.shape()[static_cast<size_t>(axis)] == 0)
+      throw_error<InvalidArgumentError>(op, "the length must be positive", {{"n", 0}},
+                                        "pass n >= 1");
+    chosen[static_cast<size_t>(axis)] = true;
+  }
+  return chosen;
+}
+
+template <class T>
+Tensor transform_axes(const Tensor& x, const std::vector<bool>& chosen, bool inverse,
+                      FftNorm norm) {
+  const bool in_float = std::is_same_v<T, float>;
+  const Dtype dtype = in_float ? TypeId::kComplex64 : TypeId::kComplex128;
+  const Shape& shape = x.shape();
+  const size_t last = shape.size() - 1;
+  const int64_t elements = num_elements(shape);
+  Buffer out = Buffer::allocate(checked_multiply("fftn", elements, dtype.size_bytes()));
+  if (elements == 0) return Tensor(dtype, shape, std::move(out));
+  auto* const numbers = out.mutable_as<T>();
+  const int64_t others = std::count(chosen.begin(), chosen.end() - 1, true);
+  const bool mirrors = !x.dtype().is_complex() && !inverse && others > 0;
+  const T* from = numbers;
+  if (chosen[last])
+    cpu::fft({mirrors   ? Transform::kRealForward
+              : inverse ? Transform::kInverse
+                        : Transform::kForward,
+              in_float, shape[last], elements / shape[last], scale_of(norm, inverse, shape[last]),
+              shape[last]},
+             x, out);
+  else if (x.is_contiguous())
+    from = reinterpret_cast<const T*>(x.data());
+  else
+    copy_strided(x, out.mutable_data(), row_major(shape));
+  int64_t left = others;
+  for (size_t axis = last; axis-- > 0;) {
+    if (!chosen[axis]) continue;
+    FftColumnsJob job{shape, axis, mirrors ? shape[last] / 2 + 1 : shape[last], inverse,
+                      scale_of(norm, inverse, shape[axis])};
+    if (mirrors && --left == 0) job.mirrored = chosen;
+    cpu::fft_columns(job, from, numbers);
+    from = numbers;
+  }
+  return Tensor(dtype, shape, std::move(out));
+}
+
+}  // namespace
+
+Tensor fftn(const Tensor& x, const std::vector<int64_t>& axes, bool inverse, FftNorm norm) {
+  const std::string_view op = inverse ? "ifftn" : "fftn";
+  const ScopedTag tag(op);
+  if (x.dtype().is_string() || axes.empty())
+    throw_error<InvalidArgumentError>(op, "expected numbers and one or more axes",
+                                      {{"dtype", x.dtype().name()}});
+  const std::vector<bool> chosen = chosen_axes(op, x, axes);
+  if (!x.dtype().is_complex() && !chosen.back())
+    throw_error<TypeMismatchError>(op, "real numbers without the last axis",
+                                   {{"dtype", x.dtype().name()}}, "use astype('complex128')");
+  const bool in_float = x.dtype() == TypeId::kFloat32 || x.dtype() == TypeId::kComplex64;
+  return in_float ? transform_axes<float>(x, chosen, inverse, norm)
+                  : transform_axes<double>(x, chosen, inverse, norm);
 }
 
 }  // namespace hr

@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <optional>
+#include <vector>
 
 namespace hr {
 
@@ -36,6 +37,14 @@ HR_API Tensor rfft(const Tensor& x, std::optional<int64_t> n = {},
 /// `numpy.fft.irfft`; the imaginary parts of the first and, for even n, the last term count as 0.
 HR_API Tensor irfft(const Tensor& x, std::optional<int64_t> n = {},
                     FftNorm norm = FftNorm::kBackward);
+
+/// The transform along each of `axes`, all different, as `numpy.fft.fftn`, or with `inverse` as
+/// `numpy.fft.ifftn`. Real input needs the last axis among them, and half of the work: the other
+/// half of the result mirrors what is computed. Columns are transformed where they lie, some side
+/// by side; without the last axis the result is the only memory. Else as `fft`.
+/// Throws InvalidArgumentError for an axis out of range, twice the same, or of length 0.
+HR_API Tensor fftn(const Tensor& x, const std::vector<int64_t>& axes, bool inverse = false,
+                   FftNorm norm = FftNorm::kBackward);
 
 /// Drops the cached plans and their tables.
 HR_API void clear_fft_plans();

@@ -44,9 +44,10 @@ T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b);
 template <class T>
 void run_alone(const LanePlan<T>& plan, bool exchanged, T scale, const T* in, T* out, T* work);
 
-/// in[k] times the k-th of `count` pairs.
+/// in[k] times the k-th of `count` pairs, to blocks `pitch` numbers apart.
 template <class T>
-void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out);
+void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out,
+                    int64_t pitch = kBlock<T>);
 
 /// Blocks 0 ... half of a real transform from those of half its length; `scale` on every result.
 template <class T>
@@ -74,6 +75,11 @@ void load_columns(const T* x, int64_t pitch, int64_t count, int64_t width, bool 
 template <class T>
 void store_columns(const T* in, int64_t pitch, int64_t count, int64_t width, bool exchanged,
                    T scale, T* x);
+
+/// Lanes last, ..., first of `in` at x, x + 2 pitch, ...: conjugates times `scale`.
+template <class T>
+void store_mirrored(const T* in, int64_t pitch, int64_t count, int64_t first, int64_t last, T scale,
+                    T* x);
 
 /// Multiplies columns first ... first + kLanes - 1 (blocks, `in` padded to whole squares) by the
 /// roots between the two steps of a long plan and transposes each square of kLanes blocks to

@@ -96,14 +96,14 @@ T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b) {
 }
 
 template <class T>
-void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out) {
+void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out,
+                    int64_t pitch) {
   const Parts<T> parts(exchanged);
   for (int64_t k = 0; k < count; ++k)
-    for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>) {
-      const int64_t at = k * kBlock<T> + v;
-      store_complex(times(load_complex(in + at, parts), factors[2 * k], factors[2 * k + 1]),
-                    out + at, parts);
-    }
+    for (int64_t v = 0; v < kLanes<T>; v += kWidth<T>)
+      store_complex(
+          times(load_complex(in + k * kBlock<T> + v, parts), factors[2 * k], factors[2 * k + 1]),
+          out + k * pitch + v, parts);
 }
 
 /// change(a, b, root) of terms k and half - k.
@@ -163,8 +163,9 @@ T* run_lanes(const LanePlan<T>& plan, bool exchanged, const T* in, T* a, T* b) {
 }
 
 template <class T>
-void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out) {
-  HR_SIMD(multiply_lanes<T>)(count, factors, exchanged, in, out);
+void multiply_lanes(int64_t count, const T* factors, bool exchanged, const T* in, T* out,
+                    int64_t pitch) {
+  HR_SIMD(multiply_lanes<T>)(count, factors, exchanged, in, out, pitch);
 }
 
 template <class T>
@@ -177,10 +178,10 @@ void tangle_lanes(const RootTable<T>& circle, int64_t half, const T* in, T* out)
   HR_SIMD(tangle_lanes<T>)(circle, half, in, out);
 }
 
-#define HR_INSTANTIATE(T)                                                      \
-  template T* run_lanes(const LanePlan<T>&, bool, const T*, T*, T*);           \
-  template void multiply_lanes(int64_t, const T*, bool, const T*, T*);         \
-  template void untangle_lanes(const RootTable<T>&, int64_t, T, const T*, T*); \
+#define HR_INSTANTIATE(T)                                                       \
+  template T* run_lanes(const LanePlan<T>&, bool, const T*, T*, T*);            \
+  template void multiply_lanes(int64_t, const T*, bool, const T*, T*, int64_t); \
+  template void untangle_lanes(const RootTable<T>&, int64_t, T, const T*, T*);  \
   template void tangle_lanes(const RootTable<T>&, int64_t, const T*, T*);
 HR_INSTANTIATE(float)
 HR_INSTANTIATE(double)

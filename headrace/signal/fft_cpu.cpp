@@ -43,7 +43,8 @@ class RowsJob {
     odd_real_ = (from_real_ || to_real_) && !halved_;
     inverse_ = to_real_ || job.transform == Transform::kInverse;
     elements_ = to_real_ ? terms : job.n;
-    out_pitch_ = to_real_ ? job.n : 2 * (from_real_ ? terms : job.n);
+    out_numbers_ = to_real_ ? job.n : 2 * (from_real_ ? terms : job.n);
+    out_pitch_ = to_real_ ? job.pitch : 2 * job.pitch;
     borrows_ = stride_ == 1 && x.shape().back() >= elements_ &&
                (from_real_ ? std::is_same_v<S, T> : std::is_same_v<S, std::complex<T>>);
     if (halved_) circle_ = half_circle<T>(job.n);
@@ -107,7 +108,7 @@ class RowsJob {
   /// The result of a real row of odd length from all its pairs.
   void keep(const T* pairs, T* to) const {
     if (!inverse_)
-      std::copy(pairs, pairs + out_pitch_, to);
+      std::copy(pairs, pairs + out_numbers_, to);
     else
       for (int64_t i = 0; i < job_.n; ++i) to[i] = pairs[2 * i];
   }
@@ -158,9 +159,9 @@ class RowsJob {
     if (halved_ && from_real_) {
       T* joined = result == a ? b : a;
       untangle_lanes(circle_->roots, plan_->n, scale_, result, joined);
-      lanes_to_rows(joined, out_pitch_, kLanes<T>, T{1}, count, out);
+      lanes_to_rows(joined, out_numbers_, kLanes<T>, T{1}, count, out);
     } else {
-      lanes_to_rows(result, out_pitch_, odd_real_ && to_real_ ? kBlock<T> : kLanes<T>, scale_,
+      lanes_to_rows(result, out_numbers_, odd_real_ && to_real_ ? kBlock<T> : kLanes<T>, scale_,
                     count, out);
     }
   }
@@ -236,9 +237,10 @@ class RowsJob {
   bool halved_;
   bool odd_real_;
   bool inverse_;
-  bool borrows_;       // rows are read where they lie
-  int64_t elements_;   // of a row that are read
-  int64_t out_pitch_;  // numbers in a row of the result
+  bool borrows_;         // rows are read where they lie
+  int64_t elements_;     // of a row that are read
+  int64_t out_numbers_;  // in a row of the result
+  int64_t out_pitch_;    // numbers from row to row of the result
   std::shared_ptr<const HalfCircle<T>> circle_;
   std::shared_ptr<const FftPlan<T>> plan_;
 };

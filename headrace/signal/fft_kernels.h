@@ -4,6 +4,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace hr {
 
@@ -14,14 +15,31 @@ struct FftJob {
   bool in_float;  ///< complex64 and float32, else complex128 and float64
   int64_t n;      ///< length of the transform, >= 1
   int64_t rows;
+  double scale;   ///< factor on every result
+  int64_t pitch;  ///< elements of the result from row to row
+};
+
+/// Complex numbers, row-major, whose columns along one axis are transformed.
+struct FftColumnsJob {
+  Shape shape;
+  size_t axis;  ///< not the last one
+  int64_t run;  ///< numbers at the beginning of each line of the last axis; the rest is not read
+  bool inverse;
   double scale;  ///< factor on every result
+  /// The other numbers of a line become the conjugates that mirror these along the axes that are
+  /// true here, the last one among them; empty: they stay as they are.
+  std::vector<bool> mirrored{};
 };
 
 }  // namespace hr
 
 namespace hr::cpu {
 void fft(const FftJob& job, const Tensor& x, Buffer& out);
-}
+
+/// T is float or double, `in` may be `out`.
+template <class T>
+void fft_columns(const FftColumnsJob& job, const T* in, T* out);
+}  // namespace hr::cpu
 namespace hr::cuda {
 void fft(const FftJob& job, const Tensor& x, Buffer& out);
 }

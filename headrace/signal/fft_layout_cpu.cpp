@@ -110,6 +110,30 @@ void store_columns(const T* in, int64_t pitch, int64_t count, int64_t width, boo
 }
 
 template <class T>
+void store_mirrored(const T* in, int64_t pitch, int64_t count, int64_t first, int64_t last, T scale,
+                    T* x) {
+  constexpr int64_t B = kLanes<T>;
+  constexpr int64_t V = kWidth<T>;
+  if (first == 0 && last == B - 1) {
+    for (int64_t j = 0; j < count; ++j)
+      for (int64_t lane = 0; lane < B; lane += V) {
+        const T* from = in + j * kBlock<T> + B - V - lane;
+        const Vector<T> re = load(from) * scale;
+        const Vector<T> im = load(from + B) * scale;
+        store_pairs<T>({reversed<T>(re), reversed<T>(-im)}, x + 2 * (j * pitch + lane));
+      }
+    return;
+  }
+  for (int64_t j = 0; j < count; ++j)
+    for (int64_t lane = last; lane >= first; --lane) {
+      const T* from = in + j * kBlock<T> + lane;
+      T* to = x + 2 * (j * pitch + last - lane);
+      to[0] = from[0] * scale;
+      to[1] = -(from[B] * scale);
+    }
+}
+
+template <class T>
 void turn_columns(const FftPlan<T>& plan, int64_t first, const T* in, int64_t tile_pitch, T* out) {
   constexpr int64_t B = kLanes<T>;
   constexpr int64_t V = kWidth<T>;
@@ -323,6 +347,12 @@ void store_columns(const T* in, int64_t pitch, int64_t count, int64_t width, boo
 }
 
 template <class T>
+void store_mirrored(const T* in, int64_t pitch, int64_t count, int64_t first, int64_t last, T scale,
+                    T* x) {
+  HR_SIMD(store_mirrored<T>)(in, pitch, count, first, last, scale, x);
+}
+
+template <class T>
 void turn_columns(const FftPlan<T>& plan, int64_t first, const T* in, int64_t tile_pitch, T* out) {
   HR_SIMD(turn_columns<T>)(plan, first, in, tile_pitch, out);
 }
@@ -350,6 +380,7 @@ void multiply_pairs(int64_t count, const T* factors, bool exchange_in, bool exch
   template void lanes_to_rows(const T*, int64_t, int64_t, T, int64_t, T* const*);              \
   template void load_columns(const T*, int64_t, int64_t, int64_t, bool, T*);                   \
   template void store_columns(const T*, int64_t, int64_t, int64_t, bool, T, T*);               \
+  template void store_mirrored(const T*, int64_t, int64_t, int64_t, int64_t, T, T*);           \
   template void turn_columns(const FftPlan<T>&, int64_t, const T*, int64_t, T*);               \
   template void untangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, T, const T*, T*); \
   template void tangle_row(const RootTable<T>&, int64_t, int64_t, int64_t, const T*, T*);      \

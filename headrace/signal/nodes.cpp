@@ -384,4 +384,34 @@ NodePtr fft(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm no
   return apply_operator(std::move(op), std::move(signature), {array});
 }
 
+namespace {
+
+struct FftAxes final : OperatorOf<FftAxes> {
+  std::vector<int64_t> axes{};
+  bool inverse = false;
+  FftNorm norm = FftNorm::kBackward;
+
+  std::string_view name() const override { return inverse ? "ifftn" : "fftn"; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return fftn(tensor(inputs[0]), axes, inverse, norm);
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.axes, self.inverse, self.norm); }
+};
+
+}  // namespace
+
+NodePtr fftn(const NodePtr& x, const std::vector<int64_t>& axes, bool inverse, FftNorm norm) {
+  auto op = FftAxes::make(axes, inverse, norm);
+  Signature signature = x->signature();
+  if (signature.form != Form::kTensor || signature.dtype.is_string())
+    throw_error<TypeMismatchError>(op->name(), "expected an array of numbers",
+                                   {{"dtype", signature.dtype.name()}});
+  const bool single = signature.dtype == TypeId::kFloat32 || signature.dtype == TypeId::kComplex64;
+  signature.dtype = single ? TypeId::kComplex64 : TypeId::kComplex128;
+  signature.nullable = false;
+  return apply_operator(std::move(op), std::move(signature), {x});
+}
+
 }  // namespace hr

@@ -37,5 +37,6 @@ HR_API HistogramNodes histogram(const NodePtr& x, int64_t bins,
 
 enum class FftKind { kFft, kIfft, kRfft, kIrfft };
 HR_API NodePtr fft(FftKind kind, const NodePtr& x, std::optional<int64_t> n, FftNorm norm);
+HR_API NodePtr fftn(const NodePtr& x, const std::vector<int64_t>& axes, bool inverse, FftNorm norm);
 
 }  // namespace hr

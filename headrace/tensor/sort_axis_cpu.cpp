@@ -14,8 +14,11 @@ namespace hr::cpu {
 namespace {
 
 constexpr int64_t kTaskValues = int64_t{1} << 14;
-// From here on a pass for each byte that differs takes less time than comparisons.
+// From here on a pass for each byte that differs is better than passes for the first ones and
+// comparisons of what these leave equal.
 constexpr int64_t kRadixLength = 768;
+constexpr int64_t kFewValues = 48;  // passes do not pay
+constexpr int kFirstBits = 24;      // of passes over short lines
 
 // NaN is the largest value.
 template <class T>
@@ -120,6 +123,50 @@ T* radix_sort(T* items, T* spare, int64_t count) {
   return items;
 }
 
+// How many of the last bits differ among the words.
+template <class Word>
+int differing_bits(const Word* words, int64_t count) {
+  Word differing = 0;
+  for (int64_t i = 1; i < count; ++i)
+    differing = static_cast<Word>(differing | (words[i] ^ words[0]));
+  return static_cast<int>(std::bit_width(differing));
+}
+
+// Fewer than kRadixLength words, of which the last `bits` bits differ: passes for the first of
+// these leave most in order. `spare` has room for all. Where they end up is returned.
+template <class Word>
+Word* sort_few(Word* words, Word* spare, int64_t count, int bits) {
+  if (count < kFewValues || bits == 0) {
+    std::sort(words, words + count);
+    return words;
+  }
+  constexpr int kPasses = kFirstBits / 8;
+  const int passes = std::min(kPasses, (bits + 7) / 8);
+  int shifts[kPasses];
+  for (int pass = 0; pass < passes; ++pass) shifts[pass] = std::max(0, bits - 8 * (pass + 1));
+  uint16_t counts[kPasses][256] = {};
+  for (int64_t i = 0; i < count; ++i)
+    for (int pass = 0; pass < passes; ++pass) ++counts[pass][(words[i] >> shifts[pass]) & 255];
+  for (int pass = passes; pass-- > 0;) {
+    uint16_t* const bucket = counts[pass];
+    uint16_t begin = 0;
+    for (int d = 0; d < 256; ++d) {
+      const uint16_t size = bucket[d];
+      bucket[d] = begin;
+      begin = static_cast<uint16_t>(begin + size);
+    }
+    for (int64_t i = 0; i < count; ++i)
+      spare[bucket[(words[i] >> shifts[pass]) & 255]++] = words[i];
+    std::swap(words, spare);
+  }
+  const int rest = shifts[passes - 1];
+  for (int64_t begin = 0, end = 1; rest > 0 && begin < count; begin = end++) {
+    while (end < count && (words[end] >> rest) == (words[begin] >> rest)) ++end;
+    if (end - begin > 1) std::sort(words + begin, words + end);
+  }
+  return words;
+}
+
 // `f(line, scratch)` for each line; each task has `bytes` of scratch.
 template <class F>
 void for_each_line(int64_t lines, int64_t length, int64_t bytes, F&& f) {
@@ -145,27 +192,52 @@ void sort_line(T* begin, T* end, bool descending, std::byte* scratch) {
   auto* keys = reinterpret_cast<Bits<T>*>(scratch);
   for (int64_t i = 0; i < count; ++i) keys[i] = key_of(first[i]);
   if (count < kRadixLength)
-    std::sort(keys, keys + count);
+    keys = sort_few(keys, keys + count, count, differing_bits(keys, count));
   else
     keys = radix_sort(keys, keys + count, count);
   for (int64_t i = 0; i < count; ++i) first[i] = value_of<T>(keys[descending ? count - 1 - i : i]);
 }
 
 template <class T>
+Bits<T> order_key_of(T value, bool descending) {
+  const Bits<T> key = equal_key_of(value);
+  return descending ? static_cast<Bits<T>>(~key) : key;
+}
+
+// Words of a key and a position behind it; of a key too long for that its first bits.
+template <class T>
+void argsort_few(const T* values, int64_t count, bool descending, std::byte* scratch,
+                 int64_t* places) {
+  auto* words = reinterpret_cast<uint64_t*>(scratch);
+  for (int64_t i = 0; i < count; ++i) words[i] = order_key_of(values[i], descending);
+  const int bits = differing_bits(words, count);
+  const int place_bits = static_cast<int>(std::bit_width(static_cast<uint64_t>(count)));
+  const int cut = std::max(0, bits + place_bits - 64);
+  const uint64_t differing = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+  for (int64_t i = 0; i < count; ++i)
+    words[i] = (words[i] & differing) >> cut << place_bits | static_cast<uint64_t>(i);
+  words = sort_few(words, words + count, count, bits - cut + place_bits);
+  const uint64_t place = (uint64_t{1} << place_bits) - 1;
+  for (int64_t i = 0; i < count; ++i) places[i] = static_cast<int64_t>(words[i] & place);
+  for (int64_t begin = 0, end = 1; cut > 0 && begin < count; begin = end++) {
+    while (end < count && (words[end] >> place_bits) == (words[begin] >> place_bits)) ++end;
+    if (end - begin > 1)
+      std::sort(places + begin, places + end, [&](int64_t a, int64_t b) {
+        const Bits<T> left = order_key_of(values[a], descending);
+        const Bits<T> right = order_key_of(values[b], descending);
+        return left < right || (left == right && a < b);
+      });
+  }
+}
+
+template <class T>
 void argsort_line(const T* values, int64_t count, bool descending, std::byte* scratch,
                   int64_t* places) {
+  if (count < kRadixLength) return argsort_few(values, count, descending, scratch, places);
   using Key = Bits<T>;
   auto* items = reinterpret_cast<Item<Key>*>(scratch);
-  for (int64_t i = 0; i < count; ++i) {
-    const Key key = equal_key_of(values[i]);
-    items[i] = {descending ? static_cast<Key>(~key) : key, i};
-  }
-  if (count < kRadixLength)
-    std::sort(items, items + count, [](const Item<Key>& a, const Item<Key>& b) {
-      return a.key < b.key || (a.key == b.key && a.place < b.place);
-    });
-  else
-    items = radix_sort(items, items + count, count);
+  for (int64_t i = 0; i < count; ++i) items[i] = {order_key_of(values[i], descending), i};
+  items = radix_sort(items, items + count, count);
   for (int64_t i = 0; i < count; ++i) places[i] = items[i].place;
 }
 

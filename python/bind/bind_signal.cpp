@@ -91,6 +91,12 @@ void bind_signal(nb::module_& m) {
       },
       "kind"_a, "x"_a, "n"_a.none(), "norm"_a, Unlocked());
   m.def(
+      "fftn",
+      [](const NodePtr& x, const std::vector<int64_t>& axes, bool inverse, std::string_view norm) {
+        return hr::fftn(x, axes, inverse, choose("fftn", "norm", norm, kNorms));
+      },
+      "x"_a, "axes"_a, "inverse"_a, "norm"_a, Unlocked());
+  m.def(
       "spectral_segments",
       [](const NodePtr& x, std::optional<NodePtr> y, const NodePtr& window,
          std::string_view spectrum, std::string_view detrend, int64_t first, int64_t step,

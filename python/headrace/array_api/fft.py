@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headrace import _core
 from headrace import fft as lines
-from headrace.array import layout
+from headrace.array import create, layout
 from headrace.array.complex_numbers import conj
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
+from headrace.lazy.handle import array_of
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -37,14 +39,40 @@ _OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> Array:
     along = layout.axis_number(name, axis, x.ndim)
-    last = along == x.ndim - 1
-    rows = x if last else layout.moveaxis(x, along, -1)
-    made = getattr(lines, name)(rows, n, norm)
-    narrow = str(x.dtype) in ("float32", "complex64")
-    word = str(made.dtype)
-    if narrow and word in ("float64", "complex128"):
-        made = made.astype("float32" if word == "float64" else "complex64")
-    return made if last else layout.moveaxis(made, -1, along)
+    if along == x.ndim - 1:
+        return getattr(lines, name)(x, n, norm)
+    if name in ("fft", "ifft"):
+        return _over_axes(x, [(along, n)], name == "ifft", norm)
+    return layout.moveaxis(getattr(lines, name)(layout.moveaxis(x, along, -1), n, norm), -1, along)
+
+
+def _over_axes(x: Array, steps: list[tuple[int, int | None]], inverse: bool, norm: str) -> Array:
+    """Complex transforms along axes, each of a length; the last of equal axes comes first."""
+    axes = [axis for axis, _ in steps]
+    if len(set(axes)) < len(axes):
+        for step in reversed(steps):
+            x = _over_axes(x, [step], inverse, norm)
+        return x
+    if not axes:
+        return x
+    for axis, n in steps:
+        x = _resized(x, axis, n)
+    if x.ndim - 1 not in axes and not str(x.dtype).startswith("complex"):
+        x = x.astype("complex64" if str(x.dtype) == "float32" else "complex128")
+    return array_of(_core.fftn(x._node, axes, inverse, norm))
+
+
+def _resized(x: Array, axis: int, n: int | None) -> Array:
+    """The first `n` elements of an axis, zeros after its end."""
+    size = x.shape[axis]
+    if n is None or n == size:
+        return x
+    if n < 1:
+        raise InvalidArgumentError(f"fftn: the length must be positive: n={n}; pass n >= 1")
+    if n < size:
+        return x[(*[slice(None)] * axis, slice(0, n))]
+    shape = (*x.shape[:axis], n - size, *x.shape[axis + 1 :])
+    return layout.concatenate([x, create.zeros(shape, str(x.dtype))], axis)
 
 
 def _sizes(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
@@ -82,9 +110,7 @@ def fftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward"
     >>> hr.array_api.fft.fftn(hr.asarray([[1 + 0j]])).tolist()
     [[(1+0j)]]
     """
-    for axis, n in reversed(_sizes("fftn", x, s, axes)):
-        x = fft(x, n=n, axis=axis, norm=norm)
-    return x
+    return _over_axes(x, _sizes("fftn", x, s, axes), False, norm)
 
 
 def ifftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
@@ -93,9 +119,7 @@ def ifftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward
     >>> hr.array_api.fft.ifftn(hr.asarray([[1 + 0j]])).tolist()
     [[(1+0j)]]
     """
-    for axis, n in reversed(_sizes("ifftn", x, s, axes)):
-        x = ifft(x, n=n, axis=axis, norm=norm)
-    return x
+    return _over_axes(x, _sizes("ifftn", x, s, axes), True, norm)
 
 
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
@@ -123,10 +147,7 @@ def rfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward
     [[(1+0j)]]
     """
     *others, (axis, n) = _sizes("rfftn", x, s, axes)
-    made = rfft(x, n=n, axis=axis, norm=norm)
-    for place, size in reversed(others):
-        made = fft(made, n=size, axis=place, norm=norm)
-    return made
+    return _over_axes(rfft(x, n=n, axis=axis, norm=norm), others, False, norm)
 
 
 def irfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward") -> Array:
@@ -136,9 +157,7 @@ def irfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backwar
     [[1.0, 1.0]]
     """
     *others, (axis, n) = _sizes("irfftn", x, s, axes)
-    for place, size in others:
-        x = ifft(x, n=size, axis=place, norm=norm)
-    return irfft(x, n=n, axis=axis, norm=norm)
+    return irfft(_over_axes(x, others, True, norm), n=n, axis=axis, norm=norm)
 
 
 def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
