@@ -105,6 +105,27 @@ TEST_F(Factors, SameBitsForAnyThreadsAndSimdLevel) {
     }
 }
 
+TEST_F(Factors, OfPermutationsAreExact) {
+  for (const int64_t size : {1, 7, 8, 9, 16, 17, 40, 129}) {
+    std::vector<double> values(static_cast<size_t>(size * size), 0.0);
+    std::vector<int64_t> places(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) places[static_cast<size_t>(i)] = i;
+    double sign = 1;
+    for (int64_t i = 0; i + 1 < size; ++i) {
+      const int64_t other = i + 5 * i * i % (size - i);
+      if (other == i) continue;
+      std::swap(places[static_cast<size_t>(i)], places[static_cast<size_t>(other)]);
+      sign = -sign;
+    }
+    for (int64_t i = 0; i < size; ++i)
+      values[static_cast<size_t>(i * size + places[static_cast<size_t>(i)])] = i % 2 == 0 ? 1 : -1;
+    const Tensor a(TypeId::kFloat64, {size, size}, testing::tensor_of(values).buffer());
+    EXPECT_EQ(testing::values_of<double>(det(a))[0], size / 2 % 2 == 0 ? sign : -sign) << size;
+    EXPECT_EQ(testing::values_of<double>(product(a, inv(a))),
+              testing::values_of<double>(identity(size)));
+  }
+}
+
 TEST_F(Factors, NameTheColumnOfTheirPivot) {
   const auto message = [](const auto& call) -> std::string {
     try {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elimination in panels of 32 columns.
+// Elimination by halves of the columns, down to panels.
 #include "headrace/algo/linalg/lu.h"
 
+#include "headrace/algo/linalg/lu_kernels.h"
 #include "headrace/algo/linalg/matmul.h"
 #include "headrace/algo/linalg/matrix_stack.h"
-#include "headrace/algo/linalg/row_kernels.h"
 #include "headrace/algo/linalg/triangular.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
 #include <algorithm>
@@ -18,54 +20,79 @@
 namespace hr {
 namespace {
 
-constexpr int64_t kPanel = 32;
+constexpr int64_t kTaskColumns = 64;  // of rows that are exchanged
+constexpr int64_t kExchanges = int64_t{1} << 15;
 
 struct Lu {
-  MatrixView<double> factors;  ///< unit lower and upper triangle in one
-  std::vector<int64_t> order;  ///< rows of the matrix, as the factors have them
-  int64_t singular = -1;       ///< column of the first pivot that is zero
-  bool odd = false;            ///< of the exchanges
+  MatrixView<double> factors;   ///< unit lower and upper triangle in one
+  std::vector<int64_t> order;   ///< rows of the matrix, as the factors have them
+  std::vector<int64_t> pivots;  ///< the row that each row was exchanged with
+  Buffer panel;                 ///< kLuColumns columns side by side
+  int64_t singular = -1;        ///< column of the first pivot that is zero
+  bool odd = false;             ///< of the exchanges
 };
 
-void exchange_rows(Lu& lu, int64_t i, int64_t j) {
-  if (i == j) return;
-  double* row = &lu.factors(i, 0);
-  std::swap_ranges(row, row + lu.factors.columns, &lu.factors(j, 0));
-  std::swap(lu.order[static_cast<size_t>(i)], lu.order[static_cast<size_t>(j)]);
-  lu.odd = !lu.odd;
+/// Exchanges rows [begin, end) with their pivots' in columns [first, last).
+void exchange_rows(const Lu& lu, int64_t begin, int64_t end, int64_t first, int64_t last) {
+  const int64_t step = (end - begin) * (last - first) < kExchanges ? last - first : kTaskColumns;
+  parallel_for(divide_up(last - first, std::max<int64_t>(1, step)), [&](int64_t task) {
+    const int64_t column = first + task * step, count = std::min(step, last - column);
+    for (int64_t k = begin; k < end; ++k) {
+      const int64_t pivot = lu.pivots[static_cast<size_t>(k)];
+      if (pivot == k) continue;
+      double* const row = &lu.factors(k, column);
+      std::swap_ranges(row, row + count, &lu.factors(pivot, column));
+    }
+  });
 }
 
-/// Eliminates below the diagonal of columns [begin, end), in these columns alone.
+/// Eliminates below the diagonal of columns [begin, end), kLuColumns at most, in these alone.
 void factor_panel(Lu& lu, int64_t begin, int64_t end) {
-  const MatrixView<double>& a = lu.factors;
-  for (int64_t k = begin; k < end; ++k) {
-    int64_t pivot = k;
-    for (int64_t i = k + 1; i < a.rows; ++i)
-      if (std::fabs(a(i, k)) > std::fabs(a(pivot, k))) pivot = i;
-    exchange_rows(lu, k, pivot);
-    if (a(k, k) == 0) {
-      if (lu.singular < 0) lu.singular = k;
-      continue;
-    }
-    for (int64_t i = k + 1; i < a.rows; ++i) {
-      a(i, k) /= a(k, k);
-      cpu::add_scaled(&a(i, k) + 1, -a(i, k), &a(k, k) + 1, end - k - 1);
-    }
+  const MatrixView<double> a = lu.factors.block(begin, begin, lu.factors.rows - begin, end - begin);
+  double* const panel = lu.panel.mutable_as<double>();
+  for (int64_t i = 0; i < a.rows; ++i) {
+    double* const to = panel + i * cpu::kLuColumns;
+    std::copy_n(&a(i, 0), a.columns, to);
+    std::fill(to + a.columns, to + cpu::kLuColumns, 0.0);
   }
+  const int64_t singular =
+      cpu::factor_panel(panel, a.rows, a.columns, &lu.pivots[static_cast<size_t>(begin)]);
+  if (singular >= 0 && lu.singular < 0) lu.singular = begin + singular;
+  for (int64_t i = 0; i < a.rows; ++i)
+    std::copy_n(panel + i * cpu::kLuColumns, a.columns, &a(i, 0));
+  for (int64_t k = begin; k < end; ++k) {
+    int64_t& pivot = lu.pivots[static_cast<size_t>(k)];
+    pivot += begin;
+    std::swap(lu.order[static_cast<size_t>(k)], lu.order[static_cast<size_t>(pivot)]);
+    lu.odd ^= pivot != k;
+  }
+}
+
+/// Eliminates below the diagonal of columns [begin, end): the left half, what it changes in the
+/// right one, and that half (Toledo: Locality of reference in LU decomposition, 1997). So most of
+/// the work is long products.
+void factor_columns(Lu& lu, int64_t begin, int64_t end) {
+  if (end - begin <= cpu::kLuColumns) return factor_panel(lu, begin, end);
+  const int64_t panels = divide_up(end - begin, cpu::kLuColumns);
+  const int64_t middle = begin + (panels + 1) / 2 * cpu::kLuColumns;
+  const int64_t left = middle - begin, right = end - middle, rest = lu.factors.rows - middle;
+  factor_columns(lu, begin, middle);
+  exchange_rows(lu, begin, middle, middle, end);
+  const MatrixView<double> upper = lu.factors.block(begin, middle, left, right);
+  solve_triangular(lu.factors.block(begin, begin, left, left), Triangle::kUnitLower, upper);
+  multiply(lu.factors.block(middle, begin, rest, left), upper,
+           lu.factors.block(middle, middle, rest, right), Update::kSubtract);
+  factor_columns(lu, middle, end);
+  exchange_rows(lu, middle, end, begin, middle);
 }
 
 /// Factors of the matrix in `a`, in its place.
 Lu factor_lu(const MatrixView<double>& a) {
-  Lu lu{a, std::vector<int64_t>(static_cast<size_t>(a.rows))};
+  const auto size = static_cast<size_t>(a.rows);
+  Lu lu{a, std::vector<int64_t>(size), std::vector<int64_t>(size),
+        doubles(a.rows * cpu::kLuColumns)};
   std::iota(lu.order.begin(), lu.order.end(), 0);
-  for (int64_t begin = 0; begin < a.rows; begin += kPanel) {
-    const int64_t end = std::min(a.rows, begin + kPanel), rest = a.rows - end;
-    factor_panel(lu, begin, end);
-    const MatrixView<double> right = a.block(begin, end, end - begin, rest);
-    solve_triangular(a.block(begin, begin, end - begin, end - begin), Triangle::kUnitLower, right);
-    multiply(a.block(end, begin, rest, end - begin), right, a.block(end, end, rest, rest),
-             Update::kSubtract);
-  }
+  if (a.rows > 0) factor_columns(lu, 0, a.rows);
   return lu;
 }
 

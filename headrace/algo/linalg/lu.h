@@ -6,7 +6,7 @@
 namespace hr {
 
 // Matrices or stacks of them, whose leading dimensions broadcast. Float64 inside; float32 for
-// float32, else float64. Blocked right-looking elimination, O(2 n^3 / 3); the same bits for any
+// float32, else float64. Elimination by halves of the columns, O(2 n^3 / 3); the same bits for any
 // number of threads. All throw TypeMismatchError unless the operands are real and have two or more
 // dimensions, InvalidArgumentError unless `a` is square.
 

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kTaskRows = 96;        // of a task; they fit in the L2 cache with its panels
 constexpr int64_t kTaskColumns = 512;    // where there are few rows
+constexpr int64_t kManyRows = 16;        // tasks of them
 constexpr int64_t kFewColumns = 128;     // packed by their task
 constexpr int64_t kPanelColumns = 2048;  // packed together
 constexpr int64_t kPanelBytes = int64_t{4} << 20;
@@ -45,11 +46,12 @@ void multiply_by_tiles(const AnyMatrix& a, const AnyMatrix& b, const MatrixView<
                        Update update) {
   const int64_t width = cpu::right_width<T>(), height = cpu::left_width<T>();
   const int64_t row_tasks = divide_up(out.rows, kTaskRows);
-  const int64_t task_columns = row_tasks < 8 ? kTaskColumns : kPanelColumns;
+  const int64_t most_columns = row_tasks < kManyRows ? kTaskColumns : kPanelColumns;
   for (int64_t j0 = 0; j0 < out.columns; j0 += kPanelColumns) {
     const int64_t columns = std::min(kPanelColumns, out.columns - j0);
     const int64_t padded = divide_up(columns, width) * width;
-    const int64_t column_tasks = divide_up(columns, task_columns);
+    const int64_t column_tasks = divide_up(columns, most_columns);
+    const int64_t task_columns = round_up(divide_up(columns, column_tasks), width);
     const int64_t step =
         std::max<int64_t>(1, kPanelBytes / (padded * kSumBlock * int64_t{sizeof(T)})) * kSumBlock;
     Buffer packed = panels<T>(columns, width, std::min(step, a.columns));

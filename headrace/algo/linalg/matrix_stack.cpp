@@ -9,6 +9,11 @@
 #include <algorithm>
 
 namespace hr {
+namespace {
+
+constexpr int64_t kTaskValues = int64_t{1} << 16;
+
+}  // namespace
 
 MatrixStack::MatrixStack(std::string_view op, const Tensor& tensor) : x(tensor) {
   if (x.num_dimensions() < 2 || !x.dtype().is_real())
@@ -60,9 +65,12 @@ void check_square(std::string_view op, const MatrixStack& stack) {
 void load_doubles(const AnyMatrix& from, const MatrixView<double>& to) {
   visit_real(from.dtype, [&]<class T>(std::type_identity<T>) {
     const auto* values = reinterpret_cast<const T*>(from.data);
-    for (int64_t i = 0; i < from.rows; ++i)
-      for (int64_t j = 0; j < from.columns; ++j)
-        to(i, j) = static_cast<double>(values[i * from.row_stride + j * from.column_stride]);
+    const int64_t step = std::max<int64_t>(1, kTaskValues / std::max<int64_t>(1, from.columns));
+    parallel_for((from.rows + step - 1) / step, [&](int64_t task) {
+      for (int64_t i = task * step; i < std::min(from.rows, (task + 1) * step); ++i)
+        for (int64_t j = 0; j < from.columns; ++j)
+          to(i, j) = static_cast<double>(values[i * from.row_stride + j * from.column_stride]);
+    });
   });
 }
 
