@@ -512,13 +512,16 @@ class Lines {
     outer_.erase(outer_.begin() + static_cast<int64_t>(along));
     strides_.erase(strides_.begin() + static_cast<int64_t>(along));
     in_row_ = outer_.empty() ? 1 : outer_.back();
-    by_rows_ = turns() && !outer_.empty() && strides_.back() == 1 && !options.skip_nan &&
-               x.dtype().is_floating() && is_one_fold(reduction);
+    folds_ = !options.skip_nan && x.dtype().is_floating() && is_one_fold(reduction);
+    by_rows_ = folds_ && turns() && !outer_.empty() && strides_.back() == 1;
     is_single_ = width_ == sizeof(float);
     fold_ = reduction == Aggregate::kMean ? Accumulator::kSum : block_fold(reduction);
     const int64_t bytes = by_rows_ ? kBytesOfRow : kBytesAtOnce;
-    // A line that lies contiguous is reduced where it lies.
-    at_once_ = !turns() || outer_.empty() ? 1 : std::min(in_row_, bytes / width_);
+    // Lines that lie contiguous are reduced where they lie.
+    const int64_t most =
+        turns() ? bytes / width_
+                : std::min(kLinesAtOnce, 8 * kBlockRows / std::max<int64_t>(1, length_));
+    at_once_ = outer_.empty() ? 1 : std::min(in_row_, most);
     at_once_ = std::max<int64_t>(1, at_once_);
     // Work for every thread: which lines are read together does not change their sums.
     const int64_t morsels = divide_up(std::max<int64_t>(1, length_), kMorselRows);
@@ -549,53 +552,82 @@ class Lines {
     return {row + first, row + std::min(in_row_, first + at_once_)};
   }
 
+  /// Whether the partials of a line are its fold alone.
+  bool folds() const { return folds_; }
+
   /// Room that `reduce` works in.
   Buffer tile() const {
-    if (by_rows_) return Buffer::allocate(33 * at_once_ * int64_t{sizeof(double)});
-    return Buffer::allocate(turns() ? at_once_ * kTileRows * width_ : 0);
+    const int64_t bytes = by_rows_  ? 33 * at_once_ * int64_t{sizeof(double)}
+                          : turns() ? at_once_ * kTileRows * width_
+                                    : 0;
+    const int64_t trees = length_ <= kBlockRows ? 0 : kLevels * at_once_;
+    return Buffer::allocate(trees * int64_t{sizeof(ReducePartial)} + bytes);
   }
 
-  /// Partials of rows [begin, end) of the lines of a group.
+  /// Partials of rows [begin, end) of the lines of a group: a tree for each, as PartialTree, all of
+  /// which grow together.
   void reduce(const Reducer& reducer, int64_t group, int64_t begin, int64_t end, std::byte* tile,
               ReducePartial* out) const {
+    if (begin == end) return;
     const auto [first, last] = bounds(group);
     const int64_t lines = last - first;
-    const bool one_block = end - begin <= kBlockRows;
-    std::vector<PartialTree> trees(static_cast<size_t>(one_block ? 0 : lines),
-                                   PartialTree(reducer));
+    auto* const levels = reinterpret_cast<ReducePartial*>(tile);
+    if (length_ > kBlockRows) tile += kLevels * at_once_ * int64_t{sizeof(ReducePartial)};
     const std::byte* const from = data_ + offset(first) * width_;
+    uint64_t pushed = 0;
     for (int64_t row = begin; row < end; row += kBlockRows) {
-      const int64_t count = std::min(kBlockRows, end - row);
-      const std::byte* rows = from + row * step_ * width_;
-      auto* const folded = reinterpret_cast<double*>(tile);
-      if (by_rows_)
-        fold_by_rows(rows, count, lines, folded);
-      else if (turns())
-        turn(rows, lines, count, tile);
-      for (int64_t line = 0; line < lines; ++line) {
-        const std::byte* values = turns() ? tile + line * kTileRows * width_ : rows + line * width_;
-        ReducePartial partial;
-        if (by_rows_) {
-          partial.count = count;
-          partial.value = folded[line];
-        } else {
-          partial = reducer.block(values, nullptr, count, row);
-        }
-        if (one_block)
-          out[line] = partial;
-        else
-          trees[static_cast<size_t>(line)].push(partial);
-      }
+      reduce_block(reducer, from + row * step_ * width_, lines, row,
+                   std::min(kBlockRows, end - row), tile, out);
+      if (end - begin <= kBlockRows) return;
+      ReducePartial* level = levels;
+      for (uint64_t bits = pushed++; bits & 1; bits >>= 1, level += at_once_)
+        for (int64_t line = 0; line < lines; ++line)
+          out[line] = reducer.merge(level[line], out[line]);
+      std::copy_n(out, lines, level);
     }
-    for (size_t line = 0; line < trees.size(); ++line) out[line] = trees[line].total();
+    const ReducePartial* level = levels + std::countr_zero(pushed) * at_once_;
+    std::copy_n(level, lines, out);
+    for (uint64_t bits = pushed >> (std::countr_zero(pushed) + 1); bits != 0; bits >>= 1) {
+      level += at_once_;
+      for (int64_t line = 0; line < lines && (bits & 1); ++line)
+        out[line] = reducer.merge(level[line], out[line]);
+    }
   }
 
  private:
   static constexpr int64_t kBytesAtOnce = 256;
   static constexpr int64_t kBytesOfRow = 4096;  // read together where columns are folded by rows
+  static constexpr int64_t kLinesAtOnce = 256;  // that lie contiguous
   static constexpr int64_t kTileRows = kBlockRows + 16;  // else all lines lie in one set of a cache
 
+  static constexpr int64_t kLevels = 8;  // of a tree over the blocks of a morsel
+  static_assert(kMorselRows / kBlockRows < int64_t{1} << kLevels);
+
   bool turns() const { return step_ != 1; }
+
+  void reduce_block(const Reducer& reducer, const std::byte* rows, int64_t lines, int64_t row,
+                    int64_t count, std::byte* tile, ReducePartial* out) const {
+    auto* const folded = reinterpret_cast<double*>(tile);
+    if (by_rows_)
+      fold_by_rows(rows, count, lines, folded);
+    else if (turns())
+      turn(rows, lines, count, tile);
+    const int64_t apart = turns() ? kTileRows : strides_.empty() ? 0 : strides_.back();
+    for (int64_t line = 0; line < lines; ++line) {
+      const std::byte* values = (turns() ? tile : rows) + line * apart * width_;
+      if (folds_) {
+        out[line] = {.count = count, .value = by_rows_ ? folded[line] : fold(values, count)};
+      } else {
+        out[line] = reducer.block(values, nullptr, count, row);
+      }
+    }
+  }
+
+  double fold(const std::byte* values, int64_t count) const {
+    return is_single_
+               ? cpu::accumulate_block(fold_, reinterpret_cast<const float*>(values), count, 0)
+               : cpu::accumulate_block(fold_, reinterpret_cast<const double*>(values), count, 0);
+  }
 
   static bool is_one_fold(Aggregate r) {
     return r == Aggregate::kSum || r == Aggregate::kMean || r == Aggregate::kProduct ||
@@ -642,6 +674,7 @@ class Lines {
   Shape strides_;
   int64_t in_row_;
   int64_t at_once_;
+  bool folds_ = false;
   bool by_rows_ = false;
   bool is_single_ = false;
   Accumulator fold_ = Accumulator::kSum;
@@ -662,7 +695,13 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   const Lines lines(tensor, along, reduction, options);
   Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines.count(), dtype.size_bytes()));
   std::byte* out = buffer.mutable_data();
+  const bool as_it_is = lines.folds() && dtype == TypeId::kFloat64 && lines.length() > 0 &&
+                        reduction != Aggregate::kMean;
   const auto finish = [&](int64_t line, const ReducePartial& total) {
+    if (as_it_is) {
+      reinterpret_cast<double*>(out)[line] = total.value;
+      return;
+    }
     const Scalar value = reducer.finish(total);
     if (dtype.is_bool())
       reinterpret_cast<uint8_t*>(out)[line] = value.as<uint8_t>();

@@ -90,9 +90,12 @@ double fold_lanes(const T* x, int64_t count, double mean) {
     for (int j = 0; j < kVectors; ++j)
       lanes[j] = Fold::join(lanes[j], Fold::term(load(x + i + j * kWidth), center));
   }
-  if (0 < whole && whole < count)
+  if (0 < whole &&
+      whole < count) {  // neutral values change nothing: whole vectors of them are left out
+    const int64_t vectors = (count - whole + kWidth - 1) / kWidth;
     for (int j = 0; j < kVectors; ++j)
-      lanes[j] = Fold::join(lanes[j], Fold::term(load(rest + j * kWidth), center));
+      if (j < vectors) lanes[j] = Fold::join(lanes[j], Fold::term(load(rest + j * kWidth), center));
+  }
   for (int half = kVectors / 2; half > 0; half /= 2)
     for (int j = 0; j < half; ++j) lanes[j] = Fold::join(lanes[j], lanes[j + half]);
   double last[kWidth];
@@ -112,18 +115,46 @@ HR_INLINE void join_to(double* a, const X* x, int64_t count) {
   for (; i < count; ++i) a[i] = Fold::join(a[i], static_cast<double>(x[i]));
 }
 
+/// lane[i] joined with the values of `count` rows, `step` apart, one after the other; with `fresh`
+/// the first of these begins it. Values `ahead` of them are fetched meanwhile.
+template <class Fold, class T>
+void join_rows(const T* x, int64_t step, int64_t count, int64_t columns, bool fresh, int64_t ahead,
+               double* lane) {
+  constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(D()));
+  constexpr int64_t kLine = 64 / sizeof(T);
+  const int64_t first = fresh ? 1 : 0;
+  int64_t i = 0;
+  for (; i + kLine <= columns; i += kLine) {
+    for (int64_t row = 0; row < count && ahead != 0; ++row)
+      __builtin_prefetch(x + i + row * step + ahead, 0, 2);
+#pragma GCC unroll 8
+    for (int64_t k = i; k < i + kLine; k += kWidth) {
+      Vec sum = fresh ? load(x + k) : load(lane + k);
+      for (int64_t row = first; row < count; ++row) sum = Fold::join(sum, load(x + k + row * step));
+      hn::StoreU(sum, D(), lane + k);
+    }
+  }
+  for (; i < columns; ++i) {
+    double sum = fresh ? static_cast<double>(x[i]) : lane[i];
+    for (int64_t row = first; row < count; ++row)
+      sum = Fold::join(sum, static_cast<double>(x[i + row * step]));
+    lane[i] = sum;
+  }
+}
+
 template <class Fold, class T>
 void fold_columns(const T* rows, int64_t step, int64_t count, int64_t columns, double* lanes,
                   double* out) {
+  constexpr int64_t kRowsAtOnce = 8;  // of a lane, which is then read and written once for them
   int64_t filled = std::min<int64_t>(count, 32);
-  for (int64_t r = 0; r < count; ++r) {
-    const T* const row = rows + r * step;
-    double* const lane = lanes + r % 32 * columns;
-    if (r < 32)
-      std::copy(row, row + columns, lane);
-    else
-      join_to<Fold>(lane, row, columns);
-  }
+  for (int64_t first = 0; first < count; first += 32 * kRowsAtOnce)
+    for (int64_t lane = 0; lane < 32 && first + lane < count; ++lane) {
+      const int64_t row = first + lane;
+      const int64_t rows_of_lane = std::min(kRowsAtOnce, (count - row + 31) / 32);
+      // The last rows of the next lane may lie behind the end; fetching does not read.
+      join_rows<Fold>(rows + row * step, 32 * step, rows_of_lane, columns, first == 0,
+                      lane < 31 ? step : 0, lanes + lane * columns);
+    }
   // A lane without rows is neutral: joined or left out, the bits are the same.
   for (int64_t half = 16; half > 0; filled = std::min(filled, half), half /= 2)
     for (int64_t j = 0; j < half && j + half < filled; ++j)
