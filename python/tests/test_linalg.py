@@ -180,6 +180,18 @@ def test_einsum_refuses_what_it_lacks() -> None:
             hr.linalg.einsum(subscripts, *[random(2, 2)] * operands)
     with pytest.raises(ValueError, match="sizes differ"):
         hr.linalg.einsum("ij,jk", random(2, 3), random(2, 3))
+    with pytest.raises(ValueError, match="sizes differ"):
+        hr.linalg.einsum("ij,jk,kl", random(2, 3), random(3, 4), random(3, 4))
+
+
+def test_einsum_takes_the_way_with_the_fewest_products() -> None:
+    tall, wide, line = random(300, 2), random(2, 300, seed=1), random(300, 1, seed=2)
+    for each in (tall, wide, line):
+        each.setflags(write=False)
+    made = hr.linalg.einsum("ij,jk,kl->il", *map(hr.asarray, (tall, wide, line)))
+    plan = str(made.explain())
+    assert "(2, 1)" in plan and "(300, 300)" not in plan
+    check(made, tall @ wide @ line)
 
 
 # ---- factors -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -223,27 +224,53 @@ def _joined(x: Array, left: str, y: Array, right: str, kept: set[str]) -> tuple[
     rows = [name for name in left if name not in right]
     columns = [name for name in right if name not in left]
     sizes = dict(zip(left + right, x.shape + y.shape, strict=True))
-    for name in both:
-        if x.shape[left.index(name)] != y.shape[right.index(name)]:
-            raise InvalidArgumentError(f"einsum: sizes differ: index={name!r}")
 
     def matrices(z: Array, names: str, *parts: list[str]) -> Array:
+        parts = parts if stack else parts[1:]
         order = [names.index(name) for part in parts for name in part]
-        return z.transpose(*order).reshape(
-            tuple(math.prod(sizes[name] for name in part) for part in parts)
-        )
+        turned = z if order == sorted(order) else z.transpose(*order)
+        shape = tuple(math.prod(sizes[name] for name in part) for part in parts)
+        return turned if turned.shape == shape else turned.reshape(shape)
 
     made = matrix_product(
         matrices(x, left, stack, rows, inner), matrices(y, right, stack, inner, columns)
     )
     names = "".join(stack + rows + columns)
-    return made.reshape(tuple(sizes[name] for name in names)), names
+    shape = tuple(sizes[name] for name in names)
+    return made if made.shape == shape else made.reshape(shape), names
+
+
+def _order(subscripts: str, arrays: list[Array]) -> list[tuple[int, ...]]:
+    """Places of the operands that are joined one after the other: the way with the fewest products.
+
+    Each result stands behind the operands that are left.
+    """
+    import numpy as np
+
+    if len(arrays) < 3:
+        return [tuple(range(len(arrays)))]
+    shapes = [np.broadcast_to(np.empty(()), x.shape) for x in arrays]
+    way = "optimal" if len(arrays) <= 5 else "greedy"
+    return list(np.einsum_path(subscripts, *shapes, optimize=(way, sys.maxsize))[0][1:])
+
+
+def _contracted(operands: list[tuple[Array, str]], kept: set[str]) -> tuple[Array, str]:
+    """Operands of `einsum` joined from the left, with the names that the rest needs."""
+    needed = [kept.union(*(names for _, names in operands[at:])) for at in range(1, len(operands))]
+    needed.append(kept)
+    made, own = _summed(*operands[0], needed[0])
+    for (each, names), wanted in zip(operands[1:], needed[1:], strict=True):
+        other, theirs = _summed(each, names, wanted | set(own))
+        made, own = _joined(made, own, other, theirs, wanted)
+        made, own = _summed(made, own, wanted)
+    return made, own
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Array:
     """Sums of products by named axes, as `numpy.einsum`, lazy: each pair is one matrix product.
 
-    Operands are joined from the left; an index that the rest does not need is summed at once.
+    Operands are joined in the order that takes the fewest products (`numpy.einsum_path`); an index
+    that the rest does not need is summed at once.
     Raises NotImplementedError for an ellipsis and for the form with lists of axes, ValueError for
     subscripts that do not fit the operands.
 
@@ -267,11 +294,17 @@ def einsum(subscripts: str, /, *operands: Any) -> Array:
         )
     if not set(result) <= set(inputs) or len(set(result)) < len(result):
         raise InvalidArgumentError(f"einsum: invalid result: subscripts={subscripts!r}")
-    needed = [set(result).union(*names[place + 1 :]) for place in range(len(names))]
-    made, own = _summed(arrays[0], names[0], needed[0])
-    for place in range(1, len(names)):
-        other, theirs = _summed(arrays[place], names[place], needed[place] | set(own))
-        made, own = _joined(made, own, other, theirs, needed[place])
-        made, own = _summed(made, own, needed[place])
+    sizes: dict[str, int] = {}
+    for name, size in zip("".join(names), (size for x in arrays for size in x.shape), strict=True):
+        if sizes.setdefault(name, size) != size:
+            raise InvalidArgumentError(f"einsum: sizes differ: index={name!r}")
+    for places in _order(f"{inputs}->{result}", arrays):
+        taken = [(arrays[place], names[place]) for place in places]
+        arrays = [x for place, x in enumerate(arrays) if place not in places]
+        names = [each for place, each in enumerate(names) if place not in places]
+        kept = set(result).union(*names)
+        made, own = _contracted(taken, kept)
+        arrays.append(made)
+        names.append(own)
     order = [own.index(name) for name in result]
     return made if order == sorted(order) else made.transpose(*order)
