@@ -33,8 +33,8 @@ OURS = "headrace"
 #: Threads of each engine.
 WORKERS = int(os.environ.get("HEADRACE_BENCH_THREADS", "2"))
 FULL = 20_000_000
-#: Seconds before a run: OpenBLAS's threads spin for 2^26 cycles after a call, on our cores.
-REST = 0.05
+#: Seconds before a run: OpenBLAS's threads spin for up to 0.1 s after a call, on our cores.
+REST = 0.12
 #: Rivals that not every machine has.
 EXTRA = [name for name in ("bottleneck", "numexpr") if importlib.util.find_spec(name)]
 DTYPES = {"f64": np.float64, "f32": np.float32}

@@ -400,3 +400,42 @@ def test_a_whole_slice_of_unknown_length_is_a_view_of_its_own() -> None:
     z = y[:]
     z[0] = 99
     assert (y.tolist(), z.tolist()) == ([2, 3, 4], [99, 3, 4])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: hr.full_like(x, 300),
+        lambda x: np.full_like(x, 300),
+        lambda x: hr.full((2, 2), -1, x.dtype),
+        lambda x: hr.asarray([1, 256], "uint8"),
+    ],
+)
+def test_integers_beyond_a_dtype_are_refused(make: Any) -> None:
+    with pytest.raises(OverflowError, match="uint8"):
+        make(hr.asarray(np.zeros(3, "uint8")))
+    assert hr.full_like(hr.asarray(np.zeros(3, "uint8")), 255).tolist() == [255] * 3
+    assert hr.asarray([1.9, -1.9], "int8").tolist() == [1, -1]
+
+
+@pytest.mark.parametrize("shape", [(6, 5), (9, 16), (40, 33), (600, 20), (7, 6, 8), (3, 4, 5, 6)])
+def test_transforms_over_axes_are_numpys(shape: tuple[int, ...]) -> None:
+    real = np.random.default_rng(1).normal(size=shape)
+    fft = hr.array_api.fft
+    for n in (real, real + 1j * real[::-1], real.astype("float32")):
+        x = hr.asarray(n)
+        for axes in (None, (0, 1), (-1,), (0,), (1, 0), (1, 1)):
+            close(fft.fftn(x, axes=axes), np.fft.fftn(n, axes=axes))
+            close(fft.ifftn(x, axes=axes, norm="ortho"), np.fft.ifftn(n, axes=axes, norm="ortho"))
+        close(fft.fftn(x, s=(4, 7)), np.fft.fftn(n, s=(4, 7), axes=(-2, -1)))
+        close(fft.fft(x, n=11, axis=0), np.fft.fft(n, n=11, axis=0))
+        close(fft.irfftn(x, axes=(0, 1)), np.fft.irfftn(n, axes=(0, 1)))
+    close(fft.rfftn(hr.asarray(real)), np.fft.rfftn(real))
+
+
+def close(ours: Any, theirs: Any) -> None:
+    """Equal within rounding, of the dtype of our kernels."""
+    made = np.asarray(ours)
+    assert made.shape == theirs.shape and made.dtype.kind == theirs.dtype.kind
+    eps = np.finfo(made.dtype).eps
+    np.testing.assert_allclose(made, theirs, atol=50 * eps * max(np.abs(theirs).max(), 1))

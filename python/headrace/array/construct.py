@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.dtypes import dtype_word
 from headrace.frame.columns import is_frame
 from headrace.interop.exchange import tensor_from
 from headrace.lazy.handle import array_of, is_array, mark
@@ -21,6 +22,20 @@ def selector(key: Any) -> Array:
     """Positions or a mask as an array."""
     # An empty list holds no positions, whatever dtype NumPy gives it.
     return asarray(key, "int64" if isinstance(key, list) and not key else None)
+
+
+def _integers(values: Any, word: str) -> Any:
+    """Python numbers for a dtype of integers, whose bounds they are checked against."""
+    import numpy as np
+
+    if "int" not in word:
+        return values
+    try:
+        return np.asarray(values, word)
+    except OverflowError as error:
+        raise OverflowError(f"asarray: {error}; use a wider dtype") from None
+    except (TypeError, ValueError):
+        return values  # refused with what does not fit
 
 
 def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
@@ -55,6 +70,8 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
     elif is_frame(values):
         result = values.to_array()
     else:
+        if dtype is not None and isinstance(values, int | list | tuple):
+            values = _integers(values, dtype_word(dtype))
         tensor, live = tensor_from(values)
         result = array_of(_core.data(tensor, live=live))
     return result if dtype is None else result.astype(dtype)
