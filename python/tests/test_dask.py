@@ -208,6 +208,35 @@ def test_merge_by_a_shuffle(how):
     )
 
 
+@pytest.mark.parametrize("partitions", [5, 16, 40])
+@pytest.mark.parametrize("rows", [3, 3000])
+def test_a_shuffle_in_bundles_moves_each_row_once(rows, partitions):
+    frame = frame_of(rows)
+    parts = headrace.dask.from_frame(frame, partitions=min(7, rows))
+    made = parts.shuffle("n", npartitions=partitions)
+    assert made.npartitions == partitions
+    same(made.compute(), frame)
+    few = [made.partitions[place].compute() for place in range(partitions)]
+    keys = [set(part.n.to_list()) for part in few]
+    assert sum(map(len, few)) == rows
+    assert sum(map(len, keys)) == len(set().union(*keys))  # each key in one partition
+    picked = made.partitions[[partitions - 1, 1]].compute()
+    same(picked, hr.concat([few[-1], few[1]]))
+    for part in few:  # rows of a source keep their order
+        numbers = [number for number in part.index.to_list() if number < len(frame) // 7]
+        assert numbers == sorted(numbers)
+
+
+def test_shuffles_take_few_tasks():
+    parts = headrace.dask.from_frame(frame_of(3000), partitions=16)
+    for made in (parts.shuffle("n"), parts.sort_values("n")):
+        assert len(dict(made.optimize().__dask_graph__())) < 16 * 12
+    merged = parts.merge(parts.sort_values("x"), on="n", broadcast=False)
+    assert len(dict(merged.optimize().__dask_graph__())) < 16 * 26
+    frame = frame_of(3000)
+    assert len(merged) == len(frame.merge(frame, on="n"))
+
+
 @pytest.mark.parametrize("key", ["n", "k"])
 def test_sort_over_partitions(key):
     frame = frame_of(900).dropna(subset=["k"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from headrace.dask import bundles  # noqa: F401 (registers itself)
 from headrace.dask.collections import DataFrame as FrameCollection
 from headrace.dask.collections import Index as IndexCollection
 from headrace.dask.collections import Series as SeriesCollection
+from headrace.dask.splitting import in_groups
 from headrace.dtypes import DType
 from headrace.frame.columns import frame_of, is_frame
 from headrace.frame.concat import concat
 from headrace.frame.dataframe import DataFrame
-from headrace.frame.sort import sort_by_nodes
 from headrace.groupby.resample import Grouper
 from headrace.interop.pandas_types import CategoricalDtype
 from headrace.series.column import is_series, labels_of, new_series, series_of
@@ -168,19 +169,8 @@ def hash_rows(value: Any, index: bool = True, **options: Any) -> Any:
 @dispatch.group_split_dispatch.register(VALUES)
 def group_split(value: Any, codes: Any, k: int, ignore_index: bool = False) -> Any:
     """The rows of each code, in order: slices of one reordered frame."""
-    short = np.min_scalar_type(max(k - 1, 0))
-    codes = np.asarray(codes).astype(short, copy=False)
-    ends = np.cumsum(np.bincount(codes, minlength=k))
-    every = value._every() if isinstance(value, DataFrame) else []
-    if every:
-        key = _core.in_domain(new_series(codes, copy=True)._node, every[0].domain)
-        rows = sort_by_nodes("group_split", value, [key], True, "last")
-    else:
-        rows = value.take(np.argsort(codes, kind="stable"))
-    parts = (
-        rows.iloc[end - size : end]
-        for end, size in zip(ends, np.diff(ends, prepend=0), strict=True)
-    )
+    rows, ends = in_groups(value, codes, k)
+    parts = (rows.iloc[begin:end] for begin, end in pairwise([0, *ends]))
     if ignore_index:
         parts = (part.reset_index(drop=True) for part in parts)
     return ShuffleGroupResult(enumerate(parts))

@@ -15,10 +15,9 @@ from dask.dataframe.dask_expr._shuffle import SortValues, _SetPartitionsPreSetIn
 from dask.dataframe.dispatch import make_meta
 from dask.dataframe.shuffle import set_partitions_pre
 
+from headrace.dask.bundles import PLACES
 from headrace.lazy.handle import eval
 from headrace.series.column import new_series
-
-_PLACES = "_partitions"  # Dask's name of the column by which it shuffles
 
 
 class RowsWithPlaces(Blockwise):  # type: ignore[misc]
@@ -30,14 +29,14 @@ class RowsWithPlaces(Blockwise):  # type: ignore[misc]
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return make_meta(self.frame._meta.assign(**{_PLACES: new_series([], dtype="int32")}))
+        return make_meta(self.frame._meta.assign(**{PLACES: new_series([], dtype="int32")}))
 
     @staticmethod
     def operation(frame: Any, by: str, divisions: Any, ascending: bool, na_position: str) -> Any:
         """Find the places of one partition's rows."""
         eval(frame)
         places = set_partitions_pre(frame[by], divisions, ascending, na_position)
-        return frame.assign(**{_PLACES: places.astype("int32")})  # by position, copied
+        return frame.assign(**{PLACES: places.astype("int32")})  # by position, copied
 
 
 class SortRows(SortValues):  # type: ignore[misc]
