@@ -435,9 +435,6 @@ void bind_plan(nb::module_& m) {
           "nodes"_a, "shared"_a)
       .def("copy", &hr::PlanTemplate::copy);
   m.def(
-      "unread_inputs", [](const std::vector<NodePtr>& nodes) { return hr::unread_inputs(nodes); },
-      "nodes"_a);
-  m.def(
       "predicted_costs",
       [](const std::vector<NodePtr>& nodes) {
         std::vector<std::pair<int64_t, int64_t>> costs;

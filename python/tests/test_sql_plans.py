@@ -155,3 +155,26 @@ def test_columns_of_joins_that_are_never_read_share_nothing_that_runs() -> None:
     for threads in (1, 2, 4):
         with hr.threads(threads):
             assert hr.sql(query, t=t, u=u).to_dict() == wanted
+
+
+def test_groups_of_a_left_join_are_made_before_it() -> None:
+    u = hr.DataFrame(
+        {"k": [1, 2, 2, None, 3] * 20, "v": [5, None, 7, 8, None] * 20, "d": [0.5] * 100}
+    )
+    t = hr.DataFrame({"k": [1, 2, 2, None, 3, 4], "g": ["a", "b", "b", "c", "c", None]})
+    query = """select g, count(v) as n, min(v) as low, max(u.k) as high
+        from t left join u on t.k = u.k and d > 0 group by g order by g"""
+    wanted = {
+        "g": ["a", "b", "c", None],
+        "n": [20, 40, 0, 0],
+        "low": [5, 7, None, None],
+        "high": [1, 2, 3, None],
+    }
+    assert "key 0" in hr.sql(query, t=t, u=u).explain()
+    assert hr.sql(query, t=t, u=u).to_dict() == wanted
+    one = hr.sql(query, t=t, u=u)  # columns that run apart are of the same rows
+    for name, values in wanted.items():
+        assert one[name].to_list() == values
+    for word in ("sum(d)", "count(*)"):
+        made = hr.sql(f"select g, {word} as x from t left join u using (k) group by g", t=t, u=u)
+        assert "key 0" not in made.explain()

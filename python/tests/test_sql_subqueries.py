@@ -120,6 +120,21 @@ select i from range(9) r(i) where i not in (select * from range(5));
 select i from range(9) r(i) where i not in (select i + j from range(2) s(j));
 select i from range(9) r(i) where not exists (select * from range(5) s(j) where j = i and i < 3);
 select k, (select sum(x) from (values (1), (2), (v)) as q(x) where x < u.k) from u;
+select a, (select v as b from u where k = a and b > 10) from t;
+select a from t where exists (select v as b from u where b > 20);
+select a from t where exists (select v + 0 as b from u where k = a and b > 20);
+select a from t where exists (select v as b from u where k = a and b in (select v from u));
+select a from t where b in (select v as b from u where b = v);
+select a, (select v + t.b as b from u where k = a and b > 10) from t;
+select a, (select v as x from u where k = a and x + b > 20) from t;
+select a, (select v as b from u where k = a and exists (select 1 from u y where y.v = b)) from t;
+select a, q.b from t, lateral (select v as b from u where k = a and b > 10) q;
+select a, q.b from t, lateral (select r.v as b from u, lateral (select u.v) r where k = a and b >
+    10) q;
+select t.a, x.a, y.k, z.k from t, t x, u y, u z where t.a = x.a and x.a = y.k and y.k = z.k;
+select t.a, x.b, y.k from t, t x, u y where t.a = y.k and t.b = y.k and x.a = t.a and x.a = y.k;
+select t.a, x.a, y.v from t, t x, u y where t.a = x.b and x.b = y.k and t.b is not distinct from
+    x.a and t.b = y.v / 10;
 """
 
 

@@ -35,11 +35,34 @@ NodePtr copied(const NodePtr& node, std::vector<NodePtr> inputs) {
   return std::make_shared<Node>(std::move(fields));
 }
 
+// An input of the same rows in the place of one that is never read, as that of a column of a join
+// which nobody wants: so copies need not have it, and no pass waits for it. Else that one itself.
+const NodePtr& stand_in(const Node& node, size_t input,
+                        const std::unordered_set<const Node*>& read) {
+  const Node::Fields& fields = node.fields();
+  const auto is_read = [&](const NodePtr& each) {
+    return each->is_ready() || read.contains(each.get());
+  };
+  const NodePtr& own = fields.inputs[input];
+  if (is_read(own) || node.kind() != NodeKind::kTable) return own;
+  for (const RowSource& source : fields.table().sources) {
+    if (std::ranges::find(source.inputs, static_cast<int64_t>(input)) == source.inputs.end())
+      continue;
+    for (const int64_t place : source.inputs)
+      if (const NodePtr& other = fields.inputs[static_cast<size_t>(place)]; is_read(other))
+        return other;
+  }
+  return own;
+}
+
 }  // namespace
 
 PlanTemplate::PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodePtr> shared)
     : nodes_(nodes.begin(), nodes.end()) {
   const std::lock_guard lock(plan_mutex());
+  std::unordered_set<const Node*> read;
+  const PlanNodes plan(nodes, 0);
+  for (const NodePtr& node : plan.order()) read.insert(node.get());
   std::unordered_map<const Node*, int64_t> places;
   for (const NodePtr& node : shared) places.emplace(node.get(), kShared);
   const auto is_known = [&](const NodePtr& node) {
@@ -55,13 +78,15 @@ PlanTemplate::PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodeP
       stack.pop_back();
       continue;
     }
-    const std::vector<NodePtr>& inputs = node->fields().inputs;
+    std::vector<NodePtr> inputs;
+    for (size_t i = 0; i < node->fields().inputs.size(); ++i)
+      inputs.push_back(stand_in(*node, i, read));
     const size_t before = stack.size();
     for (const NodePtr& input : inputs)
       if (!is_known(input)) stack.push_back(input);
     if (stack.size() > before) continue;
-    Step step{.node = node, .inputs = inputs, .made_by = {}};
-    for (const NodePtr& input : inputs) step.made_by.push_back(place_of_node(input));
+    Step step{.node = node, .inputs = std::move(inputs), .made_by = {}};
+    for (const NodePtr& input : step.inputs) step.made_by.push_back(place_of_node(input));
     places.emplace(node.get(), static_cast<int64_t>(steps_.size()));
     steps_.push_back(std::move(step));
     stack.pop_back();
@@ -86,18 +111,6 @@ std::vector<NodePtr> PlanTemplate::copy() const {
   std::vector<NodePtr> made;
   made.reserve(nodes_.size());
   for (size_t i = 0; i < nodes_.size(); ++i) made.push_back(copy_of(made_by_[i], nodes_[i]));
-  return made;
-}
-
-std::vector<NodePtr> unread_inputs(std::span<const NodePtr> nodes) {
-  const std::lock_guard lock(plan_mutex());
-  const PlanNodes plan(nodes, 0);
-  std::unordered_set<const Node*> seen;
-  for (const NodePtr& node : plan.order()) seen.insert(node.get());
-  std::vector<NodePtr> made;
-  for (const NodePtr& node : plan.order())
-    for (const NodePtr& input : node->fields().inputs)
-      if (!input->is_ready() && seen.insert(input.get()).second) made.push_back(input);
   return made;
 }
 

@@ -12,7 +12,8 @@ namespace hr {
 /// A plan to be copied: what its copies have of their own, and in which order that is made.
 class HR_API PlanTemplate {
  public:
-  /// Nodes that have their value and those in `shared` are inputs of all copies.
+  /// Nodes that have their value and those in `shared` are inputs of all copies, which have none of
+  /// what a run of `nodes` never reads, such as columns of joins that nobody wants.
   PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodePtr> shared);
 
   /// Nodes with the operators, inputs and rows of the plan's whose values are apart from theirs:
@@ -32,9 +33,5 @@ class HR_API PlanTemplate {
   std::vector<NodePtr> nodes_;
   std::vector<int64_t> made_by_{};  // of nodes_
 };
-
-/// The inputs that a run of `nodes` never reads, as those of columns of joins that are not wanted:
-/// copies of a plan may share them.
-HR_API std::vector<NodePtr> unread_inputs(std::span<const NodePtr> nodes);
 
 }  // namespace hr

@@ -40,7 +40,10 @@ NodePtr sole_join(const NodePtr& table, const PlanNodes& nodes) {
   return join;
 }
 
-bool has_many_more_right_rows(const Node::Fields& join) {
+}  // namespace
+
+bool has_many_more_right_rows(const Node& node) {
+  const Node::Fields& join = node.fields();
   const std::vector<JoinKeyPair> keys = join.table().join_keys();
   if (join.table().sources.size() != 2 || keys.empty()) return false;
   const std::vector<int64_t>& right = join.table().sources[1].inputs;
@@ -51,14 +54,12 @@ bool has_many_more_right_rows(const Node::Fields& join) {
   return most_rows(at(is_right ? keys[0].key : keys[0].other), 0) > kTimes * left_rows;
 }
 
-}  // namespace
-
 bool aggregate_early(const PlanNodes& nodes) {
   for (const NodePtr& table : nodes.order()) {
     const auto* const groups = dynamic_cast<const GroupsRows*>(table->fields().op.get());
     if (!groups || table->is_ready() || nodes.is_root(table.get())) continue;
     const NodePtr join = sole_join(table, nodes);
-    if (!join || !has_many_more_right_rows(join->fields())) continue;
+    if (!join || !has_many_more_right_rows(*join)) continue;
     const NodePtr made = groups->grouped_before(table->fields().inputs, *join);
     if (!made) continue;
     made->fields().tag = table->tag();

@@ -11,12 +11,14 @@
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
 #include "headrace/relational/aggregate/distinct_rows.h"
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
+#include "headrace/relational/join/join_nodes.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/struct_codes.h"
 
@@ -74,6 +76,18 @@ Dtype place_request(GroupColumn& column, const NodePtr& first, OperatorInputs& i
   request.column = at;
   if (request.aggregate == Aggregate::kCorrelation) request.other = place(column.other).first;
   return dtype;
+}
+
+// The table that all columns are parts of, if it did not run yet; null for others.
+NodePtr pending_table_of(const std::vector<NodePtr>& columns) {
+  NodePtr table;
+  for (const NodePtr& column : columns) {
+    if (column->is_ready() || column->kind() != NodeKind::kPart) return nullptr;
+    const NodePtr& of = column->fields().inputs[0];
+    if ((table && table != of) || of->is_ready()) return nullptr;
+    table = of;
+  }
+  return table;
 }
 
 /// One row a group: its keys, then an aggregate a request.
@@ -161,7 +175,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
   }
 
   NodePtr grouped_before(std::span<const NodePtr> inputs, const Node& join) const override {
-    if (!key_filters.empty()) return nullptr;
+    // Rows in no order would come in another one.
+    if (!key_filters.empty() || options.order == GroupOrder::kAny) return nullptr;
     return group_before_join({names, inputs, keys, requests, options}, join);
   }
 
@@ -322,6 +337,13 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
     rows.columns.assign(op->names.size(), -1);
     for (size_t k = 0; k < keys.size(); ++k)
       if (!op->dtypes[k].is_floating()) rows.columns[k] = op->keys[k];  // -0.0 becomes 0.0
+  }
+  if (options.order == GroupOrder::kAny) {
+    const NodePtr join = pending_table_of(inputs.nodes);
+    if (join && join_kind(*join->fields().op) && has_many_more_right_rows(*join))
+      if (NodePtr made = group_before_join(
+              {op->names, inputs.nodes, op->keys, op->requests, options}, *join))
+        return made;
   }
   return GroupBy::node(std::move(op), std::move(inputs.nodes));
 }

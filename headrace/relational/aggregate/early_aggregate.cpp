@@ -57,7 +57,7 @@ std::optional<Aggregate> merged_by(const AggregateRequest& request, const NodePt
     case Aggregate::kSize:  // a left row without a match is one row
       return kind == JoinKind::kInner ? std::optional(Aggregate::kSum) : std::nullopt;
     case Aggregate::kSum:
-      return exact && request.min_count <= 0 && !values->signature().dtype.is_temporal()
+      return exact && request.min_count <= 1 && !values->signature().dtype.is_temporal()
                  ? std::optional(Aggregate::kSum)
                  : std::nullopt;
     case Aggregate::kMin:
@@ -72,9 +72,7 @@ std::optional<Aggregate> merged_by(const AggregateRequest& request, const NodePt
 
 NodePtr group_before_join(const GroupsOfJoin& groups, const Node& join) {
   const JoinedColumns columns(join);
-  // The order of rows in no order may be another one.
-  if (!columns.fits() || groups.options.order == GroupOrder::kAny || groups.requests.empty())
-    return nullptr;
+  if (!columns.fits() || groups.requests.empty()) return nullptr;
   JoinSides sides = columns.keys();
   if (sides.right_keys.empty()) return nullptr;
   std::vector<JoinColumn> joined;
@@ -102,6 +100,7 @@ NodePtr group_before_join(const GroupsOfJoin& groups, const Node& join) {
     GroupColumn& whole = merged.emplace_back();
     whole.name = groups.names[groups.keys.size() + merged.size() - 1];
     whole.request.aggregate = *by;
+    if (request.aggregate == Aggregate::kSum) whole.request.min_count = request.min_count;
   }
   const size_t num_keys = keys.size();
   // Null keys match each other.

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -105,6 +106,55 @@ void number_left(const JoinKeys& keys, JoinedRows& joined) {
 }
 
 // ---- pairs --------------------------------------------------------------------------------------
+
+// What stands where each morsel of the left rows begins, concatenated.
+Tensor compact(Buffer& pieces, int64_t left_rows, const std::vector<int64_t>& at) {
+  const int64_t rows = at.back();
+  if (4 * rows == pieces.size_bytes()) {
+    pieces.seal();
+    return Tensor(TypeId::kInt32, {rows}, std::move(pieces));
+  }
+  Buffer together = Buffer::allocate_spillable(4 * rows);
+  if (rows > 0) {
+    std::byte* const out = together.mutable_data();
+    parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
+      const int64_t begin = 4 * at[static_cast<size_t>(m)],
+                    size = 4 * at[static_cast<size_t>(m) + 1] - begin,
+                    from = 4 * m * morsel_rows(left_rows);
+      if (size == 0) return;
+      const Pin pin{{&pieces, from, from + size}, {&together, begin, begin + size, true}};
+      std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));
+    });
+  }
+  together.seal();
+  return Tensor(TypeId::kInt32, {rows}, std::move(together));
+}
+
+// The rows of a semi join, or of an anti join, by the set of keys that the other side has.
+JoinedRows filter_rows(const JoinKeys& keys, const KeyFilter& others, JoinKind kind) {
+  const int64_t rows = keys.rows;
+  const uint64_t flipped = kind == JoinKind::kAnti ? ~uint64_t{0} : 0;
+  Buffer numbers = Buffer::allocate_spillable(4 * rows);
+  std::vector<int64_t> at{0};
+  if (rows > 0) {
+    auto* const out = numbers.mutable_as<uint32_t>();
+    at = compact_offsets(rows, {keys.access(), writes(numbers, 4)}, [&](Morsel morsel) {
+      int64_t to = morsel.begin;
+      for (int64_t row = morsel.begin; row < morsel.end; row += 64) {
+        const int64_t count = std::min<int64_t>(64, morsel.end - row);
+        uint64_t word = others.probe(keys.data() + row, count) ^ flipped;
+        for (word &= ~uint64_t{0} >> (64 - count); word; word &= word - 1)
+          out[to++] = static_cast<uint32_t>(row + std::countr_zero(word));
+      }
+      return to - morsel.begin;
+    });
+  }
+  JoinedRows result;
+  result.rows = at.back();
+  result.keeps_left = result.rows == rows;
+  if (!result.keeps_left) result.left = compact(numbers, rows, at);
+  return result;
+}
 
 class Join {
  public:
@@ -194,32 +244,9 @@ class Join {
     JoinedRows result;
     result.rows = at.back();
     result.keeps_left = result.rows == rows;
-    if (!result.keeps_left) result.left = compact(left, at);
-    if (pairs) result.right = compact(right, at);
+    if (!result.keeps_left) result.left = compact(left, rows, at);
+    if (pairs) result.right = compact(right, rows, at);
     return result;
-  }
-
-  // What stands where each morsel begins, concatenated.
-  Tensor compact(Buffer& pieces, const std::vector<int64_t>& at) const {
-    const int64_t rows = at.back();
-    if (4 * rows == pieces.size_bytes()) {
-      pieces.seal();
-      return Tensor(TypeId::kInt32, {rows}, std::move(pieces));
-    }
-    Buffer together = Buffer::allocate_spillable(4 * rows);
-    if (rows > 0) {
-      std::byte* const out = together.mutable_data();
-      parallel_for(static_cast<int64_t>(at.size()) - 1, [&](int64_t m) {
-        const int64_t begin = 4 * at[static_cast<size_t>(m)],
-                      size = 4 * at[static_cast<size_t>(m) + 1] - begin,
-                      from = 4 * m * morsel_rows(left_.rows);
-        if (size == 0) return;
-        const Pin pin{{&pieces, from, from + size}, {&together, begin, begin + size, true}};
-        std::memcpy(out + begin, pieces.data() + from, static_cast<size_t>(size));
-      });
-    }
-    together.seal();
-    return Tensor(TypeId::kInt32, {rows}, std::move(together));
   }
 
   bool keeps_unmatched() const { return kind_ == JoinKind::kLeft || kind_ == JoinKind::kOuter; }
@@ -484,9 +511,17 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
   if (unique.left) check_unique(names[0], left_keys, JoinHashTable(left_keys));
   const bool whole = kind == JoinKind::kOuter || unique.right;
   const JoinKeys probed = probed_keys(left_keys, right_keys, kind);
-  Join join(probed, right_keys, whole ? right_keys : table_keys(right_keys, left_keys), kind);
-  if (unique.right) check_unique(names[1], right_keys, join.table());
-  JoinedRows joined = join.run();
+  const JoinKeys in_table = whole ? right_keys : table_keys(right_keys, left_keys);
+  JoinedRows joined;
+  const bool is_filter = kind == JoinKind::kSemi || kind == JoinKind::kAnti;
+  if (const auto known = is_filter && !whole ? KeyFilter::exact(in_table, probed.rows)
+                                             : std::optional<KeyFilter>()) {
+    joined = filter_rows(probed, *known, kind);
+  } else {
+    Join join(probed, right_keys, in_table, kind);
+    if (unique.right) check_unique(names[1], right_keys, join.table());
+    joined = join.run();
+  }
   number_left(probed, joined);
   return joined;
 }

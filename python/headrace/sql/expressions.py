@@ -270,12 +270,13 @@ def _in(node: Expression, scope: Scope) -> Operand:
     return made
 
 
+#: Integers that are compared one after the other as fast; each string is a pass of its own.
 _FEW = 4
 
 
 def _in_constants(value: Operand, others: list[Operand]) -> Operand | None:
     """Strings and integers among many constants: by one look-up."""
-    if not isinstance(value, Value) or len(others) < _FEW:
+    if not isinstance(value, Value) or len(others) < (2 if value.dtype == "string" else _FEW):
         return None
     if not all(isinstance(each, Constant) and each.value is not None for each in others):
         return None
@@ -290,7 +291,7 @@ def _in_constants(value: Operand, others: list[Operand]) -> Operand | None:
         return None
     held = _core.data(_core.column_from_list(words, dtype), "values", 0)
     node = value.node if dtype == "string" else _core.astype(value.node, "int64")
-    made = _core.in_domain(_core.is_in(node, held), value.node.domain)
+    made = _core.is_in(node, held)
     if not value.node.nullable:
         return bool_value(made)
     null = column_of(Constant(None, "bool"), value.node)

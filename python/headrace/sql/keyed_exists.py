@@ -9,7 +9,15 @@ from headrace.sql.expressions import evaluate
 from headrace.sql.relation import Relation, joined
 from headrace.sql.scope import Correlation, Scope
 from headrace.sql.sources.joins import key_pair, without_null_keys
-from headrace.sql.syntax import all_of, conjuncts, exp, named, queries_of, walk
+from headrace.sql.syntax import (
+    aliases_of,
+    conjuncts,
+    exp,
+    named,
+    queries_of,
+    walk,
+    with_aliases,
+)
 
 Expression = Any
 
@@ -22,35 +30,42 @@ def keyed_exists(scope: Scope, query: Expression, negated: bool) -> Scope | None
     clauses = {key for key, value in query.args.items() if value} if _is_plain(query) else set()
     if not clauses or not clauses <= {"kind", "expressions", "from_", "joins", "where"}:
         return None
-    own = Scope(scope.planner.rows_of(query, Correlation(scope)), None, scope.planner)
-    if not all(_is_known(own, each.unalias()) for each in query.expressions):
-        return None  # an aggregate has a row always, others may be errors
+    aliases = aliases_of(query)
+    conditions = conjuncts(query.args["where"].this) if query.args.get("where") else []
+    if aliases and any(map(queries_of, conditions)):
+        return None
     pairs: list[tuple[Expression, Expression]] = []
-    left: list[Expression] = []
-    for each in conjuncts(query.args["where"].this) if query.args.get("where") else []:
-        sides = [each.this, each.expression] if isinstance(each, exp.EQ) else []
-        if not sides or queries_of(each):
-            left.append(each)
-        elif _reads_all(own, sides[0]) and _reads_none(own, sides[1]):
-            pairs.append((sides[1], sides[0]))
-        elif _reads_all(own, sides[1]) and _reads_none(own, sides[0]):
-            pairs.append((sides[0], sides[1]))
-        else:
-            left.append(each)
-    if not pairs:
-        return None
+
+    def choose(own: Scope) -> list[Expression] | None:
+        """The conditions that are no keys."""
+        if not all(_is_known(own, each.unalias()) for each in query.expressions):
+            return None  # an aggregate has a row always, others may be errors
+        left: list[Expression] = []
+        for node in conditions:
+            each = with_aliases(node, aliases, lambda name: own.has("", name)) if aliases else node
+            sides = [each.this, each.expression] if isinstance(each, exp.EQ) else []
+            if not sides or queries_of(each):
+                left.append(each)
+            elif _reads_all(own, sides[0]) and _reads_none(own, sides[1]):
+                pairs.append((sides[1], sides[0]))
+            elif _reads_all(own, sides[1]) and _reads_none(own, sides[0]):
+                pairs.append((sides[0], sides[1]))
+            else:
+                left.append(each)
+        return left if pairs else None
+
     found = Correlation(scope)
-    inner = scope.planner.lower(_picking(query, [b for _, b in pairs], left), found)
-    if found.found:
+    inner = scope.planner.rows_where(query, choose, found)
+    if inner is None or found.found:
         return None
-    keys = []
-    for (outer, _), field in zip(pairs, inner.fields, strict=True):
-        pair = key_pair(evaluate(outer, scope), field.value)
-        if pair is None:
-            return None
-        keys.append(pair)
-    _, nodes = without_null_keys(Relation([], inner.rows), [b for _, b in keys])
-    mine = [a for a, _ in keys]
+    keys = [
+        key_pair(evaluate(outer, scope), scope.planner.value(inner, own)) for outer, own in pairs
+    ]
+    known = [key for key in keys if key is not None]
+    if len(known) < len(keys):
+        return None
+    _, nodes = without_null_keys(Relation([], inner.relation.rows), [b for _, b in known])
+    mine = [a for a, _ in known]
     how = "anti" if negated else "semi"
     return scope.over(
         joined(scope.relation, Relation([], nodes[0]), list(zip(mine, nodes, strict=True)), how)
@@ -67,21 +82,6 @@ def _is_known(scope: Scope, node: Expression) -> bool:
     return isinstance(node, exp.Star | exp.Literal) or (
         isinstance(node, exp.Column) and _reads_all(scope, node)
     )
-
-
-def _picking(query: Expression, outputs: list[Expression], where: list[Expression]) -> Expression:
-    """The rows of a query's tables where some conditions are true."""
-    made = exp.Select(
-        expressions=[
-            exp.Alias(this=each.copy(), alias=exp.Identifier(this=f"key {i}", quoted=True))
-            for i, each in enumerate(outputs)
-        ],
-        from_=query.args["from_"].copy(),
-        joins=[each.copy() for each in query.args.get("joins") or []],
-    )
-    if where:
-        made.set("where", exp.Where(this=all_of([each.copy() for each in where])))
-    return made
 
 
 def _reads_all(scope: Scope, node: Expression) -> bool:

@@ -78,7 +78,7 @@ class PlanCache:
             made.append(_Source(name, None, columns_of(table), refs))
             shared += nodes
         copies = _core.PlanTemplate(list(frame._nodes.values()), shared).copy()
-        template = _core.PlanTemplate(copies, [*shared, *_core.unread_inputs(copies)])
+        template = _core.PlanTemplate(copies, shared)
         self._plans[key] = _Plan(list(frame._nodes), template, made)
         while len(self._plans) > _MOST:
             self._plans.pop(next(iter(self._plans)), None)

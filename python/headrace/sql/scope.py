@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from headrace import _core
@@ -59,8 +59,13 @@ class QueryPlanner(Protocol):
     def lower(self, query: Expression, correlation: Correlation | None) -> Relation:
         """The relation of a query."""
 
-    def rows_of(self, select: Expression, correlation: Correlation | None) -> Relation:
-        """The rows of FROM alone."""
+    def rows_where(
+        self,
+        select: Expression,
+        choose: Callable[[Scope], list[Expression] | None],
+        correlation: Correlation,
+    ) -> Scope | None:
+        """The rows of FROM where conditions hold that `choose` gives; None if it gives none."""
 
     def filtered(self, scope: Scope, conditions: list[Expression]) -> Scope:
         """The rows where all conditions are true, which may hold subqueries."""

@@ -29,6 +29,7 @@ from headrace.sql.sources.unnest import (
 from headrace.sql.subqueries import attach, semi_join
 from headrace.sql.syntax import (
     aggregates_of,
+    aliases_of,
     conjuncts,
     exp,
     named,
@@ -125,7 +126,7 @@ class Planner(FromList):
     def _select(self, select: Expression, correlation: Correlation | None) -> Relation:
         _refuse_clauses(select)
         conditions = conjuncts(select.args["where"].this) if select.args.get("where") else []
-        aliases = {named(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+        aliases = aliases_of(select)
         relation, left = self._from(select, conditions, correlation)
         scope = Scope(relation, correlation, self)
         if correlation is not None and correlation.bound:

@@ -156,6 +156,31 @@ def replaced(node: Expression, change: Callable[[Expression], Expression | None]
     return node
 
 
+def with_aliases(
+    condition: Expression, aliases: Mapping[str, Expression], is_column: Callable[[str], bool]
+) -> Expression:
+    """A condition of WHERE with the expressions of SELECT's aliases where FROM has no such column.
+
+    They come before the columns of the query around.
+    """
+
+    def change(each: Expression) -> Expression | None:
+        if not isinstance(each, exp.Column) or each.table or isinstance(each.this, exp.Star):
+            return None
+        name = named(each.name)
+        if name not in aliases or is_column(name):
+            return None
+        rest = {word: node for word, node in aliases.items() if word != name}
+        return exp.Paren(this=with_aliases(aliases[name], rest, is_column))
+
+    return replaced(condition if is_query(condition) else condition.copy(), change)
+
+
+def aliases_of(select: Expression) -> dict[str, Expression]:
+    """The expressions that SELECT names."""
+    return {named(e.alias): e.this for e in select.expressions if isinstance(e, exp.Alias)}
+
+
 def conjuncts(condition: Expression | None) -> list[Expression]:
     """The conditions that AND puts together; those that all sides of an OR share stand apart."""
     if condition is None:

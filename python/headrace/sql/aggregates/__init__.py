@@ -22,7 +22,7 @@ from headrace.sql.aggregates.calls import (
     word,
 )
 from headrace.sql.aggregates.folder import Folder
-from headrace.sql.elementwise import run
+from headrace.sql.elementwise import run, where
 from headrace.sql.expressions import condition, evaluate
 from headrace.sql.nested.keys import as_keys
 from headrace.sql.relation import Field, Relation, groups_of, joined
@@ -59,6 +59,56 @@ def _fold(keys: Sequence[_core.Node], calls: Sequence[Call]) -> tuple[list[Any],
         places.append(mine)
     found, values = groups_of(keys, words)
     return found, [[values[i] for i in mine] for mine in places]
+
+
+def _fold_all(like: _core.Node, calls: Sequence[Call]) -> list[list[_core.Node]] | None:
+    """What the engine folds of all rows, as columns of one row; None for more than sums and counts.
+
+    Without groups the rows need not be made: they are folded where they are computed.
+    """
+    words = [each for call in calls for each in call.words]
+    simple = all(
+        each.aggregate == "size"
+        or (each.values is not None and _folds_at_once(each.aggregate, each.values.dtype))
+        for each in words
+    )
+    if not words or not simple:
+        return None
+    domain = _core.new_domain()
+    made: dict[tuple[str, int], _core.Node] = {}
+
+    def folded(kind: str, node: _core.Node) -> _core.Node:
+        key = (kind, id(node))
+        if key not in made:
+            (value,) = _core.reduce_columns(kind, [node], 0)
+            made[key] = _core.in_domain(_core.stack([value]), domain)
+        return made[key]
+
+    def size() -> _core.Node:
+        full = [w.values for w in words if w.values is not None and not w.values.nullable]
+        if not full:
+            return folded("sum", ones)
+        if full[0].dtype != "float64":
+            return folded("count", full[0])
+        return run("add", folded("count", full[0]), folded("sum", nans_of[id(full[0])]))
+
+    ones = _core.astype(_core.repeat(like, 1), "int64")
+    floats = [w.values for w in words if w.values is not None and w.values.dtype == "float64"]
+    nans_of = {id(n): _core.astype(run("isnan", n), "int64") for n in floats}
+
+    def value_of_word(each: Words) -> _core.Node:
+        if each.values is None:
+            return size()
+        value = folded(each.aggregate, each.values)
+        if each.aggregate != "sum":
+            return value
+        return where(run("greater", folded("count", each.values), 0), value, None)
+
+    return [[value_of_word(each) for each in call.words] for call in calls]
+
+
+def _folds_at_once(kind: str, dtype: str) -> bool:
+    return kind in ("sum", "count") and dtype in ("float64", "int64")
 
 
 #: How parts of an aggregate are put together, where that gives the aggregate of the whole.
@@ -214,6 +264,7 @@ def group(
     folds = folds if all(map(_is_simple, aggregates)) and not hidden else None
     coarser = folds.of(keys) if folds is not None else None
     distinct = [each for each in aggregates if _is_joined(each)]
+    at_once = None
     if coarser is not None:
         found_keys, calls, found = coarser
     elif columns and not plain and distinct:  # whose groups are those of the keys
@@ -224,7 +275,11 @@ def group(
         calls = [folder.call(_plain(each), _first_values(each, folder, columns)) for each in plain]
         if not calls:
             calls = [Call([word("size")], counted, 0)]
-        found_keys, found = _fold(columns or [_core.repeat(like, 0)], calls)
+        at_once = _fold_all(like, calls) if whole and not columns else None
+        if at_once is not None:
+            found_keys, found = [n for nodes in at_once for n in nodes], at_once
+        else:
+            found_keys, found = _fold(columns or [_core.repeat(like, 0)], calls)
         if folds is not None and keys:
             folds.keep(keys, found_keys, calls, found)
     fields = _key_fields(keys, values, found_keys, scope)
@@ -242,7 +297,7 @@ def group(
     ]
     relation = Relation([*fields, *raw], found_keys[0])
     relation, more = _joined_distinct(scope, relation, columns, distinct, len(plain))
-    if whole:
+    if whole and not at_once:
         relation = _whole_rows(relation, scope, len(hidden))
     made.relation = relation
     _finish(made, [*plain, *distinct], [*calls[: len(plain)], *more])

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from headrace import _core
@@ -18,7 +18,15 @@ from headrace.sql.sources.asof import asof_join, positional_join
 from headrace.sql.sources.nearest import nearest_join
 from headrace.sql.sources.unnest import is_series, series_table, unnested_table
 from headrace.sql.subqueries import attach, lower_inner, outer_keys
-from headrace.sql.syntax import conjuncts, exp, named, queries_of, table_name
+from headrace.sql.syntax import (
+    aliases_of,
+    conjuncts,
+    exp,
+    named,
+    queries_of,
+    table_name,
+    with_aliases,
+)
 from headrace.sql.values import NULL, Constant, Operand, column_of, value_of
 
 Expression = Any
@@ -55,9 +63,24 @@ class FromList:
         """An aggregate of the rows with equal keys, for each wanted key."""
         raise NotImplementedError
 
-    def rows_of(self, select: Expression, correlation: Correlation | None) -> Relation:
-        """The rows of FROM alone."""
-        return self._from(select, [], correlation)[0]
+    def rows_where(
+        self,
+        select: Expression,
+        choose: Callable[[Scope], list[Expression] | None],
+        correlation: Correlation,
+    ) -> Scope | None:
+        """The rows of FROM where conditions hold; None if its columns leave none to choose.
+
+        `choose` gives them for a scope that has the columns of all tables.
+        """
+        units, joins_of, sources = self._tables(select, correlation)
+        tables = [each for each in (*units, *sources) if each is not None]
+        known = Relation([f for each in tables for f in each.fields], units[0].rows)
+        conditions = None if None in sources else choose(Scope(known, None, self))
+        if conditions is None:
+            return None
+        relation, left = self._joined(units, joins_of, sources, conditions, {}, correlation)
+        return self.filtered(Scope(relation, correlation, self), left)
 
     def _table(self, node: Expression, correlation: Correlation | None) -> Relation:
         if isinstance(node.this, exp.Values):
@@ -134,6 +157,14 @@ class FromList:
         self, select: Expression, conditions: list[Expression], correlation: Correlation | None
     ) -> tuple[Relation, list[Expression]]:
         """The rows of FROM where the conditions are true that need no subquery, and the others."""
+        units, joins_of, sources = self._tables(select, correlation)
+        aliases = aliases_of(select) if correlation is not None else {}
+        return self._joined(units, joins_of, sources, conditions, aliases, correlation)
+
+    def _tables(
+        self, select: Expression, correlation: Correlation | None
+    ) -> tuple[list[Relation], list[Expression], list[Relation | None]]:
+        """The first table of FROM, the joins and their tables: None if it depends on others."""
         source = select.args.get("from_")
         joins_of = [_with_series(each) for each in select.args.get("joins") or []]
         joins_of = _parenthesized(joins_of)
@@ -142,7 +173,6 @@ class FromList:
         units = [one_row()] if source is None else [self._source(source.this, correlation)]
         if correlation is not None and correlation.bound:
             units.insert(0, self._domain(correlation))
-        #: None for a table that depends on those before it.
         sources: list[Relation | None] = []
         for each in joins_of:
             known = [relation for relation in sources if relation is not None]
@@ -152,6 +182,18 @@ class FromList:
             )
             is_later = is_later and not _is_joined(each.this.this)
             sources.append(None if is_later else self._sibling(each.this, correlation, before))
+        return units, joins_of, sources
+
+    def _joined(
+        self,
+        units: list[Relation],
+        joins_of: list[Expression],
+        sources: list[Relation | None],
+        conditions: list[Expression],
+        aliases: dict[str, Expression],
+        correlation: Correlation | None,
+    ) -> tuple[Relation, list[Expression]]:
+        """The rows of tables where conditions are true that need no subquery, and the others."""
         inner: list[Expression] = []  # conditions of inner joins
         pool = list(conditions)
         units[-1], links = _linked(units[-1])
@@ -159,6 +201,22 @@ class FromList:
         #: LEFT joins that wait, since others may leave fewer rows; and all tables in their order.
         waiting: list[tuple[Expression, Relation, list[Expression]]] = []
         sequence = list(units)
+
+        def read_aliases(place: int) -> None:
+            """Once all tables are known, since their columns come before aliases."""
+            nonlocal pool
+            if not aliases or None in sources[place:]:
+                return
+            tables = [each for each in (*units, *sources[place:]) if each is not None]
+            known = [Scope(each, None, self) for each in tables]
+            pool = [
+                each
+                if queries_of(each)
+                else with_aliases(each, aliases, lambda name: any(s.has("", name) for s in known))
+                for each in pool
+            ]
+
+        read_aliases(0)
 
         def joined_now(place: int, every: bool) -> Relation:
             """All of `units`, then the tables that wait; `every`: conditions of WHERE too."""
@@ -255,6 +313,8 @@ class FromList:
                 else:
                     left = joins.outer_join(left, right, join, how, scope, on)
             units, sequence = [left], [left]
+            if right is None:
+                read_aliases(place + 1)
         if waiting:
             joined_now(len(sources), True)
         scope = Scope(units[0], correlation, self)
