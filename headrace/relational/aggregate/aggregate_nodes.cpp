@@ -341,8 +341,8 @@ NodePtr group_by(std::vector<GroupKey> keys, std::vector<GroupColumn> columns,
   if (options.order == GroupOrder::kAny) {
     const NodePtr join = pending_table_of(inputs.nodes);
     if (join && join_kind(*join->fields().op) && has_many_more_right_rows(*join))
-      if (NodePtr made = group_before_join(
-              {op->names, inputs.nodes, op->keys, op->requests, options}, *join))
+      if (NodePtr made =
+              group_before_join({op->names, inputs.nodes, op->keys, op->requests, options}, *join))
         return made;
   }
   return GroupBy::node(std::move(op), std::move(inputs.nodes));
