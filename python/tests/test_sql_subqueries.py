@@ -131,6 +131,50 @@ select a, (select v as b from u where k = a and exists (select 1 from u y where 
 select a, q.b from t, lateral (select v as b from u where k = a and b > 10) q;
 select a, q.b from t, lateral (select r.v as b from u, lateral (select u.v) r where k = a and b >
     10) q;
+select a, b from t where exists (select 1 from u where k = a and v <> b * 10);
+select a, b from t where exists (select * from u, u y where u.k = a
+    and y.v <> a and y.w = u.w);
+select a, b from t where exists (select 1 from u where k = a and a * 8 <> v and w <> '');
+select a, b from t where exists (select 1 from u where k = a and v < b * 10);
+select a, b from t where exists (select * from u, u y where u.k = a
+    and y.v < a and y.w = u.w);
+select a, b from t where exists (select 1 from u where k = a and a * 8 < v and w <> '');
+select a, b from t where exists (select 1 from u where k = a and v <= b * 10);
+select a, b from t where exists (select * from u, u y where u.k = a
+    and y.v <= a and y.w = u.w);
+select a, b from t where exists (select 1 from u where k = a and a * 8 <= v and w <> '');
+select a, b from t where exists (select 1 from u where k = a and v > b * 10);
+select a, b from t where exists (select * from u, u y where u.k = a
+    and y.v > a and y.w = u.w);
+select a, b from t where exists (select 1 from u where k = a and a * 8 > v and w <> '');
+select a, b from t where exists (select 1 from u where k = a and v >= b * 10);
+select a, b from t where exists (select * from u, u y where u.k = a
+    and y.v >= a and y.w = u.w);
+select a, b from t where exists (select 1 from u where k = a and a * 8 >= v and w <> '');
+select a, b from t where not exists (select 1 from u where k = a and v <> b * 10);
+select a, b from t where not exists (select * from u, u y where u.k = a
+    and y.v <> a and y.w = u.w);
+select a, b from t where not exists (select 1 from u where k = a and a * 8 <> v and w <> '');
+select a, b from t where not exists (select 1 from u where k = a and v < b * 10);
+select a, b from t where not exists (select * from u, u y where u.k = a
+    and y.v < a and y.w = u.w);
+select a, b from t where not exists (select 1 from u where k = a and a * 8 < v and w <> '');
+select a, b from t where not exists (select 1 from u where k = a and v <= b * 10);
+select a, b from t where not exists (select * from u, u y where u.k = a
+    and y.v <= a and y.w = u.w);
+select a, b from t where not exists (select 1 from u where k = a and a * 8 <= v and w <> '');
+select a, b from t where not exists (select 1 from u where k = a and v > b * 10);
+select a, b from t where not exists (select * from u, u y where u.k = a
+    and y.v > a and y.w = u.w);
+select a, b from t where not exists (select 1 from u where k = a and a * 8 > v and w <> '');
+select a, b from t where not exists (select 1 from u where k = a and v >= b * 10);
+select a, b from t where not exists (select * from u, u y where u.k = a
+    and y.v >= a and y.w = u.w);
+select a, b from t where not exists (select 1 from u where k = a and a * 8 >= v and w <> '');
+select a from t where exists (select 1 from t y where y.a = t.a and y.d <> t.d);
+select a from t where not exists (select 1 from t y where y.a = t.a and y.d > t.d);
+select a from t where not exists (select 1 from t y where y.a = t.a and y.b <> t.b);
+select a from t where exists (select 1 from t y where y.a = t.a and y.s < t.s and y.d <> t.d);
 select t.a, x.a, y.k, z.k from t, t x, u y, u z where t.a = x.a and x.a = y.k and y.k = z.k;
 select t.a, x.b, y.k from t, t x, u y where t.a = y.k and t.b = y.k and x.a = t.a and x.a = y.k;
 select t.a, x.a, y.v from t, t x, u y where t.a = x.b and x.b = y.k and t.b is not distinct from
