@@ -222,7 +222,9 @@ void bind_apply(nb::module_& m) {
   m.def(
       "checked_arithmetic",
       [](std::string_view op, const hr::NodePtr& left, const hr::NodePtr& right) {
-        return hr::checked_counts(hr::op_from_name(op), left, right);
+        if (hr::NodePtr made = hr::checked_counts(hr::op_from_name(op), left, right)) return made;
+        hr::throw_error<hr::TypeMismatchError>(
+            op, "expected an int64 column and another one or a number");
       },
       "op"_a, "left"_a, "right"_a, Unlocked(),
       "The sum, difference or product of int64 columns, or of one and a number; an error with its "

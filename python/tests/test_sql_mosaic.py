@@ -19,6 +19,9 @@ FLIGHTS = pa.table(
         "delay": pa.array(RANDOM.integers(-60, 180, 5000), pa.int32()),
         "time": RANDOM.random(5000) * 24,
         "at": pa.array(RANDOM.integers(-(10**10), 10**10, 5000) * 500, pa.timestamp("us")),
+        "zoned": pa.array(
+            RANDOM.integers(-(10**10), 10**10, 5000) * 500, pa.timestamp("us", "America/Lima")
+        ),
         "carrier": pa.array(RANDOM.choice(["AA", "UA", None], 5000).tolist(), pa.string()),
     }
 )
@@ -40,6 +43,9 @@ STATEMENTS = [
     'SELECT sign("delay") * log(abs(nullif("delay", 0))) AS "d", log2("time") AS "two", '
     'log(2, "time") AS "b", degrees("time") AS "deg", atan2("time", 2) AS "at" FROM "flights"',
     'SELECT make_date(2012, month("at"), day("at")) AS "day" FROM "flights"',
+    'SELECT epoch_ms("zoned") AS "ms", epoch("zoned") AS "s", epoch_us("zoned") AS "us" '
+    'FROM "flights"',
+    'SELECT "at" BETWEEN epoch_ms(-1334836800000) AND epoch_ms(5) AS "in" FROM "flights"',
 ]
 
 

@@ -72,8 +72,8 @@ std::optional<int64_t> number_of(const NodePtr& node) {
 
 NodePtr checked_counts(Op op, const NodePtr& left, const NodePtr& right) {
   if (op != Op::kAdd && op != Op::kSubtract && op != Op::kMultiply) return nullptr;
-  const std::optional<int64_t> first = number_of(left), last = number_of(right);
-  if (first && last) return nullptr;
+  std::optional<int64_t> first = number_of(left), last = number_of(right);
+  if (first && last) (is_counts(left) ? first : last).reset();  // a column may repeat one number
   if (!(first || is_counts(left)) || !(last || is_counts(right))) return nullptr;
   Signature signature = (first ? right : left)->signature();
   if (!first && !last) signature.nullable |= right->signature().nullable;
