@@ -3,9 +3,10 @@
 
     python tools/run_mosaic_specs.py FOLDER [--only NAME] [--pictures FOLDER]
 
-FOLDER has `specs/*.json` (docs/public/specs/json of github.com/uwdata/mosaic) and `data/`. Needs
-the package mosaic-widget, of which only its page is used, and Chromium. Each statement runs in
-DuckDB and here; answers are compared, and the page draws ours. Tables from files come from DuckDB.
+FOLDER has `specs/*.json` (docs/public/specs/json of github.com/uwdata/mosaic) and `data/`, where
+random tables with the same columns are written for those that are on the web only. Needs the
+package mosaic-widget, of which only its page is used, and Chromium. Each statement runs in DuckDB
+and here; answers are compared, and the page draws ours. Tables from files come from DuckDB.
 """
 
 from __future__ import annotations
@@ -33,7 +34,27 @@ import pyarrow as pa
 import headrace as hr
 
 FROM_FILES = re.compile(r"\b(read_\w+|st_read)\s*\(|from '|install |load ", re.IGNORECASE)
+WEB = re.compile(r"'https://[\w.-]+/data/")
 ENDED = 12_000  #: virtual milliseconds of the page
+ROWS = 200_000  #: of a table that is made
+
+#: Tables that the specs read from the web.
+MADE = {
+    "flights-10m": "(-30 + 60 * random() + exp(6 * random()))::smallint as ARR_DELAY, "
+    "(100 + 2500 * random() ** 2)::smallint as DISTANCE, (24 * random())::float as DEP_TIME",
+    "gaia-5m": "360 * random() as l, degrees(asin(2 * random() - 1)) as b, "
+    "(25 * random() - 5)::float as parallax, (6 + 15 * random())::float as phot_g_mean_mag, "
+    "(5 * random() - 0.5)::float as bp_rp",
+    "observable-latency": "epoch_ms(1706227200000 + (2016 * random())::int * 300000) as time, "
+    "(10 ** (4 * random()))::int as latency, (40 * random())::int as count, "
+    "'/route/' || (30 * random() ** 2)::int as route",
+    "nyc-rides-2010": "timestamp '2010-01-01' + to_seconds((259200 * random())::int) as "
+    "pickup_datetime, -74.02 + 0.1 * random() as pickup_longitude, 40.7 + 0.1 * random() as "
+    "pickup_latitude, -74.02 + 0.1 * random() as dropoff_longitude, 40.7 + 0.1 * random() as "
+    "dropoff_latitude",
+    "stocks_after_2006": "'S' || (range // 500) as Symbol, date '2006-01-01' + "
+    "(range % 500)::int as Date, (20 + range // 2000 + 5 * sin(range / 40) + random()) as Close",
+}
 
 PAGE = """<!doctype html><meta charset=utf-8><link rel=stylesheet href=/index.css>
 <div id=chart></div>
@@ -72,6 +93,16 @@ setTimeout(() => {
   }
 }, 5000);
 </script>"""
+
+
+def make_tables(folder: Path) -> None:
+    """Write the tables of `MADE` that are not in the folder."""
+    with duckdb.connect(config={"threads": 1}) as connection:
+        connection.execute("select setseed(0.5)")
+        for name, columns in MADE.items():
+            path = folder / f"{name}.parquet"
+            if not path.exists():
+                connection.execute(f"copy (select {columns} from range({ROWS})) to '{path}'")
 
 
 def rows_of(table: pa.Table) -> list[tuple[Any, ...]]:
@@ -121,7 +152,7 @@ class Session:
     def answer(self, message: dict[str, str]) -> bytes:
         """The bytes for the page; raises what it is told as an error."""
         with self.lock:
-            return self._answer(message["type"], message["sql"])
+            return self._answer(message["type"], WEB.sub("'data/", message["sql"]))
 
     def _answer(self, kind: str, sql: str) -> bytes:
         if kind == "exec" and FROM_FILES.search(sql):
@@ -258,6 +289,7 @@ def main() -> int:
         print("mosaic-widget is not installed", file=sys.stderr)
         return 2
     static, folder = Path(found.origin).parent / "static", options.folder.resolve()
+    make_tables(folder / "data")
     total: collections.Counter[str] = collections.Counter()
     clean = count = 0
     with tempfile.TemporaryDirectory() as name:
