@@ -4,6 +4,7 @@
 // its own: blocks begin where they would if the rows had been copied together.
 #include "headrace/plan/eval/evaluate_filtered.h"
 
+#include "headrace/algo/bits/count_bits.h"
 #include "headrace/algo/reduce/partial_run.h"
 #include "headrace/base/bits.h"
 #include "headrace/exec/ordered_total.h"
@@ -100,10 +101,9 @@ int64_t FilteredRun::pick(const Morsel& morsel, std::byte* registers) {
     uint64_t words[kBlockWords];
     cpu::pack_bits(reinterpret_cast<const uint8_t*>(block.values[mask]), words, block.count);
     const int64_t size = (block.count + 63) / 64;
-    for (int64_t i = 0; i < size; ++i) {
-      if (block.valid[mask]) words[i] &= block.valid[mask][i];
-      picked += std::popcount(words[i]);
-    }
+    if (block.valid[mask])
+      for (int64_t i = 0; i < size; ++i) words[i] &= block.valid[mask][i];
+    picked += cpu::count_set_bits(reinterpret_cast<const uint8_t*>(words), nullptr, 8 * size);
     std::memcpy(bits_ + row / 8, words, at(bitmap_bytes(block.count)));
   }
   return picked;

@@ -35,7 +35,7 @@ Tensor numbers_of(const Mask& mask) {
       // Eight numbers are written for each byte; the next byte overwrites those in excess.
       for (; bits != 0 && end - to >= 8; bits >>= 8, row += 8) {
         for (size_t k = 0; k < 8; ++k) to[k] = row + kSetBits[bits & 255][k];
-        to += std::popcount(bits & 255);
+        to += kSetBitCounts[bits & 255];
       }
       for (; bits != 0; bits &= bits - 1) *to++ = row + std::countr_zero(bits);
     });
