@@ -46,7 +46,7 @@ MADE = {
     "(25 * random() - 5)::float as parallax, (6 + 15 * random())::float as phot_g_mean_mag, "
     "(5 * random() - 0.5)::float as bp_rp",
     "observable-latency": "epoch_ms(1706227200000 + (2016 * random())::int * 300000) as time, "
-    "(10 ** (4 * random()))::int as latency, (40 * random())::int as count, "
+    "(10 ** (4 * random()))::int as latency, range::int as count, "
     "'/route/' || (30 * random() ** 2)::int as route",
     "nyc-rides-2010": "timestamp '2010-01-01' + to_seconds((259200 * random())::int) as "
     "pickup_datetime, -74.02 + 0.1 * random() as pickup_longitude, 40.7 + 0.1 * random() as "
