@@ -196,3 +196,18 @@ def test_sums_in_another_dtype() -> None:
     made = np.sum(x, dtype="float64", keepdims=True)
     assert made.dtype == "float64" and made.shape == (1,)
     assert made.item() == float(np.float32(3e38)) * 3
+
+
+def test_vecdot_repeats_no_vector_along_its_axis() -> None:
+    xp = hr.array_api
+    line, one = xp.asarray([1.0, 2.0]), xp.asarray([3.0])
+    for left, right, axis in [
+        (line, one, -1),
+        (one, line, -1),
+        (xp.ones((2, 3)), line[:, None], -1),
+        (xp.ones((2, 3)), xp.ones(3), -2),
+    ]:
+        with pytest.raises(ValueError, match="differ in length"):
+            xp.vecdot(left, right, axis=axis)
+    assert xp.vecdot(xp.ones((2, 3)), xp.ones(3)).tolist() == [3, 3]
+    assert xp.vecdot(xp.ones((2, 1)), xp.ones((2, 3)), axis=-2).tolist() == [2, 2, 2]

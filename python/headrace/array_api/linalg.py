@@ -147,6 +147,11 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     >>> hr.array_api.vecdot(hr.asarray([1, 2]), hr.asarray([3, 4])).item()
     11
     """
+    dimensions = max(x1.ndim, x2.ndim)
+    back = layout.axis_number("vecdot", axis, dimensions) - dimensions
+    sizes = [x.shape[back] if x.ndim + back >= 0 else 1 for x in (x1, x2)]
+    if sizes[0] != sizes[1]:
+        raise InvalidArgumentError(f"vecdot: vectors differ in length: axis={axis}, sizes={sizes}")
     a, b = layout.broadcast_arrays(x1, x2)
     product = conj(a) * b
     made = reduce_axes(product, "sum", axis)
