@@ -63,8 +63,8 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     """The simulated device and, if there is one, a GPU; no step has fallen back so far."""
     if request.param == "cuda" and (not _core.built_with_cuda() or _core.why_no_cuda()):
         pytest.skip("no GPU here")
+    _core.clear_fallbacks()  # first: the default place is what HEADRACE_DEVICE says then
     monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
-    _core.clear_fallbacks()
     yield request.param
     _core.clear_fallbacks()
 

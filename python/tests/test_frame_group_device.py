@@ -38,7 +38,7 @@ def bits(frame):
     result = []
     for name, column in zip(frame.to_arrow().column_names, frame.to_arrow().columns, strict=True):
         values = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-        if pa.types.is_dictionary(values.type):
+        if pa.types.is_dictionary(values.type) or pa.types.is_string_view(values.type):
             result.append((name, values.to_pylist()))
             continue
         plain = values.cast(pa.int8()) if pa.types.is_boolean(values.type) else values
@@ -101,6 +101,75 @@ def test_keys_of_several_columns_categories_and_times(device):
     assert hr.fallbacks() == ()
 
 
+def texts(rows, groups, *, form="{}", nulls=False, seed=3):
+    """Keys of strings, and a column of floats."""
+    rng = np.random.default_rng(seed + rows + groups)
+    drawn = rng.integers(0, groups, rows)
+    words = np.array([form.format(k) for k in range(groups)], object)[drawn]
+    return pa.table(
+        {
+            "s": pa.array(words, mask=rng.random(rows) < 0.1 if nulls else None),
+            "k": rng.integers(0, 5, rows),
+            "f8": rng.standard_normal(rows) * np.exp(3 * rng.standard_normal(rows)),
+            "i8": rng.integers(-(2**62), 2**62, rows),
+        }
+    )
+
+
+FORMS = ["{}", "k{:04}", "an id of many bytes {:09}", "{0}\0é{0:x}"]
+BOTH = {"sum": ("f8", "sum"), "mean": ("f8", "mean"), "least": ("i8", "min"), "n": ("f8", "size")}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_strings_of_few_groups(device, form, nulls):
+    for rows, groups in ((1, 1), (65, 3), (70_000, 2), (70_000, 900), (2 * MORSEL, 20_000)):
+        data = texts(rows, groups, form=form, nulls=nulls)
+        for options in ({}, {"sort": False}, {"dropna": False}, {"sort": False, "dropna": False}):
+            same(lambda d, o=options: d.groupby("s", **o).agg(**BOTH), data, device)
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("nulls", [False, True])
+def test_strings_of_many_groups(device, form, nulls):
+    data = texts(5 * MORSEL, 300_000, form=form, nulls=nulls)
+    for options in ({}, {"sort": False}, {"dropna": False}, {"sort": False, "dropna": False}):
+        same(lambda d, o=options: d.groupby("s", **o).agg(**BOTH), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_strings_next_to_other_keys(device):
+    data = texts(3 * MORSEL, 900, form="an id of many bytes {:09}", nulls=True)
+    data = data.append_column("t", texts(3 * MORSEL, 7, form="t{}", seed=4)["s"])
+    for by in (["s", "k"], ["k", "t"], ["t", "s"], ["t", "k", "s"]):
+        for options in ({}, {"sort": False}, {"dropna": False}):
+            same(lambda d, b=by, o=options: d.groupby(b, **o).agg(**BOTH), data, device)
+
+
+@pytest.mark.parametrize("step", [1, 2**40])
+def test_integers_far_apart_and_in_the_order_of_their_rows(device, step):
+    rng = np.random.default_rng(step % 97)
+    for rows, groups in ((5 * MORSEL, 300_000), (5 * MORSEL, 50_000), (3 * MORSEL, 90)):
+        drawn = rng.integers(0, groups, rows)
+        data = pa.table(
+            {
+                "k": pa.array(drawn * step, mask=drawn % 11 == 3),
+                "f8": rng.standard_normal(rows),
+                "i8": rng.integers(-(2**62), 2**62, rows),
+            }
+        )
+        for options in ({}, {"sort": False}, {"dropna": False}, {"sort": False, "dropna": False}):
+            same(lambda d, o=options: d.groupby("k", **o).agg(**BOTH), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_counts_of_strings(device):
+    for rows, groups in ((1000, 7), (70_000, 900), (3 * MORSEL, 100_000)):
+        data = texts(rows, groups, form="an id of many bytes {:09}", nulls=True)
+        same(lambda d: d["s"].value_counts().to_frame(), data, device)
+
+
 @pytest.mark.parametrize("heavy", [False, True])
 def test_many_groups_have_the_bits_of_the_host(device, heavy):
     data = table(4 * MORSEL, 250_000, heavy=heavy)
@@ -122,7 +191,7 @@ def test_bools_of_many_groups_and_places_of_equal_values(device):
 def test_what_has_no_kernel_is_told(device):
     data = table(5000, 10)
     same(lambda d: d.groupby("k").agg(m=("f8", "median")), data, device)
-    same(lambda d: d.groupby("f4").agg(m=("f8", "sum")), data, device)
+    same(lambda d: d.groupby(["f8", "k"]).agg(m=("f8", "sum")), data, device)
     if device == "cuda":
         assert [operator for operator, _, _ in hr.fallbacks()] == ["groupby", "groupby"]
         with hr.strict(), pytest.raises(hr.DeviceError, match="no kernel"):

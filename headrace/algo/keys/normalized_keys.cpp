@@ -172,7 +172,6 @@ bool NormalizedKeys::find_short_texts(Field& field) {
   const Column& column = field.column;
   const auto* const views = column.values<StringView>().data();
   const bool nullable = column.null_count() > 0;
-  constexpr ShortTexts kWidest{cpu::kShortText, 3};
   std::vector<Range> parts(static_cast<size_t>(num_morsels(column.num_rows())));
   std::atomic<bool> is_short{true};
   parallel_morsels(column.num_rows(), {reads(column)}, [&](Morsel morsel) {
@@ -197,7 +196,14 @@ bool NormalizedKeys::find_short_texts(Field& field) {
     all.shortest = std::min(all.shortest, part.shortest);
     all.longest = std::max(all.longest, part.longest);
   }
+  return take_short_texts(field, all);
+}
+
+// The same by the range of the strings.
+bool NormalizedKeys::take_short_texts(Field& field, cpu::TextRange all) {
+  if (all.longest > cpu::kShortText) return false;
   if (all.low > all.high) all.low = all.high = all.shortest = all.longest = 0;  // no text
+  constexpr ShortTexts kWidest{cpu::kShortText, 3};
   ShortTexts texts{static_cast<int>(all.longest), 0};
   if (all.shortest < all.longest) texts.size_bits = std::bit_width(all.longest);
   const StringView ends[] = {kWidest.text(all.low), kWidest.text(all.high)};
@@ -320,7 +326,8 @@ std::optional<NormalizedKeys> NormalizedKeys::of_device(const std::vector<Column
   std::vector<Column> integers;
   for (const Column& column : columns) {
     const Dtype dtype = column.dtype();
-    if (dtype.is_category() || dtype.is_bool()) continue;
+    if (dtype.is_category() || dtype.is_bool() || dtype.is_string() || dtype.is_floating())
+      continue;
     if (!dtype.storage().is_integer()) return {};
     integers.push_back(column);
   }
@@ -335,13 +342,20 @@ std::optional<NormalizedKeys> NormalizedKeys::of_device(const std::vector<Column
     Field field;
     if (column.dtype().is_category()) {
       field = category_field(column, options);
+    } else if (column.dtype().is_string()) {
+      field = device_strings(column, options);
     } else {
       field.column = column;
       field.dtype = column.dtype();
       field.can_miss = column.null_count() > 0;
-      field.kind = column.dtype().is_bool() ? Kind::kBool : Kind::kInteger;
+      field.kind = column.dtype().is_bool()       ? Kind::kBool
+                   : column.dtype().is_floating() ? Kind::kFloating
+                                                  : Kind::kInteger;
       field.top = 1;
-      if (field.kind == Kind::kInteger) {
+      if (field.kind == Kind::kFloating) {
+        field.top = (column.dtype() == TypeId::kFloat32 ? UINT32_MAX : UINT64_MAX) - 1;
+        field.can_miss |= options.drop_missing;
+      } else if (field.kind == Kind::kInteger) {
         field.least = range->first;
         field.top = range->second - range->first;
         ++range;

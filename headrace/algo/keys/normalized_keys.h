@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several key columns as one 64-bit key a row, in an order that sorts as they do.
 #pragma once
+#include "headrace/algo/sort/row_codes.h"
 #include "headrace/base/api.h"
 #include "headrace/data/column.h"
 #include "headrace/memory/buffer/pin.h"
@@ -16,6 +17,9 @@
 namespace hr {
 
 struct KeyField;  // normalized_keys_kernels.h
+namespace cpu {
+struct TextRange;  // short_text_kernels.h
+}
 
 /// The most key columns that kernels for CUDA read.
 inline constexpr int kMostDeviceKeys = 8;
@@ -54,16 +58,30 @@ class HR_API NormalizedKeys {
                                                              const std::vector<Column>& right,
                                                              const std::vector<Column>& both);
 
-  /// Of columns on a CUDA device, where integers are read once for their range; none unless these
-  /// are at most kMostDeviceKeys columns of integers, times, bools or categories that fit into 64
-  /// bits together.
+  /// Of columns on a CUDA device, where integers are read once for their range, and strings become
+  /// int32 numbers; none unless these are at most kMostDeviceKeys columns of numbers, times, bools,
+  /// strings or categories that fit into 64 bits together.
   static std::optional<NormalizedKeys> of_device(const std::vector<Column>& columns,
                                                  NormalizeOptions options);
 
   /// What kernels read of the columns that `of_device` took.
   std::vector<KeyField> key_fields() const;
 
+  /// Whether keys that `of_device` took order as their first rows do: numbers of strings that are
+  /// the only key.
+  bool are_in_order_of_rows() const;
+
+  /// Numbers of the rows that `of_device` took: by the order of keys if `ordered`, else by first
+  /// appearance; of rows with the key `missing()`, if there is one, null.
+  RowCodes to_codes(bool ordered) const;
+
+  /// A key column of results on a device: strings that `of_device` took of their numbers, other
+  /// columns as they are.
+  Column restored(int64_t index, const Column& key) const;
+
   int64_t num_rows() const { return num_rows_; }
+
+  int64_t num_keys() const { return static_cast<int64_t>(given_.size()); }
 
   /// One more than the largest normalized key that there can be; 0: 2^64.
   uint64_t domain() const { return domain_; }
@@ -100,14 +118,15 @@ class HR_API NormalizedKeys {
 
   struct Field {
     Kind kind = Kind::kInteger;
-    Column column{};        // of kNumbers: int32 codes or numbers, as they are
-    Dtype dtype{};          // of the result
-    uint64_t least = 0;     // subtracted from integers
-    uint64_t top = 0;       // the greatest normalized key of a value
-    bool can_miss = false;  // top + 1 stands for null (and NaN, where missing ones are dropped)
-    ShortTexts texts{};     // of kText
+    Column column{};          // of kNumbers: int32 codes or numbers, as they are
+    Dtype dtype{};            // of the result
+    uint64_t least = 0;       // subtracted from integers
+    uint64_t top = 0;         // the greatest normalized key of a value
+    bool can_miss = false;    // top + 1 stands for null (and NaN, where missing ones are dropped)
+    ShortTexts texts{};       // of kText
+    uint64_t text_least = 0;  // subtracted from numbers of text on a device
     int shift = 0;
-    Column entries{};  // the strings of numbers in order that are not codes
+    Column entries{};  // the strings of numbers in order that are not codes; on a device of all
     Buffer turn{};  // uint32 normalized key of a code, where codes do not order as the strings do
     Buffer turn_back{};
     std::shared_ptr<const NormalizedKeys> joined{};  // of numbered columns
@@ -117,6 +136,8 @@ class HR_API NormalizedKeys {
   };
 
   static bool find_short_texts(Field& field);
+  static bool take_short_texts(Field& field, cpu::TextRange all);
+  static Field device_strings(const Column& column, NormalizeOptions options);
   /// `short_texts`: normalized keys of short strings are made of their bytes, where these are near
   /// each other.
   static Field field_of(std::string_view op, const Column& column, NormalizeOptions options,

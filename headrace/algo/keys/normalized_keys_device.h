@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // For `_cuda.cu` files: normalized keys of rows, made while kernels read them.
 #pragma once
+#include "headrace/algo/bits/ordered_word_math.h"
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/algo/keys/normalized_keys_kernels.h"
 #include "headrace/data/device_launch.h"
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace hr::cuda {
@@ -34,6 +36,21 @@ struct KeyPart {
     return !valid || (valid[at >> 3] >> (at & 7) & 1);
   }
 
+  /// Whether it is a NaN, of floats.
+  __device__ bool is_nan(int64_t row) const {
+    if (type == TypeId::kFloat64) return isnan(static_cast<const double*>(values)[offset + row]);
+    if (type == TypeId::kFloat32) return isnan(static_cast<const float*>(values)[offset + row]);
+    return false;
+  }
+
+  /// Ordered bits; every NaN has the same.
+  template <class T>
+  __device__ uint64_t floating(int64_t row) const {
+    constexpr uint64_t kNan = ordered_word(std::numeric_limits<T>::quiet_NaN());
+    const T value = static_cast<const T*>(values)[offset + row];
+    return isnan(value) ? kNan : ordered_word(value);
+  }
+
   template <class T>
   __device__ uint64_t integer(int64_t row) const {
     return static_cast<uint64_t>(static_cast<const T*>(values)[offset + row]) - least;
@@ -52,6 +69,10 @@ struct KeyPart {
       case TypeId::kInt32:
         return turn ? turn[static_cast<const uint32_t*>(values)[offset + row]]
                     : integer<int32_t>(row);
+      case TypeId::kFloat32:
+        return floating<float>(row);
+      case TypeId::kFloat64:
+        return floating<double>(row);
       case TypeId::kUInt8:
         return integer<uint8_t>(row);
       case TypeId::kUInt16:
@@ -78,7 +99,7 @@ struct KeyParts {
     for (int k = 0; k < count; ++k) {
       const KeyPart& part = parts[k];
       const bool there = part.is_valid(row);
-      if (!there && drops) return missing;
+      if (drops && (!there || part.is_nan(row))) return missing;
       key |= (there ? part.code(row) : part.null_code) << part.shift;
     }
     return key;
@@ -113,7 +134,9 @@ void with_keys(DeviceCall& call, const NormalizedKeys& packed, std::vector<Buffe
     call.reads(field.column.values_buffer());
     if (field.can_miss) call.reads(field.column.validity_buffer());
   }
-  if (fields.size() == 1 && !first.can_miss && !first.turn && !is_bool && width >= 4) {
+  const bool is_floating = first.column.dtype().is_floating();
+  if (fields.size() == 1 && !first.can_miss && !first.turn && !is_bool && !is_floating &&
+      width >= 4) {
     const std::byte* const values =
         first.column.values_buffer().data() + first.column.offset() * width;
     if (width == 8)

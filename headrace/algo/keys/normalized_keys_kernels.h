@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalized keys on a CUDA device: ranges of integers, and what a kernel reads of each column.
 #pragma once
+#include "headrace/algo/sort/row_codes.h"
 #include "headrace/data/column.h"
 
 #include <cstdint>
@@ -8,6 +9,8 @@
 #include <vector>
 
 namespace hr {
+
+class NormalizedKeys;
 
 /// A key column as a part of a normalized key: an integer less `least`, a bit or a code, at
 /// `shift`.
@@ -28,5 +31,8 @@ namespace hr::cuda {
 /// Least and greatest of each column of integers, not empty, as bits; what null slots hold counts.
 /// Waits once.
 std::vector<std::pair<uint64_t, uint64_t>> integer_ranges(const std::vector<Column>& columns);
+
+/// Numbers of keys on a device with rows, by first appearance, or in order; of dropped rows null.
+RowCodes encode_keys(const NormalizedKeys& keys, bool ordered);
 
 }  // namespace hr::cuda

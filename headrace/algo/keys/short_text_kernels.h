@@ -27,3 +27,16 @@ void text_numbers(const StringView* views, int64_t count, int bytes, int size_bi
                   uint64_t* numbers);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// The range of the strings of a column that are not null. Waits for it.
+cpu::TextRange text_range(const Column& strings);
+
+/// The numbers of the rows as int32, null for null; they are at most 2^31 - 1.
+Column text_numbers(const Column& strings, int bytes, int size_bits, uint64_t least);
+
+/// The strings of such numbers.
+Column texts_of_numbers(const Column& numbers, int bytes, int size_bits, uint64_t least);
+
+}  // namespace hr::cuda

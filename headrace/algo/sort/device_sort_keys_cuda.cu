@@ -16,7 +16,6 @@ namespace {
 constexpr int kThreads = 256;
 constexpr int kBlocksAProcessor = 8;
 constexpr int kWordBits = 64;
-constexpr int64_t kPieceBytes = 8;
 // Rows for which it pays to sort by leading bits first, and how many bits more than the number of
 // rows has.
 constexpr int64_t kLeastRows = int64_t{1} << 17;
@@ -29,23 +28,11 @@ using Word = unsigned long long;
 struct Bit {};
 struct Rank {};
 struct Missing {};
-struct Piece {};
-struct Length {};
 struct High {};
 struct Low {};
 
 __device__ bool bit_at(const void* bits, int64_t at) {
   return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
-}
-
-__device__ Word piece_of(const StringView& view, const DeviceKeyPart& part) {
-  const char* const text = view.size <= sizeof view.inlined
-                               ? view.inlined
-                               : part.texts[view.indirect.buffer] + view.indirect.offset;
-  Word word = 0;
-  for (int64_t i = part.at; i < part.at + kPieceBytes; ++i)
-    word = word << 8 | (i < view.size ? static_cast<uint8_t>(text[i]) : 0);
-  return word;
 }
 
 /// The ascending word of a row; false where it is missing.
@@ -62,10 +49,6 @@ __device__ bool word_at(const DeviceKeyPart& part, int64_t row, Word& word) {
       word = bit_at(part.values, at);
     } else if constexpr (std::is_same_v<T, Rank>) {
       word = static_cast<Word>(part.ranks[static_cast<const int32_t*>(part.values)[at]]);
-    } else if constexpr (std::is_same_v<T, Piece>) {
-      word = piece_of(static_cast<const StringView*>(part.values)[at], part);
-    } else if constexpr (std::is_same_v<T, Length>) {
-      word = static_cast<const StringView*>(part.values)[at].size;
     } else if constexpr (std::is_same_v<T, High>) {
       word = ordered_word(static_cast<const int64_t*>(part.values)[2 * at + 1]);
     } else if constexpr (std::is_same_v<T, Low>) {
@@ -113,17 +96,6 @@ __global__ void range_kernel(DeviceKeyPart part, int64_t count, Range* range) {
   if (any_missing) range->has_missing = 1;  // all write the same
 }
 
-__global__ void longest_kernel(DeviceKeyPart part, int64_t count, unsigned* longest) {
-  unsigned most = 0;
-  const int64_t step = int64_t{gridDim.x} * kThreads;
-  for (int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x; row < count; row += step) {
-    Word size = 0;
-    if (word_at<Length>(part, row, size)) most = max(most, static_cast<unsigned>(size));
-  }
-  most = __reduce_max_sync(~0u, most);
-  if (threadIdx.x % 32 == 0) atomicMax(longest, most);
-}
-
 template <class T, class Key>
 __global__ void write_kernel(DeviceKeyPart part, const unsigned* __restrict__ order, int64_t count,
                              bool adds, Key* __restrict__ out) {
@@ -152,10 +124,6 @@ void visit_part(SortKeyPart kind, Dtype dtype, F&& f) {
   switch (kind) {
     case SortKeyPart::kMissing:
       return f(std::type_identity<Missing>{});
-    case SortKeyPart::kPiece:
-      return f(std::type_identity<Piece>{});
-    case SortKeyPart::kLength:
-      return f(std::type_identity<Length>{});
     case SortKeyPart::kHigh:
       return f(std::type_identity<High>{});
     case SortKeyPart::kLow:
@@ -172,8 +140,7 @@ cudaStream_t stream_of(const DeviceCall& call) {
 }
 
 bool is_integral(Dtype dtype) {
-  return !dtype.is_bool() && !dtype.is_category() && !dtype.is_string() && !dtype.is_decimal() &&
-         !dtype.is_floating();
+  return !dtype.is_bool() && !dtype.is_category() && !dtype.is_decimal() && !dtype.is_floating();
 }
 
 }  // namespace
@@ -184,25 +151,8 @@ DeviceSortKeys::DeviceSortKeys(DeviceCall& call, Place place, const std::vector<
   for (const Column& key : keys) {
     call.reads(key.values_buffer());
     if (key.null_count() > 0) call.reads(key.validity_buffer());
-    for (const Buffer& text : key.text_buffers()) call.reads(text);
   }
   for (size_t k = 0; k < keys.size(); ++k) add_key(k, keys[k], missing);
-  std::vector<size_t> strings;
-  for (size_t p = 0; p < parts_.size(); ++p)
-    if (parts_[p].kind == SortKeyPart::kPiece) strings.push_back(p);
-  if (!strings.empty()) {
-    const std::vector<int64_t> longest = find_longest(strings);
-    for (size_t s = strings.size(); s-- > 0;) {
-      // The first piece stands for those that follow.
-      std::vector<Part> pieces;
-      for (int64_t at = 0; at < longest[s]; at += kPieceBytes) {
-        pieces.push_back(parts_[strings[s]]);
-        pieces.back().part.at = at;
-      }
-      const auto where = parts_.begin() + static_cast<std::ptrdiff_t>(strings[s]);
-      parts_.insert(parts_.erase(where), pieces.begin(), pieces.end());
-    }
-  }
   find_ranges();
   settle();
   place_words();
@@ -210,7 +160,7 @@ DeviceSortKeys::DeviceSortKeys(DeviceCall& call, Place place, const std::vector<
                 !parts_[0].takes_missing;
 }
 
-// The parts of a key; of a string's pieces the first one.
+// The parts of a key.
 void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing) {
   const bool nullable = column.null_count() > 0;
   Part part;
@@ -224,7 +174,7 @@ void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing
     parts_.push_back(part);
   };
   const Dtype dtype = column.dtype();
-  if (!dtype.is_string() && !dtype.is_decimal()) {
+  if (!dtype.is_decimal()) {
     if (dtype.is_category()) {
       const Buffer ranks = category_ranks(*column.dictionary());
       tables_.push_back(call_.table(ranks.data(), ranks.size_bytes()));
@@ -236,29 +186,8 @@ void DeviceSortKeys::add_key(size_t k, const Column& column, MissingKeys missing
     return add(SortKeyPart::kValue);
   }
   if (nullable) add(SortKeyPart::kMissing);
-  if (dtype.is_decimal()) {
-    add(SortKeyPart::kHigh);
-    return add(SortKeyPart::kLow);
-  }
-  std::vector<const char*> texts;
-  for (const Buffer& text : column.text_buffers()) texts.push_back(text.as<char>());
-  tables_.push_back(call_.table(texts.data(), static_cast<int64_t>(8 * texts.size())));
-  if (!texts.empty()) part.part.texts = tables_.back().as<const char*>();
-  add(SortKeyPart::kPiece);
-  add(SortKeyPart::kLength);
-}
-
-std::vector<int64_t> DeviceSortKeys::find_longest(const std::vector<size_t>& strings) {
-  const auto bytes = static_cast<int64_t>(4 * strings.size());
-  const Buffer room = call_.scratch(bytes);
-  call_.fill(call_.writes(room), 0, bytes);
-  const unsigned blocks = blocks_in_turn(rows_, kThreads, place_.index, kBlocksAProcessor);
-  for (size_t s = 0; s < strings.size(); ++s)
-    longest_kernel<<<blocks, kThreads, 0, stream_of(call_)>>>(parts_[strings[s]].part, rows_,
-                                                              call_.writes_as<unsigned>(room) + s);
-  std::vector<unsigned> found(strings.size());
-  call_.fetch(found.data(), room.data(), bytes);
-  return {found.begin(), found.end()};
+  add(SortKeyPart::kHigh);
+  add(SortKeyPart::kLow);
 }
 
 void DeviceSortKeys::find_ranges() {

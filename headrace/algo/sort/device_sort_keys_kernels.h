@@ -9,21 +9,18 @@
 
 namespace hr::cuda {
 
-/// What one part of a word is made of: a number, whether a row is missing, eight bytes of a string
-/// from some byte on, its length, a half of a decimal.
-enum class SortKeyPart : uint8_t { kValue, kMissing, kPiece, kLength, kHigh, kLow };
+/// What one part of a word is made of: a number, whether a row is missing, a half of a decimal.
+enum class SortKeyPart : uint8_t { kValue, kMissing, kHigh, kLow };
 
 /// Where a part lies and what becomes of it; read by kernels.
 struct DeviceKeyPart {
   const void* values = nullptr;
   const uint8_t* valid = nullptr;  // bits, or null
   int64_t offset = 0;
-  const int32_t* ranks = nullptr;      // of categories, by code
-  const char* const* texts = nullptr;  // of strings
-  int64_t at = 0;                      // of a piece, its first byte
-  uint64_t base = 0;                   // the least word, or the greatest if it descends
-  uint64_t missing = 0;                // of rows without a value
-  uint64_t first = 0;                  // added to words of values
+  const int32_t* ranks = nullptr;  // of categories, by code
+  uint64_t base = 0;               // the least word, or the greatest if it descends
+  uint64_t missing = 0;            // of rows without a value
+  uint64_t first = 0;              // added to words of values
   bool descending = false;
   int left = 0;
 };
@@ -32,12 +29,12 @@ struct DeviceKeyPart {
 enum class MissingKeys : uint8_t { kTogether, kNullAndNan };
 
 /// Words of the keys' rows, the first word to be compared first. Numbers take the bits of their
-/// range and one value more where some are missing, so that several keys often share a word;
-/// strings take eight bytes a part as far as the longest goes, then their length.
+/// range and one value more where some are missing, so that several keys often share a word.
+/// Strings come as their ranks (string_codes.h).
 class DeviceSortKeys {
  public:
-  /// Waits once for the ranges of all parts; where there are strings, before that for the longest.
-  /// The keys are checked, have rows and outlive this.
+  /// Waits once for the ranges of all parts. The keys are checked, have rows, are no strings and
+  /// outlive this.
   DeviceSortKeys(DeviceCall& call, Place place, const std::vector<Column>& keys,
                  const std::vector<SortOrder>& orders,
                  MissingKeys missing = MissingKeys::kTogether);
@@ -79,7 +76,6 @@ class DeviceSortKeys {
   };
 
   void add_key(size_t key, const Column& column, MissingKeys missing);
-  std::vector<int64_t> find_longest(const std::vector<size_t>& strings);
   void find_ranges();
   void settle();
   void place_words();
@@ -95,7 +91,7 @@ class DeviceSortKeys {
   int64_t rows_;
   std::vector<Part> parts_{};
   std::vector<WordParts> words_{};
-  std::vector<Buffer> tables_{};  // ranks and addresses of text buffers
+  std::vector<Buffer> tables_{};  // ranks of categories
   bool gives_back_ = false;
 };
 

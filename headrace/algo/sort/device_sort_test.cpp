@@ -111,6 +111,8 @@ std::vector<Column> keys(int64_t rows, uint32_t seed) {
     });
     all.push_back(Column::categories(rows, codes.values_buffer(), distinct.dictionary,
                                      codes.validity_buffer(), codes.null_count()));
+    all.push_back(strings(rows, seed++, nulls, 12, ""));
+    all.push_back(strings(rows, seed++, nulls, 40, "a shared start of many bytes, more than 32 "));
   }
   return all;
 }

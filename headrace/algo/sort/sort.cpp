@@ -7,6 +7,7 @@
 #include "headrace/algo/sort/radix_partition.h"
 #include "headrace/algo/sort/sort_bucket.h"
 #include "headrace/algo/sort/sort_kernels.h"
+#include "headrace/algo/sort/string_codes.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -562,13 +563,7 @@ class Sorter {
 namespace {
 
 bool is_there(const std::vector<Column>& keys) {
-  if (keys.empty() || !keys[0].place().is_gpu()) return false;
-  for (const Column& key : keys)
-    if (key.dtype().is_string())
-      throw_error<UnsupportedError>("sort", "string keys are not supported on a CUDA device",
-                                    {{"dtype", key.dtype().name()}},
-                                    "move the values first: x.to('cpu')");
-  return true;
+  return !keys.empty() && keys[0].place().is_gpu();
 }
 
 // Only the order of equal values of such a column could tell that its rows were not moved.
@@ -580,7 +575,7 @@ bool are_own_keys(const std::vector<Column>& keys, const Column& column) {
 }
 
 Tensor argsort_there(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {
-  if constexpr (built_with_cuda) return cuda::argsort(keys, orders);
+  if constexpr (built_with_cuda) return cuda::argsort(with_string_ranks(keys), orders);
   check_on_host("sort", keys[0].place());
   return {};
 }
@@ -599,7 +594,7 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
     if constexpr (built_with_cuda)
       if (columns.size() == 1 && are_own_keys(keys, columns[0]))
         return {cuda::sort_integers(columns[0], orders[0])};
-    if constexpr (built_with_cuda) return cuda::sort_rows(keys, orders, columns);
+    if constexpr (built_with_cuda) return cuda::sort_rows(with_string_ranks(keys), orders, columns);
     check_on_host("sort", keys[0].place());
   }
   Sorter sorter(keys, orders);
@@ -727,8 +722,9 @@ Tensor first_among(const std::vector<Column>& keys, const std::vector<SortOrder>
   return gather(numbers, cut(argsort(few, orders), count));
 }
 
-Tensor first_there(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
+Tensor first_there(const std::vector<Column>& given, const std::vector<SortOrder>& orders,
                    int64_t count) {
+  const std::vector<Column> keys = with_string_ranks(given);
   if constexpr (built_with_cuda)
     if (count > 0 && count <= kMostFirst && count <= keys[0].num_rows() / 8)
       if (const auto candidates = cuda::first_candidates(keys, orders, count))

@@ -54,7 +54,8 @@ void reverse_values(const std::byte* values, int64_t rows, int64_t width, std::b
 namespace hr::cuda {
 
 /// The rows' numbers in the order of the keys, int64; the keys are checked and not empty. Waits for
-/// the ranges of the keys, of strings twice. Throws UnsupportedError for 2^32 rows and more.
+/// the ranges of the keys; strings come as their ranks. Throws UnsupportedError for 2^32 rows and
+/// more.
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders);
 
 /// Integers without nulls (times and days too) in order: they are their own keys.

@@ -210,8 +210,11 @@ std::vector<Value> Run::results() {
 
 bool any_on_gpu(std::span<const Value> inputs) {
   bool found = false;
-  for (const Value& input : inputs)
+  for (const Value& input : inputs) {
+    const auto* const column = std::get_if<Column>(&input);
+    if (column && column->num_rows() == 0 && column->place().is_host()) continue;  // text alone
     for_each_buffer(input, [&](const Buffer& buffer) { found |= buffer.place().is_gpu(); });
+  }
   return found;
 }
 

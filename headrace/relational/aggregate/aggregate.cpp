@@ -5,6 +5,7 @@
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/radix_order.h"
+#include "headrace/algo/select/gather.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -13,6 +14,7 @@
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 #include "headrace/relational/aggregate/decimal_aggregate.h"
 #include "headrace/relational/aggregate/determined_keys.h"
+#include "headrace/relational/aggregate/distinct_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -141,23 +143,80 @@ class DeviceGroups {
     const std::optional<NormalizedKeys> packed = NormalizedKeys::of_device(
         keys_,
         {.ordered = options_.order == GroupOrder::kSorted, .drop_missing = options_.drop_missing});
-    if (!packed) return run_there("keys other than integers, times and categories");
-    if (!has_few_slots(*packed)) {
-      why = why_no_partitioned_kernel(plan, *packed, options_.order);
-      return why.empty() ? partitioned_aggregate_on_device(plan, *packed) : run_there(why);
-    }
-    const bool wants_first = options_.order == GroupOrder::kFirstSeen;
-    const AggregatePartition partition = dense_aggregate_on_device(plan, *packed, wants_first);
+    if (!packed) return run_there("keys of more than 64 bits");
+    if (may_be_determined(*packed)) return run_there("strings next to a key that may tell them");
+    if (has_few_slots(*packed)) return restored(*packed, in_slots(plan, *packed));
+    const bool keeps_order = packed->are_in_order_of_rows();
+    why = why_no_partitioned_kernel(plan, *packed,
+                                    keeps_order ? GroupOrder::kSorted : options_.order);
+    if (why.empty()) return restored(*packed, partitioned_aggregate_on_device(plan, *packed));
+    if (auto grouped = by_codes(plan, *packed)) return *std::move(grouped);
+    return run_there(why);
+  }
+
+ private:
+  // Groups of few slots.
+  Grouped in_slots(const AggregatePlan& plan, const NormalizedKeys& packed) const {
+    const bool wants_first =
+        options_.order == GroupOrder::kFirstSeen && !packed.are_in_order_of_rows();
+    const AggregatePartition partition = dense_aggregate_on_device(plan, packed, wants_first);
     std::vector<GroupResults> results{finalize_partition(
-        *packed, plan, partition, wants_first ? SlotOrder::kFirstRows : SlotOrder::kSlots)};
-    Grouped grouped = finalize_groups(*packed, static_cast<int64_t>(keys_.size()), plan, values_,
-                                      std::move(results), wants_first, options_);
+        packed, plan, partition, wants_first ? SlotOrder::kFirstRows : SlotOrder::kSlots)};
+    const bool are_first_seen = options_.order == GroupOrder::kFirstSeen;
+    Grouped grouped = finalize_groups(packed, packed.num_keys(), plan, values_, std::move(results),
+                                      are_first_seen, options_);
     for (std::vector<Column>* columns : {&grouped.keys, &grouped.values})
       for (Column& column : *columns) column = sent(column);
     return grouped;
   }
 
- private:
+  static Grouped restored(const NormalizedKeys& packed, Grouped grouped) {
+    for (size_t k = 0; k < grouped.keys.size(); ++k)
+      grouped.keys[k] = packed.restored(static_cast<int64_t>(k), grouped.keys[k]);
+    return grouped;
+  }
+
+  // Keys far apart, and groups in the order of their rows, by numbers of the keys. The host folds
+  // some of them in slots and some as chains; nothing where it cannot be told which.
+  std::optional<Grouped> by_codes(const AggregatePlan& plan, const NormalizedKeys& packed) const {
+    if (packed.num_rows() >= kMostCodedRows) return {};
+    const bool sort = options_.order == GroupOrder::kSorted;
+    const RowCodes coded = packed.to_codes(sort);
+    const int64_t groups = coded.first_rows.num_elements();
+    const std::optional<bool> chains = makes_chains(packed, groups);
+    const std::optional<NormalizedKeys> numbers =
+        NormalizedKeys::of_device({coded.codes}, {.ordered = true, .drop_missing = true});
+    if (!chains || groups == 0 || !numbers) return {};
+    if (*chains && !why_no_partitioned_kernel(plan, *numbers, GroupOrder::kSorted).empty())
+      return {};
+    Grouped grouped =
+        *chains ? partitioned_aggregate_on_device(plan, *numbers) : in_slots(plan, *numbers);
+    grouped.keys.clear();
+    for (const Column& key : keys_)
+      grouped.keys.push_back(with_positive_zeros(gather(key, coded.first_rows)));
+    return grouped;
+  }
+
+  // Whether the host adds up each group's rows one after the other, not in runs.
+  static std::optional<bool> makes_chains(const NormalizedKeys& packed, int64_t groups) {
+    const int64_t rows = packed.num_rows();
+    if (packed.domain() > 0 && packed.domain() <= static_cast<uint64_t>(rows / 2)) return true;
+    if (has_many_keys_on_device(packed)) return true;
+    const int64_t numbers = groups + packed.has_missing();
+    if (numbers > kFewKeys) return true;
+    // More may be given up after some of the rows.
+    if (numbers > kFewKeys * 3 / 4) return {};
+    return false;
+  }
+
+  // The host groups by the key alone that tells the others: its runs may be other ones.
+  bool may_be_determined(const NormalizedKeys& packed) const {
+    constexpr uint64_t kOneRun = 1 << 14;  // slots of which each run is a morsel
+    return keys_.size() > 1 && packed.domain() - 1 >= kOneRun &&
+           std::ranges::any_of(keys_, [](const Column& key) { return key.dtype().is_string(); }) &&
+           std::ranges::any_of(keys_, may_determine);
+  }
+
   std::string why_host() const {
     for (const AggregateRequest& request : requests_) {
       if (request.column < 0) continue;
@@ -210,6 +269,8 @@ class DeviceGroups {
   const std::vector<AggregateRequest>& requests_;
   const GroupOptions options_;
   const Place place_;
+
+  static constexpr int64_t kMostCodedRows = int64_t{1} << 30;  // their slots are 32 bits
 };
 
 // Strings and decimals compare as their places in the order of all.

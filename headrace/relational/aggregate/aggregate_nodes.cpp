@@ -10,7 +10,6 @@
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
-#include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/early_aggregation.h"
@@ -19,6 +18,7 @@
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/join/join_nodes.h"
+#include "headrace/relational/order/window_places.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/struct_codes.h"
 
@@ -113,15 +113,8 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
 
   bool supports(Place) const override { return true; }
 
-  std::string why_unsupported(std::span<const Value> inputs) const override {
-    if (!finds_rows_there())
-      return key_filters.empty() ? "" : "a semi-join filter has no kernel for CUDA";
-    for (const int64_t key : keys) {
-      const Dtype dtype = signature_of(inputs[static_cast<size_t>(key)]).dtype;
-      if (dtype.is_string() || dtype.is_category())
-        return "a key of strings has no kernel for CUDA";
-    }
-    return "";
+  std::string why_unsupported(std::span<const Value>) const override {
+    return key_filters.empty() ? "" : "a semi-join filter has no kernel for CUDA";
   }
 
   int64_t unique_keys() const override { return static_cast<int64_t>(keys.size()); }
@@ -254,19 +247,9 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
     const Tensor rows = distinct_rows(columns);
     Grouped grouped;
     for (size_t k = 0; k < columns.size(); ++k)
-      grouped.keys.push_back(wanted[k] ? positive_zeros(gather(columns[k], rows)) : Column());
+      grouped.keys.push_back(wanted[k] ? with_positive_zeros(gather(columns[k], rows)) : Column());
     grouped.values.assign(wanted_requests(wanted).size(), as_column(rows));
     return grouped;
-  }
-
-  // -0.0 becomes 0.0, as in keys that were packed.
-  static Column positive_zeros(const Column& column) {
-    if (!column.dtype().is_floating()) return column;
-    Program program;
-    const int value = program.input(0, column.dtype(), column.null_count() > 0);
-    program.add_column(
-        program.apply(Op::kAdd, std::array{value, program.constant(Scalar::weak(0.0))}));
-    return std::get<Column>(evaluate(program, std::array<Value, 1>{column}, column.num_rows())[0]);
   }
 
   Grouped distinct(const std::vector<bool>& wanted, std::span<const Value> inputs) const {
@@ -358,27 +341,50 @@ struct CountDistinct final : OperatorOf<CountDistinct, TableOperator> {
 
   int passes() const override { return 2; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const auto& column = std::get<Column>(inputs[0]);
+    return column.dtype().is_decimal() ? "decimals have no kernel for CUDA" : "";
+  }
+
   Table execute(const std::vector<bool>&, std::span<const Value> inputs,
                 TableState*) const override {
     const Column& column = std::get<Column>(inputs[0]);
-    int64_t count = 0;
-    if (memory_limit() == INT64_MAX)
-      count = count_distinct(
-          NormalizedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = drop_missing}));
-    else
-      count = hr::group_by({column}, {}, {{.aggregate = Aggregate::kSize}},
-                           {GroupOrder::kAny, drop_missing})
-                  .values[0]
-                  .num_rows();
-    Buffer value = Buffer::allocate(8);
-    *value.mutable_as<int64_t>() = count;
-    return Table(names, {Column(TypeId::kInt64, 1, std::move(value))});
+    if (const Place place = column.place(); place.is_gpu()) {
+      if (const auto numbers = numbers_of_keys({column}, drop_missing))
+        return Table(names, {one_number(numbers->first_rows.num_elements())});
+      const std::vector<Value> made =
+          run_on_host(name(), "keys without numbers have no kernel for CUDA", place, {column},
+                      [&](std::span<const Value> here) {
+                        return std::vector<Value>{one_number(count(std::get<Column>(here[0])))};
+                      });
+      return Table(names, {std::get<Column>(made[0])});
+    }
+    return Table(names, {one_number(count(column))});
   }
 
   int64_t guess_rows(const InputEstimates&) const override { return 1; }
 
   static auto parameters(auto& self) {
     return std::tie(self.names, self.dtypes, self.drop_missing);
+  }
+
+ private:
+  int64_t count(const Column& column) const {
+    if (memory_limit() == INT64_MAX)
+      return hr::count_distinct(
+          NormalizedKeys::of(kOp, {column}, {.ordered = false, .drop_missing = drop_missing}));
+    return hr::group_by({column}, {}, {{.aggregate = Aggregate::kSize}},
+                        {GroupOrder::kAny, drop_missing})
+        .values[0]
+        .num_rows();
+  }
+
+  static Column one_number(int64_t number) {
+    Buffer value = Buffer::allocate(8);
+    *value.mutable_as<int64_t>() = number;
+    return Column(TypeId::kInt64, 1, std::move(value));
   }
 };
 
@@ -518,10 +524,21 @@ struct Transform final : OperatorOf<Transform> {
 
   int passes() const override { return 3; }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     std::vector<Column> columns;
     for (const int64_t place : keys)
       columns.push_back(std::get<Column>(inputs[static_cast<size_t>(place)]));
+    if (const Place place = columns[0].place(); place.is_gpu()) {
+      if (columns[0].num_rows() == 0) return no_rows(inputs);
+      if (const auto numbers = numbers_of_keys(columns, drop_missing))
+        return rows_of_numbers(aggregated(numbers->codes, inputs), numbers->codes);
+      return run_on_host(kOp, "keys without numbers have no kernel for CUDA", place,
+                         {inputs.begin(), inputs.end()}, [&](std::span<const Value> here) {
+                           return std::vector<Value>{execute(here)};
+                         })[0];
+    }
     const NormalizedKeys packed =
         NormalizedKeys::of(kOp, columns, {.ordered = false, .drop_missing = drop_missing});
     // Numbers of the groups as the only key: group k is row k of the result.
@@ -530,14 +547,7 @@ struct Transform final : OperatorOf<Transform> {
         rows, [&](int64_t row, int64_t count, uint64_t* out) { packed.read(row, count, out); },
         packed.accesses(), packed.has_missing() ? std::optional(packed.missing()) : std::nullopt);
     const Column numbers(TypeId::kUInt32, rows, found.numbers);
-    AggregateRequest own = request;
-    std::vector<Column> folded;
-    for (int64_t* place : {&own.column, &own.other}) {
-      if (*place < 0) continue;
-      folded.push_back(std::get<Column>(inputs[static_cast<size_t>(*place)]));
-      *place = static_cast<int64_t>(folded.size()) - 1;
-    }
-    Column result = group_by({numbers}, folded, {own}).values[0];
+    Column result = aggregated(numbers, inputs);
     const int64_t last = found.count - 1;
     if (packed.has_missing() && last >= 0 && found.keys.as<uint64_t>()[last] == packed.missing()) {
       Buffer validity = Buffer::allocate_zeroed(bitmap_bytes(found.count));
@@ -561,6 +571,26 @@ struct Transform final : OperatorOf<Transform> {
 
   static auto parameters(auto& self) {
     return std::tie(self.keys, self.request, self.drop_missing);
+  }
+
+ private:
+  Column no_rows(std::span<const Value> inputs) const {
+    const Dtype dtype = request.column < 0
+                            ? Dtype()
+                            : std::get<Column>(inputs[static_cast<size_t>(request.column)]).dtype();
+    return Column(aggregate_dtype(request.aggregate, dtype, AggregateForm::kGroup), 0, Buffer());
+  }
+
+  // Of the rows of each number, in their order.
+  Column aggregated(const Column& numbers, std::span<const Value> inputs) const {
+    AggregateRequest own = request;
+    std::vector<Column> folded;
+    for (int64_t* place : {&own.column, &own.other}) {
+      if (*place < 0) continue;
+      folded.push_back(std::get<Column>(inputs[static_cast<size_t>(*place)]));
+      *place = static_cast<int64_t>(folded.size()) - 1;
+    }
+    return group_by({numbers}, folded, {own}).values[0];
   }
 };
 

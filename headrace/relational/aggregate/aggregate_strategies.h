@@ -79,6 +79,9 @@ Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const Normali
 std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
                                       GroupOrder order);
 
+/// What `has_many_keys` tells of keys on a CUDA device. Waits for a sample of them.
+bool has_many_keys_on_device(const NormalizedKeys& packed);
+
 /// Many groups: the rows in partitions, each with a table of its own.
 std::vector<GroupResults> partitioned_aggregate(const AggregatePlan& plan,
                                                 const NormalizedKeys& packed, PartitionKeys keys,

@@ -124,12 +124,6 @@ void find_first_rows(const Column& key, int64_t least, uint32_t* first, int64_t 
   });
 }
 
-bool may_determine(const Column& column) {
-  const Dtype dtype = column.dtype();
-  return dtype.storage().is_signed() && !dtype.is_bool() && !dtype.is_category() &&
-         !dtype.is_floating() && !dtype.is_decimal() && column.null_count() == 0;
-}
-
 std::optional<DeterminingKey> try_key(const std::vector<Column>& keys, size_t place,
                                       const std::vector<ComparedKey>& others) {
   const Column& key = keys[place];
@@ -163,6 +157,12 @@ std::optional<DeterminingKey> try_key(const std::vector<Column>& keys, size_t pl
 }
 
 }  // namespace
+
+bool may_determine(const Column& column) {
+  const Dtype dtype = column.dtype();
+  return dtype.storage().is_signed() && !dtype.is_bool() && !dtype.is_category() &&
+         !dtype.is_floating() && !dtype.is_decimal() && column.null_count() == 0;
+}
 
 std::optional<DeterminingKey> find_determining_key(const std::vector<Column>& keys,
                                                    GroupOptions options) {

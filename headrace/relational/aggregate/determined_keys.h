@@ -15,6 +15,9 @@ struct DeterminingKey {
   Buffer first_rows{};  ///< uint32 by value - least: the first row that has it
 };
 
+/// Whether a key of this kind is tried: of signed integers, without nulls.
+bool may_determine(const Column& key);
+
 /// An integer key without nulls, of a range that is not much longer than the rows, which determines
 /// the others; nothing where there is none, or where strings are no keys, which cost most. For
 /// groups in the order of keys only the first one. Cost: about 2 ns a row and key where there is

@@ -8,10 +8,12 @@
 #include "headrace/algo/select/nonzero.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/device.h"
+#include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/eval/evaluate_kernels.h"
 #include "headrace/relational/aggregate/distinct_rows_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -378,6 +380,15 @@ Tensor distinct_rows(const std::vector<Column>& keys) {
   if constexpr (built_with_cuda) return cuda::distinct_rows(keys);
   check_on_host("drop_duplicates", keys[0].place());
   return {};
+}
+
+Column with_positive_zeros(const Column& keys) {
+  if (!keys.dtype().is_floating()) return keys;
+  Program program;
+  const int value = program.input(0, keys.dtype(), keys.null_count() > 0);
+  program.add_column(
+      program.apply(Op::kAdd, std::array{value, program.constant(Scalar::weak(0.0))}));
+  return std::get<Column>(evaluate(program, std::array<Value, 1>{keys}, keys.num_rows())[0]);
 }
 
 int64_t count_distinct(const NormalizedKeys& keys) {

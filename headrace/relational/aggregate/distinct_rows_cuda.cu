@@ -4,6 +4,7 @@
 #include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/algo/sort/radix_sort_kernels.h"
+#include "headrace/algo/sort/string_codes_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -150,7 +151,41 @@ void mark_by_sort(DeviceCall& call, const DeviceSortKeys& keys, int64_t rows, un
 
 }  // namespace
 
-Tensor distinct_rows(const std::vector<Column>& keys) {
+namespace {
+
+__global__ void widen_kernel(const uint32_t* __restrict__ rows, int64_t count,
+                             int64_t* __restrict__ out) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < count) out[i] = rows[i];
+}
+
+Tensor widened(const Tensor& rows) {
+  const int64_t count = rows.num_elements();
+  const Buffer out = allocate_result(8 * count, rows.place());
+  DeviceCall call("drop_duplicates", rows.place());
+  call.reads(rows.buffer());
+  if (count > 0)
+    widen_kernel<<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
+        rows.as<uint32_t>(), count, call.writes_as<int64_t>(out));
+  call.finish(cudaGetLastError());
+  return Tensor(TypeId::kInt64, {count}, out);
+}
+
+/// Strings and categories as numbers.
+Column numbers_of(const Column& key) {
+  if (key.dtype().is_string()) return encode_strings(key).codes;
+  if (!key.dtype().is_category()) return key;
+  return Column(TypeId::kInt32, key.num_rows(), key.values_buffer(), key.validity_buffer(),
+                key.null_count(), key.offset());
+}
+
+}  // namespace
+
+Tensor distinct_rows(const std::vector<Column>& given) {
+  if (given.size() == 1 && given[0].dtype().is_string() && given[0].null_count() == 0)
+    return widened(encode_strings(given[0]).first_rows);
+  std::vector<Column> keys;
+  for (const Column& key : given) keys.push_back(numbers_of(key));
   const Place place = keys[0].place();
   const int64_t rows = keys[0].num_rows();
   if (rows > std::numeric_limits<unsigned>::max())

@@ -322,19 +322,24 @@ bool has_device_fold(Aggregate aggregate) {
          aggregate == kMax || aggregate == kCount || aggregate == kSize;
 }
 
+std::vector<uint64_t> sample_of(const NormalizedKeys& packed) {
+  const auto [count, step] = many_keys_sample(packed.num_rows());
+  if constexpr (built_with_cuda) return cuda::sampled_keys(packed, count, step);
+  return {};
+}
+
 // The host makes a chain of each group, in partitions, if these are many.
 std::string why_no_chains(const NormalizedKeys& packed) {
   const int64_t rows = packed.num_rows();
   const bool is_dense = packed.domain() <= static_cast<uint64_t>(rows / 2);
   if (!is_dense && rows < KeySample::kManyRows) return "few groups of keys far apart";
-  std::vector<uint64_t> keys;
-  const auto [count, step] = many_keys_sample(rows);
-  if constexpr (built_with_cuda) keys = cuda::sampled_keys(packed, count, step);
+  const int64_t step = many_keys_sample(rows).step;
+  const std::vector<uint64_t> keys = sample_of(packed);
   if (!is_dense && !are_many_keys(rows, keys)) return "few groups of keys far apart";
   // A thread adds up the rows of a key one after the other.
   constexpr int64_t kMostRows = 1 << 17;
   KeyMap numbers;
-  numbers.reserve(count);
+  numbers.reserve(static_cast<int64_t>(keys.size()));
   std::vector<int64_t> times;
   int64_t most = 0;
   for (const uint64_t key : keys) {
@@ -368,6 +373,11 @@ std::string why_no_partitioned_kernel(const AggregatePlan& plan, const Normalize
       return "nulls among integers of many groups";
   }
   return why_no_chains(packed);
+}
+
+bool has_many_keys_on_device(const NormalizedKeys& packed) {
+  const int64_t rows = packed.num_rows();
+  return rows >= KeySample::kManyRows && are_many_keys(rows, sample_of(packed));
 }
 
 Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed) {

@@ -327,7 +327,9 @@ struct Join final : OperatorOf<Join, TableOperator> {
     if (std::string reason = why_no_slots(sides[0], sides[1]); !reason.empty()) return reason;
     for (size_t i = 0; i < outputs.size(); ++i) {
       const auto [left, right] = outputs[i];
-      if (left < 0 || right < 0 || dtypes[i].storage().is_real() || dtypes[i].is_bool()) continue;
+      if (left < 0 || right < 0 || dtypes[i].storage().is_real() || dtypes[i].is_bool() ||
+          dtypes[i].is_string())
+        continue;
       return "a key of " + std::string(dtypes[i].name()) +
              " from both sides has no kernel for CUDA";
     }

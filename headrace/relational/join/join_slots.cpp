@@ -2,6 +2,7 @@
 // Decides which slots keys have on a CUDA device, and how left rows find their matches.
 #include "headrace/relational/join/join_slots.h"
 
+#include "headrace/algo/sort/string_codes.h"
 #include "headrace/base/error.h"
 #include "headrace/data/device.h"
 #include "headrace/relational/join/join_slots_kernels.h"
@@ -33,6 +34,18 @@ SlotKeyKind kind_of(Dtype dtype) {
 
 bool is_same_dictionary(const Column& a, const Column& b) {
   return a.dictionary() == b.dictionary();
+}
+
+// Keys of strings on both sides as numbers of theirs.
+std::array<std::vector<Column>, 2> with_numbers(const std::vector<Column>& left,
+                                                const std::vector<Column>& right) {
+  std::array<std::vector<Column>, 2> keys{left, right};
+  for (size_t k = 0; k < left.size(); ++k) {
+    if (!left[k].dtype().is_string()) continue;
+    const std::array<Column, 2> numbers = encode_strings(left[k], right[k]);
+    for (const size_t side : {0, 1}) keys[side][k] = numbers[side];
+  }
+  return keys;
 }
 
 // Keys as the kernels read them; their buffers are held by `call`.
@@ -318,7 +331,11 @@ std::string why_no_slots(const std::vector<Column>& left, const std::vector<Colu
     return "more than " + std::to_string(kMostSlotKeys) + " keys have no kernel for CUDA";
   for (size_t k = 0; k < left.size(); ++k) {
     const Dtype dtype = left[k].dtype();
-    if (dtype.is_category()) {
+    if (dtype.is_string()) {
+      if (!right[k].dtype().is_string())
+        return "keys of strings and of " + std::string(right[k].dtype().name()) +
+               " have no kernel for CUDA";
+    } else if (dtype.is_category()) {
       if (!is_same_dictionary(left[k], right[k]))
         return "keys of different categories have no kernel for CUDA";
     } else if (!dtype.is_bool() && !dtype.is_floating() && !dtype.storage().is_integer()) {
@@ -329,15 +346,19 @@ std::string why_no_slots(const std::vector<Column>& left, const std::vector<Colu
                                               : std::string();
 }
 
-std::optional<JoinedRows> join_by_slots(const std::vector<Column>& left, int64_t left_rows,
-                                        const std::vector<Column>& right, int64_t right_rows,
+std::optional<JoinedRows> join_by_slots(const std::vector<Column>& left_keys, int64_t left_rows,
+                                        const std::vector<Column>& right_keys, int64_t right_rows,
                                         JoinKind kind, JoinUnique unique) {
-  Place place = place_of_keys(left);
-  if (place.is_host()) place = place_of_keys(right);
+  Place place = place_of_keys(left_keys);
+  if (place.is_host()) place = place_of_keys(right_keys);
   if constexpr (built_with_cuda) {
-    const auto refused = [&] { refuse(left, left_rows, right, right_rows, kind, unique, place); };
+    const auto refused = [&] {
+      refuse(left_keys, left_rows, right_keys, right_rows, kind, unique, place);
+    };
+    const auto [left, right] = with_numbers(left_keys, right_keys);
     if (unique.left) {
-      SlotJoin turned(right, right_rows, left, left_rows, place);
+      const auto [others, own] = with_numbers(right_keys, left_keys);
+      SlotJoin turned(others, right_rows, own, left_rows, place);
       if (!turned.choose_slots()) return std::nullopt;
       if (!turned.is_right_unique()) refused();
     }

@@ -2,12 +2,14 @@
 // Room for the columns of a join's result, and where their values come from.
 #include "headrace/relational/join/joined_columns.h"
 
+#include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/data/device.h"
 #include "headrace/relational/join/joined_columns_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -124,6 +126,12 @@ std::vector<Column> gather_joined(const std::vector<Column>& columns, const Tens
 
 Column coalesce_joined(const Column& left, const Column& right, const JoinedRows& joined) {
   if (joined.keeps_left) return left;
+  if (left.dtype().is_string() && &left.text_buffers() != &right.text_buffers()) {
+    const Column both =
+        concatenate(kOp, left.dtype(), std::array{left, right});  // one text of both
+    return coalesce_joined(both.slice(0, left.num_rows()),
+                           both.slice(left.num_rows(), right.num_rows()), joined);
+  }
   if (joined.rows == 0) return left.with_rows(0, {}, {}, 0);
   Column result = left;
   if constexpr (built_with_cuda) {

@@ -13,8 +13,8 @@ namespace hr {
 std::vector<Column> gather_joined(const std::vector<Column>& columns, const Tensor& rows,
                                   bool may_miss);
 
-/// The left value where there is a left row, else the right one; of one dtype with values of a
-/// fixed width, no strings.
+/// The left value where there is a left row, else the right one; of one dtype, strings or values of
+/// a fixed width.
 Column coalesce_joined(const Column& left, const Column& right, const JoinedRows& joined);
 
 /// A code per row, int32: 0 for rows of the user's left side alone, 1 of the right side, 2 of both.

@@ -9,6 +9,8 @@
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/relational/order/window_places.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/struct_codes.h"
 
@@ -102,6 +104,10 @@ Column rank(const Column& column, RankMethod method, bool descending) {
 
 namespace {
 
+std::string no_numbers(Dtype dtype) {
+  return "values of " + std::string(dtype.name()) + " have no kernel for CUDA";
+}
+
 struct Rank final : OperatorOf<Rank> {
   RankMethod method = RankMethod::kAverage;
   bool descending = false;
@@ -114,8 +120,17 @@ struct Rank final : OperatorOf<Rank> {
 
   Cost cost(const InputEstimates&) const override { return {.nanoseconds = 40, .bytes = 16}; }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
-    return rank(std::get<Column>(inputs[0]), method, descending);
+    const auto& column = std::get<Column>(inputs[0]);
+    if (!column.place().is_gpu()) return rank(column, method, descending);
+    if (auto ranks = rank_there(nullptr, column, method, descending)) return *std::move(ranks);
+    return run_on_host(
+        kOp, no_numbers(column.dtype()), column.place(), {column},
+        [&](std::span<const Value> here) {
+          return std::vector<Value>{rank(std::get<Column>(here[0]), method, descending)};
+        })[0];
   }
 
   static auto parameters(auto& self) { return std::tie(self.method, self.descending); }

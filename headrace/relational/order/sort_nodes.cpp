@@ -70,10 +70,6 @@ double key_cost(Dtype dtype, bool is_first) {
 }
 
 std::string why_unsortable(std::span<const Value> keys) {
-  for (const Value& key : keys) {
-    const Dtype dtype = signature_of(key).dtype;
-    if (dtype.is_string() || dtype.is_category()) return "a key of strings has no kernel for CUDA";
-  }
   return signature_of(keys[0]).rows() >= int64_t{1} << 32 ? "2^32 rows have no kernel for CUDA"
                                                           : std::string();
 }

@@ -12,10 +12,13 @@
 #include "headrace/exec/workers.h"
 #include "headrace/functions/decimal/decimal_arithmetic.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/relational/order/window_places.h"
 #include "headrace/relational/rows/operator_inputs.h"
 #include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace hr {
 
@@ -279,8 +282,20 @@ struct Window final : OperatorOf<Window, TableOperator> {
 
   int passes() const override { return 6; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value>) const override {
+    const bool has_kernel = std::holds_alternative<ShiftFunction>(function) ||
+                            std::holds_alternative<RankFunction>(function) ||
+                            std::holds_alternative<RowNumberFunction>(function);
+    return has_kernel ? "" : word + " in groups has no kernel for CUDA";
+  }
+
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
-                TableState*) const override {
+                TableState* state) const override {
+    for (const Value& input : inputs)
+      if (const Place place = place_of(input); place.is_gpu())
+        return execute_there(wanted, inputs, place, state);
     const auto column_at = [&](int64_t place) {
       return std::get<Column>(inputs[static_cast<size_t>(place)]);
     };
@@ -353,6 +368,46 @@ struct Window final : OperatorOf<Window, TableOperator> {
   }
 
  private:
+  // Places in groups on a CUDA device; on the host what has no numbers there.
+  Table execute_there(const std::vector<bool>& wanted, std::span<const Value> inputs, Place place,
+                      TableState* state) const {
+    const auto column_at = [&](int64_t at) {
+      return std::get<Column>(inputs[static_cast<size_t>(at)]);
+    };
+    std::vector<Column> key_columns;
+    for (const int64_t at : keys) key_columns.push_back(column_at(at));
+    std::vector<std::string> kept;
+    std::vector<Column> results;
+    std::optional<RowCodes> groups = numbers_of_keys(key_columns, drop_missing);
+    for (size_t c = 0; c < wanted.size() && groups; ++c) {
+      if (!wanted[c]) continue;
+      std::optional<Column> made = column_there(groups->codes, column_at(columns[c]));
+      if (!made) groups.reset();
+      kept.push_back(names[c]);
+      results.push_back(std::move(made).value_or(Column()));
+    }
+    if (groups) return Table(std::move(kept), std::move(results));
+    const PlaceWork work = [&](std::span<const Value> here) {
+      const Table table = execute(wanted, here, state);
+      kept = table.names();
+      return std::vector<Value>(table.columns().begin(), table.columns().end());
+    };
+    results.clear();
+    for (const Value& made :
+         run_on_host(word, "keys or values without numbers have no kernel for CUDA", place,
+                     {inputs.begin(), inputs.end()}, work))
+      results.push_back(std::get<Column>(made));
+    return Table(std::move(kept), std::move(results));
+  }
+
+  std::optional<Column> column_there(const Column& groups, const Column& values) const {
+    if (const auto* rank = std::get_if<RankFunction>(&function))
+      return rank_there(&groups, values, rank->method, rank->descending);
+    if (const auto* shift = std::get_if<ShiftFunction>(&function))
+      return shift_there(groups, values, shift->periods);
+    return row_numbers_there(groups);
+  }
+
   Column ranked(const RankFunction& rank, const Column& values, const Column& normalized_keys,
                 const NormalizedKeys& packed) const {
     const int64_t rows = packed.num_rows();

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Strings as numbers on a CUDA device: a hash table of first rows.
+#include "headrace/algo/select/filter_kernels.h"
+#include "headrace/algo/sort/row_codes_kernels.h"
+#include "headrace/algo/sort/row_table_device.h"
+#include "headrace/algo/sort/string_codes_kernels.h"
+#include "headrace/algo/sort/string_words_device.h"
+
+#include <vector>
+
+namespace hr::cuda {
+
+namespace {
+
+using rows::kThreads;
+
+/// Numbers of the rows that were put: the first rows of their slots.
+__global__ void firsts_kernel(RowTable table, int64_t count, uint32_t* __restrict__ slots) {
+  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i >= count) return;
+  const uint32_t slot = slots[i];
+  slots[i] = slot == RowTable::kNone ? 0 : RowTable::row_of(table.slots[slot]);
+}
+
+__global__ void find_kernel(const __grid_constant__ StringRows there,
+                            const __grid_constant__ StringRows rows, RowTable table, int64_t count,
+                            uint32_t none, uint32_t* __restrict__ out) {
+  const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (row >= count) return;
+  uint32_t found = none;
+  if (rows.is_there(row)) {
+    const uint32_t first = table.find(there, rows, row);
+    if (first != RowTable::kNone) found = first;
+  }
+  out[row] = found;
+}
+
+/// A bit a row from bit 0 on.
+__global__ void validity_kernel(const __grid_constant__ StringRows rows, int64_t count,
+                                unsigned* __restrict__ valid) {
+  const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const unsigned word = __ballot_sync(~0u, row < count && rows.is_there(row));
+  if (threadIdx.x % 32 == 0 && row < count) valid[row / 32] = word;
+}
+
+/// Numbers of a column under the validity of its strings.
+Column numbers_of(DeviceCall& call, const Column& strings, const StringRows& rows,
+                  const Buffer& numbers) {
+  const int64_t count = strings.num_rows();
+  Buffer valid;
+  if (strings.null_count() > 0) {
+    valid = allocate_result(8 * ((count + 63) / 64), strings.place());
+    validity_kernel<<<blocks_of(count, kThreads), kThreads, 0, row_stream(call)>>>(
+        rows, count, call.writes_as<unsigned>(valid));
+  }
+  return Column(TypeId::kInt32, count, numbers, valid, strings.null_count());
+}
+
+}  // namespace
+
+RowCodes encode_strings(const Column& strings) {
+  DeviceCall call(kRowsOp, strings.place());
+  std::vector<Buffer> tables;
+  const StringRows keys{strings_of(call, strings, tables)};
+  RowCodes made =
+      encode_rows(call, keys, strings.num_rows(), strings.null_count(), strings.place());
+  call.finish(cudaGetLastError());
+  return made;
+}
+
+RowCodes encode_in_order(const Column& strings) {
+  const RowCodes made = encode_strings(strings);
+  if (made.first_rows.num_elements() < 2) return made;
+  return renumbered(made, order_of_distinct(take_rows(kRowsOp, strings, made.first_rows)));
+}
+
+std::array<Column, 2> encode_strings(const Column& left, const Column& right) {
+  const int64_t left_rows = left.num_rows(), right_rows = right.num_rows();
+  const Place place = left_rows > 0 ? left.place() : right.place();
+  DeviceCall call(kRowsOp, place);
+  std::vector<Buffer> tables;
+  const auto rows_of = [&](const Column& strings) {
+    return strings.num_rows() > 0 ? StringRows{strings_of(call, strings, tables)} : StringRows{};
+  };
+  const StringRows own = rows_of(left), there = rows_of(right);
+  Buffer room;
+  const RowTable table = table_of_rows(call, right_rows, room);
+  const Buffer numbers[] = {allocate_result(std::max<int64_t>(4 * left_rows, 4), place),
+                            allocate_result(std::max<int64_t>(4 * right_rows, 4), place)};
+  if (right_rows > 0) {
+    auto* const out = call.writes_as<uint32_t>(numbers[1]);
+    rows::put_kernel<StringRows>
+        <<<blocks_of(right_rows, kThreads), kThreads, 0, row_stream(call)>>>(there, right_rows,
+                                                                             table, out);
+    firsts_kernel<<<blocks_of(right_rows, kThreads), kThreads, 0, row_stream(call)>>>(
+        table, right_rows, out);
+  }
+  if (left_rows > 0)
+    find_kernel<<<blocks_of(left_rows, kThreads), kThreads, 0, row_stream(call)>>>(
+        there, own, table, left_rows, static_cast<uint32_t>(right_rows),
+        call.writes_as<uint32_t>(numbers[0]));
+  std::array<Column, 2> made{numbers_of(call, left, own, numbers[0]),
+                             numbers_of(call, right, there, numbers[1])};
+  call.finish(cudaGetLastError());
+  return made;
+}
+
+}  // namespace hr::cuda
