@@ -73,9 +73,11 @@ def main() -> None:
     def tell(step: str, **more: object) -> None:
         nonlocal begin
         now = time.perf_counter()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # mapped files counted
+        status = Path("/proc/self/status").read_text().split()
+        own = int(status[status.index("RssAnon:") + 1]) * 1024
         row = {"step": step, "rows": options.rows, "seconds": round(now - begin, 1)}
-        print(json.dumps({**row, "peak_rss": peak, **more}), flush=True)
+        print(json.dumps({**row, "peak_rss": peak, "anonymous_rss": own, **more}), flush=True)
         begin = time.perf_counter()
 
     with ProcessPoolExecutor(
