@@ -178,3 +178,17 @@ def test_groups_of_a_left_join_are_made_before_it() -> None:
     for word in ("sum(d)", "count(*)"):
         made = hr.sql(f"select g, {word} as x from t left join u using (k) group by g", t=t, u=u)
         assert "key 0" not in made.explain()
+
+
+def test_a_known_plan_has_the_passes_of_the_first() -> None:
+    t = hr.DataFrame({"k": range(100), "g": [i % 10 for i in range(100)], "unread": range(100)})
+    lines = hr.DataFrame({"k": [i % 100 for i in range(2000)], "v": range(2000), "w": range(2000)})
+    groups = hr.DataFrame({"g": [3, 4], "name": ["x", "y"], "more": [1, 2]})
+    query = """select name, sum(v) as s from lines join t on lines.k = t.k join groups on
+        t.g = groups.g where name = 'x' group by name"""
+    plans = [hr.sql(query, t=t, lines=lines, groups=groups).explain() for _ in range(3)]
+    assert "keys of another join" in plans[0]
+    assert plans[1] == plans[2] == plans[0]
+    made = [hr.sql(query, t=t, lines=lines, groups=groups).to_dict() for _ in range(2)]
+    total = sum(v for v in range(2000) if v % 100 % 10 == 3)
+    assert made == [{"name": ["x"], "s": [total]}] * 2
