@@ -13,7 +13,7 @@ namespace hr {
 class HR_API PlanTemplate {
  public:
   /// Nodes that have their value and those in `shared` are inputs of all copies, which have none of
-  /// what a run of `nodes` never reads, such as columns of joins that nobody wants.
+  /// what a run of `nodes` never reads, such as unread columns of joins.
   PlanTemplate(std::span<const NodePtr> nodes, std::span<const NodePtr> shared);
 
   /// Nodes with the operators, inputs and rows of the plan's whose values are apart from theirs:

@@ -22,8 +22,8 @@ class GroupsRows {
 /// held.
 bool aggregate_early(const PlanNodes& nodes);
 
-/// Whether the right side of a join has so many more rows than the left one that groups of them are
-/// worth a table of their own.
+/// Whether the right side of a join has several times the rows of the left one, so that grouping
+/// them first costs less.
 bool has_many_more_right_rows(const Node& join);
 
 }  // namespace hr

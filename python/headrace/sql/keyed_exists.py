@@ -129,7 +129,7 @@ def _compared(
         for word, node in zip(words, found, strict=True)
     ]
     left = scope.relation.with_fields([Field(_TEST, "other", other, True)])
-    # A LEFT join tells the groups which keys are wanted, and is told none.
+    # A LEFT join filters the groups by its keys, and is not filtered by theirs.
     right = Relation(extremes, keys[0])
     made = joined(left, right, list(zip(mine, keys, strict=True)), "left")
     values = {f.name: f.value for f in made.fields if f.table == _TEST}
