@@ -35,8 +35,8 @@ NodePtr copied(const NodePtr& node, std::vector<NodePtr> inputs) {
   return std::make_shared<Node>(std::move(fields));
 }
 
-// An input of the same rows in the place of one that is never read, such as that of an
-// unread column of a join: copies need not have it, and no pass has to keep its rows. Else that one.
+// An input of the same rows in the place of one that is never read, such as that of an unread
+// column of a join: copies need not have it, and no pass has to keep its rows. Else that one.
 const NodePtr& stand_in(const Node& node, size_t input,
                         const std::unordered_set<const Node*>& read) {
   const Node::Fields& fields = node.fields();
