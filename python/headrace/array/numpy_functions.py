@@ -193,10 +193,13 @@ def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any =
 
 def _cov(m: Any, *, rowvar: bool = True, bias: bool = False, ddof: int | None = None) -> Array:
     x = asarray(m).astype("float64")
-    lines = x.reshape((1, -1)) if x.ndim < 2 else x if rowvar else layout.permute_dims(x, (1, 0))
-    around = lines - reduce_axes(lines, "mean", 1, keepdims=True)
-    free = lines.shape[1] - (ddof if ddof is not None else int(not bias))
-    made = matmul(around, layout.permute_dims(around, (1, 0))) / float(max(free, 0))
+    lines = x.reshape((1, -1)) if x.ndim < 2 else x
+    along = 1 if rowvar or x.ndim < 2 else 0
+    around = lines - reduce_axes(lines, "mean", along, keepdims=True)  # lies as `m` does
+    free = lines.shape[along] - (ddof if ddof is not None else int(not bias))
+    turned = layout.permute_dims(around, (1, 0))
+    made = matmul(around, turned) if along else matmul(turned, around)
+    made = made / float(max(free, 0))
     return made.reshape(()) if made.shape[0] == 1 else made
 
 
