@@ -131,6 +131,12 @@ select a, (select v as b from u where k = a and exists (select 1 from u y where 
 select a, q.b from t, lateral (select v as b from u where k = a and b > 10) q;
 select a, q.b from t, lateral (select r.v as b from u, lateral (select u.v) r where k = a and b >
     10) q;
+select t.a, u.v from t join u x on t.a = x.k right join u on u.k = t.b where t.a = x.k;
+select t.a, u.v from t join u x on t.a = x.k and t.a > 1 full join u on u.k = t.b where t.a > 1;
+select a from t where exists (select u.v as b from u semi join t y on y.a = u.k where t.a * 10 = b);
+select a from t where exists (select u.v as b from u anti join t y on y.b = u.k where b > t.a);
+select a from t where exists (select r.v as b from u r, u p where p.k = r.k and r.k = t.a and b in
+    (select v from u));
 select a, b from t where exists (select 1 from u where k = a and v <> b * 10);
 select a, b from t where exists (select * from u, u y where u.k = a
     and y.v <> a and y.w = u.w);

@@ -74,7 +74,7 @@ class FromList:
         `choose` gives them for a scope that has the columns of all tables.
         """
         units, joins_of, sources = self._tables(select, correlation)
-        tables = [each for each in (*units, *sources) if each is not None]
+        tables = [*units, *_visible(joins_of, sources)]
         known = Relation([f for each in tables for f in each.fields], units[0].rows)
         conditions = None if None in sources else choose(Scope(known, None, self))
         if conditions is None:
@@ -207,12 +207,10 @@ class FromList:
             nonlocal pool
             if not aliases or None in sources[place:]:
                 return
-            tables = [each for each in (*units, *sources[place:]) if each is not None]
+            tables = [*units, *_visible(joins_of[place:], sources[place:])]
             known = [Scope(each, None, self) for each in tables]
             pool = [
-                each
-                if queries_of(each)
-                else with_aliases(each, aliases, lambda name: any(s.has("", name) for s in known))
+                with_aliases(each, aliases, lambda name: any(s.has("", name) for s in known))
                 for each in pool
             ]
 
@@ -231,8 +229,10 @@ class FromList:
                 early = [each for each in early if _reads_only(each, seen)]
             early = [each for each in early if not _reads(each, later)]
             left, rest = joins.inner_joins(units, early, Scope(units[0], correlation, self))
-            inner = [each for each in inner if each not in early or each in rest]
-            pool = [each for each in pool if each not in early or each in rest]
+            # By identity: WHERE may say again what ON says, and holds for rows that are given back.
+            done = {id(each) for each in early} - {id(each) for each in rest}
+            inner = [each for each in inner if id(each) not in done]
+            pool = [each for each in pool if id(each) not in done]
             for join, right, on in waiting:
                 scope = Scope(left, correlation, self)
                 left = joins.outer_join(left, right, join, "left", scope, on)
@@ -592,6 +592,15 @@ def _truth(conditions: list[Expression], scope: Scope) -> bool | None:
             return None
         found = found and bool(value.value)
     return found
+
+
+def _visible(joins_of: list[Expression], sources: list[Relation | None]) -> list[Relation]:
+    """The tables of joins whose columns WHERE and SELECT see: not those of SEMI and ANTI."""
+    return [
+        table
+        for join, table in zip(joins_of, sources, strict=True)
+        if table is not None and _kind(join) not in ("semi", "anti")
+    ]
 
 
 def _kind(join: Expression) -> str:
