@@ -19,7 +19,7 @@ from dask.dataframe.core import _concat
 from dask.dataframe.dask_expr._expr import Expr
 from dask.dataframe.dask_expr._reductions import ShuffleReduce
 from dask.dataframe.dask_expr._repartition import Repartition
-from dask.dataframe.dask_expr._shuffle import Shuffle, SimpleShuffle, TaskShuffle
+from dask.dataframe.dask_expr._shuffle import Shuffle, TaskShuffle
 from dask.dataframe.dispatch import group_split_dispatch
 from dask.dataframe.shuffle import partitioning_index
 
@@ -35,7 +35,7 @@ _BUNDLE = 4
 PLACES = "_partitions"
 
 
-class ShuffleInBundles(SimpleShuffle):  # type: ignore[misc]
+class ShuffleInBundles(TaskShuffle):  # type: ignore[misc]
     """Rows to the partitions that a column names."""
 
     def _layer(self) -> dict[Any, Any]:
