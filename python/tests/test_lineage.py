@@ -234,7 +234,11 @@ def test_damaged_records_are_refused(rows, tmp_path):
                     assert str(error).startswith("replay: ")
                 else:
                     hr.eval(made)
-    for text in ("", "{", "[]", '{"format": 1}', '{"format": 1, "plan": "eA=="}'):
+    for key in ("tags", "label_tags"):
+        with pytest.raises(hr.InvalidArgumentError, match=r"replay: .*damaged"):
+            hr.replay({**hr.lineage(frame), "names": ["id"], key: {"id": "secret"}})
+    deep = "[" * 100_000
+    for text in ("", "{", "[]", deep, '{"format": 1}', '{"format": 1, "plan": "eA=="}'):
         (tmp_path / "record.json").write_text(text)
         with pytest.raises(hr.InvalidArgumentError, match="replay: "):
             hr.replay(tmp_path / "record.json")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.dtypes import dtype_word
+from headrace.errors import InvalidArgumentError
 from headrace.frame.columns import is_frame
 from headrace.interop.exchange import tensor_from
 from headrace.lazy.handle import array_of, is_array, mark
@@ -31,10 +32,13 @@ def _integers(values: Any, word: str) -> Any:
     if "int" not in word:
         return values
     try:
-        return np.asarray(values, word)
+        # Text is no number, though NumPy parses it.
+        return np.asarray(values, word) if np.asarray(values).dtype.kind in "biufO" else values
     except OverflowError as error:
-        raise OverflowError(f"asarray: {error}; use a wider dtype") from None
-    except (TypeError, ValueError):
+        raise OverflowError(f"asarray: {error}; use a dtype that holds it") from None
+    except (TypeError, ValueError) as error:
+        if "NaN" in str(error):
+            raise InvalidArgumentError(f"asarray: {error}; use a dtype that holds it") from None
         return values  # refused with what does not fit
 
 

@@ -34,6 +34,8 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+#: Columns that the engine transforms together: fewer are turned into rows, which costs less.
+_TOGETHER = 8
 _OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
@@ -41,34 +43,35 @@ def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> Array:
     along = layout.axis_number(name, axis, x.ndim)
     if along == x.ndim - 1:
         return getattr(lines, name)(x, n, norm)
-    if name in ("fft", "ifft"):
+    if name in ("fft", "ifft") and x.shape[-1] >= _TOGETHER:
         return _over_axes(x, [(along, n)], name == "ifft", norm)
     return layout.moveaxis(getattr(lines, name)(layout.moveaxis(x, along, -1), n, norm), -1, along)
 
 
 def _over_axes(x: Array, steps: list[tuple[int, int | None]], inverse: bool, norm: str) -> Array:
     """Complex transforms along axes, each of a length; the last of equal axes comes first."""
+    name = "ifft" if inverse else "fft"
     axes = [axis for axis, _ in steps]
-    if len(set(axes)) < len(axes):
-        for step in reversed(steps):
-            x = _over_axes(x, [step], inverse, norm)
+    if len(set(axes)) < len(axes) or x.ndim < 2 or x.shape[-1] < _TOGETHER:
+        for axis, n in reversed(steps):
+            x = _along(name, x, n, axis, norm)
         return x
     if not axes:
         return x
     for axis, n in steps:
-        x = _resized(x, axis, n)
+        x = _resized(name, x, axis, n)
     if x.ndim - 1 not in axes and not str(x.dtype).startswith("complex"):
         x = x.astype("complex64" if str(x.dtype) == "float32" else "complex128")
     return array_of(_core.fftn(x._node, axes, inverse, norm))
 
 
-def _resized(x: Array, axis: int, n: int | None) -> Array:
+def _resized(op: str, x: Array, axis: int, n: int | None) -> Array:
     """The first `n` elements of an axis, zeros after its end."""
     size = x.shape[axis]
     if n is None or n == size:
         return x
     if n < 1:
-        raise InvalidArgumentError(f"fftn: the length must be positive: n={n}; pass n >= 1")
+        raise InvalidArgumentError(f"{op}: the length must be positive: n={n}; pass n >= 1")
     if n < size:
         return x[(*[slice(None)] * axis, slice(0, n))]
     shape = (*x.shape[:axis], n - size, *x.shape[axis + 1 :])
@@ -157,6 +160,7 @@ def irfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backwar
     [[1.0, 1.0]]
     """
     *others, (axis, n) = _sizes("irfftn", x, s, axes)
+    others.reverse()  # equal axes in their order, as NumPy
     return irfft(_over_axes(x, others, True, norm), n=n, axis=axis, norm=norm)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -147,16 +148,18 @@ def outer(a: Any, b: Any, /) -> Array:
 
 def contract(x: Array, y: Array, axes: Any, product: Callable[[Array, Array], Array]) -> Array:
     """The sums of `tensordot`, as one product of matrices."""
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(x.ndim, y.ndim):
+    if layout.is_count(axes):
+        count = operator.index(axes)
+        if not 0 <= count <= min(x.ndim, y.ndim):
             raise InvalidArgumentError(
                 f"tensordot: the operands do not have that many axes: axes={axes}, "
                 f"shapes={x.shape}, {y.shape}"
             )
-        left, right = tuple(range(x.ndim - axes, x.ndim)), tuple(range(axes))
+        left, right = tuple(range(x.ndim - count, x.ndim)), tuple(range(count))
     else:
-        left = layout.axis_numbers("tensordot", axes[0], x.ndim)
-        right = layout.axis_numbers("tensordot", axes[1], y.ndim)
+        first, second = (each if layout.is_count(each) else tuple(each) for each in axes)
+        left = layout.axis_numbers("tensordot", first, x.ndim)
+        right = layout.axis_numbers("tensordot", second, y.ndim)
     if [x.shape[d] for d in left] != [y.shape[d] for d in right]:
         raise InvalidArgumentError(
             f"tensordot: sizes differ: axes={axes}, shapes={x.shape}, {y.shape}"

@@ -259,7 +259,14 @@ def replay(record: Any) -> DataFrame | Series | Array:
     mark("replay")
     try:
         return _replayed(record)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, zlib.error) as error:
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+        zlib.error,
+    ) as error:
         if isinstance(error, Error):
             raise
         raise InvalidArgumentError(
@@ -304,6 +311,8 @@ def _replayed(record: Any) -> DataFrame | Series | Array:
         [*(("tags", name) for name in names), *(("label_tags", name) for name in labels)]
     ):
         if tags := record.get(of, {}).get(label_of(name)):
+            if not isinstance(tags, list) or not all(isinstance(each, str) for each in tags):
+                raise ValueError(f"{of}={tags!r}")
             nodes[place] = _core.add_tags(nodes[place], label_of(name), tags)
     if "result" in record:
         now = _hashes(record["kind"], names, nodes)
@@ -317,7 +326,7 @@ def _replayed(record: Any) -> DataFrame | Series | Array:
         return array_of(nodes[0])
     if record["kind"] == "series":
         return series_of(nodes[0], names[0])
-    columns = dict(zip(names, nodes, strict=False))
+    columns = dict(zip(names, nodes[: len(names)], strict=True))
     return frame_of(columns, dict(zip(labels, nodes[len(names) :], strict=True)))
 
 

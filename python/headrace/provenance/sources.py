@@ -91,7 +91,7 @@ def _words(call: str, args: tuple[Any, ...], words: dict[str, Any]) -> str:
         source = args[0] if args else rest.pop("source")
         made["arguments"] = {"source": _public(_plain(source)), **_plain(rest)}
         made["files"] = _files(source)
-    except (TypeError, KeyError, OSError) as error:
+    except (TypeError, KeyError, OSError, ValueError) as error:  # the reader says what is wrong
         made["arguments"], made["why"] = None, str(error)
     return json.dumps(made, sort_keys=True)
 
