@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuDF's sums of groups of CuPy arrays, in any order."""
+"""cuDF's sums of groups of CuPy arrays and of strings, in any order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,24 @@ def array_of(column: Any, dtype: Any) -> Any:
     return cp.ndarray((column.size(),), dtype, cp.cuda.MemoryPointer(memory, 0))
 
 
+def sums_of_columns(keys: Any, values: Any) -> tuple[Any, Any]:
+    """Keys and sums of their values, columns of cuDF."""
+    groups = pylibcudf.groupby.GroupBy(pylibcudf.Table([keys]))
+    request = pylibcudf.groupby.GroupByRequest(values, [pylibcudf.aggregation.sum()])
+    found, results = groups.aggregate([request])
+    return found.columns()[0], results[0].columns()[0]
+
+
 def sums(keys: Any, values: Any) -> tuple[Any, Any]:
     """Keys and sums of their values."""
-    own, summed = (pylibcudf.Column.from_cuda_array_interface(x) for x in (keys, values))
-    groups = pylibcudf.groupby.GroupBy(pylibcudf.Table([own]))
-    request = pylibcudf.groupby.GroupByRequest(summed, [pylibcudf.aggregation.sum()])
-    found, results = groups.aggregate([request])
+    columns = [pylibcudf.Column.from_cuda_array_interface(x) for x in (keys, values)]
+    found, summed = sums_of_columns(*columns)
+    return array_of(found, keys.dtype), array_of(summed, values.dtype)
+
+
+def columns_of(keys: Any, values: Any) -> tuple[Any, Any]:
+    """An Arrow array of strings and a CuPy array as columns of cuDF."""
     return (
-        array_of(found.columns()[0], keys.dtype),
-        array_of(results[0].columns()[0], values.dtype),
+        pylibcudf.Column.from_arrow(keys),
+        pylibcudf.Column.from_cuda_array_interface(values),
     )

@@ -25,6 +25,7 @@ import cudf_rows
 import device_blocks
 import measure
 import numpy as np
+import pyarrow as pa
 from cupyx.scipy.signal import fftconvolve, oaconvolve
 from headrace.demo import job
 
@@ -506,6 +507,47 @@ def groups(bench: measure.Bench) -> None:
         del frame, k
 
 
+def same_groups_of_strings(ours: Any, theirs: Any) -> str:
+    """Compare sums of groups by strings, in our order of first rows."""
+    sums = cp.asnumpy(cudf_groups.array_of(theirs[1], np.float64))
+    mine = ours.reset_index().to("cpu")
+    own, other = (
+        np.array(k.to_pylist(), "S10") for k in (mine["k"].to_arrow(), theirs[0].to_arrow())
+    )
+    order, turn = np.argsort(own), np.argsort(other)
+    np.testing.assert_array_equal(own[order], other[turn])
+    return measure.close_to(1e-9)(np.asarray(mine["s"])[order], sums[turn])
+
+
+def groups_of_strings(bench: measure.Bench) -> None:
+    """Measure sums of 1e7 rows by 1e4 and by 5e6 strings of 10 bytes."""
+    rows = LONG // 10
+    random = np.random.default_rng(9)
+    v = random.standard_normal(rows)
+    for most, size in ((10_000, "1e4"), (5_000_000, "5e6")):
+        step = f"sum by {size} strings 1e7"
+        digits = np.char.zfill(random.integers(0, most, rows).astype("S8"), 10)
+        ends = pa.py_buffer(np.arange(0, 10 * rows + 1, 10, dtype=np.int32))
+        k = pa.Array.from_buffers(pa.string(), rows, [None, ends, pa.py_buffer(digits.tobytes())])
+        frame = done(hr.from_arrow(pa.table({"k": k, "v": v})).to("cuda"))
+        rivals = []
+        if cudf_reader.missing:
+            bench.left_out(step, "cudf", cudf_reader.missing)
+        else:
+            columns = cudf_groups.columns_of(k, cp.asarray(v))
+            theirs = functools.partial(there, lambda of=columns: cudf_groups.sums_of_columns(*of))
+            rivals = [measure.Rival("cudf", theirs, 3)]
+        bench.step(
+            step,
+            lambda frame=frame: done(frame.groupby("k", sort=False).agg(s=("v", "sum"))),
+            rivals,
+            same_groups_of_strings,
+            moved=18 * rows,
+            rows=rows,
+        )
+        del frame
+
+
 def blocks(bench: measure.Bench) -> None:
     """Measure allocating and freeing 1 MiB: one at a time, and 64 at once."""
     size, what = 1 << 20, "allocate + free 1 MiB"
@@ -611,6 +653,7 @@ def main() -> None:
     joins(bench)
     rows_of_frames(bench)
     groups(bench)
+    groups_of_strings(bench)
     bench.step(
         "histogram f64, 100 bins of a range",
         lambda: done(hr.signal.histogram(h, 100, range=(-4.0, 4.0))[0]),
