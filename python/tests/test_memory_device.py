@@ -95,6 +95,30 @@ def test_pinned_memory_is_a_setting_and_the_host_and_its_disk_follow(device):
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_columns_that_have_left_a_device_are_known_and_come_back(device):
+    code = """
+        numbers = np.arange(2.0**19)
+        def column(k):
+            values = [None, *(numbers[1:] + k).tolist()] if k == 7 else numbers + k
+            made = hr.Series(values, dtype="float64").to(DEVICE)
+            hr.eval(made)
+            return made
+        parts = [column(k) for k in range(24)]
+        for k, part in enumerate(parts):
+            missing = 15.0 if k == 7 else 0.0
+            whole = 2 * (numbers.sum() + 2**19 * k) + 2**19
+            assert float((part * 2 + 1).sum()) == whole - missing
+            assert int(part[:1000].isna().sum()) == (k == 7)
+        left = hr.DataFrame({"k": np.arange(2**16) % 64, "x": np.arange(2**16)}).to(DEVICE)
+        right = hr.DataFrame({"k": np.arange(64), "y": np.arange(64)}).to(DEVICE)
+        for how in ("inner", "left", "outer"):
+            assert int(left.merge(right, on="k", how=how)["y"].sum()) == 63 * 32 * 1024
+        print("same")
+    """
+    assert run(code, device) == "same\n"
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_what_cannot_leave_is_named(device):
     code = """
         kept = [there(k) for k in range(3)]

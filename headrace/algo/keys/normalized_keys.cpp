@@ -375,7 +375,7 @@ std::vector<KeyField> NormalizedKeys::key_fields() const {
   std::vector<KeyField> result;
   for (const Field& field : fields_)
     result.push_back({field.column, field.turn, field.least, field.top + 1, field.last(),
-                      field.shift, field.can_miss && field.column.validity() != nullptr});
+                      field.shift, field.can_miss && field.column.null_count() > 0});
   return result;
 }
 

@@ -81,7 +81,8 @@ static __global__ void count_kernel(const unsigned* __restrict__ marks, int64_t 
   if (i <= words) counts[i] = i < words ? __popc(marks[i]) : 0;
 }
 
-/// Turns the slot of each row into its number, a null's into 0; a bit a row tells which have one.
+/// Turns the slot of each row into its number, a null's into 0; a bit for each row tells which have
+/// one.
 static __global__ void codes_kernel(RowTable table, const unsigned* __restrict__ marks,
                                     const unsigned* __restrict__ before, int64_t count,
                                     uint32_t* __restrict__ slots, unsigned* __restrict__ valid) {

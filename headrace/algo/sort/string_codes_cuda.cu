@@ -35,7 +35,7 @@ __global__ void find_kernel(const __grid_constant__ StringRows there,
   out[row] = found;
 }
 
-/// A bit a row from bit 0 on.
+/// A bit for each row from bit 0 on.
 __global__ void validity_kernel(const __grid_constant__ StringRows rows, int64_t count,
                                 unsigned* __restrict__ valid) {
   const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;

@@ -90,7 +90,7 @@ NodePtr made_of(const Node::Fields& fields) {
 NodePtr ready_behind(NodePtr node) {
   for (int depth = 0; node && !node->is_ready() && depth < kDeepest; ++depth)
     node = made_of(node->fields());
-  if (!node || !node->is_ready() || place_of(node->value()).is_gpu()) return nullptr;
+  if (!node || !node->is_ready() || !place_of(node->value()).is_host()) return nullptr;
   const auto* column = std::get_if<Column>(&node->value());
   return column ? node : nullptr;
 }

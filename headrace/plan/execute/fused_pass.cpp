@@ -7,6 +7,7 @@
 #include "headrace/plan/eval/evaluate_filtered.h"
 #include "headrace/plan/execute/fused_inputs.h"
 #include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/input_fusion.h"
@@ -55,13 +56,14 @@ void make_tensors(std::vector<Value>& values) {
 }
 
 // Equal for two views of one column.
-using ColumnKey = std::tuple<std::string_view, int64_t, int64_t, const std::byte*, const uint8_t*>;
+using ColumnKey = std::tuple<std::string_view, int64_t, int64_t, const void*, const void*>;
 
 std::optional<ColumnKey> key_of(const Value& value) {
   const auto* column = std::get_if<Column>(&value);
   if (!column || column->num_rows() == 0) return {};
   return ColumnKey(column->dtype().name(), column->num_rows(), column->offset(),
-                   column->values_buffer().data(), column->validity());
+                   identity_of(column->values_buffer()),
+                   column->null_count() == 0 ? nullptr : identity_of(column->validity_buffer()));
 }
 
 class ProgramBuilder {

@@ -45,10 +45,10 @@ void append_input(std::string& key, const NodePtr& node) {
   if (column && column->num_rows() > 0) {
     key += 'c';
     key += column->dtype().name();
-    append(key, column->values_buffer().data());
+    append(key, identity_of(column->values_buffer()));
     append(key, column->offset());
     append(key, column->num_rows());
-    append(key, column->validity());
+    append(key, column->null_count() == 0 ? nullptr : identity_of(column->validity_buffer()));
     if (column->dtype().is_category()) append(key, column->dictionary()->id());
     if (column->items()) append(key, column->items().get());
     if (column->fields()) append(key, column->fields().get());
@@ -78,6 +78,11 @@ uint64_t named_domain(uint64_t number) {
 }
 
 }  // namespace
+
+const void* identity_of(const Buffer& buffer) {
+  if (buffer.place().is_host() || !buffer.residency()) return buffer.data();
+  return buffer.residency();
+}
 
 std::string equality_key(const Node::Fields& fields) {
   std::string key = words_of(fields);

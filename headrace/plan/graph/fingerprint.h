@@ -7,6 +7,9 @@
 
 namespace hr {
 
+/// The same for the same bytes, also while they have left a device; null for none.
+const void* identity_of(const Buffer& buffer);
+
 /// Equal for nodes whose operators do the same with the same inputs; empty where only the node
 /// itself knows what it does.
 std::string equality_key(const Node::Fields& fields);

@@ -4,7 +4,7 @@
 #include "headrace/algo/select/nonzero_kernels.h"
 #include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/algo/sort/radix_sort_kernels.h"
-#include "headrace/algo/sort/string_codes_kernels.h"
+#include "headrace/algo/sort/string_codes.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -173,7 +173,7 @@ Tensor widened(const Tensor& rows) {
 
 /// Strings and categories as numbers.
 Column numbers_of(const Column& key) {
-  if (key.dtype().is_string()) return encode_strings(key).codes;
+  if (key.dtype().is_string()) return hr::encode_strings(key, false).codes;
   if (!key.dtype().is_category()) return key;
   return Column(TypeId::kInt32, key.num_rows(), key.values_buffer(), key.validity_buffer(),
                 key.null_count(), key.offset());
@@ -183,7 +183,7 @@ Column numbers_of(const Column& key) {
 
 Tensor distinct_rows(const std::vector<Column>& given) {
   if (given.size() == 1 && given[0].dtype().is_string() && given[0].null_count() == 0)
-    return widened(encode_strings(given[0]).first_rows);
+    return widened(hr::encode_strings(given[0], false).first_rows);
   std::vector<Column> keys;
   for (const Column& key : given) keys.push_back(numbers_of(key));
   const Place place = keys[0].place();

@@ -361,8 +361,9 @@ std::string why_no_partitioned_kernel(const AggregatePlan& plan, const Normalize
   if (domain == 0 || domain > std::min(uint64_t{1} << 32, uint64_t{4} * packed.num_rows()))
     return "keys far apart";
   for (const KeyField& field : packed.key_fields())
-    if (field.column.dtype().is_bool() || field.turn || (field.can_miss && !packed.has_missing()))
-      return "many groups by bools, nulls or categories that are not in order";
+    if (field.column.dtype().is_bool() || field.column.dtype().is_floating() || field.turn ||
+        (field.can_miss && !packed.has_missing()))
+      return "many groups by bools, floats, nulls or categories that are not in order";
   for (const PlannedAggregate& aggregate : plan.aggregates)
     if (!has_device_fold(aggregate.request.aggregate))
       return "aggregates of many groups other than sum, prod, mean, min, max, count and size";

@@ -32,7 +32,7 @@ def _integers(values: Any, word: str) -> Any:
     if "int" not in word:
         return values
     try:
-        # Text is no number, though NumPy parses it.
+        # NumPy would parse text, which is not taken for numbers here.
         return np.asarray(values, word) if np.asarray(values).dtype.kind in "biufO" else values
     except OverflowError as error:
         raise OverflowError(f"asarray: {error}; use a dtype that holds it") from None
