@@ -185,7 +185,8 @@ int64_t count_bits_of(const Buffer& bitmap, int64_t offset, int64_t count) {
     return count_bits(here.data(), offset % 8, count);
   }
   const DevicePin pin(bitmap);
-  if (const auto write = last_write(bitmap.data())) synchronize({write->event.stream});
+  if (const auto write = last_write(bitmap.data()); write && write->event.number > 0)
+    synchronize({write->event.stream});
   const void* const here = simulated_alias("null_count", bitmap.data() + first, bytes);
   return count_bits(static_cast<const uint8_t*>(here), offset % 8, count);
 }
