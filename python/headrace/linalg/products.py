@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+import string
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -269,27 +270,69 @@ def _contracted(operands: list[tuple[Array, str]], kept: set[str]) -> tuple[Arra
     return made, own
 
 
+def _spell_out(
+    subscripts: str, names: list[str], result: str | None, arrays: list[Array]
+) -> tuple[list[str], str | None, list[Array]]:
+    """Names for the axes of ``...``, which broadcast.
+
+    An operand with one element where others have more is taken without that axis.
+    """
+    counts = [
+        x.ndim + 3 - len(each) if "..." in each else 0
+        for each, x in zip(names, arrays, strict=True)
+    ]
+    bare = [each.replace("...", "", 1) for each in [*names, result or ""]]
+    is_left_out = result is not None and "..." not in result
+    if is_left_out or any("." in each for each in bare) or min(counts) < 0:
+        raise InvalidArgumentError(
+            f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
+            f"dimensions={[x.ndim for x in arrays]}"
+        )
+    longest = max(counts)
+    spare = [name for name in string.ascii_letters if name not in subscripts][:longest]
+    if len(spare) < longest:
+        raise InvalidArgumentError(f"einsum: too many axes: subscripts={subscripts!r}")
+    own = "".join(spare)
+    names = [
+        each.replace("...", own[longest - count :])
+        for each, count in zip(names, counts, strict=True)
+    ]
+    sizes = [dict(zip(each, x.shape, strict=False)) for each, x in zip(names, arrays, strict=True)]
+    wide = {name for name in spare if any(size.get(name, 1) != 1 for size in sizes)}
+    for place, (each, x) in enumerate(zip(names, arrays, strict=True)):
+        if any(name in wide and sizes[place][name] == 1 for name in each):
+            kept = [name not in wide or sizes[place][name] != 1 for name in each]
+            shape = tuple(size for size, keep in zip(x.shape, kept, strict=True) if keep)
+            arrays[place] = x.reshape(shape)
+            names[place] = "".join(name for name, keep in zip(each, kept, strict=True) if keep)
+    every = "".join(bare[:-1])
+    once = "".join(sorted(name for name in set(every) if every.count(name) == 1))
+    return names, own + once if result is None else result.replace("...", own), arrays
+
+
 def einsum(subscripts: str, /, *operands: Any) -> Array:
     """Sums of products by named axes, as `numpy.einsum`, lazy: each pair is one matrix product.
 
     Operands are joined in the order that takes the fewest products (`numpy.einsum_path`); an index
     that the rest does not need is summed at once.
-    Raises NotImplementedError for an ellipsis and for the form with lists of axes, ValueError for
-    subscripts that do not fit the operands.
+    ``...`` stands for axes without names, which broadcast. Raises NotImplementedError for the form
+    with lists of axes, ValueError for subscripts that do not fit the operands.
 
     >>> hr.linalg.einsum("ij,kj->ik", [[1.0, 2.0]], [[3.0, 4.0]]).tolist()
     [[11.0]]
     """
-    if not isinstance(subscripts, str) or "." in subscripts:
+    if not isinstance(subscripts, str):
         raise UnsupportedError(
-            f"einsum: expected names of all axes: subscripts={subscripts!r}; use numpy.einsum"
+            f"einsum: expected names of axes: subscripts={subscripts!r}; use numpy.einsum"
         )
-    inputs, arrow, result = subscripts.replace(" ", "").partition("->")
-    names = inputs.split(",")
-    if not arrow:
-        every = "".join(names)
-        result = "".join(sorted(name for name in set(every) if every.count(name) == 1))
+    left, arrow, right = subscripts.replace(" ", "").partition("->")
+    names, result = left.split(","), right if arrow else None
     arrays = [operand("einsum", x) for x in operands]
+    if "." in left and len(names) == len(arrays):
+        names, result, arrays = _spell_out(subscripts, names, result, arrays)
+    inputs = ",".join(names)
+    if result is None:
+        result = "".join(sorted(n for n in set(inputs) - {","} if inputs.count(n) == 1))
     if [len(each) for each in names] != [x.ndim for x in arrays]:
         raise InvalidArgumentError(
             f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
