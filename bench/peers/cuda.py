@@ -22,6 +22,7 @@ import cudf_groups
 import cudf_joins
 import cudf_reader
 import cudf_rows
+import cupy_job
 import device_blocks
 import measure
 import numpy as np
@@ -86,52 +87,6 @@ def there(work: Any) -> Any:
     return value
 
 
-# Typical hand-written kernels, one thread per element or row; Numba compiles them no better.
-KERNELS = cp.RawModule(
-    code="""
-extern "C" __global__ void suppress(const float* x, long long n, int half, float threshold,
-                                    bool* gate) {
-  const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const float value = x[i];
-  bool peak = value >= threshold;
-  for (long long j = max(0ll, i - half); peak && j <= min(n - 1, i + half); ++j)
-    if (x[j] > value || (x[j] == value && j < i)) peak = false;
-  gate[i] = peak;
-}
-
-extern "C" __global__ void cut(const float* x, const long long* begins, long long rows, int width,
-                               float* out) {
-  const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (k >= rows) return;
-  const float* row = x + begins[k];
-  double total = 0, squares = 0;
-  for (int j = 0; j < width; ++j) total += row[j];
-  const double mean = total / width;
-  for (int j = 0; j < width; ++j) squares += (row[j] - mean) * (row[j] - mean);
-  const double deviation = sqrt(squares / width);
-  for (int j = 0; j < width; ++j) out[k * width + j] = (row[j] - mean) / deviation;
-}
-
-extern "C" __global__ void embed(const float* x, long long n, const long long* begins,
-                                 const long long* lengths, long long rows, int width, float* out) {
-  const long long k = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-  if (k >= rows) return;
-  const int first = begins[k] < 0 ? (int)-begins[k] : 0;
-  const int last = (int)min(min((long long)width, lengths[k]), n - begins[k]);
-  const float* row = x + begins[k];
-  double total = 0, squares = 0;
-  for (int j = first; j < last; ++j) total += row[j];
-  const double mean = total / (last - first);
-  for (int j = first; j < last; ++j) squares += (row[j] - mean) * (row[j] - mean);
-  const double deviation = sqrt(squares / (last - first));
-  for (int j = 0; j < width; ++j)
-    out[k * width + j] = j >= first && j < last ? (row[j] - mean) / deviation : 0;
-}
-"""
-)
-
-
 def copy_bandwidth() -> float:
     """Measure bytes per second read and written by a copy on the device."""
     whole = cp.zeros(2**28)
@@ -165,50 +120,6 @@ def our_job(ecg: Any) -> Any:
     return plan.counts.sum(), plan.beats, curve[1]
 
 
-def short_deviation(x: Any) -> Any:
-    """Compute the standard deviation from two means: CuPy's own `std` takes fifty times as long."""
-    return cp.sqrt(cp.square(x - x.mean()).mean())
-
-
-def their_job(x: Any, deviation: Any) -> Any:
-    """The same with CuPy and hand-written kernels."""
-    width = 0.02 * RATE
-    i = cp.arange(2 * round(5 * width) + 1) - round(5 * width)
-    square = (i / width) ** 2
-    height = 2 / (np.sqrt(3 * width) * np.pi**0.25)
-    taps = (height * (1 - square) * cp.exp(-square / 2)).astype(np.float32)
-    pixels = x.reshape(1000, -1)
-    low, high = pixels.min(1), pixels.max(1)
-    response = fftconvolve(x, taps, "same")
-    gate = cp.empty(ROWS, dtype=bool)
-    threshold = np.float32(1.6 * float(deviation(response)))
-    suppress, embed = KERNELS.get_function("suppress"), KERNELS.get_function("embed")
-    half = np.int32(job.odd(0.3, RATE) // 2)
-    suppress(((ROWS + 255) // 256,), (256,), (response, np.int64(ROWS), half, threshold, gate))
-    positions = cp.flatnonzero(gate)
-    intervals = cp.diff(positions)
-    seconds = intervals / RATE
-    counts, _ = cp.histogram(seconds, 85, (0.3, 2.0))
-    kept = (seconds >= 0.3) & (seconds <= 2.0)
-    begins = positions[:-1][kept] - round(0.25 * RATE)
-    lengths = intervals[kept]
-    columns = 4 * round(0.15 * RATE)
-    beats = cp.empty((begins.size, columns), np.float32)
-    arguments = (
-        x,
-        np.int64(ROWS),
-        begins,
-        lengths,
-        np.int64(begins.size),
-        np.int32(columns),
-        beats,
-    )
-    embed(((begins.size + 127) // 128,), (128,), arguments)
-    cp.cuda.Stream.null.synchronize()
-    assert low.size == high.size
-    return counts.sum(), beats, high
-
-
 def same_job(ours: Any, theirs: Any) -> str:
     """Compare two jobs: rounding may add or remove very few positions."""
     counts = share_of(1e-4)(ours[0], theirs[0])
@@ -216,15 +127,6 @@ def same_job(ours: Any, theirs: Any) -> str:
     a, b = (float((each * each).mean().item()) for each in (ours[1], theirs[1]))
     assert abs(a - b) < 1e-3, f"{a} and {b}"
     return counts
-
-
-def their_pca(x: Any) -> Any:
-    """Two components of rows and their coordinates, by a float64 covariance."""
-    wide = x.astype(np.float64)
-    wide -= wide.mean(0)
-    _, vectors = cp.linalg.eigh(wide.T @ wide / (len(wide) - 1))
-    first = vectors[:, :-3:-1]
-    return wide @ (first * cp.sign(first[cp.argmax(abs(first), axis=0), cp.arange(2)]))
 
 
 def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
@@ -261,11 +163,13 @@ def from_text(bench: measure.Bench, numbers: np.ndarray[Any, Any]) -> None:
             rivals = [rival("cudf", lambda: there(lambda: cudf_reader.read(path, "float64")), 2.5)]
 
             def with_cudf(deviation: Any) -> Any:
-                return their_job(cudf_reader.read(path, "float32"), deviation)
+                return cupy_job.run(cudf_reader.read(path, "float32"), RATE, deviation)
 
             jobs = [
                 rival("cudf, cupy and kernels by hand", lambda: with_cudf(cp.std), 2.5),
-                rival("the same, quick deviation", lambda: with_cudf(short_deviation), 2.5),
+                rival(
+                    "the same, quick deviation", lambda: with_cudf(cupy_job.short_deviation), 2.5
+                ),
             ]
         bench.step(
             f"CSV of {size / 1e6:.0f} MB in the page cache to a column there",
@@ -676,7 +580,7 @@ def main() -> None:
     x = cp.asarray(host)
     h = taken(x)
     gate = cp.empty(ROWS, dtype=bool)
-    suppress, cut = KERNELS.get_function("suppress"), KERNELS.get_function("cut")
+    suppress, cut = cupy_job.KERNELS.get_function("suppress"), cupy_job.KERNELS.get_function("cut")
 
     def plain_peaks() -> Any:
         arguments = (x, np.int64(ROWS), np.int32(WINDOW // 2), np.float32(40), gate)
@@ -764,8 +668,12 @@ def main() -> None:
         "steps 1 and 3 to 6, from the column on",
         lambda: our_job(h),
         [
-            rival("cupy and kernels by hand", lambda: their_job(x, cp.std), 2.5),
-            rival("the same, deviation by two means", lambda: their_job(x, short_deviation), 2.5),
+            rival("cupy and kernels by hand", lambda: cupy_job.run(x, RATE, cp.std), 2.5),
+            rival(
+                "the same, deviation by two means",
+                lambda: cupy_job.run(x, RATE, cupy_job.short_deviation),
+                2.5,
+            ),
         ],
         same_job,
         rows=ROWS,
@@ -799,7 +707,7 @@ def main() -> None:
     bench.step(
         "PCA of the windows, 2 components, and coordinates",
         lambda: done(hr.learn.PCA(2).fit_transform(our_rows)),
-        [rival("cupy", lambda: there(lambda: their_pca(rows)))],
+        [rival("cupy", lambda: there(lambda: cupy_job.pca(rows)))],
         near(1e-4),
         moved=8 * WIDTH * int(begins.size),
         rows=int(begins.size),
