@@ -270,10 +270,17 @@ def _contracted(operands: list[tuple[Array, str]], kept: set[str]) -> tuple[Arra
     return made, own
 
 
+def _unfit(subscripts: str, arrays: list[Array]) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
+        f"dimensions={[x.ndim for x in arrays]}"
+    )
+
+
 def _spell_out(
-    subscripts: str, names: list[str], result: str | None, arrays: list[Array]
-) -> tuple[list[str], str | None, list[Array]]:
-    """Names for the axes of ``...``, which broadcast.
+    subscripts: str, names: list[str], arrays: list[Array]
+) -> tuple[list[str], str, list[Array]]:
+    """Operands with names for the axes of ``...``, which broadcast, and these names.
 
     An operand with one element where others have more is taken without that axis.
     """
@@ -281,13 +288,8 @@ def _spell_out(
         x.ndim + 3 - len(each) if "..." in each else 0
         for each, x in zip(names, arrays, strict=True)
     ]
-    bare = [each.replace("...", "", 1) for each in [*names, result or ""]]
-    is_left_out = result is not None and "..." not in result
-    if is_left_out or any("." in each for each in bare) or min(counts) < 0:
-        raise InvalidArgumentError(
-            f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
-            f"dimensions={[x.ndim for x in arrays]}"
-        )
+    if any("." in each.replace("...", "", 1) for each in names) or min(counts) < 0:
+        raise _unfit(subscripts, arrays)
     longest = max(counts)
     spare = [name for name in string.ascii_letters if name not in subscripts][:longest]
     if len(spare) < longest:
@@ -305,9 +307,7 @@ def _spell_out(
             shape = tuple(size for size, keep in zip(x.shape, kept, strict=True) if keep)
             arrays[place] = x.reshape(shape)
             names[place] = "".join(name for name, keep in zip(each, kept, strict=True) if keep)
-    every = "".join(bare[:-1])
-    once = "".join(sorted(name for name in set(every) if every.count(name) == 1))
-    return names, own + once if result is None else result.replace("...", own), arrays
+    return names, own, arrays
 
 
 def einsum(subscripts: str, /, *operands: Any) -> Array:
@@ -326,18 +326,18 @@ def einsum(subscripts: str, /, *operands: Any) -> Array:
             f"einsum: expected names of axes: subscripts={subscripts!r}; use numpy.einsum"
         )
     left, arrow, right = subscripts.replace(" ", "").partition("->")
-    names, result = left.split(","), right if arrow else None
+    names, unnamed = left.split(","), ""
     arrays = [operand("einsum", x) for x in operands]
     if "." in left and len(names) == len(arrays):
-        names, result, arrays = _spell_out(subscripts, names, result, arrays)
+        if arrow and "..." not in right:
+            raise _unfit(subscripts, arrays)
+        names, unnamed, arrays = _spell_out(subscripts, names, arrays)
+        right = right.replace("...", unnamed, 1)
     inputs = ",".join(names)
-    if result is None:
-        result = "".join(sorted(n for n in set(inputs) - {","} if inputs.count(n) == 1))
+    once = sorted(n for n in {*inputs} - {",", *unnamed} if inputs.count(n) == 1)
+    result = right if arrow else unnamed + "".join(once)
     if [len(each) for each in names] != [x.ndim for x in arrays]:
-        raise InvalidArgumentError(
-            f"einsum: subscripts do not fit the operands: subscripts={subscripts!r}, "
-            f"dimensions={[x.ndim for x in arrays]}"
-        )
+        raise _unfit(subscripts, arrays)
     if not set(result) <= set(inputs) or len(set(result)) < len(result):
         raise InvalidArgumentError(f"einsum: invalid result: subscripts={subscripts!r}")
     sizes: dict[str, int] = {}
