@@ -3,12 +3,22 @@
 // blocks are fft_plan.h's. With `exchanged`, real and imaginary parts change places as they are
 // read and written: the transform is then the inverse one.
 #pragma once
+#include "headrace/base/checked.h"
 #include "headrace/signal/fft_plan.h"
 
 #include <cstdint>
 #include <type_traits>
 
 namespace hr::cpu {
+
+/// Numbers that a task handles at least.
+inline constexpr int64_t kTaskSize = int64_t{1} << 15;
+
+/// Room for `count` numbers.
+template <class T>
+Buffer room_for(int64_t count) {
+  return Buffer::allocate(checked_multiply("fft", count, static_cast<int64_t>(sizeof(T))));
+}
 
 /// f of the radix as a constant: 0 for odd ones without code of their own.
 template <class F>

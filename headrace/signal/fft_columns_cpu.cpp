@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms along an axis that is not the last: kLanes columns side by side, read and written in
 // runs of whole cache lines. Long ones take two steps, as long rows do.
-#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/fft_batched.h"
 #include "headrace/signal/fft_kernels.h"
@@ -11,14 +10,6 @@
 namespace hr::cpu {
 
 namespace {
-
-/// Numbers that a task handles at least.
-constexpr int64_t kTaskSize = int64_t{1} << 15;
-
-template <class T>
-Buffer allocate(int64_t count) {
-  return Buffer::allocate(checked_multiply("fft", count, static_cast<int64_t>(sizeof(T))));
-}
 
 template <class T>
 class ColumnsJob {
@@ -49,7 +40,7 @@ class ColumnsJob {
     const int64_t lines = num_elements(job_.shape) / (n_ * job_.shape.back());
     const int64_t part = std::max<int64_t>(1, kTaskSize / (n_ * kLanes<T>));
     parallel_for(divide_up(lines * groups_, part), [&](int64_t task) {
-      Buffer work = allocate<T>(2 * blocks_ * kBlock<T> + row_work_ + plan_->n1 * middle_pitch_);
+      Buffer work = room_for<T>(2 * blocks_ * kBlock<T> + row_work_ + plan_->n1 * middle_pitch_);
       T* a = work.mutable_as<T>();
       const int64_t end = std::min(lines * groups_, (task + 1) * part);
       for (int64_t group = task * part; group < end; ++group)
@@ -71,7 +62,7 @@ class ColumnsJob {
   /// Roots between the steps of a long plan: those of each of n2 columns together.
   void make_roots() {
     const int64_t n1 = plan_->n1;
-    roots_ = allocate<T>(2 * n_);
+    roots_ = room_for<T>(2 * n_);
     T* const roots = roots_.mutable_as<T>();
     const int64_t part = std::max<int64_t>(1, kTaskSize / n1);
     parallel_for(divide_up(plan_->n2, part), [&](int64_t task) {

@@ -63,7 +63,7 @@ class RowsJob {
     }
     const int64_t part = std::max<int64_t>(1, kTaskElements / job_.n);
     parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
-      Buffer work = allocate(row_work(*plan_) + 2 * plan_->n);
+      Buffer work = room_for<T>(row_work(*plan_) + 2 * plan_->n);
       const int64_t end = std::min(job_.rows, (task + 1) * part);
       for (int64_t k = task * part; k < end; ++k) transform_alone(k, work.mutable_as<T>());
     });
@@ -71,10 +71,6 @@ class RowsJob {
 
  private:
   static constexpr int64_t kTaskElements = kMorselRows / 4;
-
-  static Buffer allocate(int64_t count) {
-    return Buffer::allocate(checked_multiply("fft", count, static_cast<int64_t>(sizeof(T))));
-  }
 
   const S* row(int64_t k) const { return x_.as<S>() + row_offset(x_, k); }
 
@@ -118,7 +114,7 @@ class RowsJob {
     parallel_for(divide_up(job_.rows, part), [&](int64_t task) {
       const int64_t blocks = lane_blocks(*plan_) + 1;
       const int64_t converted = borrows_ ? 0 : numbers_of_row();
-      Buffer work = allocate(2 * blocks * kBlock<T> + kLanes<T> * converted);
+      Buffer work = room_for<T>(2 * blocks * kBlock<T> + kLanes<T> * converted);
       T* a = work.mutable_as<T>();
       T* rows = a + 2 * blocks * kBlock<T>;
       const int64_t end = std::min(job_.rows, (task + 1) * part);
@@ -197,7 +193,7 @@ class RowsJob {
     T* to = out;
     if (!borrows_ || odd_real_) {
       if (odd_real_ || to_real_) {
-        converted = allocate(odd_real_ ? 2 * job_.n : 2 * elements_);
+        converted = room_for<T>(odd_real_ ? 2 * job_.n : 2 * elements_);
         to = converted.mutable_as<T>();
       }
       const bool pairs = !(halved_ && from_real_);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of one row: at once, by columns, roots and rows ("four steps"), or by Bluestein's
 // method.
-#include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/fft_batched.h"
 
@@ -11,14 +10,6 @@
 namespace hr::cpu {
 
 namespace {
-
-/// Numbers that a task handles at least.
-constexpr int64_t kTaskSize = int64_t{1} << 15;
-
-template <class T>
-Buffer allocate(int64_t count) {
-  return Buffer::allocate(checked_multiply("fft", count, static_cast<int64_t>(sizeof(T))));
-}
 
 /// Where a long plan keeps its numbers between the two steps: for kLanes results of a column each,
 /// a tile of n2 blocks. Tiles lie a little apart, so that they do not meet in the same sets of the
@@ -45,7 +36,7 @@ template <class T, class Body>
 void for_parts(int64_t count, int64_t part, int64_t work_size, T* work, const Body& body) {
   if (work) return body(0, count, work);
   parallel_for(divide_up(count, part), [&](int64_t task) {
-    Buffer own = allocate<T>(work_size);
+    Buffer own = room_for<T>(work_size);
     body(task * part, std::min(count, (task + 1) * part), own.mutable_as<T>());
   });
 }
@@ -54,7 +45,7 @@ template <class T>
 void transform_long(const FftPlan<T>& plan, bool exchanged, T scale, const T* in, T* out, T* work) {
   const LongLayout<T> layout(plan);
   Buffer own;
-  if (!work) own = allocate<T>(layout.middle);
+  if (!work) own = room_for<T>(layout.middle);
   T* middle = work ? work : own.mutable_as<T>();
   T* rest = work ? work + layout.middle : nullptr;
   const auto blocks_of_task = [](int64_t length) {
@@ -90,7 +81,7 @@ void transform_bluestein(const FftPlan<T>& plan, bool exchanged, T scale, const 
                          T* work) {
   const int64_t length = plan.inner->n;
   Buffer own;
-  if (!work) own = allocate<T>(2 * length);
+  if (!work) own = room_for<T>(2 * length);
   T* pairs = work ? work : own.mutable_as<T>();
   T* rest = work ? work + 2 * length : nullptr;
   const T* chirp = plan.chirp.template as<T>();
@@ -143,7 +134,7 @@ void transform_row(const FftPlan<T>& plan, bool exchanged, T scale, const T* in,
   if (plan.inner) return transform_bluestein(plan, exchanged, scale, in, out, work);
   if (!plan.is_short()) return transform_long(plan, exchanged, scale, in, out, work);
   Buffer own;
-  if (!work) own = allocate<T>(row_work(plan));
+  if (!work) own = room_for<T>(row_work(plan));
   run_alone(plan.columns, exchanged, scale, in, out, work ? work : own.mutable_as<T>());
 }
 
