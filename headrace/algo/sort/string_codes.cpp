@@ -9,10 +9,8 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kMostRows = int64_t{1} << 30;  // a table of twice as many slots has 32-bit places
-
 void check_rows(const Column& strings) {
-  if (strings.num_rows() >= kMostRows)
+  if (strings.num_rows() >= kTooManyRows)
     throw_error<UnsupportedError>(kRowsOp, "too many strings for the CUDA kernel",
                                   {{"rows", strings.num_rows()}},
                                   "move the values first: x.to('cpu')");

@@ -179,7 +179,7 @@ class DeviceGroups {
   // Keys far apart, and groups in the order of their rows, by numbers of the keys. The host folds
   // some of them in slots and some as chains; nothing where it cannot be told which.
   std::optional<Grouped> by_codes(const AggregatePlan& plan, const NormalizedKeys& packed) const {
-    if (packed.num_rows() >= kMostCodedRows) return {};
+    if (packed.num_rows() >= kTooManyRows) return {};
     const bool sort = options_.order == GroupOrder::kSorted;
     const RowCodes coded = packed.to_codes(sort);
     const int64_t groups = coded.first_rows.num_elements();
@@ -269,8 +269,6 @@ class DeviceGroups {
   const std::vector<AggregateRequest>& requests_;
   const GroupOptions options_;
   const Place place_;
-
-  static constexpr int64_t kMostCodedRows = int64_t{1} << 30;  // their slots are 32 bits
 };
 
 // Strings and decimals compare as their places in the order of all.

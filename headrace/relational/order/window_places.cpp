@@ -14,8 +14,6 @@ namespace hr {
 
 namespace {
 
-constexpr int64_t kMostRows = int64_t{1} << 30;  // the slots of their numbers are 32 bits
-
 Tensor order_of(const Column& groups) {
   return argsort({groups}, {SortOrder{}});
 }
@@ -27,7 +25,7 @@ std::optional<RowCodes> numbers_of_keys(const std::vector<Column>& keys, bool dr
   if (first.num_rows() == 0)
     return RowCodes{Column(TypeId::kInt32, 0, first.values_buffer()),
                     Tensor(TypeId::kUInt32, {0}, first.values_buffer())};
-  if (first.num_rows() >= kMostRows) return {};
+  if (first.num_rows() >= kTooManyRows) return {};
   if (keys.size() == 1 && first.dtype().is_string() && (drop_missing || first.null_count() == 0))
     return encode_strings(first, true);
   const auto packed =
